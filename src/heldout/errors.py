@@ -1,0 +1,30 @@
+"""What can go wrong that a user can mend, as exceptions and warnings with one clear sentence each.
+
+A message says what was wrong, the value got, what is allowed, and what to do.
+"""
+
+from __future__ import annotations
+
+
+class HeldoutError(Exception):
+    """Base class of every error that heldout raises on purpose."""
+
+
+class InputError(HeldoutError, ValueError):
+    """The input cannot be used as it is; the command line exits with code 2."""
+
+
+class MissingExtra(HeldoutError, ImportError):
+    """A feature needs packages that an optional extra brings."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f"{feature} needs packages of the extra '{extra}': pip install 'heldout[{extra}]'")
+        self.extra = extra
+
+
+class StoreError(InputError):
+    """A run file cannot be used: other data, another schema, damaged, locked or not writable."""
+
+
+class HeldoutWarning(UserWarning):
+    """Something was set aside, degenerate or assumed, and the result says so in its flags."""

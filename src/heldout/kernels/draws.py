@@ -1,0 +1,91 @@
+"""Bootstrap draws: which rows are drawn, how often, and which are left out.
+
+A draw is a function of (seed, b, attempt) alone: Philox4x64-10 with key ``(seed, b)`` and counter
+``(0, 0, attempt, 0)`` as ``numpy.random.Philox`` counts, raw word i giving the index
+``floor(raw_i * n_units / 2**64)``. Any range of bootstraps can therefore be computed anywhere, in blocks
+of any size and by any number of threads, and a prefix of a longer run equals the shorter run.
+
+A draw that leaves the statistic undefined (in the bag or out of it) is redrawn as the next attempt of the
+*same* bootstrap's stream, so that redrawing one never moves another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.kernels.dispatch import draw_units
+
+MOST_ATTEMPTS = 1000
+
+Counts: TypeAlias = NDArray[np.uint8]
+Defined: TypeAlias = Callable[[Counts], NDArray[np.bool_]]
+"""From counts (L, n) to the draws (L,) in which the statistic is defined on rows with a positive count."""
+
+
+class UndefinedDraws(ValueError):
+    """A bootstrap found no draw, in ``MOST_ATTEMPTS`` attempts, on which the statistic is defined."""
+
+    def __init__(self, bootstrap: int) -> None:
+        super().__init__(f"bootstrap {bootstrap} was undefined in {MOST_ATTEMPTS} attempts")
+        self.bootstrap = bootstrap
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """The bootstraps of one estimate.
+
+    Attributes
+    ----------
+    seed : int
+        64 bits; the first word of every bootstrap's key.
+    n_bootstraps : int
+        B.
+    unit_of_row : ndarray of shape (n,)
+        The unit (the row itself, or its group) that is drawn whole, as codes 0 .. n_units - 1.
+    defined : callable
+        Which of the given counts (L, n) leave the statistic defined; asked of the bag and of its complement.
+    """
+
+    seed: int
+    n_bootstraps: int
+    unit_of_row: NDArray[np.intp]
+    defined: Defined
+
+    @property
+    def n_units(self) -> int:
+        return int(self.unit_of_row.max()) + 1 if self.unit_of_row.size else 0
+
+    def block(self, first: int, last: int) -> tuple[Counts, int]:
+        """Counts (last - first, n) of bootstraps ``first .. last - 1``, and how many redraws they took."""
+        bootstraps = np.arange(first, last, dtype=np.uint64)
+        counts = self._rows(bootstraps, attempt=0)
+        pending = np.flatnonzero(~self._usable(counts))
+        redraws = 0
+        for attempt in range(1, MOST_ATTEMPTS):
+            if not pending.size:
+                break
+            redraws += pending.size
+            counts[pending] = self._rows(bootstraps[pending], attempt)
+            pending = pending[~self._usable(counts[pending])]
+        if pending.size:
+            raise UndefinedDraws(int(bootstraps[pending[0]]))
+        return counts, redraws
+
+    def _rows(self, bootstraps: NDArray[np.uint64], attempt: int) -> Counts:
+        units = draw_units(self.seed, bootstraps, attempt, self.n_units)
+        if self.n_units == self.unit_of_row.size:
+            return units
+        return units[:, self.unit_of_row]
+
+    def _usable(self, counts: Counts) -> NDArray[np.bool_]:
+        return self.defined(counts) & self.defined(out_of_bag(counts))
+
+
+def out_of_bag(counts: Counts) -> Counts:
+    """One for each row that was not drawn, zero for the others: the complement as counts (L, n)."""
+    return (counts == 0).astype(np.uint8)
