@@ -1,0 +1,111 @@
+"""What a metric is: a declaration (direction, response, tasks, range, needs) and one method.
+
+``Metric.statistic`` binds the metric to rows and predictions; the ``Statistic`` that it returns is evaluated
+for blocks of weightings of those rows, which is all that the estimates ever ask.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.kernels.reference import Floats, Weightings
+from heldout.task import TaskKind, Truth
+
+
+class Response(StrEnum):
+    """What a model is asked for; the names of arrays in ``HeldOutPredictions``."""
+
+    LABELS = "labels"
+    """``predict`` of a classifier, as class codes (int32): shape (n, C)."""
+    PROBABILITIES = "probabilities"
+    """``predict_proba``: of the positive class (n, C) for a binary task, else (n, C, n_classes)."""
+    DECISION = "decision"
+    """``decision_function``: greater = more positive, (n, C) for a binary task, else (n, C, n_classes)."""
+    VALUES = "values"
+    """``predict`` of a regressor: (n, C)."""
+
+
+class Needs(StrEnum):
+    """What rows must hold for a metric to be defined on them; draws that lack it are drawn again."""
+
+    ROW = "a row"
+    EVERY_CLASS = "a row of every class"
+    POSITIVE = "a row of the positive class"
+    TWO_VALUES = "two different target values"
+
+
+class Statistic(Protocol):
+    """A metric bound to n rows and C columns of predictions.
+
+    ``counts`` (L, n) weigh the rows: uint8 for bootstrap counts (results are exact for those), float64 for
+    counts times sample weights. Values come in the metric's own direction and units; NaN only where scikit-learn
+    gives NaN or raises.
+    """
+
+    def all(self, counts: Weightings) -> Floats:
+        """(L, C): every column under every weighting."""
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        """(L,): column ``columns[l]`` under weighting l."""
+
+
+@runtime_checkable
+class Metric(Protocol):
+    """A measure of predictive performance.
+
+    Attributes
+    ----------
+    name : str
+        As the user asks for it and the report prints it.
+    greater_is_better : bool
+        A score (True) or a loss (False), declared and never guessed.
+    responses : tuple of Response
+        What it can be computed from, preferred first; the first that a model offers is used.
+    tasks : frozenset of TaskKind
+    range : (float, float)
+        Least and greatest possible value.
+    needs : Needs
+    row_wise : bool
+        True where the value is a weighted mean of one loss a row (a bounded or unbounded one).
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def greater_is_better(self) -> bool: ...
+    @property
+    def responses(self) -> tuple[Response, ...]: ...
+    @property
+    def tasks(self) -> frozenset[TaskKind]: ...
+    @property
+    def range(self) -> tuple[float, float]: ...
+    @property
+    def needs(self) -> Needs: ...
+    @property
+    def row_wise(self) -> bool: ...
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
+        """Bind to the n rows of ``truth`` and predictions (n, C) or (n, C, n_classes) of one response.
+
+        No prediction is NaN; labels are class codes; binary probabilities and decisions point to
+        ``truth.positive``.
+        """
+
+
+def best_possible(metric: Metric) -> float:
+    """The end of the metric's range that a perfect model reaches."""
+    return metric.range[1] if metric.greater_is_better else metric.range[0]
+
+
+def worst_possible(metric: Metric) -> float:
+    """The other end of the range."""
+    return metric.range[0] if metric.greater_is_better else metric.range[1]
+
+
+def oriented(metric: Metric, values: Floats) -> Floats:
+    """Scores with greater = better; a copy of the values for a score, their negative for a loss."""
+    return values.copy() if metric.greater_is_better else -values
