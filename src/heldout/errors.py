@@ -14,7 +14,7 @@ class InputError(HeldoutError, ValueError):
     """The input cannot be used as it is; the command line exits with code 2."""
 
 
-class MissingExtra(HeldoutError, ImportError):
+class MissingExtraError(HeldoutError, ImportError):
     """A feature needs packages that an optional extra brings."""
 
     def __init__(self, feature: str, extra: str) -> None:

@@ -145,8 +145,8 @@ def target_column(y: Any) -> NDArray[Any]:
     absent = missing(column)
     if absent.any():
         raise InputError(
-            f"the target has {int(absent.sum())} missing values (first in row {int(absent.argmax())}, counted "
-            "from 0); every row needs its true value: leave these rows out."
+            f"the target has {int(absent.sum())} missing values (first in row {int(absent.argmax())}, "
+            "counted from 0); every row needs its true value: leave these rows out."
         )
     return column
 

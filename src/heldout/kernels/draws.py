@@ -27,7 +27,7 @@ Defined: TypeAlias = Callable[[Counts], NDArray[np.bool_]]
 """From counts (L, n) to the draws (L,) in which the statistic is defined on rows with a positive count."""
 
 
-class UndefinedDraws(ValueError):
+class UndefinedDrawsError(ValueError):
     """A bootstrap found no draw, in ``MOST_ATTEMPTS`` attempts, on which the statistic is defined."""
 
     def __init__(self, bootstrap: int) -> None:
@@ -73,7 +73,7 @@ class Draws:
             counts[pending] = self._rows(bootstraps[pending], attempt)
             pending = pending[~self._usable(counts[pending])]
         if pending.size:
-            raise UndefinedDraws(int(bootstraps[pending[0]]))
+            raise UndefinedDrawsError(int(bootstraps[pending[0]]))
         return counts, redraws
 
     def _rows(self, bootstraps: NDArray[np.uint64], attempt: int) -> Counts:

@@ -33,7 +33,7 @@ class Segment:
         present = weights > 0
         match self.needs:
             case Needs.ROW:
-                return present.any(axis=1)
+                return np.asarray(present.any(axis=1))
             case Needs.EVERY_CLASS:
                 wanted = range(self.truth.n_classes)
             case Needs.POSITIVE:
@@ -42,7 +42,7 @@ class Segment:
                 values = self.truth.values[None, :]
                 least = np.where(present, values, np.inf).min(axis=1, initial=np.inf)
                 greatest = np.where(present, values, -np.inf).max(axis=1, initial=-np.inf)
-                return least < greatest
+                return np.asarray(least < greatest)
         defined = np.ones(len(present), dtype=bool)
         for code in wanted:
             defined &= present[:, self.truth.values == code].any(axis=1)
@@ -91,7 +91,7 @@ class AggregateScore:
 
     def defined(self, counts: Weightings) -> NDArray[np.bool_]:
         """(L,): whether at least one segment is defined."""
-        return self.defined_segments(counts).any(axis=1)
+        return np.asarray(self.defined_segments(counts).any(axis=1))
 
     def defined_segments(self, counts: Weightings) -> NDArray[np.bool_]:
         """(L, segments)."""
@@ -120,7 +120,8 @@ class AggregateScore:
             defined_in += defined
         assert total is not None, "an aggregate has at least one segment"
         with np.errstate(invalid="ignore", divide="ignore"):
-            return total / np.where(defined_in > 0, defined_in, np.nan)[:, None]
+            mean: Floats = total / np.where(defined_in > 0, defined_in, np.nan)[:, None]
+        return mean
 
 
 def aggregate_score(

@@ -42,8 +42,8 @@ class Statistic(Protocol):
     """A metric bound to n rows and C columns of predictions.
 
     ``counts`` (L, n) weigh the rows: uint8 for bootstrap counts (results are exact for those), float64 for
-    counts times sample weights. Values come in the metric's own direction and units; NaN only where scikit-learn
-    gives NaN or raises.
+    counts times sample weights. Values come in the metric's own direction and units; NaN only where
+    scikit-learn gives NaN or raises.
     """
 
     def all(self, counts: Weightings) -> Floats:
