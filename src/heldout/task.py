@@ -84,9 +84,7 @@ class Truth:
         return np.bincount(self.values, minlength=self.n_classes)
 
 
-def truth_of(
-    y: Any, kind: TaskKind | str | None = None, *, classes: Any = None, pos_label: Any = None
-) -> Truth:
+def truth_of(y: Any, kind: TaskKind | str | None = None, *, classes: Any = None, pos_label: Any = None) -> Truth:
     """Check a target column and code it.
 
     Parameters
@@ -161,8 +159,7 @@ def missing(column: NDArray[Any]) -> NDArray[np.bool_]:
         return np.zeros(column.shape, dtype=bool)
     # pandas.NA answers neither == nor != with a bool, so a type's name has to tell it.
     absent = [
-        value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
-        for value in column.ravel()
+        value is None or type(value).__name__ in ("NAType", "NaTType") or value != value for value in column.ravel()
     ]
     return np.array(absent, dtype=bool).reshape(column.shape)
 
@@ -202,18 +199,14 @@ def _coded(column: NDArray[Any], classes: Any) -> tuple[NDArray[np.int32], NDArr
         found = np.unique(column)
     except TypeError:
         types = sorted({type(value).__name__ for value in column})
-        raise InputError(
-            f"labels must be of one type, got {' and '.join(types)}; convert them first."
-        ) from None
+        raise InputError(f"labels must be of one type, got {' and '.join(types)}; convert them first.") from None
     if classes is None:
         return np.searchsorted(found, column).astype(np.int32), found
     labels = np.asarray(classes)
     codes = codes_of(column, labels)
     if (codes < 0).any():
         strangers = [label for label in found if label not in set(labels.tolist())]
-        raise InputError(
-            f"the target holds {labels_text(strangers)}, which classes={labels_text(labels)} lacks."
-        )
+        raise InputError(f"the target holds {labels_text(strangers)}, which classes={labels_text(labels)} lacks.")
     return codes, labels
 
 
@@ -313,7 +306,5 @@ def checked_groups(groups: Any, n_rows: int) -> NDArray[Any] | None:
     if column.shape != (n_rows,):
         raise InputError(f"groups must have shape ({n_rows},), a group a row, got {column.shape}.")
     if missing(column).any():
-        raise InputError(
-            f"groups has {int(missing(column).sum())} missing values; every row needs its group."
-        )
+        raise InputError(f"groups has {int(missing(column).sum())} missing values; every row needs its group.")
     return column

@@ -1,0 +1,251 @@
+"""Configurations: an estimator with its hyper-parameters, preprocessing and selection included.
+
+A configuration's id says what it is, not where it stands: the sha256 of canonical JSON of its class and
+parameters. It is what a resumed run recognises a configuration by.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import ParameterGrid
+
+from heldout.errors import InputError
+
+
+class NotHashableError(TypeError):
+    """A parameter has no canonical form, so that a stored run could not recognise it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Configuration:
+    """One candidate.
+
+    Attributes
+    ----------
+    position : int
+        Its place in the search, from 0; no part of its id.
+    params : dict
+        What is set on the estimator; for a list of estimators it holds ``model`` too.
+    template : estimator
+        Never fitted itself: ``fresh`` clones it.
+    model : str or None
+        The name of its estimator where the search has several.
+    ordinal : int
+        0, or which of several equal configurations it is.
+    """
+
+    position: int
+    params: Mapping[str, Any]
+    template: BaseEstimator
+    model: str | None = None
+    ordinal: int = 0
+
+    def fresh(self) -> BaseEstimator:
+        """An unfitted estimator with the parameters set."""
+        own = {
+            key: clone(value, safe=False) for key, value in self.params.items() if key != "model" or not self.model
+        }
+        return clone(self.template).set_params(**own)
+
+    @cached_property
+    def canonical(self) -> str:
+        """Canonical JSON of the estimator with its parameters set.
+
+        Raises
+        ------
+        NotHashableError
+            When a parameter has no canonical form.
+        """
+        return json.dumps(canonical_form(self.fresh()), sort_keys=True, separators=(",", ":"))
+
+    @cached_property
+    def id(self) -> str:
+        """64 hexadecimal digits."""
+        return hashlib.sha256(f"{self.canonical}#{self.ordinal}".encode()).hexdigest()
+
+    @cached_property
+    def name(self) -> str:
+        """For people: the model and the parameters that were set, in words."""
+        shown = [
+            f"{key.rsplit('__', 1)[-1]}={_short(value)}" for key, value in self.params.items() if key != "model"
+        ]
+        head = self.model or type(self.template).__name__
+        return f"{head} ({', '.join(shown)})" if shown else head
+
+
+@dataclass(frozen=True, eq=False)
+class Configurations(Sequence[Configuration]):
+    """All candidates of a search, in order."""
+
+    members: tuple[Configuration, ...]
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.members[index]
+
+    def __iter__(self) -> Iterator[Configuration]:
+        return iter(self.members)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(member.name for member in self.members)
+
+    @property
+    def params(self) -> list[dict[str, Any]]:
+        return [dict(member.params) for member in self.members]
+
+    def fingerprint(self) -> str:
+        """sha256 of the ids in order."""
+        return hashlib.sha256("".join(member.id for member in self.members).encode()).hexdigest()
+
+
+def make_configurations(estimator: Any, param_grid: Any = None) -> Configurations:
+    """Every configuration of one estimator with a grid (or list of grids), or of a list of estimators.
+
+    Parameters
+    ----------
+    estimator : estimator, or list of (name, estimator, grid)
+    param_grid : dict or list of dict, optional
+        As scikit-learn's ``ParameterGrid`` reads it; none for a list of estimators.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression, RidgeClassifier
+    >>> make_configurations([("lr", LogisticRegression(), {"C": [1, 10]}), ("ridge", RidgeClassifier(), {})]).names
+    ('lr (C=1)', 'lr (C=10)', 'ridge')
+    """
+    found: list[tuple[str | None, Any, dict[str, Any]]] = []
+    if isinstance(estimator, list | tuple):
+        if param_grid is not None:
+            raise InputError("a list of (name, estimator, grid) brings its own grids; leave param_grid out.")
+        for name, model, grid in _checked_entries(estimator):
+            found += [(name, model, {"model": name, **params}) for params in _grid(grid)]
+    else:
+        found = [(None, estimator, params) for params in _grid(param_grid)]
+    if not found:
+        raise InputError("the search has no configurations; give at least one estimator and a grid with values.")
+    return _numbered(found)
+
+
+def configurations_of(estimator: Any, candidates: Sequence[Mapping[str, Any]]) -> Configurations:
+    """Configurations of one estimator with the given parameters, in the given order."""
+    return _numbered([(None, estimator, dict(params)) for params in candidates])
+
+
+def _numbered(found: Sequence[tuple[str | None, Any, dict[str, Any]]]) -> Configurations:
+    seen: Counter[str] = Counter()
+    members = []
+    for position, (name, model, params) in enumerate(found):
+        key = _duplicate_key(name, params)
+        members.append(Configuration(position, params, model, name, seen[key]))
+        seen[key] += 1
+    return Configurations(tuple(members))
+
+
+def _duplicate_key(name: str | None, params: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps([name, canonical_form(dict(params))], sort_keys=True)
+    except NotHashableError:
+        return repr((name, sorted((key, id(value)) for key, value in params.items())))
+
+
+def _checked_entries(entries: Sequence[Any]) -> list[tuple[str, Any, Any]]:
+    checked = []
+    for entry in entries:
+        if not (isinstance(entry, tuple | list) and len(entry) == 3 and isinstance(entry[0], str)):
+            raise InputError(f"each estimator of a list must be a (name, estimator, grid) triple, got {entry!r}.")
+        checked.append((entry[0], entry[1], entry[2]))
+    repeated = [name for name, times in Counter(name for name, _, _ in checked).items() if times > 1]
+    if repeated:
+        raise InputError(f"estimator names must be distinct, got {repeated[0]!r} more than once.")
+    return checked
+
+
+def _grid(grid: Any) -> list[dict[str, Any]]:
+    if grid is None or grid == {}:
+        return [{}]
+    try:
+        return list(ParameterGrid(grid))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the parameter grid cannot be used: {error}") from error
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, BaseEstimator):
+        return type(value).__name__
+    if isinstance(value, float | np.floating):
+        return f"{value:.4g}"
+    text = str(value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def canonical_form(value: Any) -> Any:
+    """A JSON value that is the same for equal parameters in every process.
+
+    Classes go by qualified name, arrays by type, shape and bytes, functions by qualified name and source.
+
+    Raises
+    ------
+    NotHashableError
+        For objects that are none of these.
+    """
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return {"float": value.hex()}
+    if isinstance(value, np.generic):
+        return canonical_form(value.item())
+    if isinstance(value, list | tuple):
+        return [canonical_form(item) for item in value]
+    if isinstance(value, set | frozenset):
+        return {"set": sorted(json.dumps(canonical_form(item), sort_keys=True) for item in value)}
+    if isinstance(value, Mapping):
+        return {"mapping": [[canonical_form(k), canonical_form(v)] for k, v in sorted(value.items(), key=_key)]}
+    if isinstance(value, np.ndarray) and value.dtype.kind != "O":
+        return {"array": [value.dtype.str, list(value.shape), hashlib.sha256(value.tobytes()).hexdigest()]}
+    if isinstance(value, type):
+        return {"class": _qualified(value)}
+    if inspect.isroutine(value) or isinstance(value, np.ufunc):
+        return {"function": [_qualified(value), _source(value)]}
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        params = value.get_params(deep=False)
+        return {"estimator": _qualified(type(value)), "params": canonical_form(params)}
+    if _has_plain_state(value):
+        return {"object": _qualified(type(value)), "state": canonical_form(vars(value))}
+    raise NotHashableError(f"a parameter of type {type(value).__name__} has no canonical form: {value!r}")
+
+
+def _has_plain_state(value: Any) -> bool:
+    """Splitters, kernels and distributions: an importable class whose state is its attributes."""
+    kind = type(value)
+    return hasattr(value, "__dict__") and not callable(value) and "<locals>" not in kind.__qualname__
+
+
+def _key(item: tuple[Any, Any]) -> str:
+    return f"{type(item[0]).__name__}:{item[0]}"
+
+
+def _qualified(thing: Any) -> str:
+    return f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', getattr(thing, '__name__', ''))}"
+
+
+def _source(function: Any) -> str:
+    try:
+        return textwrap.dedent(inspect.getsource(function))
+    except (OSError, TypeError):
+        if "<lambda>" in _qualified(function) or "<locals>" in _qualified(function):
+            raise NotHashableError(f"the source of {_qualified(function)} is not to be had") from None
+        return ""

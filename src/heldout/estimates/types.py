@@ -1,0 +1,189 @@
+"""What every method returns: a value with its interval, what it would have been uncorrected, and its flags."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.wording import Flag
+
+Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A confidence interval in the metric's own units.
+
+    Attributes
+    ----------
+    low, high : float
+    confidence_level : float
+        For example .95.
+    alternative : "two-sided", "greater" or "less"
+        ``greater`` leaves the better side open at the metric's best possible value, ``less`` the worse one.
+    """
+
+    low: float
+    high: float
+    confidence_level: float
+    alternative: Alternative = "two-sided"
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe: what is not finite becomes null."""
+        return {
+            "low": json_number(self.low),
+            "high": json_number(self.high),
+            "confidence_level": self.confidence_level,
+            "alternative": self.alternative,
+        }
+
+    def __str__(self) -> str:
+        return f"[{self.low:.4g}, {self.high:.4g}]"
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """The performance of the selected configuration, corrected for having been selected.
+
+    Attributes
+    ----------
+    value : float
+        The estimate, in the metric's own direction and units; NaN (and a flag) where there is none.
+    interval : Interval or None
+        None where the method has none.
+    uncorrected : float
+        The winner's cross-validated score, as it stands.
+    optimism : float
+        Uncorrected minus corrected for a score, corrected minus uncorrected for a loss: positive when the search
+        flattered itself.
+    standard_error : float or None
+        Where the method gives one.
+    selected : int
+        Index of the winner.
+    selected_name : str
+    metric, method : str
+    n_rows_used : int
+    distribution : ndarray of shape (B,) or None
+        The bootstrapped scores behind value and interval.
+    selection_frequency : ndarray of shape (C,) or None
+        Share of bootstraps that selected each configuration.
+    flags : mapping of Flag to str
+        What a reader must know, with its sentence. ``"uncorrected" in estimate.flags`` works too.
+    provenance : mapping
+        What was estimated and how: quantity, training rows, aggregate, rule, seeds, versions, sources.
+    """
+
+    value: float
+    interval: Interval | None
+    uncorrected: float
+    optimism: float
+    standard_error: float | None
+    selected: int
+    selected_name: str
+    metric: str
+    method: str
+    n_rows_used: int
+    distribution: NDArray[np.float64] | None = None
+    selection_frequency: NDArray[np.float64] | None = None
+    flags: Mapping[Flag, str] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: NaN and infinities become null, arrays lists."""
+        return {
+            "value": json_number(self.value),
+            "interval": None if self.interval is None else self.interval.to_dict(),
+            "uncorrected": json_number(self.uncorrected),
+            "optimism": json_number(self.optimism),
+            "standard_error": None if self.standard_error is None else json_number(self.standard_error),
+            "selected": self.selected,
+            "selected_name": self.selected_name,
+            "metric": self.metric,
+            "method": self.method,
+            "n_rows_used": self.n_rows_used,
+            "distribution": _numbers(self.distribution),
+            "selection_frequency": _numbers(self.selection_frequency),
+            "flags": [{"flag": flag.value, "message": message} for flag, message in self.flags.items()],
+            "provenance": json_safe(self.provenance),
+        }
+
+    def to_frame(self) -> Any:
+        """One row as a pandas DataFrame (pandas comes with the extra ``app``)."""
+        try:
+            import pandas as pd
+        except ImportError:
+            from heldout.errors import MissingExtraError
+
+            raise MissingExtraError("Estimate.to_frame", "app") from None
+        interval = self.interval
+        return pd.DataFrame(
+            [
+                {
+                    "metric": self.metric,
+                    "method": self.method,
+                    "value": self.value,
+                    "low": np.nan if interval is None else interval.low,
+                    "high": np.nan if interval is None else interval.high,
+                    "uncorrected": self.uncorrected,
+                    "optimism": self.optimism,
+                    "selected": self.selected,
+                    "selected_name": self.selected_name,
+                    "n_rows_used": self.n_rows_used,
+                    "flags": ", ".join(self.flags),
+                }
+            ]
+        )
+
+    def __str__(self) -> str:
+        interval = "" if self.interval is None else f" {self.interval}"
+        return (
+            f"{self.metric} {self.value:.4g}{interval} by {self.method} "
+            f"(uncorrected {self.uncorrected:.4g}, {self.selected_name})"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("corrected", f"<strong>{self.value:.4g}</strong>"),
+            ("interval", "none" if self.interval is None else html.escape(str(self.interval))),
+            ("uncorrected", f"{self.uncorrected:.4g}"),
+            ("optimism", f"{self.optimism:.4g}"),
+            ("selected", html.escape(self.selected_name)),
+            ("rows", str(self.n_rows_used)),
+        ]
+        cells = "".join(f"<tr><th style='text-align:left'>{name}</th><td>{shown}</td></tr>" for name, shown in rows)
+        notes = "".join(f"<li>{html.escape(message)}</li>" for message in self.flags.values())
+        caption = f"{html.escape(self.metric)} by {html.escape(self.method)}"
+        return f"<table><caption>{caption}</caption>{cells}</table>" + (f"<ul>{notes}</ul>" if notes else "")
+
+
+def json_number(number: float) -> float | None:
+    """A float that JSON can hold, else None."""
+    return float(number) if math.isfinite(number) else None
+
+
+def _numbers(array: NDArray[np.float64] | None) -> list[float | None] | None:
+    return None if array is None else [json_number(number) for number in array.tolist()]
+
+
+def json_safe(value: Any) -> Any:
+    """``value`` in JSON's own types."""
+    if isinstance(value, Mapping):
+        return {str(key): json_safe(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_safe(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return json_safe(value.tolist())
+    if isinstance(value, np.generic):
+        return json_safe(value.item())
+    if isinstance(value, float):
+        return json_number(value)
+    return value if value is None or isinstance(value, bool | int | str) else str(value)

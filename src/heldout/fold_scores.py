@@ -1,0 +1,41 @@
+"""Fold scores: the metric of each configuration in each split, all that some searches leave behind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class FoldScores:
+    """A matrix of splits x configurations, in the metric's own direction and units.
+
+    Attributes
+    ----------
+    values : ndarray of shape (splits, C)
+        NaN where a configuration was not fitted or the metric is undefined.
+    greater_is_better : bool
+    repeat : ndarray of int, shape (splits,)
+        The repeat that a split belongs to.
+    test_rows : ndarray of int, shape (splits,), or None
+        How many rows each split tests.
+    """
+
+    values: NDArray[np.float64]
+    greater_is_better: bool
+    repeat: NDArray[np.intp]
+    test_rows: NDArray[np.intp] | None = None
+
+    @property
+    def n_splits(self) -> int:
+        return self.values.shape[0]
+
+    @property
+    def n_configurations(self) -> int:
+        return self.values.shape[1]
+
+    def oriented(self) -> NDArray[np.float64]:
+        """Scores with greater = better."""
+        return self.values.copy() if self.greater_is_better else -self.values

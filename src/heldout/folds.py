@@ -1,0 +1,269 @@
+"""Folds: a plan of (repeat, fold) -> test rows, whatever scikit-learn splitter it came from.
+
+A partition repeated R times is R columns of fold labels. A splitter that is none (shuffle splits, hold-out)
+starts a new repeat whenever a test row would recur, so that every row is predicted at most once a repeat.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit, check_cv
+
+from heldout._seeding import numpy_seed
+from heldout.errors import InputError
+from heldout.task import Task, labels_text, missing
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """One cell's rows: train on some, predict the others."""
+
+    repeat: int
+    fold: int
+    train: Rows
+    test: Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """The splits of a search, in the order in which the splitter gave them.
+
+    Attributes
+    ----------
+    splits : tuple of Split
+    n_rows : int
+    exchangeable : bool
+        False where the test rows come after the training rows in time.
+    """
+
+    splits: tuple[Split, ...]
+    n_rows: int
+    exchangeable: bool = True
+
+    @property
+    def n_splits(self) -> int:
+        return len(self.splits)
+
+    @property
+    def n_repeats(self) -> int:
+        return self.splits[-1].repeat + 1
+
+    @cached_property
+    def labels(self) -> NDArray[np.int32]:
+        """Fold of each row in each repeat (N, R), -1 where the repeat does not test it."""
+        labels = np.full((self.n_rows, self.n_repeats), -1, dtype=np.int32)
+        for split in self.splits:
+            labels[split.test, split.repeat] = split.fold
+        return labels
+
+    @property
+    def is_partition(self) -> bool:
+        """Whether every repeat tests every row once."""
+        return bool((self.labels >= 0).all())
+
+    @property
+    def n_training_rows(self) -> float:
+        """Mean rows that a model was trained on."""
+        return float(np.mean([len(split.train) for split in self.splits]))
+
+    def fingerprint(self) -> str:
+        """sha256 of the splits, training rows included."""
+        digest = hashlib.sha256()
+        for split in self.splits:
+            digest.update(f"{split.repeat},{split.fold},{len(split.train)},{len(split.test)};".encode())
+            digest.update(np.ascontiguousarray(split.train, dtype=np.int64).tobytes())
+            digest.update(np.ascontiguousarray(split.test, dtype=np.int64).tobytes())
+        return digest.hexdigest()
+
+    def __repr__(self) -> str:
+        kind = "partition" if self.is_partition else "incomplete"
+        return f"Folds({self.n_splits} splits, {self.n_repeats} repeats of {self.n_rows} rows, {kind})"
+
+
+def make_folds(
+    task: Task,
+    cv: Any = None,
+    *,
+    repeats: int = 1,
+    entropy: int = 0,
+    classifier: bool | None = None,
+    split_params: dict[str, Any] | None = None,
+) -> Folds:
+    """The splits of ``cv`` on a task.
+
+    Parameters
+    ----------
+    cv : int, splitter, iterable of (train, test), or None
+        As scikit-learn's ``check_cv`` reads it: 5 folds by default, stratified for classifiers, unshuffled.
+    repeats : int
+        More than one shuffles an integer ``cv``, and reseeds a splitter that shuffles, once a repeat.
+    entropy : int
+        Seeds the shuffles of repeats.
+    classifier : bool, optional
+        Whether to stratify; by default from the task's kind.
+    split_params : dict, optional
+        What is passed to ``cv.split`` besides X and y; ``groups`` by default where the task has them.
+
+    Raises
+    ------
+    InputError
+        For fewer than 2 folds, classes smaller than the folds, empty folds, a row twice in one test set, groups
+        on both sides of a split, or repeats of a splitter that cannot be reseeded.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from heldout.task import Task, truth_of
+    >>> task = Task(np.zeros((6, 1)), truth_of([0, 1, 0, 1, 0, 1]))
+    >>> make_folds(task, 3).labels.ravel().tolist()
+    [0, 0, 1, 1, 2, 2]
+    """
+    _check_count(task, cv, repeats)
+    stratify = task.truth.kind.is_classification if classifier is None else classifier
+    labels = task.truth.labels()
+    if stratify and (cv is None or isinstance(cv, int | np.integer)):
+        _check_class_sizes(task, 5 if cv is None else int(cv))
+    params = {"groups": task.groups} if split_params is None and task.groups is not None else split_params or {}
+    splits: list[Split] = []
+    for repeat in range(repeats):
+        splitter = _splitter_of_repeat(cv, repeat, repeats, entropy, labels, stratify)
+        try:
+            pairs = list(splitter.split(task.X, labels, **params))
+        except ValueError as error:
+            raise InputError(f"the splitter {splitter} refused the data: {error}") from error
+        splits += _numbered(pairs, task.n_rows, splits[-1].repeat + 1 if splits else 0)
+    _check_groups(splits, task.groups)
+    return Folds(tuple(splits), task.n_rows, exchangeable=not _in_time_order(cv, splits))
+
+
+def _check_count(task: Task, cv: Any, repeats: int) -> None:
+    if isinstance(cv, int | np.integer) and not 2 <= cv <= task.n_rows:
+        raise InputError(
+            f"cv must be at least 2, got cv={cv}; use a splitter or an integer from 2 to {task.n_rows} "
+            "(the number of rows)."
+            if cv < 2
+            else f"cv must be at most the number of rows, {task.n_rows}, got cv={cv}; use fewer folds."
+        )
+    if not isinstance(repeats, int | np.integer) or repeats < 1:
+        raise InputError(f"repeats must be an integer of at least 1, got {repeats!r}.")
+
+
+def _check_class_sizes(task: Task, n_folds: int) -> None:
+    counts = task.truth.class_counts()
+    least = int(counts.argmin())
+    if counts[least] < n_folds:
+        assert task.truth.classes is not None
+        label = labels_text(task.truth.classes[least : least + 1])
+        raise InputError(
+            f"class {label} has {counts[least]} rows, fewer than the {n_folds} folds; use at most cv="
+            f"{max(counts[least], 2)}, or gather more rows of it."
+        )
+
+
+def _splitter_of_repeat(
+    cv: Any, repeat: int, repeats: int, entropy: int, labels: NDArray[Any], stratify: bool
+) -> Any:
+    if repeats == 1:
+        return check_cv(cv, labels if stratify else None, classifier=stratify)
+    seed = numpy_seed(entropy, "folds", repeat)
+    if cv is None or isinstance(cv, int | np.integer):
+        kind = StratifiedKFold if stratify else KFold
+        return kind(5 if cv is None else int(cv), shuffle=True, random_state=seed)
+    if not hasattr(cv, "random_state") or not getattr(cv, "shuffle", True):
+        raise InputError(
+            f"repeats={repeats} needs a splitter that shuffles with a random_state, got {cv!r}; use an integer, "
+            "a splitter with shuffle=True, or repeats=1."
+        )
+    reseeded = copy.copy(cv)
+    reseeded.random_state = seed
+    return reseeded
+
+
+def _numbered(pairs: Iterable[tuple[Any, Any]], n_rows: int, first_repeat: int) -> list[Split]:
+    """Splits with their repeat and fold; a test row that recurs starts a new repeat."""
+    splits: list[Split] = []
+    repeat, fold = first_repeat, 0
+    seen = np.zeros(n_rows, dtype=bool)
+    for train, test in pairs:
+        train_rows, test_rows = _row_numbers(train, n_rows), _row_numbers(test, n_rows)
+        number = len(splits)
+        if not len(test_rows) or not len(train_rows):
+            empty = "test" if not len(test_rows) else "training"
+            raise InputError(f"split {number} has no {empty} rows; use fewer folds, or folds of larger groups.")
+        if len(np.unique(test_rows)) < len(test_rows):
+            raise InputError(f"split {number} tests a row twice; every row can be tested once a split.")
+        if np.intersect1d(train_rows, test_rows).size:
+            raise InputError(
+                f"split {number} trains on rows that it tests, so that its predictions are not held out; "
+                "training and test rows must be disjoint."
+            )
+        if seen[test_rows].any():
+            repeat, fold = repeat + 1, 0
+            seen[:] = False
+        seen[test_rows] = True
+        splits.append(Split(repeat, fold, train_rows, test_rows))
+        fold += 1
+    if not splits:
+        raise InputError("the splitter gave no splits; use at least one.")
+    return splits
+
+
+def _row_numbers(rows: Any, n_rows: int) -> Rows:
+    index = np.asarray(rows)
+    if index.dtype == bool:
+        return np.flatnonzero(index)
+    if index.size and (index.min() < 0 or index.max() >= n_rows):
+        raise InputError(f"a split names row {index.max()}, but rows are numbered 0 to {n_rows - 1}.")
+    return index.astype(np.intp)
+
+
+def _check_groups(splits: Sequence[Split], groups: NDArray[Any] | None) -> None:
+    if groups is None:
+        return
+    for number, split in enumerate(splits):
+        shared = np.intersect1d(groups[split.train], groups[split.test])
+        if shared.size:
+            raise InputError(
+                f"split {number} has rows of group {labels_text(shared[:1])} on both sides; use a splitter that "
+                "keeps groups whole, such as GroupKFold or StratifiedGroupKFold."
+            )
+
+
+def _in_time_order(cv: Any, splits: Sequence[Split]) -> bool:
+    return isinstance(cv, TimeSeriesSplit) or (
+        len(splits) > 1 and all(split.train.max() < split.test.min() for split in splits)
+    )
+
+
+def folds_from_labels(labels: Any, n_rows: int, n_repeats: int) -> NDArray[np.int32]:
+    """Fold labels of any type as codes (N, R), -1 where missing; one column serves every repeat.
+
+    Raises
+    ------
+    InputError
+        When the shape is neither (N,) nor (N, R).
+    """
+    table = np.asarray(labels)
+    if table.ndim == 1:
+        table = table[:, None]
+    if table.shape[0] != n_rows or table.shape[1] not in (1, n_repeats):
+        raise InputError(
+            f"folds must have shape ({n_rows},) or ({n_rows}, {n_repeats}), a label a row (and repeat), got "
+            f"{np.shape(labels)}."
+        )
+    absent = missing(table)
+    codes = np.full((n_rows, table.shape[1]), -1, dtype=np.int32)
+    for column in range(table.shape[1]):
+        present = ~absent[:, column]
+        codes[present, column] = np.unique(table[present, column], return_inverse=True)[1]
+    return codes if table.shape[1] == n_repeats else np.repeat(codes, n_repeats, axis=1)

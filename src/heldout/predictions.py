@@ -1,0 +1,112 @@
+"""Held-out predictions: what each configuration said of each row when it had not seen it.
+
+This is the first waist of the library. Above it is statistics that has no idea how models were run; below it,
+running that has no idea what is estimated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import InputError
+from heldout.metrics.base import Metric, Response
+
+UNPREDICTED_LABEL = -1
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutPredictions:
+    """Predictions of N rows by C configurations in R repeats, a response at a time.
+
+    Attributes
+    ----------
+    responses : mapping of Response to ndarray
+        ``labels`` as class codes (N, C, R), -1 where not predicted; ``values`` (N, C, R); ``decision`` and
+        ``probabilities`` (N, C, R) pointing to the positive class of a binary task, (N, C, R, n_classes)
+        otherwise. NaN where not predicted, or where a configuration lacks the response.
+    names : tuple of str
+        One for each configuration.
+    folds : ndarray of int, shape (N, R), or None
+        The fold in which a row was held out, -1 where it was not.
+    classes : ndarray or None
+        The labels behind the codes of a classification.
+    positive : int or None
+        Code of the class that binary probabilities and decisions point to.
+    failed : mapping of int to str
+        Configurations that are no candidates, with the reason.
+    exchangeable : bool
+        False where rows are ordered in time.
+    training_rows : float or None
+        Mean rows behind a held-out prediction.
+    """
+
+    responses: Mapping[Response, NDArray[Any]]
+    names: tuple[str, ...]
+    folds: NDArray[np.int32] | None = None
+    classes: NDArray[Any] | None = None
+    positive: int | None = None
+    failed: Mapping[int, str] = field(default_factory=dict)
+    exchangeable: bool = True
+    training_rows: float | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return next(iter(self.responses.values())).shape[0]
+
+    @property
+    def n_configurations(self) -> int:
+        return len(self.names)
+
+    @property
+    def n_repeats(self) -> int:
+        return next(iter(self.responses.values())).shape[2]
+
+    def for_metric(self, metric: Metric) -> NDArray[Any]:
+        """The array that a metric reads: for each configuration the first response that it has.
+
+        Only decisions and probabilities can stand beside each other (for metrics of ranks, where each
+        configuration is ranked by itself).
+
+        Raises
+        ------
+        InputError
+            When no response of the metric is held.
+        """
+        offered = [self.responses[r] for r in metric.responses if r in self.responses]
+        if not offered:
+            wanted = " or ".join(metric.responses)
+            held = ", ".join(self.responses)
+            raise InputError(
+                f"{metric.name} needs {wanted}, but the predictions hold {held}; use a metric of those, or predict "
+                f"{wanted}."
+            )
+        combined = offered[0]
+        for other in offered[1:]:
+            lacking = ~_predicted(combined).any(axis=(0, 2))
+            if lacking.any():
+                combined = combined.copy()
+                combined[:, lacking] = other[:, lacking]
+        return combined
+
+    def predicted(self, metric: Metric) -> NDArray[np.bool_]:
+        """(N, C, R): where the metric's response was predicted."""
+        return _predicted(self.for_metric(metric))
+
+    def __repr__(self) -> str:
+        held = ", ".join(self.responses)
+        return (
+            f"HeldOutPredictions({self.n_rows} rows x {self.n_configurations} configurations x "
+            f"{self.n_repeats} repeats: {held})"
+        )
+
+
+def _predicted(array: NDArray[Any]) -> NDArray[np.bool_]:
+    if array.dtype.kind in "iu":
+        return array != UNPREDICTED_LABEL
+    present = ~np.isnan(array)
+    return present.all(axis=3) if array.ndim == 4 else present

@@ -1,0 +1,57 @@
+"""The sources that methods, metrics and rules cite: one entry a work, cited by key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A published work."""
+
+    authors: str
+    year: int
+    title: str
+    where: str
+    doi: str = ""
+
+    def __str__(self) -> str:
+        link = f" doi:{self.doi}" if self.doi else ""
+        return f"{self.authors} ({self.year}). {self.title}. {self.where}.{link}"
+
+
+REFERENCES: dict[str, Reference] = {
+    "tsamardinos2018": Reference(
+        "Tsamardinos, I., Greasidou, E. and Borboudakis, G.",
+        2018,
+        "Bootstrapping the out-of-sample predictions for efficient and accurate cross-validation",
+        "Machine Learning 107, 1895-1922",
+        "10.1007/s10994-018-5714-4",
+    ),
+    "tibshirani2009": Reference(
+        "Tibshirani, R. J. and Tibshirani, R.",
+        2009,
+        "A bias correction for the minimum error rate in cross-validation",
+        "Annals of Applied Statistics 3, 822-829",
+        "10.1214/08-AOAS224",
+    ),
+    "paraschakis2024": Reference(
+        "Paraschakis, K., Castellani, A., Borboudakis, G. and Tsamardinos, I.",
+        2024,
+        "Confidence interval estimation of predictive performance in the context of AutoML",
+        "International Conference on Automated Machine Learning",
+        "10.48550/arXiv.2406.08099",
+    ),
+    "salmon2011": Reference(
+        "Salmon, J. K., Moraes, M. A., Dror, R. O. and Shaw, D. E.",
+        2011,
+        "Parallel random numbers: as easy as 1, 2, 3",
+        "International Conference for High Performance Computing, Networking, Storage and Analysis",
+        "10.1145/2063384.2063405",
+    ),
+}
+
+
+def cited(keys: tuple[str, ...]) -> list[str]:
+    """The references of the given keys, as sentences, each once and in order."""
+    return [str(REFERENCES[key]) for key in dict.fromkeys(keys)]

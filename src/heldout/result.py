@@ -1,0 +1,79 @@
+"""The record of a finished search: every stage's outcome, and where it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.cells import CellResult
+from heldout.configurations import Configurations
+from heldout.estimates.types import Estimate
+from heldout.fold_scores import FoldScores
+from heldout.folds import Folds
+from heldout.metrics.base import Metric
+from heldout.predictions import HeldOutPredictions
+from heldout.task import Task
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """A finished search, stage by stage.
+
+    Attributes
+    ----------
+    task : Task
+    folds : Folds
+    configurations : Configurations
+    cells : sequence of CellResult
+        In the order of the plan: configuration by configuration, split by split.
+    predictions : HeldOutPredictions
+    fold_scores : mapping of str to FoldScores
+        One a scorer.
+    metrics : mapping of str to Metric or None
+        One a scorer; None for a scorer that cannot be opened.
+    pooled_scores : mapping of str to ndarray of shape (C,)
+        The metric on all held-out rows of a repeat, mean over repeats; NaN for failed configurations. One an
+        opened scorer.
+    refit_metric : str
+        The scorer that chose the winner.
+    winner : int
+    estimates : mapping of str to Estimate
+        One a scorer that can be estimated; empty with ``method=None``.
+    model : estimator or None
+        The winner fitted on all rows, where asked for.
+    failures : mapping of int to str
+        Configurations that failed and why.
+    n_fits, n_fits_saved : int
+        Fits that the search made (without the refit), and that dropping spared.
+    seconds : mapping of str to float
+        Time of each stage.
+    provenance : mapping
+        Entropy, versions, number of rows and columns, when it ran.
+    """
+
+    task: Task
+    folds: Folds
+    configurations: Configurations
+    cells: Sequence[CellResult]
+    predictions: HeldOutPredictions
+    fold_scores: Mapping[str, FoldScores]
+    metrics: Mapping[str, Metric | None]
+    pooled_scores: Mapping[str, NDArray[np.float64]]
+    refit_metric: str
+    winner: int
+    estimates: Mapping[str, Estimate]
+    model: Any = None
+    failures: Mapping[int, str] = field(default_factory=dict)
+    n_fits: int = 0
+    n_fits_saved: int = 0
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def estimate(self) -> Estimate | None:
+        """The estimate of the metric that chose the winner."""
+        return self.estimates.get(self.refit_metric)

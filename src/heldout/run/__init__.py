@@ -1,0 +1,1 @@
+"""Running a search: what to do next is pure, doing it is the loop."""

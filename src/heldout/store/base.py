@@ -1,0 +1,84 @@
+"""What a search needs of a store: recognise its run, acknowledge cells, give them back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Protocol, Self
+
+from heldout.cells import CellKey, CellResult
+
+
+@dataclass(frozen=True)
+class RunIdentity:
+    """What makes two runs the same run.
+
+    Attributes
+    ----------
+    rows, folds, configurations : str
+        Fingerprints (sha256) of the task, the splits and the ids of the configurations.
+    settings : str
+        Canonical JSON of what else decides the cells: scorers, responses, error_score.
+    entropy : int
+        64 bits that seed everything.
+    versions : mapping of str to str
+        heldout, scikit-learn, NumPy, Python.
+    """
+
+    rows: str
+    folds: str
+    configurations: str
+    settings: str
+    entropy: int
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+class Run(Protocol):
+    """An open run of a store, as a context manager that commits and closes."""
+
+    @property
+    def entropy(self) -> int:
+        """The entropy that the run was started with."""
+
+    def acknowledged(self) -> frozenset[CellKey]:
+        """Cells that need no work any more."""
+
+    def results(self) -> Iterator[CellResult]:
+        """What came of them."""
+
+    def record(self, result: CellResult) -> None:
+        """Keep a result; it is acknowledged by the next ``commit`` (or at once)."""
+
+    def commit(self) -> None:
+        """Acknowledge everything that was recorded."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class Store(Protocol):
+    """Where runs are kept."""
+
+    def stored_entropy(self) -> int | None:
+        """The entropy of the run that would be resumed, or None where there is none."""
+
+    def open(self, identity: RunIdentity, configurations: Sequence[tuple[str, str]], *, resume: bool) -> Run:
+        """Start a run, or resume the one of the same identity.
+
+        Parameters
+        ----------
+        identity : RunIdentity
+        configurations : sequence of (id, canonical JSON)
+            In order of position.
+        resume : bool
+            Whether a run that is there already may be gone on with.
+
+        Raises
+        ------
+        StoreError
+            When the file is of other data, another schema, damaged, locked, or not writable.
+        """

@@ -1,0 +1,50 @@
+"""The store that keeps nothing beyond the search itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from heldout.cells import CellKey, CellResult
+from heldout.store.base import RunIdentity
+
+
+class MemoryRun:
+    """Results in a dictionary."""
+
+    def __init__(self, entropy: int) -> None:
+        self.entropy = entropy
+        self._results: dict[CellKey, CellResult] = {}
+
+    def acknowledged(self) -> frozenset[CellKey]:
+        return frozenset(self._results)
+
+    def results(self) -> Iterator[CellResult]:
+        return iter(self._results.values())
+
+    def record(self, result: CellResult) -> None:
+        self._results[result.key] = result
+
+    def commit(self) -> None:
+        """Nothing to do: a recorded result is as safe as it will be."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+
+@dataclass(frozen=True)
+class MemoryStore:
+    """A run that lives as long as its process."""
+
+    def stored_entropy(self) -> int | None:
+        return None
+
+    def open(self, identity: RunIdentity, configurations: Sequence[tuple[str, str]], *, resume: bool) -> MemoryRun:
+        return MemoryRun(identity.entropy)

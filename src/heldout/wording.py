@@ -1,0 +1,100 @@
+"""Every statistical sentence that heldout prints, in one place, so that all outputs say the same.
+
+A ``Flag`` is a condition that a reader of a number must know of; its sentence may hold named places that the
+raising code fills.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+
+class Flag(StrEnum):
+    """What a reader of an estimate must know. ``flag.sentence`` says it."""
+
+    sentence: str
+
+    def __new__(cls, value: str, sentence: str) -> Flag:
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.sentence = sentence
+        return member
+
+    UNCORRECTED = (
+        "uncorrected",
+        "The score is the best of {candidates} configurations on the same predictions that chose it, so it is "
+        "optimistic: a corrected method (bbc) takes that out.",
+    )
+    FAILED_CONFIGURATIONS = (
+        "failed_configurations",
+        "{failed} of {total} configurations failed and were no candidates: {which}.",
+    )
+    INCOMPLETE_PREDICTIONS = (
+        "incomplete_predictions",
+        "The estimate rests on {used} of {total} rows: those predicted for every configuration in the race.",
+    )
+    FEW_GROUPS = (
+        "few_groups",
+        "Only {groups} groups were drawn from; with fewer than 10 the interval is unreliable.",
+    )
+    UNDEFINED_FOLDS = (
+        "undefined_folds",
+        "{metric} is undefined in {undefined} of {total} folds (each needs {needs}); the mean leaves them out.",
+    )
+    MOSTLY_UNDEFINED_FOLDS = (
+        "mostly_undefined_folds",
+        "In the average bootstrap, {metric} is undefined in {share:.0%} of the folds; pooled scores "
+        "(aggregate='pooled') use all rows.",
+    )
+    OUT_OF_BAG_POOLED = (
+        "out_of_bag_pooled",
+        "A fold holds only {least} rows of {what}, fewer than 8, so the rows left out of a bootstrap were scored "
+        "together instead of fold by fold.",
+    )
+    NOT_EXCHANGEABLE = (
+        "not_exchangeable",
+        "The folds follow the order of time; the bootstrap takes rows as exchangeable, which such rows may not be.",
+    )
+    TT_BEYOND_RANGE = (
+        "tt_beyond_range",
+        "The correction carried the score outside the range of {metric}, [{low}, {high}]; it is reported as it is.",
+    )
+    NO_INTERVAL = ("no_interval", "The method {method} gives no confidence interval.")
+    UNDEFINED = ("undefined", "No estimate: {reason}.")
+    SELECTION_NOT_REPLAYABLE = (
+        "selection_not_replayable",
+        "No estimate: the selection rule failed when it was replayed on a bootstrap ({reason}), so what selecting "
+        "costs cannot be measured.",
+    )
+    UNDEFINED_BOOTSTRAPS = (
+        "undefined_bootstraps",
+        "The metric gave no finite value in {undefined} of {total} bootstraps; they were left out of the estimate.",
+    )
+    SINGLE_CONFIGURATION = (
+        "single_configuration",
+        "There was one candidate, so nothing was selected and there is no selection optimism to correct.",
+    )
+    REDRAWN = (
+        "redrawn",
+        "{redraws} bootstrap draws lacked {needs} in or out of the bag and were drawn again.",
+    )
+
+    def filled(self, **places: Any) -> str:
+        """The sentence with its places filled."""
+        return self.sentence.format(**places)
+
+
+def optimism_sentence(metric: str, uncorrected: float, value: float, optimism: float, candidates: int) -> str:
+    """What the correction means, in one sentence for a reader who knows no statistics."""
+    if candidates == 1:
+        return f"One configuration was evaluated, so its {metric} of {uncorrected:.3f} owes nothing to selection."
+    if optimism <= 0:
+        return (
+            f"Choosing the best of {candidates} configurations did not flatter its {metric}: {uncorrected:.3f} "
+            f"uncorrected, {value:.3f} when the choice is replayed on resampled rows."
+        )
+    return (
+        f"Choosing the best of {candidates} configurations made its {metric} look {optimism:.3f} better than it "
+        f"is likely to be: {uncorrected:.3f} uncorrected, {value:.3f} after the correction."
+    )
