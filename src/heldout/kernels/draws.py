@@ -47,14 +47,16 @@ class Draws:
         B.
     unit_of_row : ndarray of shape (n,)
         The unit (the row itself, or its group) that is drawn whole, as codes 0 .. n_units - 1.
-    defined : callable
-        Which of the given counts (L, n) leave the statistic defined; asked of the bag and of its complement.
+    defined_in_bag, defined_out_of_bag : callable
+        Which of the given counts (L, n) leave the statistics defined that are computed on the bag, and on the
+        rows that were left out.
     """
 
     seed: int
     n_bootstraps: int
     unit_of_row: NDArray[np.intp]
-    defined: Defined
+    defined_in_bag: Defined
+    defined_out_of_bag: Defined
 
     @property
     def n_units(self) -> int:
@@ -83,7 +85,7 @@ class Draws:
         return units[:, self.unit_of_row]
 
     def _usable(self, counts: Counts) -> NDArray[np.bool_]:
-        return self.defined(counts) & self.defined(out_of_bag(counts))
+        return self.defined_in_bag(counts) & self.defined_out_of_bag(out_of_bag(counts))
 
 
 def out_of_bag(counts: Counts) -> Counts:

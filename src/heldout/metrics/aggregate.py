@@ -80,14 +80,18 @@ class AggregateScore:
         """(C,): every row once."""
         return self.all(self._once)[0]
 
-    def by_segment(self) -> Floats:
-        """(segments, C): the metric in each segment, NaN where it is undefined."""
+    def by_segment(self, counts: Weightings) -> Floats:
+        """(L, segments, C): the metric in each segment, NaN where it is undefined."""
         values = []
         for segment in self.segments:
-            weights = self._weigh(self._once, segment)
-            value = segment.statistic.all(weights)[0]
-            values.append(value if segment.defined(weights)[0] else np.full_like(value, np.nan))
-        return np.stack(values)
+            weights = self._weigh(counts, segment)
+            value = segment.statistic.all(weights)
+            values.append(np.where(segment.defined(weights)[:, None], value, np.nan))
+        return np.stack(values, axis=1)
+
+    def observed_by_segment(self) -> Floats:
+        """(segments, C): every row once."""
+        return self.by_segment(self._once)[0]
 
     def defined(self, counts: Weightings) -> NDArray[np.bool_]:
         """(L,): whether at least one segment is defined."""

@@ -1,0 +1,92 @@
+"""scikit-learn's callable ``refit``, replayed: a function of a dict shaped like ``cv_results_``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.selection.base import NONE_CHOSEN, Floats, ScoreTable, SelectionFailedError
+
+
+@dataclass(frozen=True)
+class CallableRefit:
+    """Choose as ``refit(cv_results)`` does, on the scores of each resample.
+
+    The dict holds ``params``, ``param_*`` and, for each metric, ``split{i}_test_{name}``, ``mean_test_{name}``,
+    ``std_test_{name}`` and ``rank_test_{name}``; and what ``constants`` holds besides (fit times), which do not
+    change with the resample.
+
+    Attributes
+    ----------
+    refit : callable
+        From a dict like ``cv_results_`` to the index of the chosen configuration.
+    constants : mapping of str to array of shape (C,)
+    """
+
+    refit: Callable[[dict[str, Any]], int]
+    constants: Mapping[str, Any] = field(default_factory=dict)
+    reads_fold_scores: bool = True
+    reads_all_metrics: bool = True
+
+    @property
+    def name(self) -> str:
+        return f"refit callable {getattr(self.refit, '__name__', type(self.refit).__name__)}"
+
+    def __call__(self, table: ScoreTable) -> NDArray[np.intp]:
+        fixed = {**self.constants, "params": list(table.params), **_param_columns(table.params)}
+        chosen = [self._choose({**fixed, **_score_columns(table, b)}) for b in range(table.n_resamples)]
+        n_configurations = table.values.shape[1]
+        strangers = [index for index in chosen if not 0 <= index < n_configurations]
+        if strangers:
+            raise SelectionFailedError(f"it returned {strangers[0]} for {n_configurations} configurations")
+        unscored = np.isnan(table.values[np.arange(len(chosen)), chosen, 0])
+        return np.where(unscored, NONE_CHOSEN, chosen)
+
+    def _choose(self, results: dict[str, Any]) -> int:
+        try:
+            return int(self.refit(results))
+        except Exception as error:
+            raise SelectionFailedError(f"{type(error).__name__}: {error}") from error
+
+
+def _param_columns(params: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    names = dict.fromkeys(name for each in params for name in each)
+    columns = {}
+    for name in names:
+        values = np.empty(len(params), dtype=object)
+        values[:] = [each.get(name) for each in params]
+        absent = [name not in each for each in params]
+        columns[f"param_{name}"] = np.ma.MaskedArray(values, mask=absent)  # as scikit-learn has it
+    return columns
+
+
+def _score_columns(table: ScoreTable, b: int) -> dict[str, Floats]:
+    columns: dict[str, Floats] = {}
+    for m, name in enumerate(table.metrics):
+        means = table.values[b, :, m]
+        if table.fold_scores is not None:
+            splits = table.fold_scores[b, :, :, m]
+            columns |= {f"split{i}_test_{name}": split for i, split in enumerate(splits)}
+            with np.errstate(invalid="ignore"):
+                columns[f"std_test_{name}"] = _spread(splits)
+        columns[f"mean_test_{name}"] = means
+        columns[f"rank_test_{name}"] = _ranks(means)
+    return columns
+
+
+def _spread(splits: Floats) -> Floats:
+    present = ~np.isnan(splits)
+    n = np.maximum(present.sum(axis=0), 1)
+    mean = np.where(present, splits, 0.0).sum(axis=0) / n
+    spread = np.sqrt(np.where(present, (splits - mean) ** 2, 0.0).sum(axis=0) / n)
+    return np.where(present.any(axis=0), spread, np.nan)
+
+
+def _ranks(means: Floats) -> NDArray[Any]:
+    """1 for the best; ties share the least rank; NaN comes last."""
+    filled = np.where(np.isnan(means), -np.inf, means)
+    return (filled[None, :] > filled[:, None]).sum(axis=1).astype(np.int32) + 1
