@@ -7,6 +7,7 @@ raising code fills.
 from __future__ import annotations
 
 from enum import StrEnum
+from math import isfinite
 from typing import Any
 
 
@@ -96,20 +97,30 @@ QUANTITY_BBC = (
 )
 
 
+def number_text(value: float | None, decimals: int) -> str:
+    """A number with a fixed count of decimals, or three significant digits where that would not show it."""
+    if value is None or not isfinite(value):
+        return "–"
+    if abs(value) >= 1e7 or (value and decimals and abs(value) < 0.5 * 10**-decimals):
+        return f"{value:.3g}"
+    return f"{value:,.{decimals}f}"
+
+
 def optimism_sentence(
     metric: str, uncorrected: float, value: float, optimism: float, candidates: int, decimals: int = 3
 ) -> str:
     """What the correction means, in one sentence for a reader who knows no statistics."""
+    before, after = number_text(uncorrected, decimals), number_text(value, decimals)
     if candidates == 1:
-        return f"One configuration was evaluated, so its {metric} of {uncorrected:,.{decimals}f} owes nothing to selection."
+        return f"One configuration was evaluated, so its {metric} of {before} owes nothing to selection."
     if optimism <= 0:
         return (
-            f"Choosing the best of {candidates} configurations did not flatter its {metric}: {uncorrected:,.{decimals}f} "
-            f"uncorrected, {value:,.{decimals}f} when the choice is replayed on resampled rows."
+            f"Choosing the best of {candidates} configurations did not flatter its {metric}: {before} uncorrected, "
+            f"{after} when the choice is replayed on resampled rows."
         )
     return (
-        f"Choosing the best of {candidates} configurations made its {metric} look {optimism:,.{decimals}f} better than it "
-        f"is likely to be: {uncorrected:,.{decimals}f} uncorrected, {value:,.{decimals}f} after the correction."
+        f"Choosing the best of {candidates} configurations made its {metric} look {number_text(optimism, decimals)} "
+        f"better than it is likely to be: {before} uncorrected, {after} after the correction."
     )
 
 
