@@ -88,8 +88,8 @@ class Flag(StrEnum):
 
 
 QUANTITY_CV = (
-    "the expected performance, over training sets of the size of a fold's training part, of the winner as if it had "
-    "been chosen beforehand (what choosing it costs is left out of the definition)"
+    "the expected performance, over training sets of the size of a fold's training part, of the winner as if it "
+    "had been chosen beforehand (what choosing it costs is left out of the definition)"
 )
 QUANTITY_BBC = (
     "the expected performance, over training sets of the size of a fold's training part, of the whole search: "
@@ -119,8 +119,8 @@ def optimism_sentence(
             f"{after} when the choice is replayed on resampled rows."
         )
     return (
-        f"Choosing the best of {candidates} configurations made its {metric} look {number_text(optimism, decimals)} "
-        f"better than it is likely to be: {before} uncorrected, {after} after the correction."
+        f"Choosing the best of {candidates} configurations made its {metric} look "
+        f"{number_text(optimism, decimals)} better than it is likely to be: {before} uncorrected, {after} after the correction."
     )
 
 
@@ -219,7 +219,7 @@ def distribution_caption(bootstraps: int) -> str:
     """Under the histogram of the bootstrapped scores."""
     return (
         f"Scores of the chosen configuration on the rows left out of each of {bootstraps:,} bootstraps. The shaded "
-        "band is the interval, the solid line the corrected score (their mean), the dashed line the uncorrected one."
+        "band is the interval, the solid line the corrected score (their mean), the dashed line the uncorrected."
     )
 
 
