@@ -1,18 +1,49 @@
 """Which kernels are in use: the compiled ones where the build made them, the NumPy reference elsewhere.
 
 The two give the same numbers (a property test holds them equal); only the time differs.
-``HELDOUT_KERNELS=numpy`` asks for the reference even where the compiled ones exist.
+``HELDOUT_KERNELS=numpy`` asks for the reference even where the compiled ones exist, and
+``HELDOUT_KERNELS=compiled`` refuses to go on without them.
 """
 
 from __future__ import annotations
 
-from heldout.kernels import reference
+import os
+from typing import TYPE_CHECKING, Literal
 
-KERNELS = "numpy"
-draw_units = reference.draw_units
-RankSums = reference.RankSums
-CellSums = reference.CellSums
-LossSums = reference.LossSums
-PrecisionSums = reference.PrecisionSums
-Medians = reference.Medians
-best_out_of_bag = reference.best_out_of_bag
+from heldout.errors import InputError
+
+
+def _kernels_in_use() -> Literal["compiled", "numpy"]:
+    wanted = os.environ.get("HELDOUT_KERNELS", "")
+    if wanted not in ("", "compiled", "numpy"):
+        raise InputError(f"HELDOUT_KERNELS must be 'compiled' or 'numpy' (or not set), got {wanted!r}.")
+    if wanted == "numpy":
+        return "numpy"
+    try:
+        # A name, not the module: without a build, the folder of C++ sources passes for an empty package.
+        from heldout.kernels._core import draw_units as _  # noqa: F401
+    except ImportError:
+        if wanted == "compiled":
+            raise
+        return "numpy"
+    return "compiled"
+
+
+KERNELS = _kernels_in_use()
+
+if TYPE_CHECKING or KERNELS == "numpy":
+    from heldout.kernels.reference import CellSums as CellSums
+    from heldout.kernels.reference import LossSums as LossSums
+    from heldout.kernels.reference import Medians as Medians
+    from heldout.kernels.reference import PrecisionSums as PrecisionSums
+    from heldout.kernels.reference import RankSums as RankSums
+    from heldout.kernels.reference import best_out_of_bag as best_out_of_bag
+    from heldout.kernels.reference import draw_units as draw_units
+else:
+    from heldout.kernels.compiled import CellSums as CellSums
+    from heldout.kernels.compiled import LossSums as LossSums
+    from heldout.kernels.compiled import Medians as Medians
+    from heldout.kernels.compiled import PrecisionSums as PrecisionSums
+    from heldout.kernels.compiled import RankSums as RankSums
+    from heldout.kernels.compiled import best_out_of_bag as best_out_of_bag
+    from heldout.kernels.compiled import draw_units as draw_units

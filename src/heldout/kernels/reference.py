@@ -39,16 +39,70 @@ def high_word_of_product(raw: NDArray[np.uint64], n: int) -> NDArray[np.intp]:
     return ((high * size + (low * size >> np.uint64(32))) >> np.uint64(32)).astype(np.intp)
 
 
-def _refuse_nan(values: NDArray[Any]) -> None:
+def refuse_nan(values: NDArray[Any]) -> None:
     if np.isnan(values).any():
         raise ValueError("kernels take no NaN: leave rows or configurations that were not predicted out")
 
 
-def _accumulator(counts: Weightings) -> Any:
+def check_weightings(counts: Weightings, n_rows: int) -> None:
+    """Refuse what is neither counts (uint8) nor weights (float64, finite, not negative) of every row."""
+    if counts.ndim != 2 or counts.shape[1] != n_rows:
+        raise ValueError(f"weightings must have shape (L, {n_rows}), got {counts.shape}")
+    if counts.dtype == np.uint8:
+        return
+    if counts.dtype != np.float64:
+        raise TypeError(f"weightings must be uint8 counts or float64 weights, got {counts.dtype}")
+    if not np.isfinite(counts).all() or (counts < 0).any():
+        raise ValueError("weights must be finite and not negative")
+
+
+def check_columns(columns: NDArray[np.intp], lanes: int, n_columns: int) -> None:
+    """Refuse anything but one existing column a weighting."""
+    if columns.shape != (lanes,):
+        raise ValueError(f"one column a weighting is needed: {lanes}, got shape {columns.shape}")
+    if lanes and not 0 <= columns.min() <= columns.max() < n_columns:
+        raise IndexError(f"columns must be from 0 to {n_columns - 1}")
+
+
+def accumulator(counts: Weightings) -> Any:
+    """Sums of counts are exact integers, sums of weights are doubles."""
     return np.int64 if counts.dtype == np.uint8 else np.float64
 
 
-class RankSums:
+def _sum_in_order(values: NDArray[Any]) -> NDArray[Any]:
+    """Sums of rows, one value after another: ``np.sum`` adds in pairs, and in doubles that is another number."""
+    if not values.shape[1]:
+        return np.zeros(len(values), dtype=values.dtype)
+    sums: NDArray[Any] = np.cumsum(values, axis=1)[:, -1]
+    return sums
+
+
+class Columns:
+    """What every prepared kernel answers, from the one column that each kind knows how to compute."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.n_rows, self.n_columns = shape
+
+    def all(self, counts: Weightings) -> NDArray[Any]:
+        """(L, C), or (L, C, n_cells) where a column has a value a cell."""
+        check_weightings(counts, self.n_rows)
+        return np.stack([self._column(counts, j) for j in range(self.n_columns)], axis=1)
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> NDArray[Any]:
+        """(L,), or (L, n_cells): of column ``columns[l]`` under weighting l."""
+        check_weightings(counts, self.n_rows)
+        check_columns(columns, len(counts), self.n_columns)
+        out = self._column(counts, 0)
+        for j in np.unique(columns):
+            lanes = np.flatnonzero(columns == j)
+            out[lanes] = self._column(counts[lanes], int(j))
+        return out
+
+    def _column(self, counts: Weightings, j: int) -> NDArray[Any]:
+        raise NotImplementedError
+
+
+class RankSums(Columns):
     """Twice the Mann-Whitney U of every column: the numerator of the ROC AUC.
 
     2U = sum over positive rows i and negative rows j of w_i w_j (2 [s_i > s_j] + [s_i = s_j]), so that
@@ -57,39 +111,44 @@ class RankSums:
     Parameters
     ----------
     scores : ndarray of shape (n, C)
-        Finite scores, greater = more positive.
+        Greater = more positive; no NaN.
     positive, negative : ndarray of bool, shape (n,)
         Rows in neither are left out (multi-class pairs).
     """
 
     def __init__(self, scores: Floats, positive: NDArray[np.bool_], negative: NDArray[np.bool_]) -> None:
-        _refuse_nan(scores)
+        super().__init__(scores.shape)
+        refuse_nan(scores)
+        refuse_overlap(positive, negative)
         self._scores, self._positive, self._negative = scores, positive, negative
 
-    @property
-    def n_columns(self) -> int:
-        return self._scores.shape[1]
-
-    def all(self, counts: Weightings) -> NDArray[Any]:
-        """(L, C): int64 for uint8 counts, float64 otherwise."""
-        sums = np.empty((len(counts), self.n_columns), dtype=_accumulator(counts))
-        for j in range(self.n_columns):
-            sums[:, j] = self._column(counts, j)
-        return sums
-
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> NDArray[Any]:
-        """(L,): of column ``columns[l]`` under weighting l."""
-        return _each_selected(self._column, counts, columns)
-
     def _column(self, counts: Weightings, j: int) -> NDArray[Any]:
-        kind = _accumulator(counts)
-        above = self._scores[self._positive, j][:, None] - self._scores[self._negative, j][None, :]
-        wins = 2 * (above > 0).astype(kind) + (above == 0)
-        positive, negative = counts[:, self._positive].astype(kind), counts[:, self._negative].astype(kind)
-        return np.einsum("lp,pq,lq->l", positive, wins, negative, optimize=True)
+        """Walk up the scores: every positive row meets twice the negative weight that it has passed.
+
+        Among tied rows the negatives count once before the positives and once after them.
+        """
+        rows = np.flatnonzero(self._positive | self._negative)
+        _, group = np.unique(self._scores[rows, j], return_inverse=True)
+        positive = self._positive[rows]
+        tied = np.isin(group, np.intersect1d(group[positive], group[~positive]))
+        again = np.flatnonzero(tied & ~positive)
+        entries = np.concatenate([np.arange(rows.size), again])
+        phase = np.concatenate([positive.astype(int), np.full(again.size, 2)])
+        entries = entries[np.lexsort((phase, group[entries]))]
+
+        weights = counts[:, rows[entries]].astype(accumulator(counts))
+        times = np.where(tied[entries], 1, 2).astype(weights.dtype)
+        met = positive[entries]
+        passed = np.cumsum(np.where(met, 0, times * weights), axis=1)
+        return _sum_in_order(np.where(met, weights * passed, 0))
 
 
-class CellSums:
+def refuse_overlap(positive: NDArray[np.bool_], negative: NDArray[np.bool_]) -> None:
+    if (positive & negative).any():
+        raise ValueError("a row cannot be both positive and negative")
+
+
+class CellSums(Columns):
     """Total weight of the rows in each cell of every column: confusion matrices, error counts.
 
     Parameters
@@ -100,30 +159,20 @@ class CellSums:
     """
 
     def __init__(self, cells: NDArray[np.int32], n_cells: int) -> None:
+        super().__init__(cells.shape)
+        if cells.size and not -1 <= cells.min() <= cells.max() < n_cells:
+            raise ValueError("a cell must be from -1 to n_cells - 1")
         self._cells, self.n_cells = cells, n_cells
 
-    @property
-    def n_columns(self) -> int:
-        return self._cells.shape[1]
-
-    def all(self, counts: Weightings) -> NDArray[Any]:
-        """(L, C, n_cells): int64 for uint8 counts, float64 otherwise."""
-        sums = np.empty((len(counts), self.n_columns, self.n_cells), dtype=_accumulator(counts))
-        for j in range(self.n_columns):
-            sums[:, j] = self._column(counts, j)
+    def _column(self, counts: Weightings, j: int) -> NDArray[Any]:
+        weights = counts.astype(accumulator(counts))
+        sums = np.empty((len(counts), self.n_cells), dtype=weights.dtype)
+        for cell in range(self.n_cells):
+            sums[:, cell] = _sum_in_order(weights[:, self._cells[:, j] == cell])
         return sums
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> NDArray[Any]:
-        """(L, n_cells)."""
-        return _each_selected(self._column, counts, columns)
 
-    def _column(self, counts: Weightings, j: int) -> NDArray[Any]:
-        inside = self._cells[:, j][:, None] == np.arange(self.n_cells)
-        weights = counts.astype(_accumulator(counts))
-        return np.stack([weights[:, rows].sum(axis=1) for rows in inside.T], axis=1)
-
-
-class LossSums:
+class LossSums(Columns):
     """Weighted sum of the losses of every column, exact so that no blocking can change a bit.
 
     The losses are rounded to multiples of a power of two that is small enough (relative error about 1e-13)
@@ -138,78 +187,69 @@ class LossSums:
     """
 
     def __init__(self, losses: Floats, most: int) -> None:
-        _refuse_nan(losses)
+        super().__init__(losses.shape)
+        refuse_nan(losses)
         if not np.isfinite(losses).all():
             raise ValueError("losses must be finite: clip infinite ones first, and say so")
         self._losses = on_exact_grid(losses, most)
 
-    @property
-    def n_columns(self) -> int:
-        return self._losses.shape[1]
-
     def all(self, counts: Weightings) -> Floats:
         """(L, C)."""
         if counts.dtype != np.uint8:  # weighted sums round, so their order is fixed: no BLAS
-            return np.stack([self._column(counts, j) for j in range(self.n_columns)], axis=1)
+            return super().all(counts)
+        check_weightings(counts, self.n_rows)
         product: Floats = counts.astype(np.float64) @ self._losses
         return product
 
     def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
         """(L,)."""
-        return _each_selected(self._column, counts, columns)
+        check_weightings(counts, self.n_rows)
+        check_columns(columns, len(counts), self.n_columns)
+        return _sum_in_order(counts * self._losses.T[columns])
 
     def _column(self, counts: Weightings, j: int) -> Floats:
-        sums: Floats = np.cumsum(counts * self._losses[:, j], axis=1)[:, -1]
-        return sums
+        return _sum_in_order(counts * self._losses[:, j])
 
 
 def on_exact_grid(losses: Floats, most: int) -> Floats:
     """``losses`` rounded, by column, to multiples of 2**-e such that sums of ``most`` of them are exact."""
-    largest = np.abs(losses).max(axis=0, initial=0.0)
-    _, exponent = np.frexp(largest * max(most, 1))
-    step = np.ldexp(1.0, exponent - 52)
-    step[largest == 0] = 1.0
+    with np.errstate(over="ignore"):
+        largest = np.abs(losses).max(axis=0, initial=0.0) * max(most, 1)
+    if not np.isfinite(largest).all():
+        raise ValueError(f"the sum of {most} losses is not a finite number: rescale them")
+    _, exponent = np.frexp(largest)
+    step = np.ldexp(1.0, np.maximum(exponent - 52, -1074))  # nothing is finer than the least double
     grid: Floats = np.rint(losses / step) * step
     return grid
 
 
-class PrecisionSums:
+class PrecisionSums(Columns):
     """Average precision of every column: the sum over thresholds of (change in recall) x precision.
 
-    Thresholds are the distinct scores, descending; rows with equal scores enter together.
+    Thresholds are the distinct scores, descending; rows with equal scores enter together (in doubles,
+    negatives are added before positives).
     """
 
     def __init__(self, scores: Floats, positive: NDArray[np.bool_]) -> None:
-        _refuse_nan(scores)
+        super().__init__(scores.shape)
+        refuse_nan(scores)
         self._scores, self._positive = scores, positive
 
-    @property
-    def n_columns(self) -> int:
-        return self._scores.shape[1]
-
-    def all(self, counts: Weightings) -> Floats:
-        """(L, C); NaN where no positive row has weight."""
-        return np.stack([self._column(counts, j) for j in range(self.n_columns)], axis=1)
-
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        """(L,)."""
-        return _each_selected(self._column, counts, columns)
-
     def _column(self, counts: Weightings, j: int) -> Floats:
-        order = np.argsort(-self._scores[:, j], kind="stable")
+        order = np.lexsort((self._positive, -self._scores[:, j]))
         ranked = self._scores[order, j]
         last_of_tie = np.append(ranked[1:] != ranked[:-1], True)
         weights = counts[:, order].astype(np.float64)
         all_rows = np.cumsum(weights, axis=1)[:, last_of_tie]
         positives = np.cumsum(weights * self._positive[order], axis=1)[:, last_of_tie]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            precision = np.where(all_rows > 0, positives / all_rows, 0.0)
-            gained = np.diff(positives, axis=1, prepend=0.0)
-            average: Floats = np.cumsum(gained * precision, axis=1)[:, -1] / positives[:, -1]
+        precision = positives / np.where(all_rows > 0, all_rows, 1.0)
+        gained = np.diff(positives, axis=1, prepend=0.0)
+        with np.errstate(invalid="ignore"):
+            average: Floats = _sum_in_order(gained * precision) / positives[:, -1]
         return average
 
 
-class Medians:
+class Medians(Columns):
     """Weighted median of every column: the middle of the repeated values, the mean of the middle two if even.
 
     With real weights it is the least value at which the cumulated weight passes half of the total, averaged
@@ -217,44 +257,21 @@ class Medians:
     """
 
     def __init__(self, values: Floats) -> None:
-        _refuse_nan(values)
+        super().__init__(values.shape)
+        refuse_nan(values)
         self._values = values
-
-    @property
-    def n_columns(self) -> int:
-        return self._values.shape[1]
-
-    def all(self, counts: Weightings) -> Floats:
-        """(L, C); NaN where no row has weight."""
-        return np.stack([self._column(counts, j) for j in range(self.n_columns)], axis=1)
-
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        """(L,)."""
-        return _each_selected(self._column, counts, columns)
 
     def _column(self, counts: Weightings, j: int) -> Floats:
         order = np.argsort(self._values[:, j], kind="stable")
         ranked = self._values[order, j]
         medians = np.full(len(counts), np.nan)
-        for lane, weights in enumerate(counts[:, order].astype(np.float64)):
-            present = weights > 0
-            if present.any():
-                medians[lane] = _median_of_sorted(ranked[present], np.cumsum(weights[present]))
+        for lane, cumulated in enumerate(np.cumsum(counts[:, order], axis=1, dtype=np.float64)):
+            if cumulated[-1] > 0:
+                half = cumulated[-1] / 2
+                below = ranked[np.searchsorted(cumulated, half, side="left")]
+                above = ranked[np.searchsorted(cumulated, half, side="right")]
+                medians[lane] = below if below == above else (below + above) / 2
         return medians
-
-
-def _median_of_sorted(values: Floats, cumulated: Floats) -> float:
-    half = cumulated[-1] / 2
-    at = min(int(np.searchsorted(cumulated, half, side="left")), len(values) - 1)
-    if cumulated[at] == half and at + 1 < len(values):
-        return float((values[at] + values[at + 1]) / 2)
-    return float(values[at])
-
-
-def _each_selected(column: Any, counts: Weightings, columns: NDArray[np.intp]) -> NDArray[Any]:
-    """Ask ``column(counts, j)`` for each lane's own j."""
-    parts = [column(counts[lane : lane + 1], int(j)) for lane, j in enumerate(columns)]
-    return np.concatenate(parts)
 
 
 def best_out_of_bag(sums: Any, counts: NDArray[np.uint8], *, greatest: bool) -> tuple[NDArray[np.intp], Any]:

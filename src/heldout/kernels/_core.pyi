@@ -1,0 +1,37 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+class _Sums:
+    def all(self, counts: NDArray[Any], out: NDArray[Any]) -> None: ...
+    def selected(self, counts: NDArray[Any], columns: NDArray[np.int64], out: NDArray[Any]) -> None: ...
+
+class _BestOutOfBag(_Sums):
+    def best_out_of_bag(
+        self, counts: NDArray[np.uint8], greatest: bool, columns: NDArray[np.int64], out: NDArray[np.int64]
+    ) -> None: ...
+
+class RankSums(_BestOutOfBag):
+    def __init__(
+        self, scores: NDArray[np.float64], positive: NDArray[np.bool_], negative: NDArray[np.bool_]
+    ) -> None: ...
+
+class CellSums(_BestOutOfBag):
+    def __init__(self, cells: NDArray[np.int32], n_cells: int) -> None: ...
+
+class PrecisionSums(_Sums):
+    def __init__(self, scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> None: ...
+
+class Medians(_Sums):
+    def __init__(self, values: NDArray[np.float64]) -> None: ...
+
+def draw_units(
+    seed: int, bootstraps: NDArray[np.uint64], attempt: int, out: NDArray[np.uint8]
+) -> None: ...
+def weighted_cell_sums(
+    cells: NDArray[np.int32], n_cells: int, weights: NDArray[np.float64], out: NDArray[np.float64]
+) -> None: ...
+def weighted_loss_sums(
+    losses: NDArray[np.float64], weights: NDArray[np.float64], out: NDArray[np.float64]
+) -> None: ...

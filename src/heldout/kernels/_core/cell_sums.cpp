@@ -1,0 +1,150 @@
+// Models that are tried on one task agree on most rows. So each row's usual cell (its commonest over the
+// columns) is summed once for all columns, and a column lists only the rows on which it differs: taken from
+// the usual cell, added to its own. Counts are integers, so taking away is exact. This costs at most half of
+// the listing of every column's errors (or of the complement where they pass one half), and far less for
+// confusion matrices, in which every row is in some cell.
+#include "cell_sums.hpp"
+
+#include <stdexcept>
+
+namespace heldout {
+
+namespace {
+
+// A counting sort of (list, row) pairs into lists padded to fours.
+struct Filed {
+    std::uint32_t list, row;
+};
+
+}  // namespace
+
+CellSums::CellSums(const std::int32_t* cells, std::size_t n_rows, std::size_t n_columns, std::size_t n_cells)
+    : n_(n_rows), n_cells_(n_cells), usual_(n_rows) {
+    std::vector<std::uint32_t> tally(n_cells + 1);
+    // List (cell, added) of a column has number 2 * cell + added; the usual lists stand at the end.
+    const std::size_t per_column = 2 * n_cells, n_lists = n_columns * per_column + n_cells;
+    std::vector<std::size_t> sizes(n_lists + 1);
+    std::vector<Filed> filed;
+    for (std::size_t i = 0; i < n_; ++i) {
+        const std::int32_t* row = cells + i * n_columns;
+        for (std::size_t j = 0; j < n_columns; ++j) {
+            if (row[j] < -1 || row[j] >= static_cast<std::int64_t>(n_cells)) {
+                throw std::invalid_argument("a cell must be from -1 to n_cells - 1");
+            }
+        }
+        usual_[i] = static_cast<std::int32_t>(usual_cell(row, n_columns, tally)) - 1;
+        const std::int32_t usual = usual_[i];
+        const auto file = [&](std::size_t list) {
+            filed.push_back({static_cast<std::uint32_t>(list), static_cast<std::uint32_t>(i)});
+            ++sizes[list];
+        };
+        if (usual >= 0) file(n_columns * per_column + static_cast<std::size_t>(usual));
+        for (std::size_t j = 0; j < n_columns; ++j) {
+            if (row[j] == usual) continue;
+            if (usual >= 0) file(j * per_column + 2 * static_cast<std::size_t>(usual));
+            if (row[j] >= 0) file(j * per_column + 2 * static_cast<std::size_t>(row[j]) + 1);
+        }
+    }
+    std::size_t begin = 0;
+    std::vector<std::size_t> next(n_lists);
+    starts_.push_back(0);
+    for (std::size_t list = 0; list < n_lists; ++list) {
+        if (list > 0 && list <= n_columns * per_column && list % per_column == 0) starts_.push_back(lists_.size());
+        next[list] = begin;
+        const std::size_t end = begin + (sizes[list] + 3) / 4 * 4;
+        if (end > begin) {
+            if (list < n_columns * per_column) {
+                const std::size_t within = list % per_column;
+                lists_.push_back({static_cast<std::uint32_t>(within / 2), within % 2 == 1, begin, end});
+            } else {
+                usual_lists_.push_back({static_cast<std::uint32_t>(list - n_columns * per_column), true, begin, end});
+            }
+        }
+        begin = end;
+    }
+    starts_.resize(n_columns + 1, lists_.size());
+    listed_.assign(begin, static_cast<std::uint32_t>(n_));  // the zero row pads
+    for (const Filed& item : filed) listed_[next[item.list]++] = item.row;
+}
+
+std::uint32_t CellSums::usual_cell(const std::int32_t* row, std::size_t n_columns,
+                                   std::vector<std::uint32_t>& tally) const {
+    std::fill(tally.begin(), tally.end(), 0u);
+    for (std::size_t j = 0; j < n_columns; ++j) ++tally[static_cast<std::size_t>(row[j] + 1)];
+    return static_cast<std::uint32_t>(std::max_element(tally.begin(), tally.end()) - tally.begin());
+}
+
+HELDOUT_CLONES void add_listed(const std::uint8_t* rows, const std::uint32_t* row, const std::uint32_t* end,
+                               std::size_t together, bool added, std::int64_t* sums) {
+    constexpr std::size_t L = kLanes<std::uint8_t>;
+    const std::int64_t sign = added ? 1 : -1;
+    alignas(64) std::uint8_t bytes[L];
+    if (together < 4) {
+        for (; row != end; ++row) {
+            const std::uint8_t* r = rows + *row * L;
+            for (std::size_t l = 0; l < L; ++l) sums[l] += sign * r[l];
+        }
+        return;
+    }
+    while (row != end) {
+        const std::uint32_t* stop = row + std::min<std::size_t>(together / 4 * 4, static_cast<std::size_t>(end - row));
+        std::memset(bytes, 0, sizeof bytes);
+        for (; row != stop; row += 4) {
+            const std::uint8_t* r0 = rows + row[0] * L;
+            const std::uint8_t* r1 = rows + row[1] * L;
+            const std::uint8_t* r2 = rows + row[2] * L;
+            const std::uint8_t* r3 = rows + row[3] * L;
+            for (std::size_t l = 0; l < L; ++l) {
+                bytes[l] = static_cast<std::uint8_t>(bytes[l] + r0[l] + r1[l] + r2[l] + r3[l]);
+            }
+        }
+        for (std::size_t l = 0; l < L; ++l) sums[l] += sign * bytes[l];
+    }
+}
+
+void CellSums::all(const Weightings<std::uint8_t>& counts, std::int64_t* sums) const {
+    constexpr std::size_t L = kLanes<std::uint8_t>;
+    each_column(counts, n_cells_,
+                [&](std::size_t first, std::size_t n_lanes, std::size_t j, const std::int64_t* cell_sums) {
+                    for (std::size_t l = 0; l < n_lanes; ++l) {
+                        std::int64_t* to = sums + ((first + l) * columns() + j) * n_cells_;
+                        for (std::size_t cell = 0; cell < n_cells_; ++cell) to[cell] = cell_sums[cell * L + l];
+                    }
+                });
+}
+
+void CellSums::selected(const Weightings<std::uint8_t>& counts, const std::int64_t* columns,
+                        std::int64_t* sums) const {
+    std::vector<std::int64_t> usual(n_cells_ + 1);
+    std::vector<std::uint8_t> lane(n_ + 1);  // the row after the last is zero, for padding
+    for (std::size_t l = 0; l < counts.lanes; ++l) {
+        std::copy(counts.lane(l), counts.lane(l) + n_, lane.begin());
+        std::fill(usual.begin(), usual.end(), 0);
+        for (std::size_t i = 0; i < n_; ++i) usual[static_cast<std::size_t>(usual_[i] + 1)] += lane[i];
+        std::int64_t* to = sums + l * n_cells_;
+        std::copy(usual.begin() + 1, usual.end(), to);
+        const auto j = static_cast<std::size_t>(columns[l]);
+        for (std::size_t k = starts_[j]; k < starts_[j + 1]; ++k) {
+            std::int64_t sum = 0;
+            for (std::size_t at = lists_[k].begin; at < lists_[k].end; ++at) sum += lane[listed_[at]];
+            to[lists_[k].cell] += lists_[k].added ? sum : -sum;
+        }
+    }
+}
+
+void weighted_cell_sums(const std::int32_t* cells, std::size_t n_columns, std::size_t n_cells,
+                        const Weightings<double>& weights, double* sums) {
+    std::fill(sums, sums + weights.lanes * n_columns * n_cells, 0.0);
+    for (std::size_t l = 0; l < weights.lanes; ++l) {
+        double* of_lane = sums + l * n_columns * n_cells;
+        for (std::size_t i = 0; i < weights.rows; ++i) {
+            const double weight = weights.lane(l)[i];
+            for (std::size_t j = 0; j < n_columns; ++j) {
+                const std::int32_t cell = cells[i * n_columns + j];
+                if (cell >= 0) of_lane[j * n_cells + static_cast<std::size_t>(cell)] += weight;
+            }
+        }
+    }
+}
+
+}  // namespace heldout

@@ -1,0 +1,143 @@
+"""The compiled kernels behind the interface of ``reference``, whose documentation is theirs too.
+
+Arguments are checked and results allocated here; ``_core`` takes them as they are, without the GIL.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.kernels import _core, reference
+from heldout.kernels.reference import (
+    Floats,
+    Weightings,
+    accumulator,
+    check_columns,
+    check_weightings,
+    refuse_overlap,
+)
+
+
+def draw_units(seed: int, bootstraps: NDArray[np.uint64], attempt: int, n_units: int) -> NDArray[np.uint8]:
+    counts = np.empty((len(bootstraps), n_units), dtype=np.uint8)
+    _core.draw_units(seed, np.ascontiguousarray(bootstraps, dtype=np.uint64), attempt, counts)
+    return counts
+
+
+class RankSums(reference.RankSums):
+    def __init__(self, scores: Floats, positive: NDArray[np.bool_], negative: NDArray[np.bool_]) -> None:
+        self.n_rows, self.n_columns = scores.shape
+        positive, negative = _flags(positive, self.n_rows), _flags(negative, self.n_rows)
+        refuse_overlap(positive, negative)
+        self._core = _core.RankSums(np.asarray(scores, dtype=np.float64), positive, negative)
+
+    def all(self, counts: Weightings) -> NDArray[Any]:
+        return _all(self, counts, accumulator(counts))
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> NDArray[Any]:
+        return _selected(self, counts, columns, accumulator(counts))
+
+
+class CellSums(reference.CellSums):
+    def __init__(self, cells: NDArray[np.int32], n_cells: int) -> None:
+        self.n_rows, self.n_columns = cells.shape
+        self.n_cells = n_cells
+        self._cells = np.ascontiguousarray(cells, dtype=np.int32)
+        self._core = _core.CellSums(self._cells, n_cells)
+
+    def all(self, counts: Weightings) -> NDArray[Any]:
+        counts = _checked(counts, self.n_rows)
+        sums = np.empty((len(counts), self.n_columns * self.n_cells), dtype=accumulator(counts))
+        if counts.dtype == np.uint8:
+            self._core.all(counts, sums)
+        else:
+            _core.weighted_cell_sums(self._cells, self.n_cells, counts, sums)
+        return sums.reshape(len(counts), self.n_columns, self.n_cells)
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> NDArray[Any]:
+        if counts.dtype != np.uint8:
+            return super().selected(counts, columns)
+        counts, columns = _checked(counts, self.n_rows), _chosen(columns, len(counts), self.n_columns)
+        sums = np.empty((len(counts), self.n_cells), dtype=np.int64)
+        self._core.selected(counts, columns, sums)
+        return sums
+
+
+class LossSums(reference.LossSums):
+    """Counts go through the same exact GEMM as in the reference; only real weights need an order."""
+
+    def all(self, counts: Weightings) -> Floats:
+        if counts.dtype == np.uint8:
+            return super().all(counts)
+        counts = _checked(counts, self.n_rows)
+        sums = np.empty((len(counts), self.n_columns))
+        _core.weighted_loss_sums(np.ascontiguousarray(self._losses), counts, sums)
+        return sums
+
+
+class PrecisionSums(reference.PrecisionSums):
+    def __init__(self, scores: Floats, positive: NDArray[np.bool_]) -> None:
+        self.n_rows, self.n_columns = scores.shape
+        self._core = _core.PrecisionSums(np.asarray(scores, dtype=np.float64), _flags(positive, self.n_rows))
+
+    def all(self, counts: Weightings) -> Floats:
+        return _all(self, counts, np.float64)
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        return _selected(self, counts, columns, np.float64)
+
+
+class Medians(reference.Medians):
+    def __init__(self, values: Floats) -> None:
+        self.n_rows, self.n_columns = values.shape
+        self._core = _core.Medians(np.asarray(values, dtype=np.float64))
+
+    def all(self, counts: Weightings) -> Floats:
+        return _all(self, counts, np.float64)
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        return _selected(self, counts, columns, np.float64)
+
+
+def best_out_of_bag(sums: Any, counts: NDArray[np.uint8], *, greatest: bool) -> tuple[NDArray[np.intp], Any]:
+    if not isinstance(sums, RankSums | CellSums) or counts.dtype != np.uint8:
+        return reference.best_out_of_bag(sums, counts, greatest=greatest)
+    counts = _checked(counts, sums.n_rows)
+    columns = np.empty(len(counts), dtype=np.int64)
+    shape = (len(counts), sums.n_cells) if isinstance(sums, CellSums) else (len(counts),)
+    left_out_sums = np.empty(shape, dtype=np.int64)
+    sums._core.best_out_of_bag(counts, greatest, columns, left_out_sums)
+    return columns.astype(np.intp, copy=False), left_out_sums
+
+
+def _all(sums: Any, counts: Weightings, dtype: Any) -> NDArray[Any]:
+    counts = _checked(counts, sums.n_rows)
+    out = np.empty((len(counts), sums.n_columns), dtype=dtype)
+    sums._core.all(counts, out)
+    return out
+
+
+def _selected(sums: Any, counts: Weightings, columns: NDArray[np.intp], dtype: Any) -> NDArray[Any]:
+    counts, columns = _checked(counts, sums.n_rows), _chosen(columns, len(counts), sums.n_columns)
+    out = np.empty(len(counts), dtype=dtype)
+    sums._core.selected(counts, columns, out)
+    return out
+
+
+def _checked(counts: Weightings, n_rows: int) -> Weightings:
+    check_weightings(counts, n_rows)
+    return np.ascontiguousarray(counts)
+
+
+def _chosen(columns: NDArray[np.intp], lanes: int, n_columns: int) -> NDArray[np.int64]:
+    check_columns(columns, lanes, n_columns)
+    return np.ascontiguousarray(columns, dtype=np.int64)
+
+
+def _flags(flags: NDArray[np.bool_], n_rows: int) -> NDArray[np.bool_]:
+    if flags.shape != (n_rows,):
+        raise ValueError(f"one flag a row is needed: {n_rows}, got shape {flags.shape}")
+    return np.ascontiguousarray(flags, dtype=np.bool_)
