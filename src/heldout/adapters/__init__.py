@@ -1,0 +1,1 @@
+"""What other tools and files hold, as the nouns of heldout."""

@@ -1,0 +1,270 @@
+"""From a table to a task: which column is the target, what kind of prediction it asks for, what is set aside.
+
+Everything that is guessed comes with a sentence that says so and how to say otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.adapters.tables import Table, quoted
+from heldout.errors import InputError
+from heldout.task import Task, TaskKind, Truth, labels_text, truth_of
+
+CLASSIFICATION = "classification"
+TASKS = (CLASSIFICATION, "binary", "multiclass", "regression")
+"""What ``--task`` may say; classification leaves the number of classes to the data."""
+
+DEFAULT_METRICS: Mapping[TaskKind, str] = {
+    TaskKind.BINARY: "roc_auc",
+    TaskKind.MULTICLASS: "accuracy",
+    TaskKind.REGRESSION: "r2",
+}
+"""Scorer names by task; docs/decisions/0006-command-line.md says why these."""
+
+MOST_CLASSES = 20
+"""Integers with more distinct values than this are read as amounts, not as labels."""
+
+
+@dataclass(frozen=True, eq=False)
+class TableTask:
+    """A task with what was decided on the way to it.
+
+    Attributes
+    ----------
+    task : Task
+        ``task.X`` is a DataFrame of the columns in use.
+    target : str
+    why : str
+        What the target was read as, and from what, as a sentence.
+    set_aside : mapping of str to str
+        Columns that are not used, with the reason.
+    """
+
+    task: Task
+    target: str
+    why: str
+    set_aside: Mapping[str, str]
+
+
+def task_from_table(table: Table, target: str, *, kind: str | None = None, groups: str | None = None) -> TableTask:
+    """The task of predicting one column of a table from the others.
+
+    Parameters
+    ----------
+    table : Table
+    target : str
+        Name of the column to predict.
+    kind : str, optional
+        One of ``TASKS``; guessed from the target's values when None.
+    groups : str, optional
+        Name of the column that says which rows belong together (a patient, a site); no predictor.
+
+    Raises
+    ------
+    InputError
+        When a column is unknown, the target cannot be learned, or no usable column is left.
+
+    Examples
+    --------
+    >>> from heldout.adapters.tables import read_table
+    >>> found = task_from_table(read_table("example:breast_cancer"), "target")
+    >>> found.task.truth.kind.value, found.task.truth.pos_label, found.task.X.shape
+    ('binary', 'malignant', (569, 30))
+    """
+    if kind is not None and kind not in TASKS:
+        raise InputError(f"--task must be one of {', '.join(TASKS)}, got {kind!r}.")
+    column = table.column(target, "the target")
+    if groups is not None and groups == target:
+        raise InputError(f"column {target!r} cannot be both the target and the groups; name two columns.")
+    group_column = None if groups is None else table.column(groups, "the groups")
+    truth, why = _truth(column, target, kind)
+    rest = table.frame.drop(columns=[target] if groups is None else [target, groups])
+    set_aside = columns_set_aside(rest)
+    usable = rest.drop(columns=list(set_aside))
+    if not usable.shape[1]:
+        reasons = ", ".join(f"{name!r} ({reason})" for name, reason in list(set_aside.items())[:5])
+        raise InputError(
+            f"{table.name} has no usable column left to predict {target!r} from"
+            + (f": {reasons}; add columns that differ between rows." if reasons else "; add predictor columns.")
+        )
+    _check_finite(usable)
+    return TableTask(Task(usable, truth, _group_labels(group_column, groups)), target, why, set_aside)
+
+
+def _truth(column: Any, target: str, kind: str | None) -> tuple[Truth, str]:
+    absent = column.isna()
+    if absent.any():
+        raise InputError(
+            f"the target column {target!r} has {int(absent.sum())} missing values of {len(column)} (the first in "
+            f"row {int(absent.to_numpy().argmax()) + 1}); every row needs its true value: leave these rows out."
+        )
+    if column.dtype.kind in "mMc":
+        raise InputError(f"the target column {target!r} holds {column.dtype}; it must hold labels or numbers.")
+    distinct = int(column.nunique())
+    if distinct == 1:
+        raise InputError(
+            f"the target column {target!r} has one value in all {len(column)} rows, {column.iloc[0]!r}; there is "
+            "nothing to predict: use a column with at least two."
+        )
+    if kind is None:
+        wanted, seen = _guessed(column, target, distinct)
+        other = CLASSIFICATION if wanted is TaskKind.REGRESSION else "regression"
+        numeric = column.dtype.kind in "biuf"
+        said = f"{seen}, so this is {{kind}}" + (f" (to override: --task {other})" if numeric else "")
+    else:
+        wanted = TaskKind.MULTICLASS if kind == CLASSIFICATION else TaskKind(kind)
+        said = f"{distinct} distinct values, read as {{kind}} as --task {kind} says"
+    truth = truth_of(_values(column, wanted), wanted)
+    return truth, f"Target {target!r} holds {said.format(kind=_worded(truth))}."
+
+
+def _guessed(column: Any, target: str, distinct: int) -> tuple[TaskKind, str]:
+    """The kind (multiclass stands for any classification) and what was seen, in words."""
+    if column.dtype.kind == "b":
+        return TaskKind.MULTICLASS, "true and false"
+    if column.dtype.kind not in "iuf":
+        _check_not_numbers(column, target, distinct)
+        return TaskKind.MULTICLASS, f"{distinct} different labels"
+    if column.dtype.kind == "f" and not (column == column.round()).all():
+        return TaskKind.REGRESSION, "numbers with decimals"
+    if (distinct <= MOST_CLASSES and distinct * 5 <= len(column)) or distinct == 2:
+        return TaskKind.MULTICLASS, f"whole numbers with only {distinct} different values"
+    return TaskKind.REGRESSION, f"whole numbers with {distinct} different values"
+
+
+def _check_not_numbers(column: Any, target: str, distinct: int) -> None:
+    """A column of amounts with a few typing errors is text, and would become one class a row."""
+    if distinct <= MOST_CLASSES:
+        return
+    strangers = [value for value in column.unique() if not _reads_as_number(value)]
+    if len(strangers) <= distinct / 5:
+        row = int((column == strangers[0]).to_numpy().argmax()) + 1 if strangers else 1
+        example = strangers[0] if strangers else column.iloc[0]
+        raise InputError(
+            f"the target column {target!r} is nearly all numbers but for {len(strangers)} values such as "
+            f"{example!r} (row {row}); mend or leave out these rows, or say --task classification."
+        )
+
+
+def _reads_as_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _values(column: Any, kind: TaskKind) -> NDArray[Any]:
+    if kind is not TaskKind.REGRESSION and column.dtype.kind == "f" and (column == column.round()).all():
+        return column.to_numpy().astype(np.int64)
+    if column.dtype == object and all(isinstance(value, str) for value in column):
+        return column.to_numpy().astype(str)
+    return np.asarray(column.to_numpy())
+
+
+def _worded(truth: Truth) -> str:
+    if truth.kind is TaskKind.BINARY:
+        return f"binary classification (positive class {labels_text([truth.pos_label])})"
+    if truth.kind is TaskKind.MULTICLASS:
+        return f"{truth.n_classes}-class classification"
+    return "regression"
+
+
+def columns_set_aside(frame: Any) -> dict[str, str]:
+    """Columns that cannot help to predict, or that the preset models cannot read, with the reason."""
+    reasons = {}
+    for name in frame.columns:
+        reason = _why_unusable(frame[name])
+        if reason:
+            reasons[name] = reason
+    return reasons
+
+
+def _why_unusable(column: Any) -> str | None:
+    present = column.dropna()
+    if not len(present):
+        return "all missing"
+    if column.dtype.kind in "mM":
+        return "dates"
+    if column.dtype.kind == "c":
+        return "complex numbers"
+    if column.dtype == object and not all(isinstance(value, str | bool | int | float) for value in present):
+        return f"values of type {type(present.iloc[0]).__name__}"
+    distinct = present.nunique()
+    if distinct == 1 and len(present) == len(column):
+        return "constant"
+    if column.dtype == object and distinct == len(present) and len(present) > 2:
+        return "text that differs in every row, like a name or number of the row"
+    return None
+
+
+def _check_finite(frame: Any) -> None:
+    numbers = frame.select_dtypes("number")
+    infinite = np.isinf(numbers.to_numpy(dtype=float, na_value=np.nan)).any(axis=0)
+    if infinite.any():
+        names = [name for name, bad in zip(numbers.columns, infinite, strict=True) if bad]
+        raise InputError(f"infinite values in {quoted(names)}; replace them by numbers, or leave them empty.")
+
+
+def _group_labels(column: Any, name: str | None) -> NDArray[Any] | None:
+    if column is None:
+        return None
+    absent = column.isna()
+    if absent.any():
+        raise InputError(
+            f"the groups column {name!r} has {int(absent.sum())} missing values of {len(column)}; every row needs "
+            "its group: fill them in, or leave these rows out."
+        )
+    labels = column.to_numpy()
+    return labels.astype(str) if labels.dtype == object else np.asarray(labels)
+
+
+def check_folds_fit(found: TableTask, n_folds: int) -> None:
+    """Refuse folds that some class or the groups cannot fill, before anything is fitted.
+
+    Raises
+    ------
+    InputError
+        Naming the class and its count, or the number of groups.
+    """
+    task = found.task
+    if n_folds < 2:
+        raise InputError(
+            f"--cv must be at least 2, got {n_folds}; use an integer from 2 to {task.n_rows} (the number of rows)."
+        )
+    if n_folds > task.n_rows:
+        raise InputError(f"--cv must be at most the number of rows, {task.n_rows}, got {n_folds}; use fewer folds.")
+    if task.groups is not None and len(np.unique(task.groups)) < n_folds:
+        raise InputError(
+            f"{n_folds} folds need at least {n_folds} groups, got {len(np.unique(task.groups))}; a fold would be "
+            f"empty: use --cv {max(len(np.unique(task.groups)), 2)} or less, or gather more groups."
+        )
+    if not task.truth.kind.is_classification:
+        return
+    assert task.truth.classes is not None
+    for code, label in enumerate(task.truth.classes):
+        rows = task.truth.values == code
+        _check_class(found.target, labels_text([label]), int(rows.sum()), n_folds, "rows")
+        if task.groups is not None:
+            _check_class(found.target, labels_text([label]), len(np.unique(task.groups[rows])), 2, "groups")
+
+
+def _check_class(target: str, label: str, count: int, least: int, what: str) -> None:
+    if count >= least:
+        return
+    if what == "groups":
+        raise InputError(
+            f"class {label} of {target!r} is found in {count} group only, and so never in training and test rows "
+            "at once; gather more groups of it, or leave its rows out."
+        )
+    remedy = (
+        f"use --cv {count}, or gather more rows of it" if count >= 2 else "gather more rows of it or leave it out"
+    )
+    rows = "row" if count == 1 else "rows"
+    raise InputError(f"class {label} of {target!r} has {count} {rows}, fewer than the {least} folds; {remedy}.")
