@@ -1,0 +1,95 @@
+"""Preprocessing that makes any table of numbers, booleans and text readable for any model.
+
+It is fitted inside each fold as part of the pipeline, so that no held-out row is seen beforehand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from heldout.errors import InputError
+
+MOST_CATEGORIES = 20
+"""Rarer categories of a column share one indicator beyond this many."""
+
+
+@dataclass(frozen=True)
+class ColumnKinds:
+    """Columns (names of a table, numbers of an array) by how they are prepared."""
+
+    numeric: list[Any]
+    categorical: list[Any]
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.numeric) + len(self.categorical)
+
+
+def column_kinds(X: Any) -> ColumnKinds:
+    """Which columns of a pandas or polars table, or of an array, are numbers and which categories.
+
+    Booleans, text and pandas categories are categories; an array has numbers only.
+
+    Raises
+    ------
+    InputError
+        When a column holds dates, durations or nested values, which the preset models cannot read.
+    """
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return ColumnKinds(list(range(X.shape[1])), [])
+    numeric, categorical, unreadable = [], [], []
+    for name, dtype in frame.schema.items():
+        if dtype.is_numeric():
+            numeric.append(name)
+        elif dtype in (nw.String, nw.Categorical, nw.Enum, nw.Boolean, nw.Object):
+            categorical.append(name)
+        else:
+            unreadable.append(f"{name!r} ({dtype})")
+    if unreadable:
+        raise InputError(
+            f"the preset models cannot read columns of dates or nested values, got {', '.join(unreadable[:5])}; "
+            "leave these columns out, or turn them into numbers."
+        )
+    return ColumnKinds(numeric, categorical)
+
+
+def default_preprocessing(X: Any, *, scale: bool = True) -> ColumnTransformer:
+    """Fill in missing numbers and encode categories.
+
+    Numbers: the median of the training rows, with an indicator for columns that had gaps; then standardised
+    where ``scale``. Categories: an indicator each, a missing value being a category of its own; those beyond the
+    ``MOST_CATEGORIES`` most frequent, and any that training never saw, share one.
+
+    Parameters
+    ----------
+    X : table or array of shape (N, p)
+        Only its column names and types are used.
+    scale : bool
+        Whether numbers are standardised; trees do not need it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[1.0, np.nan], [3.0, 4.0]])
+    >>> default_preprocessing(X, scale=False).fit_transform(X)
+    array([[1., 4., 0., 1.],
+           [3., 4., 1., 0.]])
+    """
+    kinds = column_kinds(X)
+    # keep_empty_features: a column may have values in the table but none in one fold's training rows.
+    impute = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
+    numbers = Pipeline([("impute", impute), ("scale", StandardScaler())]) if scale else impute
+    categories = OneHotEncoder(
+        handle_unknown="infrequent_if_exist", max_categories=MOST_CATEGORIES, sparse_output=False
+    )
+    parts = [("numbers", numbers, kinds.numeric), ("categories", categories, kinds.categorical)]
+    return ColumnTransformer([part for part in parts if part[2]], verbose_feature_names_out=False)
