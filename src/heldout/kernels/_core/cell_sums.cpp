@@ -132,19 +132,41 @@ void CellSums::selected(const Weightings<std::uint8_t>& counts, const std::int64
     }
 }
 
+// Row after row into the cell that a column names, all lanes at once. Cell n_cells takes what is not counted.
+HELDOUT_CLONES void add_rows_to_cells(const double* rows, const std::uint32_t* cell_of_row, std::size_t n_rows,
+                                      double* sums) {
+    constexpr std::size_t L = kLanes<double>;
+    for (std::size_t i = 0; i < n_rows; ++i) {
+        const double* HELDOUT_RESTRICT row = rows + i * L;
+        double* HELDOUT_RESTRICT sum = sums + cell_of_row[i] * L;
+        for (std::size_t l = 0; l < L; ++l) sum[l] = sum[l] + row[l];
+    }
+}
+
 void weighted_cell_sums(const std::int32_t* cells, std::size_t n_columns, std::size_t n_cells,
                         const Weightings<double>& weights, double* sums) {
-    std::fill(sums, sums + weights.lanes * n_columns * n_cells, 0.0);
-    for (std::size_t l = 0; l < weights.lanes; ++l) {
-        double* of_lane = sums + l * n_columns * n_cells;
-        for (std::size_t i = 0; i < weights.rows; ++i) {
-            const double weight = weights.lane(l)[i];
-            for (std::size_t j = 0; j < n_columns; ++j) {
-                const std::int32_t cell = cells[i * n_columns + j];
-                if (cell >= 0) of_lane[j * n_cells + static_cast<std::size_t>(cell)] += weight;
-            }
+    constexpr std::size_t L = kLanes<double>;
+    const std::size_t n = weights.rows;
+    std::vector<std::uint32_t> by_column(n * n_columns);
+    for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t j = 0; j < n_columns; ++j) {
+            const std::int32_t cell = cells[i * n_columns + j];
+            by_column[j * n + i] = cell < 0 ? static_cast<std::uint32_t>(n_cells) : static_cast<std::uint32_t>(cell);
         }
     }
+    LaneBlock<double> block(n, false);
+    Aligned<double> cell_sums((n_cells + 1) * L);
+    each_block<double>(weights.lanes, [&](std::size_t first, std::size_t n_lanes) {
+        block.load(weights, first, n_lanes);
+        for (std::size_t j = 0; j < n_columns; ++j) {
+            std::fill(cell_sums.get(), cell_sums.get() + (n_cells + 1) * L, 0.0);
+            add_rows_to_cells(block.rows(), by_column.data() + j * n, n, cell_sums.get());
+            for (std::size_t l = 0; l < n_lanes; ++l) {
+                double* to = sums + ((first + l) * n_columns + j) * n_cells;
+                for (std::size_t cell = 0; cell < n_cells; ++cell) to[cell] = cell_sums[cell * L + l];
+            }
+        }
+    });
 }
 
 }  // namespace heldout

@@ -65,7 +65,7 @@ PrecisionSums::PrecisionSums(const Matrix& scores, const bool* positive) : n_(sc
 
 namespace {
 
-// One row after another, so that sums of doubles have one order; of integers the compiler may choose.
+// Sums of doubles go one row after another; counts are first added in their own width (see `narrow_enough`).
 template <class Lane, class Sum>
 HELDOUT_INLINE void walk(const Lane* rows, std::size_t L, const PrecisionStep* step, const PrecisionStep* end,
                          Sum* HELDOUT_RESTRICT all, Sum* HELDOUT_RESTRICT positives,
@@ -82,8 +82,15 @@ HELDOUT_INLINE void walk(const Lane* rows, std::size_t L, const PrecisionStep* s
             p[k] = rows + step->positive[k] * L;
         }
         for (std::size_t l = 0; l < L; ++l) {
-            all[l] = all[l] + n[0][l] + n[1][l] + n[2][l] + n[3][l] + p[0][l] + p[1][l] + p[2][l] + p[3][l];
-            positives[l] = positives[l] + p[0][l] + p[1][l] + p[2][l] + p[3][l];
+            if constexpr (std::numeric_limits<Lane>::is_integer) {
+                const Lane negative = static_cast<Lane>(n[0][l] + n[1][l] + n[2][l] + n[3][l]);
+                const Lane positive = static_cast<Lane>(p[0][l] + p[1][l] + p[2][l] + p[3][l]);
+                all[l] += static_cast<Sum>(negative) + static_cast<Sum>(positive);
+                positives[l] += static_cast<Sum>(positive);
+            } else {
+                all[l] = all[l] + n[0][l] + n[1][l] + n[2][l] + n[3][l] + p[0][l] + p[1][l] + p[2][l] + p[3][l];
+                positives[l] = positives[l] + p[0][l] + p[1][l] + p[2][l] + p[3][l];
+            }
         }
         if (!step->threshold) continue;
         for (std::size_t l = 0; l < L; ++l) {
@@ -96,27 +103,32 @@ HELDOUT_INLINE void walk(const Lane* rows, std::size_t L, const PrecisionStep* s
     for (std::size_t l = 0; l < L; ++l) sum[l] = sum[l] / static_cast<double>(positives[l]);
 }
 
+template <class Lane, class Sum>
+HELDOUT_INLINE void walk(const Lane* rows, const PrecisionStep* begin, const PrecisionStep* end, double* averages) {
+    constexpr std::size_t L = kLanes<Lane>;
+    alignas(64) Sum all[L], positives[L], counted[L];
+    walk<Lane, Sum>(rows, L, begin, end, all, positives, counted, averages);
+}
+
+bool narrow_enough(const Extent& extent) {
+    return extent.largest <= 63 && extent.total < (std::uint64_t(1) << 31);  // four counts in a byte
+}
+
 }  // namespace
 
 HELDOUT_CLONES void precision_narrow(const std::uint8_t* rows, const PrecisionStep* begin,
                                      const PrecisionStep* end, double* averages) {
-    constexpr std::size_t L = kLanes<std::uint8_t>;
-    alignas(64) std::int32_t all[L], positives[L], counted[L];
-    walk<std::uint8_t, std::int32_t>(rows, L, begin, end, all, positives, counted, averages);
+    walk<std::uint8_t, std::int32_t>(rows, begin, end, averages);
 }
 
-HELDOUT_CLONES void precision_wide(const std::uint8_t* rows, const PrecisionStep* begin,
-                                   const PrecisionStep* end, double* averages) {
-    constexpr std::size_t L = kLanes<std::uint8_t>;
-    alignas(64) std::int64_t all[L], positives[L], counted[L];
-    walk<std::uint8_t, std::int64_t>(rows, L, begin, end, all, positives, counted, averages);
+HELDOUT_CLONES void precision_words(const std::uint16_t* rows, const PrecisionStep* begin,
+                                    const PrecisionStep* end, double* averages) {
+    walk<std::uint16_t, std::int64_t>(rows, begin, end, averages);
 }
 
 HELDOUT_CLONES void precision_doubles(const double* rows, const PrecisionStep* begin, const PrecisionStep* end,
                                       double* averages) {
-    constexpr std::size_t L = kLanes<double>;
-    alignas(64) double all[L], positives[L], counted[L];
-    walk<double, double>(rows, L, begin, end, all, positives, counted, averages);
+    walk<double, double>(rows, begin, end, averages);
 }
 
 template <class Lane, class In, class Walk>
@@ -134,10 +146,10 @@ void PrecisionSums::all_of(const Weightings<In>& weightings, double* averages, W
 
 template <>
 void PrecisionSums::all(const Weightings<std::uint8_t>& counts, double* averages) const {
-    if (extent_of(counts).total < (std::uint64_t(1) << 31)) {
+    if (narrow_enough(extent_of(counts))) {
         all_of<std::uint8_t>(counts, averages, precision_narrow);
     } else {
-        all_of<std::uint8_t>(counts, averages, precision_wide);
+        all_of<std::uint16_t>(counts, averages, precision_words);
     }
 }
 
