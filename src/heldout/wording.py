@@ -91,6 +91,7 @@ QUANTITY_CV = (
     "the expected performance, over training sets of the size of a fold's training part, of the winner as if it "
     "had been chosen beforehand (what choosing it costs is left out of the definition)"
 )
+QUANTITY_TT = "the expected performance, over training sets of the size of a fold's training part, of the winner of the search"
 QUANTITY_BBC = (
     "the expected performance, over training sets of the size of a fold's training part, of the whole search: "
     "tuning on about 63 % distinct rows and then predicting rows that took no part in the choice"
@@ -120,7 +121,8 @@ def optimism_sentence(
         )
     return (
         f"Choosing the best of {candidates} configurations made its {metric} look "
-        f"{number_text(optimism, decimals)} better than it is likely to be: {before} uncorrected, {after} after the correction."
+        f"{number_text(optimism, decimals)} better than it is likely to be: {before} uncorrected, "
+        f"{after} after the correction."
     )
 
 

@@ -1,0 +1,182 @@
+"""What a method of estimation is given, and what it is: evidence in, estimate out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.estimates.types import Alternative, Estimate, Interval
+from heldout.metrics.aggregate import AggregateScore
+from heldout.metrics.base import Metric
+from heldout.selection.replay import SelectionReplay
+from heldout.task import Truth
+from heldout.wording import Flag
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the user asked of the bootstrap.
+
+    Attributes
+    ----------
+    entropy : int
+        64 bits; all methods share the draws that it seeds.
+    n_threads : int
+        Changes the time and nothing else.
+    """
+
+    n_bootstraps: int = 1000
+    confidence_level: float = 0.95
+    alternative: Alternative = "two-sided"
+    entropy: int = 0
+    n_threads: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """The held-out predictions of the candidates on the rows that all of them predicted.
+
+    Attributes
+    ----------
+    truth : Truth of n rows
+    scores : AggregateScore
+        The reported metric, in the search's aggregate.
+    out_of_bag : AggregateScore
+        The same, as rows left out of a bootstrap are scored (pooled where folds are too small).
+    by_fold : AggregateScore or None
+        The same with a segment a split; None where the folds are not known.
+    replay : SelectionReplay
+    unit_of_row : ndarray of int, shape (n,)
+        What a bootstrap draws whole: the row, or its group.
+    """
+
+    truth: Truth
+    scores: AggregateScore
+    out_of_bag: AggregateScore
+    by_fold: AggregateScore | None
+    replay: SelectionReplay
+    unit_of_row: NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Everything that a method may read.
+
+    Attributes
+    ----------
+    metric : Metric
+        The one that is reported.
+    names : sequence of str
+        Of all C configurations.
+    candidates : ndarray of int
+        The configurations that did not fail, a column each.
+    winner : int
+        The chosen configuration.
+    matrix : Matrix or None
+        None where the scorer could not be opened, so that only fold scores are left.
+    fold_scores : ndarray of shape (splits, candidates) or None
+        In the metric's own direction and units; None where the folds are not known.
+    flags, provenance : mapping
+        What was found while the evidence was gathered.
+    """
+
+    metric: Metric
+    names: Sequence[str]
+    candidates: NDArray[np.intp]
+    winner: int
+    settings: Settings
+    matrix: Matrix | None
+    fold_scores: NDArray[np.float64] | None
+    n_rows_used: int
+    flags: Mapping[Flag, str] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def winner_column(self) -> int:
+        """The winner's place among the candidates."""
+        return int(np.flatnonzero(self.candidates == self.winner)[0])
+
+    @property
+    def n_candidates(self) -> int:
+        return len(self.candidates)
+
+    @property
+    def uncorrected(self) -> float:
+        """The winner's score in the search's aggregate; from fold scores alone their mean."""
+        if self.matrix is not None:
+            return float(self.matrix.scores.observed()[self.winner_column])
+        assert self.fold_scores is not None, "evidence holds a matrix, fold scores, or both"
+        return defined_mean(self.fold_scores[:, self.winner_column])
+
+
+class Method(Protocol):
+    """A way from evidence to an estimate.
+
+    Attributes
+    ----------
+    name : str
+    reads : frozenset of str
+        Any of "predictions" and "fold scores": it can work from either of those named.
+    sources : tuple of str
+        Keys of ``heldout.references``.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def reads(self) -> frozenset[str]: ...
+    @property
+    def sources(self) -> tuple[str, ...]: ...
+
+    def estimate(self, evidence: Evidence) -> Estimate:
+        """The estimate for the winner."""
+
+
+def conclude(
+    evidence: Evidence,
+    method: Method,
+    value: float,
+    *,
+    uncorrected: float | None = None,
+    interval: Interval | None = None,
+    distribution: NDArray[np.float64] | None = None,
+    selection_frequency: NDArray[np.float64] | None = None,
+    flags: Mapping[Flag, str] | None = None,
+    provenance: Mapping[str, Any] | None = None,
+) -> Estimate:
+    """An estimate with what the evidence says of itself filled in."""
+    before = evidence.uncorrected if uncorrected is None else uncorrected
+    optimism = before - value if evidence.metric.greater_is_better else value - before
+    return Estimate(
+        value=value,
+        interval=interval,
+        uncorrected=before,
+        optimism=optimism,
+        standard_error=None,
+        selected=evidence.winner,
+        selected_name=evidence.names[evidence.winner],
+        metric=evidence.metric.name,
+        method=method.name,
+        n_rows_used=evidence.n_rows_used,
+        distribution=distribution,
+        selection_frequency=selection_frequency,
+        flags={**evidence.flags, **(flags or {})},
+        provenance={**evidence.provenance, "sources": list(method.sources), **(provenance or {})},
+    )
+
+
+def over_configurations(evidence: Evidence, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Values a candidate spread over all configurations, 0 for those that failed."""
+    spread = np.zeros(len(evidence.names))
+    spread[evidence.candidates] = shares
+    return spread
+
+
+def defined_mean(values: NDArray[np.float64]) -> float:
+    """Mean of the values that are not NaN, NaN where there is none."""
+    present = values[~np.isnan(values)]
+    return float(present.mean()) if present.size else float("nan")

@@ -1,0 +1,32 @@
+"""CVT: the winner's cross-validated score, as it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from heldout import wording
+from heldout.estimates.base import Evidence, conclude
+from heldout.estimates.types import Estimate
+from heldout.wording import Flag
+
+
+@dataclass(frozen=True)
+class CV:
+    """Cross-validation with tuning, uncorrected (Tsamardinos et al. 2018, algorithm 2).
+
+    The score of the configuration that scored best: optimistic as soon as there was more than one to choose
+    from, and flagged so. It has no interval.
+    """
+
+    name: str = "cv"
+    reads: frozenset[str] = frozenset({"predictions", "fold scores"})
+    sources: tuple[str, ...] = ("tsamardinos2018",)
+
+    def estimate(self, evidence: Evidence) -> Estimate:
+        """The winner's aggregate score."""
+        flags = {Flag.NO_INTERVAL: Flag.NO_INTERVAL.filled(method=self.name)}
+        if evidence.n_candidates > 1:
+            flags[Flag.UNCORRECTED] = Flag.UNCORRECTED.filled(candidates=evidence.n_candidates)
+        return conclude(
+            evidence, self, evidence.uncorrected, flags=flags, provenance={"quantity": wording.QUANTITY_CV}
+        )

@@ -1,0 +1,150 @@
+"""``ho.estimate``: the corrected performance from a matrix of held-out predictions that anyone made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from heldout._seeding import RandomState, entropy_of
+from heldout.errors import InputError
+from heldout.estimates import method_of
+from heldout.estimates.base import Settings
+from heldout.estimates.from_arrays import ResponseName, read_predictions, with_folds
+from heldout.estimates.gather import AGGREGATES, Aggregate, Question, gather
+from heldout.estimates.intervals import check_interval_settings
+from heldout.estimates.types import Alternative, Estimate
+from heldout.kernels.blocks import effective_threads
+from heldout.metrics import check_fits, metric_named
+from heldout.metrics.base import Metric
+from heldout.predictions import HeldOutPredictions
+from heldout.selection import rule_of
+from heldout.task import TaskKind, Truth, checked_groups, checked_weights, truth_of
+
+
+def estimate(
+    y_true: Any,
+    predictions: Any,
+    *,
+    metric: Any,
+    method: Any = "bbc",
+    folds: Any = None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    aggregate: Aggregate = "pooled",
+    selection: Any = "best",
+    n_bootstraps: int = 1000,
+    confidence_level: float = 0.95,
+    alternative: Alternative = "two-sided",
+    classes: Any = None,
+    pos_label: Any = None,
+    response: ResponseName = "auto",
+    threshold: float | None = None,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+) -> Estimate:
+    """Estimate the performance of the best of C configurations from their held-out predictions.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (N,)
+        Labels of any one type, or numbers for a regression metric.
+    predictions : array-like, table or HeldOutPredictions
+        (N, C), (N, C, R repeats) or (N, C, R, n_classes), always in that order: what each configuration said of
+        each row when it had not seen it. NaN (None for labels) where it was not predicted.
+    metric : str or Metric
+        A scikit-learn scorer name (``neg_`` values are negative, as there), a plain function name (``log_loss``,
+        ``mean_squared_error``, ...), or ``ho.metrics.custom(...)``.
+    method : str or method
+        "cv", "tt" or "bbc", or a configured method of ``ho.estimates``.
+    folds : array-like of shape (N,) or (N, R), optional
+        The fold in which each row was held out; needed by "tt" and by ``aggregate="folds"``.
+    groups : array-like of shape (N,), optional
+        Rows of one group are drawn together.
+    sample_weight : array-like of shape (N,), optional
+        Importance weights.
+    aggregate : "pooled" or "folds"
+        The metric over all rows of a repeat, or its mean over folds; then the mean over repeats.
+    selection : str or rule
+        How the winner is chosen, on the data and again in every bootstrap.
+    n_bootstraps : int
+    confidence_level : float
+    alternative : "two-sided", "greater" or "less"
+        "greater" bounds how bad the performance can be, "less" how good.
+    classes : array-like, optional
+        The labels in the order of the last axis of ``predictions``; sorted unique ``y_true`` by default.
+    pos_label : label, optional
+        The positive class of a binary task, which scores point to; the last of ``classes`` by default.
+    response : "auto", "labels", "probabilities" or "decision"
+        What ``predictions`` are; "auto" asks back where it matters and cannot be told.
+    threshold : float, optional
+        Where a metric on labels cuts scores: strictly above is positive; .5 for probabilities, 0 for decisions.
+    random_state : int, RandomState, Generator or None
+        The same seed gives the same bits, for any ``n_jobs``.
+    n_jobs : int, optional
+        Threads.
+
+    Returns
+    -------
+    Estimate
+        In the metric's own direction and units.
+
+    Raises
+    ------
+    InputError
+        When the input cannot be used as it is.
+
+    References
+    ----------
+    Tsamardinos, Greasidou and Borboudakis (2018), algorithms 2, 4 and 5.
+
+    Examples
+    --------
+    >>> import numpy as np, heldout as ho
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 200)
+    >>> guesses = rng.random((200, 50))  # 50 configurations that know nothing
+    >>> found = ho.estimate(y, guesses, metric="roc_auc", random_state=0)
+    >>> found.uncorrected > 0.55, found.value < 0.55
+    (True, True)
+    """
+    check_interval_settings(n_bootstraps, confidence_level, alternative)
+    if aggregate not in AGGREGATES:
+        raise InputError(f"aggregate must be one of {', '.join(AGGREGATES)}, got {aggregate!r}.")
+    measured = metric_named(metric)
+    truth = _truth(y_true, measured, predictions, classes, pos_label)
+    check_fits(measured, truth)
+    held = _held_out(truth, predictions, measured, response, threshold, folds)
+    question = Question(
+        metric=measured,
+        selected_on={measured.name: measured},
+        rule=rule_of(selection),
+        aggregate=aggregate,
+        settings=Settings(
+            n_bootstraps, confidence_level, alternative, entropy_of(random_state), effective_threads(n_jobs)
+        ),
+        groups=checked_groups(groups, truth.n_rows),
+        sample_weight=checked_weights(sample_weight, truth.n_rows),
+    )
+    return method_of(method).estimate(gather(truth, held, question))
+
+
+def _truth(y_true: Any, metric: Metric, predictions: Any, classes: Any, pos_label: Any) -> Truth:
+    if isinstance(predictions, HeldOutPredictions) and predictions.classes is not None:
+        own = predictions.classes
+        positive = None if predictions.positive is None else own[predictions.positive]
+        if pos_label is not None and pos_label != positive:
+            raise InputError(f"the predictions point to class {positive!r}, so pos_label cannot be {pos_label!r}.")
+        return truth_of(y_true, TaskKind.MULTICLASS, classes=own, pos_label=positive)
+    if metric.tasks == {TaskKind.REGRESSION}:
+        return truth_of(y_true, TaskKind.REGRESSION)
+    kind = None if TaskKind.REGRESSION in metric.tasks else TaskKind.MULTICLASS
+    return truth_of(y_true, kind, classes=classes, pos_label=pos_label)
+
+
+def _held_out(
+    truth: Truth, predictions: Any, metric: Metric, response: ResponseName, threshold: float | None, folds: Any
+) -> HeldOutPredictions:
+    if not isinstance(predictions, HeldOutPredictions):
+        return read_predictions(truth, predictions, metric, response=response, threshold=threshold, folds=folds)
+    if predictions.n_rows != truth.n_rows:
+        raise InputError(f"predictions are of {predictions.n_rows} rows, y_true has {truth.n_rows}.")
+    return predictions if folds is None else with_folds(predictions, folds)

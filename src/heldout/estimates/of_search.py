@@ -1,0 +1,172 @@
+"""Estimates of a finished search: one a metric, for the one configuration that the refit metric chose."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import HeldoutWarning, InputError
+from heldout.estimates import method_of
+from heldout.estimates.base import Evidence, Method, Settings, conclude
+from heldout.estimates.gather import Aggregate, Question, gather, settings_provenance
+from heldout.estimates.intervals import check_interval_settings
+from heldout.estimates.types import Alternative, Estimate
+from heldout.fold_scores import FoldScores
+from heldout.kernels.blocks import effective_threads
+from heldout.metrics.base import Metric, Needs, Response, Statistic
+from heldout.predictions import HeldOutPredictions
+from heldout.selection import SelectionRule, rule_of
+from heldout.task import TaskKind, Truth
+from heldout.wording import Flag
+
+
+@dataclass(frozen=True)
+class OpaqueMetric:
+    """A scorer that cannot be opened: its fold scores are known and nothing else. Greater is better, as always
+    with scikit-learn's scorers."""
+
+    name: str
+    greater_is_better: bool = True
+    responses: tuple[Response, ...] = ()
+    tasks: frozenset[TaskKind] = frozenset(TaskKind)
+    range: tuple[float, float] = (-np.inf, np.inf)
+    needs: Needs = Needs.ROW
+    row_wise: bool = False
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
+        raise InputError(f"the scorer '{self.name}' cannot be opened, so it cannot score resampled rows.")
+
+
+def check_applicable(method: Any, metrics: Mapping[str, Metric | None], read: Sequence[str]) -> None:
+    """Refuse, before anything is fitted, a method that the scorers cannot serve.
+
+    Parameters
+    ----------
+    metrics : mapping of str to Metric or None
+        One a scorer; None where it cannot be opened.
+    read : sequence of str
+        The scorers that the selection reads: all others fail one by one, these fail everything.
+
+    Raises
+    ------
+    InputError
+    """
+    if method is None or "fold scores" in method_of(method).reads:
+        return
+    closed = [name for name in read if metrics.get(name) is None]
+    if closed:
+        raise InputError(
+            f"method '{method_of(method).name}' needs held-out predictions, but the scorer '{closed[0]}' cannot be "
+            "opened, so there will be fold scores only; use method='tt' (or None), or a scorer made by make_scorer."
+        )
+
+
+def estimates_of_search(
+    truth: Truth,
+    predictions: HeldOutPredictions,
+    *,
+    metrics: Mapping[str, Metric | None],
+    fold_scores: Mapping[str, FoldScores],
+    refit_metric: str,
+    winner: int,
+    aggregate: Aggregate = "folds",
+    selection: Any = "best",
+    method: Any = "bbc",
+    n_bootstraps: int = 1000,
+    confidence_level: float = 0.95,
+    alternative: Alternative = "two-sided",
+    groups: NDArray[Any] | None = None,
+    sample_weight: NDArray[np.float64] | None = None,
+    entropy: int = 0,
+    n_jobs: int | None = None,
+    params: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Estimate]:
+    """One estimate a scorer, each of the same winner, with the selection replayed on the refit metric.
+
+    What cannot be estimated becomes NaN with a flag and a ``HeldoutWarning``: a search that has taken hours is
+    never lost to its last step.
+
+    Parameters
+    ----------
+    metrics, fold_scores : mapping
+        By scorer name; a metric of None has only its fold scores.
+    refit_metric : str
+        Chose the winner.
+    winner : int
+    params : sequence of mapping
+        Of each configuration, for rules that read them.
+    """
+    check_interval_settings(n_bootstraps, confidence_level, alternative)
+    chosen, rule = method_of(method), rule_of(selection)
+    settings = Settings(n_bootstraps, confidence_level, alternative, entropy, effective_threads(n_jobs))
+    estimates = {}
+    for name, metric in metrics.items():
+        read = list(metrics) if rule.reads_all_metrics else [refit_metric]
+        read = [refit_metric, *(other for other in read if other != refit_metric)]
+        opened = {other: found for other in read if (found := metrics[other]) is not None}
+        if metric is None or len(opened) < len(read):
+            evidence = _from_fold_scores(
+                metric or OpaqueMetric(name), fold_scores[name], predictions, winner, settings, rule
+            )
+            estimates[name] = _attempt(chosen, evidence)
+            continue
+        question = Question(metric, opened, rule, aggregate, settings, groups, sample_weight, params, winner)
+        try:
+            evidence = gather(truth, predictions, question)
+        except InputError as error:
+            evidence = _from_fold_scores(metric, fold_scores[name], predictions, winner, settings, rule)
+            estimates[name] = _nothing(chosen, evidence, error)
+            continue
+        estimates[name] = _attempt(chosen, evidence)
+    return estimates
+
+
+def _from_fold_scores(
+    metric: Metric,
+    scores: FoldScores,
+    predictions: HeldOutPredictions,
+    winner: int,
+    settings: Settings,
+    rule: SelectionRule,
+) -> Evidence:
+    candidates = np.array([j for j in range(scores.n_configurations) if j not in predictions.failed], dtype=np.intp)
+    return Evidence(
+        metric=metric,
+        names=predictions.names,
+        candidates=candidates,
+        winner=winner,
+        settings=settings,
+        matrix=None,
+        fold_scores=scores.values[:, candidates],
+        n_rows_used=predictions.n_rows,
+        provenance={
+            **settings_provenance(settings),
+            "aggregate": "folds",
+            "selection": rule.name,
+            "n_configurations": scores.n_configurations,
+            "n_candidates": len(candidates),
+            "training_rows": predictions.training_rows,
+        },
+    )
+
+
+def _attempt(method: Method, evidence: Evidence) -> Estimate:
+    try:
+        estimate = method.estimate(evidence)
+    except InputError as error:
+        return _nothing(method, evidence, error)
+    if np.isnan(estimate.value):
+        warnings.warn(HeldoutWarning(" ".join(estimate.flags.values())), stacklevel=4)
+    return estimate
+
+
+def _nothing(method: Method, evidence: Evidence, error: InputError) -> Estimate:
+    reason = str(error).rstrip(".")
+    message = Flag.UNDEFINED.filled(reason=reason)
+    warnings.warn(HeldoutWarning(f"{evidence.metric.name}: {message}"), stacklevel=4)
+    return conclude(evidence, method, float("nan"), flags={Flag.UNDEFINED: message})
