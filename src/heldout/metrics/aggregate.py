@@ -7,21 +7,34 @@ weighting of the rows, so that a bootstrap replays exactly what chose the winner
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.errors import InputError
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Metric, Needs, Statistic
+from heldout.metrics.base import (
+    Fused,
+    Metric,
+    Needs,
+    Selected,
+    Statistic,
+    fitted,
+    positive_code,
+)
 from heldout.task import Truth
 
 
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """The rows of one repeat or fold, with the metric bound to their predictions."""
+    """The rows of one repeat or fold, with the metric bound to their predictions.
+
+    The positive class of ``truth`` is the metric's own where it has one.
+    """
 
     rows: NDArray[np.intp]
     truth: Truth
@@ -34,10 +47,10 @@ class Segment:
         match self.needs:
             case Needs.ROW:
                 return np.asarray(present.any(axis=1))
-            case Needs.EVERY_CLASS:
-                wanted = range(self.truth.n_classes)
-            case Needs.POSITIVE:
-                wanted = range(self.truth.positive or 0, (self.truth.positive or 0) + 1)
+            case Needs.POSITIVE if self.truth.positive is not None:
+                wanted = [self.truth.positive]
+            case Needs.EVERY_CLASS | Needs.POSITIVE:
+                wanted = list(range(self.truth.n_classes))
             case Needs.TWO_VALUES:
                 values = self.truth.values[None, :]
                 least = np.where(present, values, np.inf).min(axis=1, initial=np.inf)
@@ -49,6 +62,11 @@ class Segment:
         return defined
 
 
+Lanes: TypeAlias = slice | NDArray[np.intp]
+Evaluate: TypeAlias = Callable[[Segment, Weightings, Lanes], Floats]
+"""From a segment, its weightings, and which of the L they are, to values (L', C or 1)."""
+
+
 @dataclass(frozen=True, eq=False)
 class AggregateScore:
     """Scores of C configurations as the mean over segments, in the metric's own direction and units.
@@ -57,6 +75,8 @@ class AggregateScore:
     ----------
     metric : Metric
     segments : tuple of Segment
+    n_rows, n_columns : int
+        n and C.
     sample_weight : ndarray of shape (n,) or None
         Importance weights that multiply the counts.
     """
@@ -64,17 +84,42 @@ class AggregateScore:
     metric: Metric
     segments: tuple[Segment, ...]
     n_rows: int
+    n_columns: int
     sample_weight: Floats | None = None
 
     def all(self, counts: Weightings) -> Floats:
         """(L, C)."""
-        return self._mean(counts, lambda segment, weights: segment.statistic.all(weights))
+        return self._mean(counts, lambda segment, weights, lanes: segment.statistic.all(weights))
 
     def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
         """(L,): configuration ``columns[l]`` under weighting l."""
-        return self._mean(
-            counts, lambda segment, weights: segment.statistic.selected(weights, columns)[:, None]
-        )[:, 0]
+
+        def evaluate(segment: Segment, weights: Weightings, lanes: Lanes) -> Floats:
+            return segment.statistic.selected(weights, columns[lanes])[:, None]
+
+        return self._mean(counts, evaluate)[:, 0]
+
+    def best_out_of_bag(self, counts: NDArray[np.uint8]) -> Selected:
+        """Select on the drawn rows, score on the rows that were not drawn.
+
+        The first best column wins a tie; NaN never wins, and the value is NaN where every column is.
+        """
+        statistic = self.segments[0].statistic
+        if len(self.segments) == 1 and self.sample_weight is None and isinstance(statistic, Fused):
+            return statistic.best_out_of_bag(self._weigh(counts, self.segments[0]))
+        columns, value_in_bag = best_columns(self.all(counts), self.metric.greater_is_better)
+        left_out = (counts == 0).astype(np.uint8)
+        values = self.selected(left_out, columns)
+        return Selected(columns, np.where(np.isnan(value_in_bag), np.nan, values))
+
+    @property
+    def failures(self) -> dict[str, int]:
+        """Messages of a metric that raised or gave no number, and how often each came so far."""
+        total: dict[str, int] = {}
+        for segment in self.segments:
+            for message, times in getattr(segment.statistic, "failures", {}).items():
+                total[message] = total.get(message, 0) + times
+        return total
 
     def observed(self) -> Floats:
         """(C,): every row once."""
@@ -107,25 +152,44 @@ class AggregateScore:
 
     def _weigh(self, counts: Weightings, segment: Segment) -> Weightings:
         whole = len(segment.rows) == counts.shape[1]
-        chosen = counts if whole else counts[:, segment.rows]
+        # np.take, unlike an index, keeps the rows of a weighting contiguous.
+        chosen = counts if whole else np.take(counts, segment.rows, axis=1)
         return chosen if self.sample_weight is None else chosen * self.sample_weight[segment.rows]
 
-    def _mean(self, counts: Weightings, evaluate: Any) -> Floats:
+    def _mean(self, counts: Weightings, evaluate: Evaluate) -> Floats:
+        every: Lanes = slice(None)
         if len(self.segments) == 1:
-            values: Floats = evaluate(self.segments[0], self._weigh(counts, self.segments[0]))
-            return values
+            return evaluate(self.segments[0], self._weigh(counts, self.segments[0]), every)
         total: Floats | None = None
         defined_in = np.zeros(len(counts))
         for segment in self.segments:
             weights = self._weigh(counts, segment)
             defined = segment.defined(weights)
-            value = np.where(defined[:, None], evaluate(segment, weights), 0.0)
-            total = value if total is None else total + value
+            if not defined.any():
+                continue
+            lanes: Lanes = every if defined.all() else np.flatnonzero(defined)
+            value = evaluate(segment, weights[lanes], lanes)
+            if total is None:
+                total = np.zeros((len(counts), value.shape[1]))
+            total[lanes] += value
             defined_in += defined
-        assert total is not None, "an aggregate has at least one segment"
+        if total is None:
+            return np.full((len(counts), self.n_columns), np.nan)
         with np.errstate(invalid="ignore", divide="ignore"):
             mean: Floats = total / np.where(defined_in > 0, defined_in, np.nan)[:, None]
         return mean
+
+
+def best_columns(values: Floats, greater_is_better: bool) -> Selected:
+    """(L,): the first best column of values (L, C), and its value; NaN never wins."""
+    if np.isnan(values).any():
+        worst = -np.inf if greater_is_better else np.inf
+        known = np.where(np.isnan(values), worst, values)
+        best = known.max(axis=1) if greater_is_better else known.min(axis=1)
+        columns = ((values == best[:, None]) & ~np.isnan(values)).argmax(axis=1)
+    else:
+        columns = values.argmax(axis=1) if greater_is_better else values.argmin(axis=1)
+    return Selected(columns, values[np.arange(len(values)), columns])
 
 
 def aggregate_score(
@@ -144,7 +208,19 @@ def aggregate_score(
     segments : ndarray of int, shape (n, R)
         The segment of a row in a repeat, -1 where it is not in play; codes do not recur between repeats.
     sample_weight : ndarray of shape (n,), optional
+
+    Raises
+    ------
+    InputError
+        When the metric does not fit the target, cannot take weights, or no row is in play.
     """
+    if sample_weight is not None and not getattr(metric, "takes_weights", True):
+        raise InputError(
+            f"metric '{metric.name}' takes no sample_weight, so it cannot be weighted; leave sample_weight "
+            "out, or use a metric whose function accepts it."
+        )
+    metric = fitted(metric, truth)
+    positive = positive_code(metric, truth)
     parts = []
     for repeat in range(segments.shape[1]):
         for code in np.unique(segments[:, repeat]):
@@ -153,5 +229,9 @@ def aggregate_score(
             rows = np.flatnonzero(segments[:, repeat] == code)
             mine = truth.rows(rows)
             statistic = metric.statistic(mine, predictions[rows, :, repeat])
-            parts.append(Segment(rows, mine, statistic, metric.needs))
-    return AggregateScore(metric, tuple(parts), truth.n_rows, sample_weight)
+            # ``mine`` went to the metric as it is: predictions point to the task's positive class.
+            described = mine if positive is None else mine.with_positive(positive)
+            parts.append(Segment(rows, described, statistic, metric.needs))
+    if not parts:
+        raise InputError("no row is in play: every row's segment is -1; give at least one predicted row.")
+    return AggregateScore(metric, tuple(parts), truth.n_rows, predictions.shape[1], sample_weight)

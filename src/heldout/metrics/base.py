@@ -7,13 +7,14 @@ for blocks of weightings of those rows, which is all that the estimates ever ask
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.errors import InputError
 from heldout.kernels.reference import Floats, Weightings
-from heldout.task import TaskKind, Truth
+from heldout.task import TaskKind, Truth, labels_text
 
 
 class Response(StrEnum):
@@ -35,6 +36,7 @@ class Needs(StrEnum):
     ROW = "a row"
     EVERY_CLASS = "a row of every class"
     POSITIVE = "a row of the positive class"
+    """Of a multi-class task: of every class, as each is the positive one in turn."""
     TWO_VALUES = "two different target values"
 
 
@@ -51,6 +53,39 @@ class Statistic(Protocol):
 
     def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
         """(L,): column ``columns[l]`` under weighting l."""
+
+
+class Selected(NamedTuple):
+    """The best column in the bag under each of L weightings, and its value out of the bag."""
+
+    columns: NDArray[np.intp]
+    values: Floats
+
+
+@runtime_checkable
+class Fused(Protocol):
+    """A statistic that selects in the bag and scores out of it without a matrix of values.
+
+    It can where the denominator is common to all columns, so that the best sum is the best value.
+    """
+
+    def best_out_of_bag(self, counts: NDArray[np.uint8]) -> Selected:
+        """For counts (L, n): the first best column on the drawn rows, its value on those not drawn."""
+
+
+class Sums(Protocol):
+    """What every kernel of ``heldout.kernels.dispatch`` offers."""
+
+    def all(self, counts: Weightings) -> NDArray[Any]: ...
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> NDArray[Any]: ...
+
+
+@runtime_checkable
+class TaskDependent(Protocol):
+    """A metric whose declaration depends on the task (a range, a positive class of its own)."""
+
+    def for_truth(self, truth: Truth) -> Metric:
+        """The metric as it is on this target; InputError where it does not fit."""
 
 
 @runtime_checkable
@@ -109,3 +144,28 @@ def worst_possible(metric: Metric) -> float:
 def oriented(metric: Metric, values: Floats) -> Floats:
     """Scores with greater = better; a copy of the values for a score, their negative for a loss."""
     return values.copy() if metric.greater_is_better else -values
+
+
+def fitted(metric: Metric, truth: Truth) -> Metric:
+    """The metric as it is on this target: its range there, its positive class checked."""
+    return metric.for_truth(truth) if isinstance(metric, TaskDependent) else metric
+
+
+def positive_code(metric: Metric, truth: Truth) -> int | None:
+    """The class that a metric calls positive: that of its own ``pos_label``, else the task's.
+
+    Raises
+    ------
+    InputError
+        When the metric names a label that the target lacks.
+    """
+    pos_label = getattr(metric, "pos_label", None)
+    if pos_label is None or truth.positive is None or truth.classes is None:
+        return truth.positive
+    labels = truth.classes.tolist()
+    if pos_label not in labels:
+        raise InputError(
+            f"metric '{metric.name}' has pos_label={pos_label!r}, but the classes are {labels_text(labels)}; "
+            "name one of them as pos_label."
+        )
+    return labels.index(pos_label)

@@ -1,0 +1,313 @@
+"""Metrics of predicted labels and of predicted probabilities; those of rankings are in ``ranking``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import InputError
+from heldout.kernels.reference import Floats
+from heldout.metrics.base import Needs, Response, positive_code
+from heldout.metrics.confusion import (
+    Cells,
+    Confusion,
+    ConfusionStatistic,
+    matthews,
+    mean_recall,
+    ratio,
+)
+from heldout.metrics.row_losses import Finish, MeanLoss, mean_loss, mean_of_errors
+from heldout.task import TaskKind, Truth
+
+_LABELS: tuple[Response, ...] = (Response.LABELS,)
+_PROBABILITIES: tuple[Response, ...] = (Response.PROBABILITIES,)
+_CLASSES: frozenset[TaskKind] = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
+_BINARY: frozenset[TaskKind] = frozenset({TaskKind.BINARY})
+_UNIT: tuple[float, float] = (0.0, 1.0)
+
+LabelAverage = Literal["binary", "macro", "micro", "weighted"]
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Share of rows whose label is predicted right.
+
+    Examples
+    --------
+    >>> from heldout.task import truth_of
+    >>> bound = Accuracy().statistic(truth_of(["a", "b", "b"]), np.array([[0], [1], [0]]))
+    >>> bound.all(np.array([[1, 1, 1], [2, 2, 0]], dtype=np.uint8)).round(3)
+    array([[0.667],
+           [1.   ]])
+    """
+
+    name: ClassVar[str] = "accuracy"
+    greater_is_better: ClassVar[bool] = True
+    responses: ClassVar[tuple[Response, ...]] = _LABELS
+    tasks: ClassVar[frozenset[TaskKind]] = _CLASSES
+    range: ClassVar[tuple[float, float]] = _UNIT
+    needs: ClassVar[Needs] = Needs.ROW
+    row_wise: ClassVar[bool] = True
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
+        return mean_of_errors(predictions != truth.values[:, None], Finish.COMPLEMENT)
+
+
+@dataclass(frozen=True)
+class ZeroOneLoss:
+    """Share of rows whose label is predicted wrong."""
+
+    name: ClassVar[str] = "zero_one_loss"
+    greater_is_better: ClassVar[bool] = False
+    responses: ClassVar[tuple[Response, ...]] = _LABELS
+    tasks: ClassVar[frozenset[TaskKind]] = _CLASSES
+    range: ClassVar[tuple[float, float]] = _UNIT
+    needs: ClassVar[Needs] = Needs.ROW
+    row_wise: ClassVar[bool] = True
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
+        return mean_of_errors(predictions != truth.values[:, None])
+
+
+@dataclass(frozen=True)
+class BalancedAccuracy:
+    """Mean over classes of the share of its rows predicted right, over the classes that have rows."""
+
+    name: ClassVar[str] = "balanced_accuracy"
+    greater_is_better: ClassVar[bool] = True
+    responses: ClassVar[tuple[Response, ...]] = _LABELS
+    tasks: ClassVar[frozenset[TaskKind]] = _CLASSES
+    range: ClassVar[tuple[float, float]] = _UNIT
+    needs: ClassVar[Needs] = Needs.EVERY_CLASS
+    row_wise: ClassVar[bool] = False
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> ConfusionStatistic:
+        return ConfusionStatistic(Confusion(truth, predictions), mean_recall)
+
+
+@dataclass(frozen=True)
+class MatthewsCorrelation:
+    """Matthews' correlation of true and predicted labels; 0 where one of them is constant."""
+
+    name: ClassVar[str] = "matthews_corrcoef"
+    greater_is_better: ClassVar[bool] = True
+    responses: ClassVar[tuple[Response, ...]] = _LABELS
+    tasks: ClassVar[frozenset[TaskKind]] = _CLASSES
+    range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    needs: ClassVar[Needs] = Needs.ROW
+    row_wise: ClassVar[bool] = False
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> ConfusionStatistic:
+        return ConfusionStatistic(Confusion(truth, predictions), matthews)
+
+
+@dataclass(frozen=True)
+class ClassScore:
+    """Template of scores that each class has, averaged: F, precision and recall.
+
+    Attributes
+    ----------
+    average : "binary", "macro", "micro" or "weighted"
+        The positive class alone; the plain mean over the labels that occur; of all classes' cells together;
+        the mean by the weight of each class.
+    pos_label : label, optional
+        With "binary", the class to be found; the task's positive class when None.
+    """
+
+    average: LabelAverage = "binary"
+    pos_label: Any = None
+    greater_is_better: ClassVar[bool] = True
+    responses: ClassVar[tuple[Response, ...]] = _LABELS
+    range: ClassVar[tuple[float, float]] = _UNIT
+    needs: ClassVar[Needs] = Needs.ROW
+    row_wise: ClassVar[bool] = False
+
+    @property
+    def name(self) -> str:
+        return self._stem if self.average == "binary" else f"{self._stem}_{self.average}"
+
+    @property
+    def tasks(self) -> frozenset[TaskKind]:
+        return _BINARY if self.average == "binary" else _CLASSES
+
+    def for_truth(self, truth: Truth) -> ClassScore:
+        if self.average == "binary":
+            positive_code(self, truth)
+        return self
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> ConfusionStatistic:
+        code = positive_code(self, truth) if self.average == "binary" else None
+        return ConfusionStatistic(Confusion(truth, predictions), lambda cells: self._averaged(cells, code))
+
+    def _averaged(self, cells: Cells, code: int | None) -> Floats:
+        """(L, D)."""
+        match self.average:
+            case "binary":
+                assert code is not None, "a binary task has a positive class"
+                return self._of(cells.hits[code], cells.false_alarms[code], cells.support[code])
+            case "micro":
+                hits, support = cells.hits.sum(axis=0), cells.support.sum(axis=0)
+                return self._of(hits, cells.false_alarms.sum(axis=0), support)
+            case "macro":
+                each = self._of(cells.hits, cells.false_alarms, cells.support)
+                return np.where(cells.occurs, each, 0.0).sum(axis=0) / cells.occurs.sum(axis=0)
+            case "weighted":
+                each = self._of(cells.hits, cells.false_alarms, cells.support)
+                return ratio((cells.support * each).sum(axis=0), cells.support.sum(axis=0))
+
+    @property
+    def _stem(self) -> str:
+        raise NotImplementedError
+
+    def _of(self, hits: Floats, false_alarms: Floats, support: Floats) -> Floats:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class FScore(ClassScore):
+    """Weighted harmonic mean of precision and recall; F1 by default, 0 where it is 0/0.
+
+    ``(1 + beta²) TP / (beta² (TP + FN) + TP + FP)``, as scikit-learn's ``fbeta_score``.
+
+    Attributes
+    ----------
+    beta : float
+        How many times as much recall counts as precision.
+
+    Examples
+    --------
+    >>> from heldout.task import truth_of
+    >>> bound = FScore().statistic(truth_of([0, 1, 1, 1]), np.array([[1], [1], [1], [0]]))
+    >>> bound.all(np.ones((1, 4), dtype=np.uint8)).round(4)
+    array([[0.6667]])
+    """
+
+    beta: float = 1.0
+
+    @property
+    def _stem(self) -> str:
+        return f"f{self.beta:g}"
+
+    def _of(self, hits: Floats, false_alarms: Floats, support: Floats) -> Floats:
+        square = self.beta**2
+        return ratio((1 + square) * hits, square * support + (hits + false_alarms))
+
+
+@dataclass(frozen=True)
+class Precision(ClassScore):
+    """Share of the rows predicted to be of a class that are; 0 where none is."""
+
+    @property
+    def _stem(self) -> str:
+        return "precision"
+
+    def _of(self, hits: Floats, false_alarms: Floats, support: Floats) -> Floats:
+        return ratio(hits, hits + false_alarms)
+
+
+@dataclass(frozen=True)
+class Recall(ClassScore):
+    """Share of the rows of a class that are predicted to be; 0 where there is none."""
+
+    @property
+    def _stem(self) -> str:
+        return "recall"
+
+    def _of(self, hits: Floats, false_alarms: Floats, support: Floats) -> Floats:
+        return ratio(hits, support)
+
+
+@dataclass(frozen=True)
+class LogLoss:
+    """Mean of -log of the probability given to the true class.
+
+    Probabilities are clipped to [eps, 1 - eps] of float64, about 2.2e-16, as scikit-learn does; otherwise
+    they are taken as they are, also where those of a row do not sum to 1.
+
+    Examples
+    --------
+    >>> from heldout.task import truth_of
+    >>> bound = LogLoss().statistic(truth_of([0, 1]), np.array([[0.5, 0.0], [0.5, 1.0]]))
+    >>> bound.all(np.ones((1, 2), dtype=np.uint8)).round(4)
+    array([[0.6931, 0.    ]])
+    """
+
+    name: ClassVar[str] = "log_loss"
+    greater_is_better: ClassVar[bool] = False
+    responses: ClassVar[tuple[Response, ...]] = _PROBABILITIES
+    tasks: ClassVar[frozenset[TaskKind]] = _CLASSES
+    range: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    needs: ClassVar[Needs] = Needs.ROW
+    row_wise: ClassVar[bool] = True
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
+        given = _probabilities(self.name, predictions)
+        if truth.kind is TaskKind.BINARY:
+            of_truth = np.where((truth.values == truth.positive)[:, None], given, 1 - given)
+        else:
+            of_truth = given[np.arange(truth.n_rows), :, truth.values]
+        eps = np.finfo(np.float64).eps
+        return mean_loss(-np.log(np.clip(of_truth, eps, 1 - eps)))
+
+
+@dataclass(frozen=True)
+class Brier:
+    """Mean squared distance of the probabilities from the truth (Brier 1950, eq. 2), halved by choice.
+
+    Attributes
+    ----------
+    scale_by_half : bool or "auto"
+        Half the sum over classes, so that 1 is the worst. "auto", as in scikit-learn >= 1.7: for binary
+        tasks, where half the sum is the squared error of the positive class's probability.
+    pos_label : label, optional
+        Must be one of the classes; the number is the same whichever it is.
+
+    Examples
+    --------
+    >>> from heldout.task import truth_of
+    >>> bound = Brier().statistic(truth_of([0, 1]), np.array([[0.5], [1.0]]))
+    >>> bound.all(np.ones((1, 2), dtype=np.uint8))
+    array([[0.125]])
+    """
+
+    scale_by_half: bool | Literal["auto"] = "auto"
+    pos_label: Any = None
+    name: ClassVar[str] = "brier_score"
+    greater_is_better: ClassVar[bool] = False
+    responses: ClassVar[tuple[Response, ...]] = _PROBABILITIES
+    tasks: ClassVar[frozenset[TaskKind]] = _CLASSES
+    needs: ClassVar[Needs] = Needs.ROW
+    row_wise: ClassVar[bool] = True
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return (0.0, 1.0) if self.scale_by_half is True else (0.0, 2.0)
+
+    def for_truth(self, truth: Truth) -> Brier:
+        positive_code(self, truth)
+        if self.scale_by_half == "auto":
+            return replace(self, scale_by_half=truth.kind is TaskKind.BINARY)
+        return self
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
+        given = _probabilities(self.name, predictions)
+        half = self.for_truth(truth).scale_by_half
+        if truth.kind is TaskKind.BINARY:
+            losses = (given - (truth.values == truth.positive)[:, None]) ** 2
+            return mean_loss(losses if half else 2 * losses)
+        true = truth.values[:, None] == np.arange(truth.n_classes)
+        losses = ((given - true[:, None, :]) ** 2).sum(axis=2)
+        return mean_loss(losses / 2 if half else losses)
+
+
+def _probabilities(name: str, predictions: NDArray[Any]) -> Floats:
+    given: Floats = np.asarray(predictions, dtype=np.float64)
+    if given.size and not (given.min() >= 0 and given.max() <= 1):
+        raise InputError(
+            f"metric '{name}' needs probabilities from 0 to 1, got values from {given.min():g} to "
+            f"{given.max():g}; give probabilities, or use a metric that takes decision values."
+        )
+    return given

@@ -1,0 +1,246 @@
+"""Any callable as a metric: the slow path, one call a configuration and draw."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import InputError
+from heldout.kernels.reference import Floats, Weightings
+from heldout.metrics.base import Needs, Response, positive_code
+from heldout.task import TaskKind, Truth
+
+_TASKS_OF: dict[Response, frozenset[TaskKind]] = {
+    Response.LABELS: frozenset({TaskKind.BINARY, TaskKind.MULTICLASS}),
+    Response.PROBABILITIES: frozenset({TaskKind.BINARY, TaskKind.MULTICLASS}),
+    Response.DECISION: frozenset({TaskKind.BINARY, TaskKind.MULTICLASS}),
+    Response.VALUES: frozenset({TaskKind.REGRESSION}),
+}
+
+
+def custom(
+    f: Callable[..., float],
+    *,
+    greater_is_better: bool,
+    response: str | Response | tuple[str | Response, ...],
+    range: tuple[float, float] = (-np.inf, np.inf),
+    name: str | None = None,
+    needs: str | Needs = Needs.ROW,
+    takes_weights: bool | None = None,
+) -> CustomMetric:
+    """Make a metric of a function.
+
+    Parameters
+    ----------
+    f : callable
+        ``f(y_true, y_pred)`` or ``f(y_true, y_pred, sample_weight=...)``, giving one number. It gets the
+        true labels and, with ``response="labels"``, the predicted ones as you wrote them; probabilities and
+        decisions as (n,) for the positive class of a binary task, else (n, n_classes).
+    greater_is_better : bool
+        A score (True) or a loss (False).
+    response : {"labels", "probabilities", "decision", "values"} or a tuple of them
+        What it is computed from, preferred first; "values" are a regressor's predictions.
+    range : (float, float)
+        Least and greatest possible value; a one-sided interval ends there.
+    name : str, optional
+        The function's own by default.
+    needs : Needs
+        What rows must hold for it to be defined; draws without it are drawn again.
+    takes_weights : bool, optional
+        Whether ``f`` accepts ``sample_weight``; read off its signature when None. Without, draws are handed
+        over as repeated rows, and importance weights are refused.
+
+    Raises
+    ------
+    InputError
+        When an argument is not of these.
+
+    Notes
+    -----
+    Where ``f`` raises, or gives anything but a finite number, the value is NaN and never wins; the messages
+    are kept in ``failures``.
+
+    Examples
+    --------
+    >>> from heldout.task import truth_of
+    >>> def cost(y_true, y_pred):
+    ...     return 5.0 * np.mean((y_true == "ill") & (y_pred == "well"))
+    >>> metric = custom(cost, greater_is_better=False, response="labels", range=(0, 5))
+    >>> truth = truth_of(["ill", "ill", "well", "well"])
+    >>> bound = metric.statistic(truth, np.array([[0], [1], [1], [1]]))
+    >>> bound.all(np.array([[1, 1, 1, 1], [4, 0, 0, 0]], dtype=np.uint8))
+    array([[1.25],
+           [0.  ]])
+    """
+    if not callable(f):
+        raise InputError(f"custom needs a function f(y_true, y_pred), got {f!r}.")
+    low, high = (float(end) for end in range)
+    if not low < high:
+        raise InputError(f"range must be (least, greatest) with least < greatest, got {range!r}.")
+    return CustomMetric(
+        function=f,
+        name=name or name_of(f),
+        greater_is_better=bool(greater_is_better),
+        responses=_responses(response),
+        range=(low, high),
+        needs=_needs(needs),
+        takes_weights=accepts_weights(f) if takes_weights is None else bool(takes_weights),
+    )
+
+
+@dataclass(frozen=True)
+class CustomMetric:
+    """A function as a metric; made by ``custom``, which explains the fields.
+
+    Attributes
+    ----------
+    arguments : tuple of (name, value)
+        Further keyword arguments of the function.
+    pos_label : label, optional
+        The class that binary probabilities and decisions are turned to; the task's positive one when None.
+    """
+
+    function: Callable[..., float]
+    name: str
+    greater_is_better: bool
+    responses: tuple[Response, ...]
+    range: tuple[float, float] = (-np.inf, np.inf)
+    needs: Needs = Needs.ROW
+    takes_weights: bool = False
+    arguments: tuple[tuple[str, Any], ...] = ()
+    pos_label: Any = None
+
+    @property
+    def row_wise(self) -> bool:
+        return False
+
+    @property
+    def tasks(self) -> frozenset[TaskKind]:
+        return frozenset().union(*(_TASKS_OF[response] for response in self.responses))
+
+    def for_truth(self, truth: Truth) -> CustomMetric:
+        positive_code(self, truth)
+        return self
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> CalledStatistic:
+        call = partial(self.function, **dict(self.arguments))
+        return CalledStatistic(call, self.takes_weights, truth.labels(), self._handed_over(truth, predictions))
+
+    def _handed_over(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[Any]:
+        """Predictions as the function expects them."""
+        if truth.classes is None:
+            return predictions
+        if Response.LABELS in self.responses:
+            return truth.classes[predictions]
+        if predictions.ndim > 2 or positive_code(self, truth) == truth.positive:
+            return predictions
+        return 1 - predictions if self.responses == (Response.PROBABILITIES,) else -predictions
+
+
+@dataclass(frozen=True, eq=False)
+class CalledStatistic:
+    """A function called for each weighting and column; a ``Statistic``.
+
+    Attributes
+    ----------
+    call : callable
+    takes_weights : bool
+        Hand over all rows with ``sample_weight=counts``, instead of rows repeated by their counts.
+    y_true : ndarray of shape (n,)
+    y_pred : ndarray of shape (n, C) or (n, C, n_classes)
+    failures : dict
+        Message → how often the function raised it or gave no finite number.
+    """
+
+    call: Callable[..., Any]
+    takes_weights: bool
+    y_true: NDArray[Any]
+    y_pred: NDArray[Any]
+    failures: dict[str, int] = field(default_factory=dict)
+
+    def all(self, counts: Weightings) -> Floats:
+        columns = np.arange(self.y_pred.shape[1])
+        return self._values(counts, np.broadcast_to(columns, (len(counts), len(columns))))
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        return self._values(counts, np.asarray(columns)[:, None])[:, 0]
+
+    def _values(self, counts: Weightings, wanted: NDArray[np.intp]) -> Floats:
+        values = np.empty(wanted.shape)
+        # A function may warn about each of a thousand draws; what it cannot compute is in ``failures``.
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            for lane, weights in enumerate(counts):
+                if not weights.any():
+                    values[lane] = np.nan
+                    continue
+                rows = None if self.takes_weights else _repeated(weights)
+                for i, column in enumerate(wanted[lane]):
+                    values[lane, i] = self._value(weights, rows, int(column))
+        return values
+
+    def _value(self, weights: NDArray[Any], rows: NDArray[np.intp] | None, column: int) -> float:
+        predicted = self.y_pred[:, column]
+        try:
+            if rows is None:
+                value = float(self.call(self.y_true, predicted, sample_weight=weights.astype(np.float64)))
+            else:
+                value = float(self.call(self.y_true[rows], predicted[rows]))
+        except Exception as error:  # whatever a user's function raises is a missing value, not the end
+            return self._failed(f"{type(error).__name__}: {error}")
+        return value if np.isfinite(value) else self._failed(f"the value {value}")
+
+    def _failed(self, message: str) -> float:
+        self.failures[message] = self.failures.get(message, 0) + 1
+        return float("nan")
+
+
+def _repeated(weights: NDArray[Any]) -> NDArray[np.intp]:
+    if weights.dtype != np.uint8:
+        raise InputError("a function without sample_weight takes whole counts only, got real weights.")
+    return np.repeat(np.arange(len(weights)), weights)
+
+
+def accepts_weights(f: Callable[..., Any]) -> bool:
+    """Whether a function has a parameter ``sample_weight``."""
+    try:
+        return "sample_weight" in inspect.signature(f).parameters
+    except (TypeError, ValueError):  # some built-in functions have no signature
+        return False
+
+
+def name_of(f: Callable[..., Any]) -> str:
+    """A function's name; of a partial, that of the function within; of an object, its class's."""
+    while isinstance(f, partial):
+        f = f.func
+    return str(getattr(f, "__name__", type(f).__name__))
+
+
+def _responses(response: str | Response | tuple[str | Response, ...]) -> tuple[Response, ...]:
+    asked = (response,) if isinstance(response, str) else tuple(response)
+    allowed = [known.value for known in Response]
+    if not asked or any(one not in allowed for one in asked):
+        raise InputError(f"response must be one of {', '.join(allowed)}, got {response!r}.")
+    found = tuple(Response(one) for one in asked)
+    scores = {Response.PROBABILITIES, Response.DECISION}
+    if scores & set(found) and set(found) - scores:
+        raise InputError(
+            f"response may combine probabilities with decision, or labels with values, got {response!r}; "
+            "one function cannot read both a label and a number."
+        )
+    return found
+
+
+def _needs(needs: str | Needs) -> Needs:
+    try:
+        return Needs(needs)
+    except ValueError:
+        allowed = ", ".join(repr(known.value) for known in Needs)
+        raise InputError(f"needs must be one of {allowed}, got {needs!r}.") from None

@@ -1,0 +1,290 @@
+"""What is inside a scikit-learn scorer: the only file that knows.
+
+A scorer of ``get_scorer`` or ``make_scorer`` holds a function, a sign, keyword arguments and the methods
+that it asks of an estimator, in order. Where we have a kernel for the function with those arguments, the
+scorer becomes that metric; otherwise the function itself is called, on the slow path. Checked on
+scikit-learn 1.6 to 1.9.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, get_args
+
+import numpy as np
+import sklearn.metrics
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.metrics._scorer import _PassthroughScorer, _Scorer
+
+from heldout.errors import HeldoutWarning
+from heldout.metrics.base import Metric, Needs, Response
+from heldout.metrics.classification import (
+    Accuracy,
+    BalancedAccuracy,
+    Brier,
+    FScore,
+    LabelAverage,
+    LogLoss,
+    MatthewsCorrelation,
+    Precision,
+    Recall,
+    ZeroOneLoss,
+)
+from heldout.metrics.custom import CustomMetric, accepts_weights, name_of
+from heldout.metrics.ranking import (
+    AveragePrecision,
+    ClassAverage,
+    RocAuc,
+    RocAucOneVsOne,
+    RocAucOneVsRest,
+)
+from heldout.metrics.regression import (
+    R2,
+    MeanAbsoluteError,
+    MeanSquaredError,
+    MedianAbsoluteError,
+    RootMeanSquaredError,
+)
+from heldout.metrics.signed import Signed
+
+_RESPONSES: dict[str, tuple[Response, ...]] = {
+    "predict": (Response.LABELS, Response.VALUES),
+    "predict_proba": (Response.PROBABILITIES,),
+    "decision_function": (Response.DECISION,),
+}
+
+Builder = Callable[..., Metric | None]
+
+
+def metric_from_scorer(scorer: Any) -> Metric | None:
+    """The metric that a scorer computes, in the scorer's sign and with its order of responses.
+
+    Parameters
+    ----------
+    scorer : object
+        Of ``sklearn.metrics.get_scorer``, ``make_scorer`` or ``check_scoring``.
+
+    Returns
+    -------
+    Metric or None
+        None where the scorer cannot be opened, as a plain ``callable(estimator, X, y)``: it gives fold
+        scores only.
+
+    Examples
+    --------
+    >>> metric_from_scorer(sklearn.metrics.get_scorer("neg_brier_score")).name
+    'neg_brier_score'
+    """
+    if isinstance(scorer, _PassthroughScorer):
+        return _metric_of_score_method(scorer._estimator)
+    if not isinstance(scorer, _Scorer):
+        return None
+    asked = scorer._response_method
+    responses = tuple(r for method in ([asked] if isinstance(asked, str) else asked) for r in _RESPONSES[method])
+    metric = _known(scorer._score_func, scorer._kwargs, responses)
+    if metric is None:
+        metric = _called(scorer, responses)
+    return _with_sign(metric, scorer._sign)
+
+
+def _metric_of_score_method(estimator: Any) -> Metric | None:
+    """The metric behind ``estimator.score`` where a mixin of scikit-learn brings it."""
+    while hasattr(estimator, "steps"):  # a Pipeline scores by its last step
+        estimator = estimator.steps[-1][1]
+    score = getattr(type(estimator), "score", None)
+    if score is ClassifierMixin.score:
+        return Accuracy()
+    return R2() if score is RegressorMixin.score else None
+
+
+def _with_sign(metric: Metric, sign: int) -> Metric:
+    if sign > 0 and metric.greater_is_better:
+        return metric
+    if sign > 0:
+        warnings.warn(
+            f"this scorer maximises '{metric.name}', of which less is better; if that is not meant, pass "
+            "greater_is_better=False to make_scorer.",
+            HeldoutWarning,
+            stacklevel=3,
+        )
+    return Signed(metric, sign)
+
+
+def _known(function: Any, arguments: dict[str, Any], responses: tuple[Response, ...]) -> Metric | None:
+    """The metric with a kernel for a function of scikit-learn, None where there is none."""
+    name = getattr(function, "__name__", "")
+    builder = _BUILDERS.get(name)
+    if builder is None or getattr(sklearn.metrics, name, None) is not function:
+        return None
+    try:
+        inspect.signature(builder).bind(**arguments)
+    except TypeError:  # an argument that we do not know
+        return None
+    metric = builder(**arguments)
+    return None if metric is None else _asking(metric, responses)
+
+
+def _asking(metric: Metric, responses: tuple[Response, ...]) -> Metric | None:
+    """The metric with the scorer's order of responses, None where it cannot be computed from them."""
+    usable = tuple(r for r in responses if r in metric.responses)
+    if usable == metric.responses:
+        return metric
+    # "predict" stands for labels or values; anything else that the metric cannot read is another metric.
+    if len(usable) < len(responses) or not isinstance(metric, RocAuc | AveragePrecision):
+        return None
+    return replace(metric, responses=usable)
+
+
+def _called(scorer: Any, responses: tuple[Response, ...]) -> CustomMetric:
+    """The function itself, on the slow path."""
+    function, arguments = scorer._score_func, scorer._kwargs
+    name = name_of(function)
+    low, high, needs, greater_is_better = _DECLARED.get(name, (-np.inf, np.inf, Needs.ROW, scorer._sign > 0))
+    listed = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
+    return CustomMetric(
+        function=function,
+        name=f"{name}({listed})" if listed else name,
+        greater_is_better=greater_is_better,
+        responses=responses,
+        range=(low, high),
+        needs=needs,
+        takes_weights=accepts_weights(function) and "sample_weight" not in arguments,
+        arguments=tuple(arguments.items()),
+        # Labels are not turned to a class; a function of labels reads ``pos_label`` itself.
+        pos_label=None if Response.LABELS in responses else scorer._get_pos_label(),
+    )
+
+
+# One builder a function, with the function's own keyword arguments; None where a value has no kernel.
+
+
+def _accuracy(normalize: bool = True) -> Metric | None:
+    return Accuracy() if normalize is True else None
+
+
+def _zero_one_loss(normalize: bool = True) -> Metric | None:
+    return ZeroOneLoss() if normalize is True else None
+
+
+def _balanced_accuracy(adjusted: bool = False) -> Metric | None:
+    return None if adjusted else BalancedAccuracy()
+
+
+def _class_score(kind: type[FScore | Precision | Recall]) -> Builder:
+    def build(
+        labels: Any = None, pos_label: Any = 1, average: Any = "binary", zero_division: Any = "warn"
+    ) -> Metric | None:
+        if labels is not None or average not in get_args(LabelAverage) or zero_division not in ("warn", 0):
+            return None
+        return kind(average, pos_label if average == "binary" else None)
+
+    return build
+
+
+def _fbeta(
+    beta: float, labels: Any = None, pos_label: Any = 1, average: Any = "binary", zero_division: Any = "warn"
+) -> Metric | None:
+    plain = _class_score(FScore)(labels, pos_label, average, zero_division)
+    return replace(plain, beta=float(beta)) if isinstance(plain, FScore) else None
+
+
+def _log_loss(normalize: bool = True, labels: Any = None) -> Metric | None:
+    return LogLoss() if normalize is True and labels is None else None
+
+
+def _brier(pos_label: Any = None, labels: Any = None, scale_by_half: Any = "auto") -> Metric | None:
+    if labels is not None:
+        return None
+    return Brier("auto" if scale_by_half == "auto" else bool(scale_by_half), pos_label)
+
+
+def _roc_auc(
+    average: Any = "macro", max_fpr: Any = None, multi_class: Any = "raise", labels: Any = None
+) -> Metric | None:
+    if max_fpr is not None or labels is not None or average not in get_args(ClassAverage):
+        return None
+    by_scheme: dict[str, Metric] = {
+        "raise": RocAuc(),
+        "ovr": RocAucOneVsRest(average),
+        "ovo": RocAucOneVsOne(average),
+    }
+    return by_scheme.get(multi_class)
+
+
+def _average_precision(average: Any = "macro", pos_label: Any = 1) -> Metric | None:
+    return AveragePrecision(pos_label) if average == "macro" else None
+
+
+def _of_numbers(metric: Metric) -> Builder:
+    def build(multioutput: Any = "uniform_average") -> Metric | None:  # one output: its average is itself
+        return metric if multioutput == "uniform_average" else None
+
+    return build
+
+
+def _r2(multioutput: Any = "uniform_average", force_finite: bool = True) -> Metric | None:
+    return R2() if multioutput == "uniform_average" and force_finite is True else None
+
+
+_BUILDERS: dict[str, Builder] = {
+    "accuracy_score": _accuracy,
+    "zero_one_loss": _zero_one_loss,
+    "balanced_accuracy_score": _balanced_accuracy,
+    "matthews_corrcoef": MatthewsCorrelation,
+    "f1_score": _class_score(FScore),
+    "fbeta_score": _fbeta,
+    "precision_score": _class_score(Precision),
+    "recall_score": _class_score(Recall),
+    "log_loss": _log_loss,
+    "brier_score_loss": _brier,
+    "roc_auc_score": _roc_auc,
+    "average_precision_score": _average_precision,
+    "mean_squared_error": _of_numbers(MeanSquaredError()),
+    "root_mean_squared_error": _of_numbers(RootMeanSquaredError()),
+    "mean_absolute_error": _of_numbers(MeanAbsoluteError()),
+    "median_absolute_error": _of_numbers(MedianAbsoluteError()),
+    "r2_score": _r2,
+}
+
+_UNBOUNDED_LOSS = (0.0, np.inf, Needs.ROW, False)
+_SKILL = (-np.inf, 1.0, Needs.TWO_VALUES, True)
+_SHARE = (0.0, 1.0, Needs.ROW, True)
+
+_DECLARED: dict[str, tuple[float, float, Needs, bool]] = {
+    # Functions of scikit-learn on the slow path: least, greatest, needs, greater is better.
+    "accuracy_score": (0.0, np.inf, Needs.ROW, True),  # normalize=False counts
+    "zero_one_loss": _UNBOUNDED_LOSS,
+    "balanced_accuracy_score": (-np.inf, 1.0, Needs.EVERY_CLASS, True),  # adjusted=True passes below 0
+    "f1_score": _SHARE,
+    "fbeta_score": _SHARE,
+    "precision_score": _SHARE,
+    "recall_score": _SHARE,
+    "jaccard_score": _SHARE,
+    "top_k_accuracy_score": _SHARE,
+    "cohen_kappa_score": (-1.0, 1.0, Needs.ROW, True),
+    "roc_auc_score": (0.0, 1.0, Needs.EVERY_CLASS, True),
+    "average_precision_score": (0.0, 1.0, Needs.EVERY_CLASS, True),
+    "log_loss": _UNBOUNDED_LOSS,
+    "brier_score_loss": (0.0, 2.0, Needs.ROW, False),
+    "d2_log_loss_score": (-np.inf, 1.0, Needs.EVERY_CLASS, True),
+    "d2_brier_score": (-np.inf, 1.0, Needs.EVERY_CLASS, True),
+    "explained_variance_score": _SKILL,
+    "r2_score": _SKILL,
+    "d2_absolute_error_score": _SKILL,
+    "d2_pinball_score": _SKILL,
+    "d2_tweedie_score": _SKILL,
+    "max_error": _UNBOUNDED_LOSS,
+    "mean_squared_error": _UNBOUNDED_LOSS,
+    "root_mean_squared_error": _UNBOUNDED_LOSS,
+    "mean_absolute_error": _UNBOUNDED_LOSS,
+    "median_absolute_error": _UNBOUNDED_LOSS,
+    "mean_squared_log_error": _UNBOUNDED_LOSS,
+    "root_mean_squared_log_error": _UNBOUNDED_LOSS,
+    "mean_absolute_percentage_error": _UNBOUNDED_LOSS,
+    "mean_pinball_loss": _UNBOUNDED_LOSS,
+    "mean_poisson_deviance": _UNBOUNDED_LOSS,
+    "mean_gamma_deviance": _UNBOUNDED_LOSS,
+}

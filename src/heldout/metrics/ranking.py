@@ -1,0 +1,269 @@
+"""Metrics of how well scores rank the rows: areas under the ROC and the precision-recall curve.
+
+An area is a share of pairs (Mann-Whitney), with ties counted half, so it is a ratio of whole numbers under
+bootstrap counts. Of several classes, each (one-vs-rest) or each ordered pair (one-vs-one) has an area, and
+the metric is their plain or weighted mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.kernels.dispatch import PrecisionSums, RankSums, best_out_of_bag
+from heldout.kernels.reference import Floats, Weightings
+from heldout.metrics.base import Needs, Response, Selected, Statistic, Sums, positive_code
+from heldout.metrics.row_losses import one_cell
+from heldout.metrics.weights import total_weight, weight_of
+from heldout.task import TaskKind, Truth
+
+ClassAverage = Literal["macro", "weighted"]
+
+
+@dataclass(frozen=True, eq=False)
+class Area:
+    """The area under the ROC curve of every column; a ``Statistic`` with the fused path.
+
+    Attributes
+    ----------
+    sums : RankSums
+        Twice the Mann-Whitney U.
+    positive, negative : ndarray of bool, shape (n,)
+    """
+
+    sums: Sums
+    positive: NDArray[np.bool_]
+    negative: NDArray[np.bool_]
+
+    def all(self, counts: Weightings) -> Floats:
+        return _share(self.sums.all(counts), self.pairs(counts)[:, None])
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        return _share(self.sums.selected(counts, columns), self.pairs(counts))
+
+    def best_out_of_bag(self, counts: NDArray[np.uint8]) -> Selected:
+        columns, sums = best_out_of_bag(self.sums, counts, greatest=True)
+        left_out = (counts == 0).astype(np.uint8)
+        return Selected(columns, _share(one_cell(sums, 1), self.pairs(left_out)))
+
+    def pairs(self, counts: Weightings) -> Floats:
+        """(L,): twice the weight of all pairs of a positive and a negative row."""
+        return 2.0 * weight_of(counts, self.positive) * weight_of(counts, self.negative)
+
+
+def area(scores: NDArray[Any], positive: NDArray[np.bool_], negative: NDArray[np.bool_]) -> Area:
+    """Bind scores (n, C), greater = more positive."""
+    numbers = np.asarray(scores, dtype=np.float64)
+    return Area(RankSums(numbers, positive, negative), positive, negative)
+
+
+def _share(sums: NDArray[Any], pairs: Floats) -> Floats:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share: Floats = sums / pairs
+    return share
+
+
+@dataclass(frozen=True, eq=False)
+class MeanOfParts:
+    """The mean of statistics, weighted by the rows that each is about; a ``Statistic``.
+
+    Attributes
+    ----------
+    parts : sequence of Statistic
+    rows : sequence of ndarray of bool, shape (n,), or None
+        Rows whose weight is the weight of a part; plain mean when None.
+    absent_counts : bool
+        Whether a part without weight still spoils the mean where it is NaN.
+    """
+
+    parts: Sequence[Statistic]
+    rows: Sequence[NDArray[np.bool_]] | None = None
+    absent_counts: bool = True
+
+    def all(self, counts: Weightings) -> Floats:
+        return self._mean(counts, [part.all(counts) for part in self.parts])
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        values = [part.selected(counts, columns)[:, None] for part in self.parts]
+        return self._mean(counts, values)[:, 0]
+
+    def _mean(self, counts: Weightings, values: list[Floats]) -> Floats:
+        if self.rows is None:
+            return np.mean(values, axis=0)
+        total = np.zeros_like(values[0])
+        weights = np.zeros((len(counts), 1))
+        for value, rows in zip(values, self.rows, strict=True):
+            weight = weight_of(counts, rows)[:, None]
+            known = value if self.absent_counts else np.where(weight > 0, value, 0.0)
+            total += weight * known
+            weights += weight
+        return _share(total, weights)
+
+
+@dataclass(frozen=True)
+class RocAuc:
+    """Area under the ROC curve of a binary task: the share of pairs that the scores order right, ties half.
+
+    The same number as scikit-learn's ``roc_auc_score``; NaN where one class has no weight. A constant
+    predictor has .5.
+
+    Examples
+    --------
+    >>> from heldout.task import truth_of
+    >>> scores = np.array([[0.1], [0.4], [0.4], [0.8]])
+    >>> bound = RocAuc().statistic(truth_of([0, 0, 1, 1]), scores)
+    >>> bound.all(np.array([[1, 1, 1, 1], [2, 0, 1, 1]], dtype=np.uint8))
+    array([[0.875],
+           [1.   ]])
+    """
+
+    name: ClassVar[str] = "roc_auc"
+    greater_is_better: ClassVar[bool] = True
+    tasks: ClassVar[frozenset[TaskKind]] = frozenset({TaskKind.BINARY})
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    needs: ClassVar[Needs] = Needs.EVERY_CLASS
+    row_wise: ClassVar[bool] = False
+    responses: tuple[Response, ...] = (Response.DECISION, Response.PROBABILITIES)
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Area:
+        positive = truth.values == truth.positive
+        return area(predictions, positive, ~positive)
+
+
+@dataclass(frozen=True)
+class RocAucOneVsRest:
+    """Mean over classes of the area for that class against all others (scikit-learn's ``multi_class="ovr"``).
+
+    Of a binary task it is the plain area, as in scikit-learn.
+
+    Attributes
+    ----------
+    average : "macro" or "weighted"
+        Plain, or by the weight of the class.
+    """
+
+    average: ClassAverage = "macro"
+    greater_is_better: ClassVar[bool] = True
+    responses: ClassVar[tuple[Response, ...]] = (Response.PROBABILITIES,)
+    tasks: ClassVar[frozenset[TaskKind]] = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    needs: ClassVar[Needs] = Needs.EVERY_CLASS
+    row_wise: ClassVar[bool] = False
+
+    @property
+    def name(self) -> str:
+        return "roc_auc_ovr" if self.average == "macro" else f"roc_auc_ovr_{self.average}"
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
+        if truth.kind is TaskKind.BINARY:
+            return RocAuc().statistic(truth, predictions)
+        members = [truth.values == code for code in range(truth.n_classes)]
+        parts = [area(predictions[:, :, code], mine, ~mine) for code, mine in enumerate(members)]
+        # scikit-learn leaves a class of weight 0 out of a weighted mean.
+        return MeanOfParts(parts, members if self.average == "weighted" else None, absent_counts=False)
+
+
+@dataclass(frozen=True)
+class RocAucOneVsOne:
+    """Mean over pairs of classes of the area for one against the other (Hand & Till 2001, eq. 7).
+
+    Of a pair, the mean of two areas: by the probability of the one, and by that of the other. The same
+    number as scikit-learn's ``multi_class="ovo"`` on rows repeated by their counts.
+
+    Attributes
+    ----------
+    average : "macro" or "weighted"
+        Plain, or by the weight of the two classes together.
+    """
+
+    average: ClassAverage = "macro"
+    greater_is_better: ClassVar[bool] = True
+    responses: ClassVar[tuple[Response, ...]] = (Response.PROBABILITIES,)
+    tasks: ClassVar[frozenset[TaskKind]] = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    needs: ClassVar[Needs] = Needs.EVERY_CLASS
+    row_wise: ClassVar[bool] = False
+
+    @property
+    def name(self) -> str:
+        return "roc_auc_ovo" if self.average == "macro" else f"roc_auc_ovo_{self.average}"
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
+        if truth.kind is TaskKind.BINARY:
+            return RocAuc().statistic(truth, predictions)
+        members = [truth.values == code for code in range(truth.n_classes)]
+        pairs = list(permutations(range(truth.n_classes), 2))
+        parts = [area(predictions[:, :, one], members[one], members[other]) for one, other in pairs]
+        weighted = self.average == "weighted"
+        return MeanOfParts(parts, [members[a] | members[b] for a, b in pairs] if weighted else None)
+
+
+@dataclass(frozen=True, eq=False)
+class MeanPrecision:
+    """Average precision of every column; a ``Statistic``."""
+
+    sums: Sums
+
+    def all(self, counts: Weightings) -> Floats:
+        return _zero_without_positives(self.sums.all(counts), total_weight(counts)[:, None])
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        return _zero_without_positives(self.sums.selected(counts, columns), total_weight(counts))
+
+
+def _zero_without_positives(values: Floats, weight: Floats) -> Floats:
+    """What scikit-learn returns for rows without a positive one; NaN where there are no rows."""
+    return np.where(np.isnan(values) & (weight > 0), 0.0, values)
+
+
+@dataclass(frozen=True)
+class AveragePrecision:
+    """Average precision: the mean over positive rows' thresholds of precision, by the gain in recall.
+
+    The same number as scikit-learn's ``average_precision_score``; of several classes the plain mean of each
+    against the rest.
+
+    Attributes
+    ----------
+    pos_label : label, optional
+        The class to be found; the task's positive class when None. Without meaning for several classes.
+
+    Examples
+    --------
+    >>> from heldout.task import truth_of
+    >>> scores = np.array([[0.1], [0.4], [0.35], [0.8]])
+    >>> bound = AveragePrecision().statistic(truth_of([0, 0, 1, 1]), scores)
+    >>> bound.all(np.ones((1, 4), dtype=np.uint8)).round(4)
+    array([[0.8333]])
+    """
+
+    pos_label: Any = None
+    responses: tuple[Response, ...] = (Response.DECISION, Response.PROBABILITIES)
+    name: ClassVar[str] = "average_precision"
+    greater_is_better: ClassVar[bool] = True
+    tasks: ClassVar[frozenset[TaskKind]] = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    needs: ClassVar[Needs] = Needs.POSITIVE
+    row_wise: ClassVar[bool] = False
+
+    def for_truth(self, truth: Truth) -> AveragePrecision:
+        positive_code(self, truth)
+        return self
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
+        scores = np.asarray(predictions, dtype=np.float64)
+        if truth.kind is TaskKind.MULTICLASS:
+            found = range(truth.n_classes)
+            return MeanOfParts([_precision(scores[:, :, code], truth.values == code) for code in found])
+        code = positive_code(self, truth)
+        # Scores point to the task's positive class; the other one is found by their reverse.
+        return _precision(scores if code == truth.positive else -scores, truth.values == code)
+
+
+def _precision(scores: Floats, positive: NDArray[np.bool_]) -> MeanPrecision:
+    return MeanPrecision(PrecisionSums(scores, positive))

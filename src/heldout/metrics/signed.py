@@ -1,0 +1,119 @@
+"""A metric times +1 or -1, read as a score: what scikit-learn's scorers are.
+
+``neg_log_loss`` is log loss times -1, and greater is better. The best column stays the best.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.kernels.reference import Floats, Weightings
+from heldout.metrics.base import Fused, Metric, Needs, Response, Selected, Statistic, fitted
+from heldout.task import TaskKind, Truth
+
+
+@dataclass(frozen=True)
+class Signed:
+    """``sign`` times a metric, with greater = better.
+
+    Attributes
+    ----------
+    metric : Metric
+    sign : 1 or -1
+        -1 of a loss is the usual case. +1 of a loss maximises it, and -1 of a score minimises it: what a
+        scorer says is done, as the search that it comes from does it too.
+
+    Examples
+    --------
+    >>> from heldout.metrics.classification import LogLoss
+    >>> Signed(LogLoss(), -1).name, Signed(LogLoss(), -1).range
+    ('neg_log_loss', (-inf, 0.0))
+    """
+
+    metric: Metric
+    sign: int
+
+    @property
+    def name(self) -> str:
+        return self.metric.name if self.sign > 0 else f"neg_{self.metric.name}"
+
+    @property
+    def greater_is_better(self) -> bool:
+        return True
+
+    @property
+    def responses(self) -> tuple[Response, ...]:
+        return self.metric.responses
+
+    @property
+    def tasks(self) -> frozenset[TaskKind]:
+        return self.metric.tasks
+
+    @property
+    def range(self) -> tuple[float, float]:
+        low, high = self.metric.range
+        return (low, high) if self.sign > 0 else (0.0 - high, 0.0 - low)
+
+    @property
+    def needs(self) -> Needs:
+        return self.metric.needs
+
+    @property
+    def row_wise(self) -> bool:
+        return self.metric.row_wise
+
+    @property
+    def pos_label(self) -> Any:
+        return getattr(self.metric, "pos_label", None)
+
+    @property
+    def takes_weights(self) -> bool:
+        return bool(getattr(self.metric, "takes_weights", True))
+
+    def for_truth(self, truth: Truth) -> Signed:
+        return replace(self, metric=fitted(self.metric, truth))
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> SignedStatistic:
+        inner = self.metric.statistic(truth, predictions)
+        same_best = self.metric.greater_is_better == (self.sign > 0)
+        if same_best and isinstance(inner, Fused):
+            return SignedFused(inner, self.sign, inner)
+        return SignedStatistic(inner, self.sign)
+
+
+@dataclass(frozen=True, eq=False)
+class SignedStatistic:
+    """``sign`` times a statistic."""
+
+    inner: Statistic
+    sign: int
+
+    def all(self, counts: Weightings) -> Floats:
+        return self._signed(self.inner.all(counts))
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        return self._signed(self.inner.selected(counts, columns))
+
+    @property
+    def failures(self) -> dict[str, int]:
+        """Of the statistic within."""
+        failures: dict[str, int] = getattr(self.inner, "failures", {})
+        return failures
+
+    def _signed(self, values: Floats) -> Floats:
+        return values if self.sign > 0 else 0.0 - values  # not -values: a perfect loss is 0, not -0
+
+
+@dataclass(frozen=True, eq=False)
+class SignedFused(SignedStatistic):
+    """... of one whose best column can be found without a matrix of values."""
+
+    fused: Fused
+
+    def best_out_of_bag(self, counts: NDArray[np.uint8]) -> Selected:
+        columns, values = self.fused.best_out_of_bag(counts)
+        return Selected(columns, self._signed(values))
