@@ -63,8 +63,14 @@ class Run(Protocol):
 class Store(Protocol):
     """Where runs are kept."""
 
-    def stored_entropy(self) -> int | None:
-        """The entropy of the run that would be resumed, or None where there is none."""
+    def stored_entropy(self, rows: str | None = None, configurations: str | None = None) -> int | None:
+        """The entropy of the run that would be resumed, or None where there is none.
+
+        Parameters
+        ----------
+        rows, configurations : str, optional
+            Fingerprints that tell which one of several runs; the folds depend on the entropy, these do not.
+        """
 
     def open(self, identity: RunIdentity, configurations: Sequence[tuple[str, str]], *, resume: bool) -> Run:
         """Start a run, or resume the one of the same identity.
@@ -73,9 +79,9 @@ class Store(Protocol):
         ----------
         identity : RunIdentity
         configurations : sequence of (id, canonical JSON)
-            In order of position.
+            In order of position, the ids distinct.
         resume : bool
-            Whether a run that is there already may be gone on with.
+            Whether a run of this identity that is there already may be gone on with; with none, one is started.
 
         Raises
         ------

@@ -1,0 +1,177 @@
+"""The run file's tables, and how a cell's result is written into them to the last bit.
+
+Numbers that a resumed run computes with must come back exactly. Predictions are raw little-endian bytes with
+their type and shape; scores are JSON text, because SQLite keeps neither the sign of -0.0 (the score of a perfect
+regression, negated) nor NaN. Nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.cells import CellKey, CellResult, CellState
+from heldout.errors import StoreError
+from heldout.metrics.base import Response
+
+SCHEMA_VERSION = 1
+APPLICATION_ID = 0x68656C64
+"""'held' in ASCII: what tells our files from other programs' SQLite files."""
+
+TABLES = (
+    # versions: a JSON list, one mapping for each change that was accepted; the last is the present one.
+    # owner_*: who writes the file now, or died writing it; NULL once closed.
+    """CREATE TABLE run (
+        number INTEGER PRIMARY KEY,
+        rows TEXT NOT NULL, folds TEXT NOT NULL, configurations TEXT NOT NULL, settings TEXT NOT NULL,
+        entropy TEXT NOT NULL,
+        versions TEXT NOT NULL,
+        created TEXT NOT NULL,
+        owner_host TEXT, owner_pid INTEGER, owner_since TEXT
+    )""",
+    # id: sha256 of the configuration; position: where it stood in the search that wrote last, no part of identity.
+    """CREATE TABLE configuration (
+        number INTEGER PRIMARY KEY,
+        run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+        id TEXT NOT NULL, position INTEGER NOT NULL, json TEXT NOT NULL,
+        UNIQUE (run, id)
+    )""",
+    # scores: {"test": {scorer: score}, "train": {...}}, as repr() writes a float64.
+    """CREATE TABLE cell (
+        number INTEGER PRIMARY KEY,
+        configuration INTEGER NOT NULL REFERENCES configuration ON DELETE CASCADE,
+        repeat INTEGER NOT NULL, fold INTEGER NOT NULL,
+        state TEXT NOT NULL, attempts INTEGER NOT NULL, message TEXT NOT NULL,
+        fit_seconds REAL NOT NULL, score_seconds REAL NOT NULL, scores TEXT NOT NULL,
+        UNIQUE (configuration, repeat, fold)
+    )""",
+    # dtype as NumPy writes it ('<f8'), shape a JSON list, blob the C-ordered array.
+    """CREATE TABLE prediction (
+        cell INTEGER NOT NULL REFERENCES cell ON DELETE CASCADE,
+        response TEXT NOT NULL, dtype TEXT NOT NULL, shape TEXT NOT NULL, blob BLOB NOT NULL,
+        PRIMARY KEY (cell, response)
+    )""",
+    # Which configurations were dropped at which fold barrier, and on what evidence.
+    """CREATE TABLE "drop" (
+        barrier INTEGER NOT NULL,
+        configuration INTEGER NOT NULL REFERENCES configuration ON DELETE CASCADE,
+        statistic TEXT NOT NULL,
+        PRIMARY KEY (configuration, barrier)
+    )""",
+)
+
+
+def create_tables(connection: sqlite3.Connection) -> None:
+    """Make an empty file a run file, inside the transaction that is open."""
+    for statement in TABLES:
+        connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+class PredictionRow(NamedTuple):
+    """A row of ``prediction``, without its cell."""
+
+    response: str
+    dtype: str
+    shape: str
+    blob: bytes
+
+
+class CellRow(NamedTuple):
+    """A row of ``cell``, without its number and configuration."""
+
+    repeat: int
+    fold: int
+    state: str
+    attempts: int
+    message: str
+    fit_seconds: float
+    score_seconds: float
+    scores: str
+
+
+class ResultRows(NamedTuple):
+    """What a result becomes."""
+
+    cell: CellRow
+    predictions: list[PredictionRow]
+
+
+def encoded(result: CellResult) -> ResultRows:
+    """A result as the tables hold it.
+
+    Raises
+    ------
+    StoreError
+        When a prediction is not an array of numbers.
+    """
+    cell = CellRow(
+        repeat=int(result.key.repeat),
+        fold=int(result.key.fold),
+        state=str(result.state),
+        attempts=int(result.attempts),
+        # A file name that is no UTF-8 puts lone surrogates into a message; SQLite cannot hold them.
+        message=result.message.encode("utf-8", "backslashreplace").decode(),
+        fit_seconds=float(result.fit_seconds),
+        score_seconds=float(result.score_seconds),
+        scores=json.dumps({"test": _texts(result.test_scores), "train": _texts(result.train_scores)}),
+    )
+    return ResultRows(cell, [_prediction_row(response, array) for response, array in result.predictions.items()])
+
+
+def decoded(rows: ResultRows, configuration: int) -> CellResult:
+    """The result that was encoded, for the configuration's present position.
+
+    Raises
+    ------
+    ValueError
+        When the row is damaged.
+    """
+    row = rows.cell
+    scores = json.loads(row.scores)
+    return CellResult(
+        key=CellKey(configuration, row.repeat, row.fold),
+        state=CellState(row.state),
+        message=row.message,
+        fit_seconds=row.fit_seconds,
+        score_seconds=row.score_seconds,
+        test_scores=_floats(scores["test"]),
+        train_scores=_floats(scores["train"]),
+        predictions={Response(stored.response): _array(stored) for stored in rows.predictions},
+        attempts=row.attempts,
+    )
+
+
+def _texts(scores: Mapping[str, float]) -> dict[str, float | str]:
+    """Finite numbers as JSON has them (repr is exact), the others as words."""
+    values = {name: float(score) for name, score in scores.items()}
+    return {name: score if math.isfinite(score) else repr(score) for name, score in values.items()}
+
+
+def _floats(texts: Mapping[str, float | str]) -> dict[str, float]:
+    return {name: float(text) for name, text in texts.items()}
+
+
+def _prediction_row(response: Response, array: NDArray[Any]) -> PredictionRow:
+    array = np.asarray(array)
+    if array.dtype.kind not in "biuf":
+        raise StoreError(
+            f"predictions of a stored run must be numbers or class codes, got {response} of type {array.dtype}."
+        )
+    little = array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
+    return PredictionRow(str(response), little.dtype.str, json.dumps(array.shape), little.tobytes())
+
+
+def _array(row: PredictionRow) -> NDArray[Any]:
+    dtype = np.dtype(row.dtype)
+    if dtype.kind not in "biuf":
+        raise ValueError(f"predictions of type {row.dtype}")
+    # astype copies: an array over the blob itself would be read-only.
+    return np.frombuffer(row.blob, dtype).reshape(json.loads(row.shape)).astype(dtype.newbyteorder("="))
