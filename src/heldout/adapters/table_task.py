@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from heldout.adapters.tables import Table, quoted
 from heldout.errors import InputError
+from heldout.spaces.presets import MOST_CLASSES
 from heldout.task import Task, TaskKind, Truth, labels_text, truth_of
 
 CLASSIFICATION = "classification"
@@ -26,9 +27,6 @@ DEFAULT_METRICS: Mapping[TaskKind, str] = {
     TaskKind.REGRESSION: "r2",
 }
 """Scorer names by task; docs/decisions/0006-command-line.md says why these."""
-
-MOST_CLASSES = 20
-"""Integers with more distinct values than this are read as amounts, not as labels."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -81,8 +81,8 @@ def default_preprocessing(X: Any, *, scale: bool = True) -> ColumnTransformer:
     >>> import numpy as np
     >>> X = np.array([[1.0, np.nan], [3.0, 4.0]])
     >>> default_preprocessing(X, scale=False).fit_transform(X)
-    array([[1., 4., 0., 1.],
-           [3., 4., 1., 0.]])
+    array([[1., 4., 1.],
+           [3., 4., 0.]])
     """
     kinds = column_kinds(X)
     # keep_empty_features: a column may have values in the table but none in one fold's training rows.

@@ -34,6 +34,9 @@ Entry: TypeAlias = tuple[str, BaseEstimator, dict[str, list[Any]]]
 """(name, estimator, grid), as ``HeldOutSearchCV`` takes a list of them."""
 
 PRESETS = ("quick", "standard")
+MOST_CLASSES = 20
+"""Whole numbers with more distinct values than this are read as amounts, not as labels."""
+
 MOST_KERNEL_ROWS = 10_000
 """Beyond this many rows the kernel machines, whose time grows with the square of N, are left out."""
 
@@ -59,7 +62,7 @@ def quick(X: Any, y: Any) -> list[Entry]:
     >>> [name for name, _, _ in quick(*load_iris(return_X_y=True))]
     ['logistic', 'linear svm', 'rbf svm', 'forest', 'boosting', 'neighbours']
     """
-    return preset("quick", X, truth_of(y).kind)
+    return preset("quick", X, kind_of_target(y))
 
 
 def standard(X: Any, y: Any) -> list[Entry]:
@@ -75,7 +78,14 @@ def standard(X: Any, y: Any) -> list[Entry]:
     >>> [name for name, _, _ in standard(*load_diabetes(return_X_y=True))]
     ['ridge', 'elastic net', 'linear svm', 'rbf svm', 'forest', 'boosting', 'neighbours']
     """
-    return preset("standard", X, truth_of(y).kind)
+    return preset("standard", X, kind_of_target(y))
+
+
+def kind_of_target(y: Any) -> TaskKind:
+    """Classification or regression, from the values: numbers of more than ``MOST_CLASSES`` values are amounts."""
+    truth = truth_of(y)
+    amounts = truth.classes is not None and truth.classes.dtype.kind in "iuf" and truth.n_classes > MOST_CLASSES
+    return TaskKind.REGRESSION if amounts else truth.kind
 
 
 def preset(name: str, X: Any, kind: TaskKind) -> list[Entry]:
