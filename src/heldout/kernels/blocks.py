@@ -1,4 +1,9 @@
-"""Blocks of bootstraps on threads: the kernels release the GIL, and a block's result depends on nothing else."""
+"""Blocks of bootstraps, spread over threads.
+
+Kernels are single-threaded and release the GIL; a block of bootstraps is the piece of work. As a draw depends
+on nothing but (seed, b, attempt), and a kernel sums each bootstrap on its own and in a fixed order, neither the
+number of threads nor the size of the block can change a bit of a result.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +11,62 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-import joblib
+from joblib import cpu_count, effective_n_jobs
+from joblib.parallel import get_active_backend
 
-T = TypeVar("T")
+Result = TypeVar("Result")
+
+BLOCK = 256
+"""Bootstraps that the compiled kernels take together; smaller blocks leave part of each vector idle."""
 
 
 def map_blocks(
-    function: Callable[[int, int], T], n_bootstraps: int, *, n_threads: int = 1, block: int = 256
-) -> list[T]:
-    """``function(first, last)`` of each block of bootstraps, in order."""
+    function: Callable[[int, int], Result], n_bootstraps: int, *, n_threads: int, block: int = BLOCK
+) -> list[Result]:
+    """``function(first, last)`` for each block of bootstraps ``first .. last - 1``, results in their order.
+
+    Parameters
+    ----------
+    function : callable
+        Called from several threads at once if ``n_threads`` is above one.
+    n_bootstraps : int
+        B.
+    n_threads : int
+        See ``effective_threads``.
+    block : int
+        The most bootstraps a call.
+
+    Raises
+    ------
+    Exception
+        The one of the first block that raised, whatever later blocks did; blocks not yet begun are cancelled,
+        and on KeyboardInterrupt too.
+
+    Examples
+    --------
+    >>> map_blocks(lambda first, last: (first, last), 600, n_threads=2)
+    [(0, 256), (256, 512), (512, 600)]
+    """
+    if block < 1:
+        raise ValueError(f"block must be at least 1, got {block}")
     ranges = [(first, min(first + block, n_bootstraps)) for first in range(0, n_bootstraps, block)]
-    if n_threads <= 1 or len(ranges) == 1:
+    if n_threads <= 1 or len(ranges) <= 1:
         return [function(first, last) for first, last in ranges]
-    with ThreadPoolExecutor(n_threads) as pool:
-        return list(pool.map(lambda ends: function(*ends), ranges))
+    with ThreadPoolExecutor(min(n_threads, len(ranges)), thread_name_prefix="heldout-block") as pool:
+        pending = [pool.submit(function, first, last) for first, last in ranges]
+        try:
+            return [future.result() for future in pending]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def effective_threads(n_jobs: int | None) -> int:
-    """Threads that ``n_jobs`` allows, one inside a worker of a parallel run."""
-    return int(joblib.effective_n_jobs(n_jobs))
+    """How many threads ``n_jobs`` means here: as joblib counts, at most the cores, 1 inside a joblib worker.
+
+    A worker is one of many already, and a cluster's size is no number of threads for this machine.
+    """
+    backend, _ = get_active_backend()
+    if getattr(backend, "nesting_level", 0):
+        return 1
+    return max(1, min(int(effective_n_jobs(n_jobs)), int(cpu_count())))

@@ -22,9 +22,12 @@ def _kernels_in_use() -> Literal["compiled", "numpy"]:
     try:
         # A name, not the module: without a build, the folder of C++ sources passes for an empty package.
         from heldout.kernels._core import draw_units as _  # noqa: F401
-    except ImportError:
+    except ImportError as error:
         if wanted == "compiled":
-            raise
+            raise InputError(
+                "HELDOUT_KERNELS is 'compiled', but this installation was built without a C++ compiler; "
+                "unset it, or install again where there is one."
+            ) from error
         return "numpy"
     return "compiled"
 

@@ -160,8 +160,8 @@ class CellSums(Columns):
 
     def __init__(self, cells: NDArray[np.int32], n_cells: int) -> None:
         super().__init__(cells.shape)
-        if cells.size and not -1 <= cells.min() <= cells.max() < n_cells:
-            raise ValueError("a cell must be from -1 to n_cells - 1")
+        if n_cells < 1 or cells.size and not -1 <= cells.min() <= cells.max() < n_cells:
+            raise ValueError(f"a cell must be from -1 to n_cells - 1 = {n_cells - 1}, and n_cells at least 1")
         self._cells, self.n_cells = cells, n_cells
 
     def _column(self, counts: Weightings, j: int) -> NDArray[Any]:

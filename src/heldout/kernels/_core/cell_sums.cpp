@@ -6,72 +6,99 @@
 #include "cell_sums.hpp"
 
 #include <stdexcept>
+#include <string>
 
 namespace heldout {
 
+// How many of a row's columns have the cell.
+HELDOUT_CLONES std::uint32_t count_cell(const std::int32_t* row, std::size_t n_columns, std::int32_t cell) {
+    std::uint32_t count = 0;
+    for (std::size_t j = 0; j < n_columns; ++j) count += row[j] == cell;
+    return count;
+}
+
 namespace {
 
-// A counting sort of (list, row) pairs into lists padded to fours.
+// Whether every cell of the row exists; `usual` becomes its commonest cell, the least of equals.
+bool find_usual(const std::int32_t* row, std::size_t n_columns, std::size_t n_cells,
+                std::vector<std::uint32_t>& tally, std::int32_t* usual) {
+    if (n_cells <= 16) {  // comparing all columns at once beats counting one after another
+        std::size_t counted = 0;
+        for (std::size_t cell = 0; cell <= n_cells; ++cell) {
+            tally[cell] = count_cell(row, n_columns, static_cast<std::int32_t>(cell) - 1);
+            counted += tally[cell];
+        }
+        if (counted != n_columns) return false;
+    } else {
+        std::fill(tally.begin(), tally.end(), 0u);
+        for (std::size_t j = 0; j < n_columns; ++j) {
+            if (row[j] < -1 || row[j] >= static_cast<std::int64_t>(n_cells)) return false;
+            ++tally[static_cast<std::size_t>(row[j] + 1)];
+        }
+    }
+    *usual = static_cast<std::int32_t>(std::max_element(tally.begin(), tally.end()) - tally.begin()) - 1;
+    return true;
+}
+
+// A row on its way to a list.
 struct Filed {
-    std::uint32_t list, row;
+    std::uint32_t row;
+    std::size_t list;
 };
 
 }  // namespace
 
 CellSums::CellSums(const std::int32_t* cells, std::size_t n_rows, std::size_t n_columns, std::size_t n_cells)
     : n_(n_rows), n_cells_(n_cells), usual_(n_rows) {
+    const auto refuse = [n_cells] {
+        throw std::invalid_argument("a cell must be from -1 to n_cells - 1 = " + std::to_string(static_cast<std::int64_t>(n_cells) - 1) +
+                                    ", and n_cells at least 1");
+    };
+    if (n_cells < 1) refuse();
+    // Column j's list of rows taken from cell k is number 2 (j n_cells + k), that of rows added to it the
+    // next; the lists of the usual cells stand at the end.
+    const std::size_t first_usual = 2 * n_columns * n_cells, n_lists = first_usual + n_cells;
     std::vector<std::uint32_t> tally(n_cells + 1);
-    // List (cell, added) of a column has number 2 * cell + added; the usual lists stand at the end.
-    const std::size_t per_column = 2 * n_cells, n_lists = n_columns * per_column + n_cells;
-    std::vector<std::size_t> sizes(n_lists + 1);
+    std::vector<std::size_t> sizes(n_lists);
     std::vector<Filed> filed;
-    for (std::size_t i = 0; i < n_; ++i) {
+    std::size_t n_filed = 0;
+    for (std::uint32_t i = 0; i < n_; ++i) {
         const std::int32_t* row = cells + i * n_columns;
-        for (std::size_t j = 0; j < n_columns; ++j) {
-            if (row[j] < -1 || row[j] >= static_cast<std::int64_t>(n_cells)) {
-                throw std::invalid_argument("a cell must be from -1 to n_cells - 1");
-            }
-        }
-        usual_[i] = static_cast<std::int32_t>(usual_cell(row, n_columns, tally)) - 1;
-        const std::int32_t usual = usual_[i];
-        const auto file = [&](std::size_t list) {
-            filed.push_back({static_cast<std::uint32_t>(list), static_cast<std::uint32_t>(i)});
-            ++sizes[list];
+        if (!find_usual(row, n_columns, n_cells, tally, &usual_[i])) refuse();
+        filed.resize(std::max(filed.size(), (n_filed + 2 * n_columns + 1) * 3 / 2));
+        // Written always and kept only where wanted: whether a model errs on a row no branch predicts.
+        const auto file = [&](std::size_t list, bool wanted) {
+            filed[n_filed] = {i, list};
+            n_filed += wanted;
+            sizes[list] += wanted;
         };
-        if (usual >= 0) file(n_columns * per_column + static_cast<std::size_t>(usual));
+        const std::int32_t usual = usual_[i];
+        const auto common = static_cast<std::size_t>(std::max(usual, 0));
+        if (usual >= 0) {
+            file(first_usual + common, true);
+            for (std::size_t j = 0; j < n_columns; ++j) file(2 * (j * n_cells + common), row[j] != usual);
+        }
         for (std::size_t j = 0; j < n_columns; ++j) {
-            if (row[j] == usual) continue;
-            if (usual >= 0) file(j * per_column + 2 * static_cast<std::size_t>(usual));
-            if (row[j] >= 0) file(j * per_column + 2 * static_cast<std::size_t>(row[j]) + 1);
+            const auto cell = static_cast<std::size_t>(std::max(row[j], 0));
+            file(2 * (j * n_cells + cell) + 1, row[j] != usual && row[j] >= 0);
         }
     }
-    std::size_t begin = 0;
     std::vector<std::size_t> next(n_lists);
-    starts_.push_back(0);
+    std::size_t begin = 0;
     for (std::size_t list = 0; list < n_lists; ++list) {
-        if (list > 0 && list <= n_columns * per_column && list % per_column == 0) starts_.push_back(lists_.size());
+        if (list < first_usual && list % (2 * n_cells) == 0) starts_.push_back(lists_.size());
         next[list] = begin;
         const std::size_t end = begin + (sizes[list] + 3) / 4 * 4;
+        const bool usual = list >= first_usual;
+        const std::size_t cell = usual ? list - first_usual : list / 2 % n_cells;
         if (end > begin) {
-            if (list < n_columns * per_column) {
-                const std::size_t within = list % per_column;
-                lists_.push_back({static_cast<std::uint32_t>(within / 2), within % 2 == 1, begin, end});
-            } else {
-                usual_lists_.push_back({static_cast<std::uint32_t>(list - n_columns * per_column), true, begin, end});
-            }
+            (usual ? usual_lists_ : lists_).push_back({static_cast<std::uint32_t>(cell), usual || list % 2 == 1, begin, end});
         }
         begin = end;
     }
-    starts_.resize(n_columns + 1, lists_.size());
+    starts_.push_back(lists_.size());
     listed_.assign(begin, static_cast<std::uint32_t>(n_));  // the zero row pads
-    for (const Filed& item : filed) listed_[next[item.list]++] = item.row;
-}
-
-std::uint32_t CellSums::usual_cell(const std::int32_t* row, std::size_t n_columns,
-                                   std::vector<std::uint32_t>& tally) const {
-    std::fill(tally.begin(), tally.end(), 0u);
-    for (std::size_t j = 0; j < n_columns; ++j) ++tally[static_cast<std::size_t>(row[j] + 1)];
-    return static_cast<std::uint32_t>(std::max_element(tally.begin(), tally.end()) - tally.begin());
+    for (std::size_t k = 0; k < n_filed; ++k) listed_[next[filed[k].list]++] = filed[k].row;
 }
 
 HELDOUT_CLONES void add_listed(const std::uint8_t* rows, const std::uint32_t* row, const std::uint32_t* end,

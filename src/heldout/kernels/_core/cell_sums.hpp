@@ -31,8 +31,6 @@ class CellSums {
     void each_column(const Weightings<std::uint8_t>& counts, std::size_t n_wanted, Visit&& visit) const;
 
    private:
-    std::uint32_t usual_cell(const std::int32_t* row, std::size_t n_columns, std::vector<std::uint32_t>& tally) const;
-
     std::size_t n_, n_cells_;
     std::vector<std::int32_t> usual_;    // of each row, the cell it has in most columns
     std::vector<std::uint32_t> listed_;  // rows
