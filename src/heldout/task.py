@@ -242,16 +242,24 @@ class Task:
         Rows of one group are never split between training and test, and are drawn together.
     sample_weight : ndarray of shape (N,) or None
         Importance weights, never frequencies.
+    y : array-like of shape (N,) or None
+        The target as it was given, which estimators are fitted on; ``truth.labels()`` by default.
     """
 
     X: Any
     truth: Truth
     groups: NDArray[Any] | None = None
     sample_weight: NDArray[np.float64] | None = None
+    y: Any = None
 
     @property
     def n_rows(self) -> int:
         return self.truth.n_rows
+
+    @property
+    def target(self) -> Any:
+        """What estimators are fitted on."""
+        return self.truth.labels() if self.y is None else self.y
 
     def fingerprint(self) -> str:
         """sha256 of the rows, target, groups and weights: what a run file is checked against on resume."""
