@@ -1,0 +1,81 @@
+"""The output folder: checked before the work, and each file in it either whole or absent."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from heldout.errors import InputError
+
+SPARE_BYTES = 32 * 2**20
+
+
+@dataclass(frozen=True)
+class OutputFolder:
+    """Where ``heldout tune`` leaves its files."""
+
+    path: Path
+
+    @property
+    def run_file(self) -> Path:
+        return self.path / "run.db"
+
+    def check_writable(self) -> None:
+        """Make the folder and write to it once.
+
+        Raises
+        ------
+        InputError
+            When that cannot be done.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=self.path, prefix=".heldout-") as probe:
+                probe.write(b"heldout")
+                probe.flush()
+        except OSError as error:
+            why = "it is a file" if self.path.is_file() else (error.strerror or str(error)).lower()
+            raise InputError(
+                f"the output folder {self.path} cannot be written to ({why}); choose another one with --out, or "
+                "make room or permissions."
+            ) from None
+
+    def check_room(self, wanted: int) -> None:
+        """Refuse before the work what would not fit on the disk.
+
+        Raises
+        ------
+        InputError
+        """
+        free = shutil.disk_usage(self.path).free
+        if free < wanted + SPARE_BYTES:
+            raise InputError(
+                f"the disk of {self.path} has {_megabytes(free)} free, but this run needs about "
+                f"{_megabytes(wanted + SPARE_BYTES)}; free some space, or choose another folder with --out."
+            )
+
+    def write(self, name: str, writer: Callable[[Path], object]) -> Path:
+        """Have a file written under a temporary name, then give it its own: a reader never sees half of it."""
+        final = self.path / name
+        partial = self.path / f".{name}.partial"
+        try:
+            writer(partial)
+            os.replace(partial, final)
+        finally:
+            partial.unlink(missing_ok=True)
+        return final
+
+    def write_json(self, name: str, document: Mapping[str, Any]) -> Path:
+        """Write a JSON-safe mapping."""
+        text = json.dumps(document, indent=2, allow_nan=False)
+        return self.write(name, lambda path: path.write_text(text + "\n", encoding="utf-8"))
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 2**20:,.0f} MB"

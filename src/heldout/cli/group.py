@@ -1,0 +1,141 @@
+"""The group of commands: found when they are called for, and how each way of failing ends.
+
+Nothing heavy is imported here, so that ``heldout --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import difflib
+import errno
+import importlib
+import os
+import sys
+from typing import Any
+
+import click
+
+from heldout.errors import HeldoutError
+
+COMMANDS = {
+    "tune": "heldout.cli.tune",
+    "estimate": "heldout.cli.estimate",
+    "report": "heldout.cli.report",
+}
+
+EXIT_FAULT, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
+
+_OF_THE_DISK = {
+    errno.ENOSPC: "the disk is full; free some space and try again",
+    errno.EDQUOT: "your disk quota is used up; free some space and try again",
+    errno.EROFS: "it cannot be written to; choose another folder with --out",
+    errno.EACCES: "permission denied; choose another folder with --out, or change its permissions",
+    errno.EPERM: "permission denied; choose another folder with --out, or change its permissions",
+}
+
+
+class Interrupted(KeyboardInterrupt):
+    """Stopped by the user, with a sentence on how to go on."""
+
+
+class Group(click.Group):
+    """Loads a command's module when it is called, and turns whatever ends it into an exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(COMMANDS[cmd_name]).command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            close = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            hint = f" Did you mean {close[0]}?" if close else ""
+            raise click.UsageError(
+                f"there is no command {args[0]!r}; the commands are {', '.join(COMMANDS)}.{hint}"
+            )
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except HeldoutError as error:
+            _end(ctx, error, f"Error: {error}", EXIT_BAD_INPUT)
+        except KeyboardInterrupt as error:
+            _end(ctx, error, f"\n{error or 'Interrupted.'}", EXIT_INTERRUPTED)
+        except BrokenPipeError:
+            # Whoever read our output has gone; what is left in the buffer must not raise once more at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(0)
+        except Exception as error:
+            known = isinstance(error, OSError) and _OF_THE_DISK.get(error.errno or 0)
+            if known:
+                where = getattr(error, "filename", None) or "the output folder"
+                _end(ctx, error, f"Error: {where}: {known}.", EXIT_BAD_INPUT)
+            if isinstance(error, MemoryError):
+                text = "Error: out of memory; use fewer --n-jobs, --preset quick, or fewer rows."
+                _end(ctx, error, text, EXIT_BAD_INPUT)
+            _end(ctx, error, _fault(error), EXIT_FAULT)
+
+
+def _end(ctx: click.Context, error: BaseException, text: str, code: int) -> None:
+    if ctx.params.get("debug") and not isinstance(error, KeyboardInterrupt):
+        import traceback
+
+        traceback.print_exception(error)
+    click.echo(text, err=True)
+    ctx.exit(code)
+
+
+def _fault(error: Exception) -> str:
+    said = " ".join(str(error).split())
+    return (
+        f"heldout failed with {type(error).__name__}: {said}\n"
+        "This is a fault of heldout, not of your input. Please report it to the project with what the same command "
+        "prints as `heldout --debug ...` and with `heldout --version`."
+    )
+
+
+def _say_version(ctx: click.Context, option: click.Parameter, wanted: bool) -> None:
+    if not wanted or ctx.resilient_parsing:
+        return
+    import platform
+
+    import sklearn
+
+    from heldout._version import __version__
+    from heldout.kernels.dispatch import KERNELS
+
+    kernels = {
+        "compiled": "compiled kernels (C++)",
+        "numpy": "NumPy kernels (no compiled ones: same numbers, slower)",
+    }[KERNELS]
+    click.echo(
+        f"heldout {__version__}, {kernels}, Python {platform.python_version()}, scikit-learn {sklearn.__version__}"
+    )
+    ctx.exit()
+
+
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option("--debug", is_flag=True, help="Print the traceback of an error.")
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_say_version,
+    help="Versions, and which kernels are in use.",
+)
+def heldout(debug: bool) -> None:
+    """Tune as many models as you like, and report a performance you can believe.
+
+    \b
+    heldout tune data.csv --target outcome --out results
+    heldout estimate predictions.csv --target truth --fold fold
+    """
