@@ -160,7 +160,7 @@ class CellSums(Columns):
 
     def __init__(self, cells: NDArray[np.int32], n_cells: int) -> None:
         super().__init__(cells.shape)
-        if n_cells < 1 or cells.size and not -1 <= cells.min() <= cells.max() < n_cells:
+        if n_cells < 1 or (cells.size and not -1 <= cells.min() <= cells.max() < n_cells):
             raise ValueError(f"a cell must be from -1 to n_cells - 1 = {n_cells - 1}, and n_cells at least 1")
         self._cells, self.n_cells = cells, n_cells
 
