@@ -37,8 +37,8 @@ def read_predictions(
     Parameters
     ----------
     predictions : array-like or table
-        (N, C), (N, C, R) or (N, C, R, n_classes); NaN (None for labels) where not predicted. Columns of a table name
-        its configurations.
+        (N, C), (N, C, R) or (N, C, R, n_classes); NaN (None for labels) where not predicted. The columns of a
+        table name its configurations.
     response : "auto", "labels", "probabilities" or "decision"
         What the numbers are.
     threshold : float, optional
@@ -100,8 +100,8 @@ def _four_dimensional(truth: Truth, predictions: Any) -> tuple[NDArray[Any], tup
         )
     if array.ndim == 3 and _sums_to_one(array):
         raise InputError(
-            f"predictions of shape {array.shape} sum to 1 over the last axis, which 3-D predictions keep for repeats; "
-            "pass class probabilities as (rows, configurations, repeats, classes): predictions[:, :, None, :]."
+            f"predictions of shape {array.shape} sum to 1 over the last axis, which 3-D predictions keep for "
+            "repeats; pass class probabilities as (rows, configurations, repeats, classes): predictions[:, :, None, :]."
         )
     names = (
         tuple(str(column) for column in predictions.columns)
@@ -171,9 +171,9 @@ def _response_of(truth: Truth, array: NDArray[Any], metric: Metric) -> Response:
     if on_labels and in_unit.any():
         inside, outside = int(in_unit.argmax()), int((~in_unit).argmax())
         raise InputError(
-            f"configuration {inside} lies within [0, 1] and configuration {outside} does not, so they could be cut at .5 "
-            "(probabilities) or at 0 (decisions), with other answers; say response='probabilities' or 'decision', or "
-            "pass labels."
+            f"configuration {inside} lies within [0, 1] and configuration {outside} does not, so they could be cut at "
+            ".5 (probabilities) or at 0 (decisions), with other answers; say response='probabilities' or "
+            "'decision', or pass labels."
         )
     return Response.DECISION
 
@@ -197,7 +197,7 @@ def _all_labels(truth: Truth, present: NDArray[np.float64]) -> bool:
 def _within_unit(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
     """(C,): whether all numbers of a configuration lie in [0, 1]."""
     outside = (numbers < 0) | (numbers > 1)
-    return ~outside.any(axis=(0, 2, 3))
+    return np.asarray(~outside.any(axis=(0, 2, 3)))
 
 
 def _from_labels(
@@ -221,8 +221,8 @@ def _from_labels(
             np.unique(column[unknown].astype(str) if column.dtype.kind == "O" else column[unknown])
         )
         raise InputError(
-            f"predictions hold labels that y_true lacks: {stranger}; its classes are {labels_text(truth.classes)}. Pass "
-            "classes= if there are more."
+            f"predictions hold labels that y_true lacks: {stranger}; its classes are {labels_text(truth.classes)}. "
+            "Pass classes= if there are more."
         )
     return Response.LABELS, codes
 
@@ -261,7 +261,7 @@ def _check_probabilities(truth: Truth, scores: NDArray[np.float64]) -> None:
 
 
 def _cut(truth: Truth, scores: NDArray[np.float64], kind: Response, threshold: float | None) -> NDArray[np.int32]:
-    """Labels from scores: strictly above the threshold is positive; of several classes the greatest, first if tied."""
+    """Labels from scores: strictly above the threshold is positive; of several classes the first greatest."""
     if truth.kind is TaskKind.MULTICLASS:
         if threshold is not None:
             raise InputError(f"threshold={threshold} is for binary tasks; several classes take the greatest score.")

@@ -195,7 +195,7 @@ def _check_enough(truth: Truth, question: Question, unit_of_row: NDArray[np.intp
         if have < 2:
             raise InputError(
                 f"class {labels_text(truth.classes[code : code + 1])} has {have} {units}, and "
-                f"{question.metric.name} needs at least 2: one to draw and one to leave out; gather more {units} of it."
+                f"{question.metric.name} needs at least 2, one to draw and one to leave out; gather more {units}."
             )
 
 
@@ -299,7 +299,7 @@ def _smallest_part(truth: Truth, segments: NDArray[np.int32]) -> tuple[int, str]
             counts = np.bincount(values, minlength=truth.n_classes)
             if counts.min() < least:
                 least = int(counts.min())
-                what = f"class {labels_text(truth.classes[counts.argmin()][None])}"
+                what = f"class {labels_text([truth.classes[counts.argmin()]])}"
     return least, what
 
 

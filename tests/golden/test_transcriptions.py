@@ -1,0 +1,175 @@
+"""bbc, tt and cv against plain transcriptions of the articles' pseudo-code, on the same draws.
+
+The draws are made here by ``numpy.random.Philox`` as the specification says, the metrics by scikit-learn, and the
+loops are the article's own (Tsamardinos et al. 2018, algorithms 2, 4 and 5), so that nothing but the definition is
+shared with the library.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pytest
+from sklearn import metrics as sk
+
+import heldout as ho
+
+SEED = 20260501
+B = 80
+
+
+def draw(seed: int, b: int, attempt: int, n: int) -> np.ndarray:
+    """Row numbers of one bootstrap: the high word of raw x n, in Python's own big integers."""
+    key = int.from_bytes(hashlib.sha256(f"{seed:016x}\x1fdraws".encode()).digest()[:8], "big")
+    raw = np.random.Philox(key=np.array([key, b], dtype=np.uint64), counter=[0, 0, attempt, 0]).random_raw(n)
+    return np.array([(int(word) * n) >> 64 for word in raw])
+
+
+def algorithm_5(score, defined, y, table, folds, n_bootstraps=B):
+    """L_b of every bootstrap, and the choices; ``score(y, column)`` greater = better on a subset of rows."""
+    scores, choices = [], []
+    for b in range(n_bootstraps):
+        for attempt in range(1000):
+            inside = draw(SEED, b, attempt, len(y))
+            outside = np.setdiff1d(np.arange(len(y)), inside)
+            if defined(y, inside) and defined(y, outside):
+                break
+        in_bag = [score(y, table[:, j], inside, folds) for j in range(table.shape[1])]
+        choice = int(np.argmax(np.round(in_bag, 12)))
+        choices.append(choice)
+        scores.append(score(y, table[:, choice], outside, folds))
+    return np.array(scores), np.array(choices)
+
+
+def pooled(metric):
+    return lambda y, column, rows, folds: metric(y[rows], column[rows])
+
+
+def mean_of_folds(metric, defined):
+    def score(y, column, rows, folds):
+        parts = [rows[folds[rows] == k] for k in np.unique(folds)]
+        return np.mean([metric(y[part], column[part]) for part in parts if len(part) and defined(y, part)])
+
+    return score
+
+
+def both_classes(y, rows):
+    return len(np.unique(y[rows])) == 2
+
+
+def some_rows(y, rows):
+    return len(rows) > 0
+
+
+@pytest.fixture
+def binary():
+    rng = np.random.default_rng(3)
+    y = rng.permutation(np.repeat([0, 1], [95, 85]))
+    decision = rng.normal(size=(180, 5)) + y[:, None] * np.linspace(0.4, 0.7, 5)
+    return y, np.round(decision, 1), np.arange(180) % 4  # rounded, so that there are ties
+
+
+CASES = {
+    "roc_auc": (sk.roc_auc_score, both_classes, lambda d: d, True),
+    "average_precision": (sk.average_precision_score, both_classes, lambda d: d, True),
+    "accuracy": (sk.accuracy_score, some_rows, lambda d: (d > 0.3).astype(int), True),
+    "balanced_accuracy": (sk.balanced_accuracy_score, both_classes, lambda d: (d > 0.3).astype(int), True),
+    "matthews_corrcoef": (sk.matthews_corrcoef, some_rows, lambda d: (d > 0.3).astype(int), True),
+    "log_loss": (lambda t, p: -sk.log_loss(t, p, labels=[0, 1]), some_rows, lambda d: 1 / (1 + np.exp(-d)), False),
+    "brier_score": (lambda t, p: -np.mean((p - t) ** 2), some_rows, lambda d: 1 / (1 + np.exp(-d)), False),
+}
+
+
+@pytest.mark.parametrize("aggregate", ["pooled", "folds"])
+@pytest.mark.parametrize("name", list(CASES))
+def test_bbc_equals_algorithm_5(binary, name, aggregate):
+    y, decision, folds = binary
+    metric, defined, respond, greater = CASES[name]
+    table = respond(decision)
+    score = pooled(metric) if aggregate == "pooled" else mean_of_folds(metric, defined)
+    expected, choices = algorithm_5(score, defined, y, table, folds)
+    found = ho.estimate(
+        y,
+        table,
+        metric=name,
+        folds=folds,
+        aggregate=aggregate,
+        n_bootstraps=B,
+        random_state=SEED,
+        response="decision" if table.dtype.kind == "f" and table.max() > 1 else "auto",
+    )
+    sign = 1 if greater else -1
+    np.testing.assert_allclose(found.distribution, sign * expected, atol=1e-12)
+    assert found.value == pytest.approx(sign * expected.mean(), abs=1e-12)
+    frequency = np.bincount(choices, minlength=table.shape[1]) / B
+    np.testing.assert_allclose(found.selection_frequency, frequency, atol=1e-12)
+    ordered = np.sort(sign * expected)
+    assert found.interval.low == pytest.approx(ordered[2 - 1], abs=1e-12)  # ceil(.025 * 80) = 2
+    assert found.interval.high == pytest.approx(ordered[78 - 1], abs=1e-12)  # ceil(.975 * 80) = 78
+
+
+def test_bbc_redraws_as_algorithm_5_with_rare_classes():
+    rng = np.random.default_rng(9)
+    y = np.array([1, 1, 1] + [0] * 27)
+    scores = rng.normal(size=(30, 6)) + y[:, None]
+    expected, _ = algorithm_5(pooled(sk.roc_auc_score), both_classes, y, scores, None)
+    found = ho.estimate(y, scores, metric="roc_auc", n_bootstraps=B, random_state=SEED)
+    np.testing.assert_allclose(found.distribution, expected, atol=1e-12)
+    assert found.provenance["redrawn"] > 0
+
+
+def test_bbc_with_repeats_draws_rows_once_for_all_repeats(binary):
+    y, decision, _ = binary
+    rng = np.random.default_rng(0)
+    cube = decision[:, :, None] + rng.normal(scale=0.3, size=(*decision.shape, 3))
+
+    def score(y, j, rows, folds):
+        return np.mean([sk.roc_auc_score(y[rows], cube[rows, int(j[0]), r]) for r in range(3)])
+
+    columns = np.tile(np.arange(cube.shape[1]), (len(y), 1))  # the column's number stands for the column
+    expected, _ = algorithm_5(score, both_classes, y, columns, None)
+    found = ho.estimate(y, cube, metric="roc_auc", n_bootstraps=B, random_state=SEED)
+    np.testing.assert_allclose(found.distribution, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("metric, scorer", [("neg_mean_squared_error", -1), ("mean_squared_error", 1)])
+def test_bbc_of_a_regression(metric, scorer):
+    rng = np.random.default_rng(1)
+    y = rng.normal(size=90)
+    table = y[:, None] + rng.normal(size=(90, 8)) * np.linspace(0.8, 1.2, 8)
+    expected, _ = algorithm_5(pooled(lambda t, p: -np.mean((t - p) ** 2)), some_rows, y, table, None)
+    found = ho.estimate(y, table, metric=metric, n_bootstraps=B, random_state=SEED)
+    np.testing.assert_allclose(found.distribution, -scorer * expected, rtol=1e-11)
+    assert found.optimism == pytest.approx(abs(found.value - found.uncorrected) * np.sign(found.optimism))
+    assert found.optimism > 0
+
+
+@pytest.mark.parametrize("name, function", [("accuracy", sk.accuracy_score), ("roc_auc", sk.roc_auc_score)])
+def test_tt_equals_algorithm_4(binary, name, function):
+    y, decision, folds = binary
+    table = (decision > 0.3).astype(int) if name == "accuracy" else decision
+    loss = np.array(
+        [[1 - function(y[folds == k], table[folds == k, j]) for j in range(table.shape[1])] for k in range(4)]
+    )
+    winner = int(np.argmin(np.round(loss.mean(axis=0), 12)))
+    bias = np.mean(loss[:, winner] - loss.min(axis=1))
+    found = ho.estimate(y, table, metric=name, method="tt", folds=folds, aggregate="folds", response="auto")
+    assert found.selected == winner
+    assert found.uncorrected == pytest.approx(1 - loss.mean(axis=0)[winner], abs=1e-12)
+    assert found.value == pytest.approx(1 - (loss.mean(axis=0)[winner] + bias), abs=1e-12)
+    assert found.interval is None
+
+
+@pytest.mark.parametrize("aggregate", ["pooled", "folds"])
+def test_cv_is_the_winners_score(binary, aggregate):
+    y, decision, folds = binary
+    found = ho.estimate(y, decision, metric="roc_auc", method="cv", folds=folds, aggregate=aggregate)
+    of_all = [sk.roc_auc_score(y, column) for column in decision.T]
+    of_folds = [
+        np.mean([sk.roc_auc_score(y[folds == k], column[folds == k]) for k in range(4)]) for column in decision.T
+    ]
+    expected = of_all if aggregate == "pooled" else of_folds
+    assert found.value == pytest.approx(max(expected), abs=1e-12)
+    assert found.selected == int(np.argmax(np.round(expected, 12)))
+    assert "uncorrected" in found.flags

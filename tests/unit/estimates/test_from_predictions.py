@@ -1,0 +1,312 @@
+"""ho.estimate as a user meets it: shapes, labels, responses, what is refused, what is flagged."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import metrics as sk
+
+import heldout as ho
+from heldout.errors import InputError
+
+RNG = np.random.default_rng(5)
+Y = RNG.permutation(np.repeat([0, 1], [60, 40]))
+SCORES = RNG.normal(size=(100, 4)) + Y[:, None]
+PROBABILITIES = 1 / (1 + np.exp(-SCORES))
+FAST = {"n_bootstraps": 60, "random_state": 1}
+
+
+def same(a, b):
+    return a.value == b.value and np.array_equal(a.distribution, b.distribution) and a.interval == b.interval
+
+
+@pytest.mark.parametrize(
+    "labels", [np.array(["no", "yes"]), np.array([1, 2]), np.array([False, True]), np.array([-1, 1])]
+)
+@pytest.mark.parametrize("metric", ["accuracy", "f1", "roc_auc", "log_loss"])
+def test_labels_of_any_type_give_the_same_numbers(labels, metric):
+    expected = ho.estimate(Y, PROBABILITIES, metric=metric, **FAST)
+    found = ho.estimate(labels[Y], PROBABILITIES, metric=metric, **FAST)
+    assert same(found, expected)
+    assert found.provenance["pos_label"] == labels[1].item()
+
+
+def test_pos_label_turns_the_scores_round():
+    y = np.array(["a", "b"])[Y]
+    expected = ho.estimate(Y, PROBABILITIES, metric="f1", **FAST)
+    turned = ho.estimate(np.where(Y == 1, "a", "b"), PROBABILITIES, metric="f1", pos_label="a", **FAST)
+    assert turned.value == pytest.approx(expected.value)
+    with pytest.raises(InputError, match="pos_label must be one of the classes 'a', 'b', got 'c'"):
+        ho.estimate(y, PROBABILITIES, metric="f1", pos_label="c")
+
+
+def test_labels_probabilities_and_decisions_agree_where_they_mean_the_same():
+    from_labels = ho.estimate(Y, (SCORES > 0).astype(int), metric="accuracy", **FAST)
+    from_probabilities = ho.estimate(Y, PROBABILITIES, metric="accuracy", **FAST)
+    from_decisions = ho.estimate(Y, SCORES, metric="accuracy", response="decision", **FAST)
+    from_two_columns = ho.estimate(
+        Y, np.stack([1 - PROBABILITIES, PROBABILITIES], axis=-1)[:, :, None], metric="accuracy", **FAST
+    )
+    assert same(from_labels, from_probabilities)
+    assert same(from_labels, from_decisions)
+    assert same(from_labels, from_two_columns)
+
+
+def test_probabilities_are_cut_strictly_above_the_threshold():
+    column = np.array([[0.5], [0.500001], [0.2], [0.9]])
+    y = np.array([0, 1, 0, 1])
+    assert ho.estimate(y, column, metric="accuracy", method="cv").value == 1.0
+    assert ho.estimate(y, column, metric="accuracy", method="cv", threshold=0.6).value == 0.75
+
+
+def test_a_table_names_its_configurations():
+    frame = pd.DataFrame(PROBABILITIES, columns=list("abcd"))
+    found = ho.estimate(pd.Series(Y), frame, metric="roc_auc", **FAST)
+    assert found.selected_name == "abcd"[found.selected]
+
+
+def test_several_classes():
+    y = RNG.integers(0, 3, 120)
+    cube = RNG.dirichlet([1, 1, 1], size=(120, 5)) + 0.5 * np.eye(3)[y][:, None]
+    cube /= cube.sum(axis=-1, keepdims=True)
+    found = ho.estimate(y, cube[:, :, None], metric="roc_auc_ovr", method="cv")
+    expected = [sk.roc_auc_score(y, cube[:, j], multi_class="ovr") for j in range(5)]
+    assert found.value == pytest.approx(max(expected), abs=1e-12)
+    from_labels = ho.estimate(
+        np.array(["x", "y", "z"])[y], np.array(["x", "y", "z"])[cube.argmax(-1)], metric="f1_macro", **FAST
+    )
+    from_cube = ho.estimate(y, cube[:, :, None], metric="f1_macro", **FAST)
+    assert same(from_labels, from_cube)
+
+
+def test_the_class_order_of_the_last_axis_can_be_said():
+    y = np.array(["low", "mid", "high"])[RNG.integers(0, 3, 60)]
+    classes = ["low", "mid", "high"]
+    hot = np.stack([(y == label) for label in classes], axis=-1).astype(float)[:, None, None]
+    assert ho.estimate(y, hot, metric="accuracy", method="cv", classes=classes).value == 1.0
+    assert ho.estimate(y, hot, metric="accuracy", method="cv").value < 1.0
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_the_same_seed_gives_the_same_bits(n_jobs):
+    first = ho.estimate(Y, PROBABILITIES, metric="roc_auc", n_bootstraps=700, random_state=3, n_jobs=1)
+    again = ho.estimate(Y, PROBABILITIES, metric="roc_auc", n_bootstraps=700, random_state=3, n_jobs=n_jobs)
+    fewer = ho.estimate(Y, PROBABILITIES, metric="roc_auc", n_bootstraps=300, random_state=3, n_jobs=n_jobs)
+    assert same(first, again)
+    np.testing.assert_array_equal(first.distribution[:300], fewer.distribution)
+
+
+def test_an_unseeded_estimate_can_be_repeated_from_its_provenance():
+    first = ho.estimate(Y, PROBABILITIES, metric="roc_auc", n_bootstraps=50)
+    again = ho.estimate(
+        Y, PROBABILITIES, metric="roc_auc", n_bootstraps=50, random_state=first.provenance["entropy"]
+    )
+    assert same(first, again)
+
+
+def test_a_constant_predictor_never_wins_and_nan_columns_are_no_candidates():
+    table = np.column_stack([np.full(100, 0.5), np.full(100, np.nan), PROBABILITIES])
+    found = ho.estimate(Y, table, metric="roc_auc", **FAST)
+    assert found.selected >= 2
+    assert found.selection_frequency[1] == 0
+    assert "failed_configurations" in found.flags and "configuration 1" in found.flags["failed_configurations"]
+    alone = ho.estimate(Y, np.full((100, 1), 0.5), metric="roc_auc", **FAST)
+    assert alone.value == 0.5
+
+
+def test_an_infinite_prediction_fails_its_configuration():
+    table = SCORES.copy()
+    table[3, 2] = np.inf
+    found = ho.estimate(Y, table, metric="roc_auc", **FAST)
+    assert "infinite" in found.flags["failed_configurations"]
+    assert found.selection_frequency[2] == 0
+
+
+def test_incomplete_rows_are_left_out_and_counted():
+    table = PROBABILITIES.copy()
+    table[:10, 0] = np.nan
+    found = ho.estimate(Y, table, metric="roc_auc", **FAST)
+    expected = ho.estimate(Y[10:], PROBABILITIES[10:], metric="roc_auc", **FAST)
+    assert same(found, expected)
+    assert found.n_rows_used == 90
+    assert "90 of 100 rows" in found.flags["incomplete_predictions"]
+
+
+def test_a_failed_fold_takes_its_configuration_out_and_not_the_rows():
+    folds = np.arange(100) % 5
+    table = PROBABILITIES.copy()
+    table[folds == 2, 3] = np.nan
+    found = ho.estimate(Y, table, metric="roc_auc", folds=folds, **FAST)
+    assert same(found, ho.estimate(Y, PROBABILITIES[:, :3], metric="roc_auc", **FAST))
+    assert found.n_rows_used == 100
+    assert "fold" in found.flags["failed_configurations"]
+
+
+def test_hold_out_predictions_use_the_rows_held_out():
+    table = PROBABILITIES.copy()
+    table[30:] = np.nan
+    found = ho.estimate(Y, table, metric="roc_auc", **FAST)
+    assert found.n_rows_used == 30
+    assert same(found, ho.estimate(Y[:30], PROBABILITIES[:30], metric="roc_auc", **FAST))
+
+
+def test_fold_labels_need_not_start_at_zero_or_be_numbers():
+    folds = np.arange(100) % 5
+    for labels in (folds + 1, np.array(list("abcde"))[folds]):
+        a = ho.estimate(Y, PROBABILITIES, metric="roc_auc", folds=folds, aggregate="folds", **FAST)
+        b = ho.estimate(Y, PROBABILITIES, metric="roc_auc", folds=labels, aggregate="folds", **FAST)
+        assert same(a, b)
+
+
+def test_groups_are_drawn_whole():
+    groups = np.repeat(np.arange(25), 4)
+    found = ho.estimate(Y, PROBABILITIES, metric="accuracy", groups=groups, **FAST)
+    # Four copies of a row as one group are drawn as the row itself.
+    y4, p4, g4 = np.repeat(Y, 4), np.repeat(PROBABILITIES, 4, axis=0), np.repeat(np.arange(100), 4)
+    copies = ho.estimate(y4, p4, metric="accuracy", groups=g4, **FAST)
+    assert same(copies, ho.estimate(Y, PROBABILITIES, metric="accuracy", **FAST))
+    assert found.value != copies.value
+    few = ho.estimate(Y, PROBABILITIES, metric="accuracy", groups=groups % 5, **FAST)
+    assert "few_groups" in few.flags
+    with pytest.raises(InputError, match="at least 2 groups"):
+        ho.estimate(Y, PROBABILITIES, metric="accuracy", groups=np.zeros(100))
+    with pytest.raises(InputError, match="stands in several folds"):
+        ho.estimate(Y, PROBABILITIES, metric="accuracy", groups=groups, folds=np.arange(100) % 5)
+
+
+def test_equal_weights_change_nothing_and_others_do():
+    plain = ho.estimate(Y, PROBABILITIES, metric="log_loss", **FAST)
+    equal = ho.estimate(Y, PROBABILITIES, metric="log_loss", sample_weight=np.full(100, 2.0), **FAST)
+    assert equal.value == pytest.approx(plain.value, abs=1e-12)
+    weights = RNG.uniform(0.1, 3, 100)
+    weighted = ho.estimate(Y, PROBABILITIES, metric="log_loss", sample_weight=weights, method="cv")
+    expected = [sk.log_loss(Y, column, sample_weight=weights) for column in PROBABILITIES.T]
+    assert weighted.value == pytest.approx(min(expected), abs=1e-12)
+    with pytest.raises(InputError, match="sample_weight must have shape"):
+        ho.estimate(Y, PROBABILITIES, metric="log_loss", sample_weight=[1, 2])
+
+
+def test_one_configuration_has_no_optimism_to_speak_of():
+    found = ho.estimate(Y, PROBABILITIES[:, :1], metric="brier_score", n_bootstraps=4000, random_state=0)
+    # The mean over bootstraps of the out-of-bag mean loss is the mean loss, up to simulation error:
+    # its standard error is about 1.31 * .2 / sqrt(100) / sqrt(4000) = .0004.
+    assert abs(found.optimism) < 0.002
+    assert "single_configuration" in found.flags
+
+
+def test_tiny_folds_score_left_out_rows_together_and_say_so():
+    found = ho.estimate(Y, PROBABILITIES, metric="roc_auc", folds=np.arange(100) % 10, aggregate="folds", **FAST)
+    assert "fewer than 8" in found.flags["out_of_bag_pooled"]
+    roomy = ho.estimate(Y, PROBABILITIES, metric="roc_auc", folds=np.arange(100) % 2, aggregate="folds", **FAST)
+    assert "out_of_bag_pooled" not in roomy.flags
+
+
+def test_a_fold_with_one_class_is_left_out_and_counted():
+    folds = np.where(Y == 0, np.arange(100) % 3, np.arange(100) % 2)
+    found = ho.estimate(Y, PROBABILITIES, metric="roc_auc", folds=folds, aggregate="folds", method="cv")
+    expected = [
+        np.mean([sk.roc_auc_score(Y[folds == k], column[folds == k]) for k in (0, 1)]) for column in PROBABILITIES.T
+    ]
+    assert found.value == pytest.approx(max(expected), abs=1e-12)
+    assert "1 of 3 folds" in found.flags["undefined_folds"]
+
+
+def test_tt_beyond_the_range_is_flagged_and_not_clipped():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 20)
+    guesses = rng.integers(0, 2, (20, 300))
+    found = ho.estimate(
+        y,
+        1 - np.where(rng.random((20, 300)) < 0.9, y[:, None], guesses),
+        metric="zero_one_loss",
+        method="tt",
+        folds=np.arange(20),
+        aggregate="folds",
+    )
+    assert found.value > 1
+    assert "tt_beyond_range" in found.flags
+
+
+def test_to_dict_is_json_safe_and_html_escapes():
+    frame = pd.DataFrame(PROBABILITIES, columns=["<b>", "b", "c", "d"])
+    found = ho.estimate(Y, frame, metric="mean_squared_error", alternative="less", **FAST)
+    text = json.dumps(found.to_dict(), allow_nan=False)
+    assert json.loads(text)["interval"]["high"] is None
+    assert json.loads(text)["value"] == found.value
+    only = ho.estimate(Y, frame[["<b>"]], metric="roc_auc", **FAST)
+    assert "&lt;b&gt;" in only._repr_html_() and "<b>" not in only._repr_html_()
+    assert only.to_frame().loc[0, "value"] == only.value
+
+
+REFUSED = {
+    "one dimension": (Y, SCORES[:, 0], {"metric": "roc_auc"}, r"reshape\(-1, 1\)"),
+    "rows": (Y, SCORES[:50], {"metric": "roc_auc"}, "a row for each of the 100 rows"),
+    "empty": (Y, SCORES[:, :0], {"metric": "roc_auc"}, "none of them empty"),
+    "all NaN": (Y, np.full((100, 2), np.nan), {"metric": "roc_auc"}, "all 2 configurations failed"),
+    "text scores": (Y, np.full((100, 2), "x", dtype=object), {"metric": "log_loss"}, "predictions are labels"),
+    "unknown label": (
+        np.array(["a", "b"])[Y],
+        np.full((100, 2), "c"),
+        {"metric": "accuracy"},
+        "'c'; its classes are 'a', 'b'",
+    ),
+    "whole numbers that are no classes": (
+        Y,
+        np.full((100, 2), 7),
+        {"metric": "accuracy"},
+        "labels that y_true lacks: 7",
+    ),
+    "one class": (np.zeros(100), SCORES, {"metric": "roc_auc"}, "at least 2 classes, got 1"),
+    "NaN in y": (np.where(Y == 1, np.nan, 0.0), SCORES, {"metric": "roc_auc"}, "40 missing values"),
+    "a class with one row": (np.eye(100)[0].astype(int), SCORES, {"metric": "roc_auc"}, "class 1 has 1 rows"),
+    "mixed scales": (
+        Y,
+        np.column_stack([SCORES[:, 0], PROBABILITIES[:, 1]]),
+        {"metric": "accuracy"},
+        "say response=",
+    ),
+    "probabilities out of range": (
+        Y,
+        SCORES,
+        {"metric": "log_loss", "response": "probabilities"},
+        r"lie in \[0, 1\]",
+    ),
+    "probabilities as repeats": (
+        Y,
+        np.stack([1 - PROBABILITIES, PROBABILITIES], -1),
+        {"metric": "roc_auc"},
+        "rows, configurations, repeats, classes",
+    ),
+    "unknown metric": (Y, SCORES, {"metric": "roc_ac"}, "roc_auc"),
+    "metric of another task": (Y, SCORES, {"metric": "roc_auc_ovr"}, "roc_auc"),
+    "unknown method": (Y, SCORES, {"metric": "roc_auc", "method": "magic"}, "method must be one of cv, tt, bbc"),
+    "tt without folds": (Y, SCORES, {"metric": "roc_auc", "method": "tt"}, "give folds="),
+    "folds without folds": (Y, SCORES, {"metric": "roc_auc", "aggregate": "folds"}, "needs folds="),
+    "folds of the wrong length": (Y, SCORES, {"metric": "roc_auc", "folds": [1, 2]}, "folds must have shape"),
+    "aggregate": (Y, SCORES, {"metric": "roc_auc", "aggregate": "mean"}, "aggregate must be one of pooled, folds"),
+    "selection": (Y, SCORES, {"metric": "roc_auc", "selection": "worst"}, "selection must be one of best"),
+    "seed": (Y, SCORES, {"metric": "roc_auc", "random_state": -1}, "random_state must be from 0"),
+    "text in a regression": (SCORES[:, 0], np.full((100, 2), "x"), {"metric": "r2"}, "must be numbers"),
+    "no common row": (
+        Y,
+        np.column_stack([np.where(np.arange(100) < 50, 0.5, np.nan), np.where(np.arange(100) < 50, np.nan, 0.5)]),
+        {"metric": "roc_auc"},
+        "no row was predicted by all 2",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", list(REFUSED))
+def test_what_cannot_be_used_is_refused_in_a_sentence(case):
+    y, predictions, arguments, said = REFUSED[case]
+    with pytest.raises(InputError, match=said):
+        ho.estimate(y, predictions, **arguments)
+
+
+def test_r2_counts_the_wrong_sign_as_wrong():
+    y = RNG.normal(size=80)
+    found = ho.estimate(y, np.column_stack([-y, 0.3 * y]), metric="r2", **FAST)
+    assert found.selected == 1
+    with pytest.raises(InputError):
+        ho.estimate(np.ones(20), RNG.normal(size=(20, 2)), metric="r2")
