@@ -29,7 +29,9 @@ class Best:
 
     def __call__(self, table: ScoreTable) -> NDArray[np.intp]:
         scores = table.values[:, :, 0]
-        ranked = np.where(np.isnan(scores), -np.inf, scores)
-        chosen = ranked.argmax(axis=1)
-        hopeless = np.isneginf(ranked.max(axis=1))
-        return np.where(hopeless & np.isnan(scores).all(axis=1), NONE_CHOSEN, chosen)
+        absent = np.isnan(scores)
+        chosen = np.where(absent, -np.inf, scores).argmax(axis=1)
+        # Where all that is left scores minus infinity, argmax may have stopped at a NaN before it.
+        first_present = (~absent).argmax(axis=1)
+        chosen = np.where(absent[np.arange(len(chosen)), chosen], first_present, chosen)
+        return np.where(absent.all(axis=1), NONE_CHOSEN, chosen)

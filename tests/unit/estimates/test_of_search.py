@@ -1,0 +1,120 @@
+"""Estimates as a search asks for them: given winner, several metrics, closed scorers, rules that fail."""
+
+import numpy as np
+import pytest
+from sklearn import metrics as sk
+
+import heldout as ho
+from heldout.errors import HeldoutWarning, InputError
+from heldout.estimates.of_search import check_applicable, estimates_of_search
+from heldout.fold_scores import FoldScores
+from heldout.metrics import metric_named
+from heldout.metrics.base import Response
+from heldout.predictions import HeldOutPredictions
+from heldout.selection import CallableRefit
+from heldout.task import truth_of
+
+RNG = np.random.default_rng(8)
+Y = RNG.permutation(np.repeat([0, 1], 60))
+SCORES = RNG.normal(size=(120, 6)) + Y[:, None]
+FOLDS = np.empty(120, dtype=np.int32)
+for code in (0, 1):
+    FOLDS[Y == code] = np.arange(60) % 4
+PREDICTIONS = HeldOutPredictions(
+    {Response.DECISION: SCORES[:, :, None], Response.LABELS: (SCORES > 0.5).astype(np.int32)[:, :, None]},
+    tuple("abcdef"),
+    FOLDS[:, None],
+    np.array([0, 1]),
+    1,
+)
+TRUTH = truth_of(Y)
+
+
+def fold_scores(function, table):
+    values = [[function(Y[FOLDS == k], table[FOLDS == k, j]) for j in range(6)] for k in range(4)]
+    return FoldScores(np.array(values), True, np.zeros(4, dtype=np.intp))
+
+
+AUC = fold_scores(sk.roc_auc_score, SCORES)
+ACCURACY = fold_scores(sk.accuracy_score, (SCORES > 0.5).astype(int))
+METRICS = {"roc_auc": metric_named("roc_auc"), "accuracy": metric_named("accuracy")}
+BOTH = {"roc_auc": AUC, "accuracy": ACCURACY}
+
+
+def run(**changes):
+    arguments = {
+        "metrics": METRICS,
+        "fold_scores": BOTH,
+        "refit_metric": "roc_auc",
+        "winner": int(AUC.values.mean(axis=0).argmax()),
+        "n_bootstraps": 80,
+        "entropy": 4,
+        "params": [{"depth": depth} for depth in (3, 1, 2, 6, 5, 4)],
+    }
+    return estimates_of_search(TRUTH, PREDICTIONS, **(arguments | changes))
+
+
+def test_the_refit_metric_equals_the_public_function():
+    found = run()["roc_auc"]
+    expected = ho.estimate(Y, PREDICTIONS, metric="roc_auc", aggregate="folds", n_bootstraps=80, random_state=4)
+    np.testing.assert_array_equal(found.distribution, expected.distribution)
+    assert (found.value, found.selected) == (expected.value, expected.selected)
+
+
+def test_every_metric_is_of_the_same_choice():
+    found = run()
+    assert found["accuracy"].selected == found["roc_auc"].selected
+    np.testing.assert_array_equal(found["accuracy"].selection_frequency, found["roc_auc"].selection_frequency)
+    alone = run(metrics={"accuracy": METRICS["accuracy"]}, refit_metric="accuracy", winner=0)["accuracy"]
+    assert not np.array_equal(alone.selection_frequency, found["accuracy"].selection_frequency)
+    winner = found["roc_auc"].selected
+    assert found["accuracy"].uncorrected == pytest.approx(ACCURACY.values[:, winner].mean(), abs=1e-12)
+
+
+def test_a_callable_refit_is_replayed():
+    def shallowest(results):
+        return int(np.argmin(results["param_depth"]))
+
+    found = run(selection=CallableRefit(shallowest), winner=1)
+    assert found["roc_auc"].selection_frequency[1] == 1.0
+    best = run(selection=CallableRefit(lambda results: int(results["rank_test_roc_auc"].argmin())))["roc_auc"]
+    assert best.value == run()["roc_auc"].value
+
+
+def test_a_callable_refit_that_fails_gives_nan_with_its_flag():
+    with pytest.warns(HeldoutWarning, match="mean_fit_time"):
+        found = run(selection=CallableRefit(lambda results: results["mean_fit_time"]))["roc_auc"]
+    assert np.isnan(found.value)
+    assert "selection_not_replayable" in found.flags
+
+
+def test_a_closed_scorer_has_tt_and_no_bbc():
+    closed = {"score": None}
+    found = run(metrics=closed, fold_scores={"score": ACCURACY}, refit_metric="score", method="tt", winner=2)[
+        "score"
+    ]
+    winners = ACCURACY.values[:, 2]
+    assert found.value == pytest.approx(winners.mean() - (ACCURACY.values.max(axis=1) - winners).mean())
+    with pytest.raises(InputError, match="method='tt'"):
+        check_applicable("bbc", closed, ["score"])
+    check_applicable("tt", closed, ["score"])
+    check_applicable(None, closed, ["score"])
+    with pytest.warns(HeldoutWarning, match="cannot be opened"):
+        nothing = run(metrics=closed, fold_scores={"score": ACCURACY}, refit_metric="score", winner=2)["score"]
+    assert np.isnan(nothing.value) and "undefined" in nothing.flags
+
+
+def test_a_class_of_one_row_gives_nan_and_a_warning():
+    y = np.where(np.arange(120) == 0, "rare", "common")
+    truth = truth_of(y)
+    with pytest.warns(HeldoutWarning, match="class 'rare' has 1 rows"):
+        found = estimates_of_search(
+            truth,
+            PREDICTIONS,
+            metrics={"roc_auc": METRICS["roc_auc"]},
+            fold_scores={"roc_auc": AUC},
+            refit_metric="roc_auc",
+            winner=0,
+            aggregate="pooled",
+        )["roc_auc"]
+    assert np.isnan(found.value) and found.interval is None
