@@ -1,0 +1,321 @@
+"""What the winner's held-out predictions look like: ROC, calibration, confusion, residuals, as plain numbers.
+
+Everything is of one configuration and needs no model. Repeats are never taken for more rows: intervals count
+each row once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.metrics.base import Response
+from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
+from heldout.task import TaskKind, Truth
+
+Floats = NDArray[np.float64]
+
+MOST_CURVE_POINTS = 300
+MOST_SCATTER_POINTS = 1000
+MOST_MATRIX_CLASSES = 20
+MOST_ROC_CLASSES = 7
+ROWS_A_GROUP = 20
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A receiver operating characteristic.
+
+    Attributes
+    ----------
+    name : str
+        The class that is told from the others; empty for a binary task.
+    repeat : int
+    x, y : tuple of float
+        False and true positive rate.
+    area : float
+    """
+
+    name: str
+    repeat: int
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    area: float
+
+
+@dataclass(frozen=True)
+class CalibrationGroup:
+    """Rows of similar predicted probability: what was said, what happened, and its 95 % Wilson interval."""
+
+    predicted: float
+    observed: float
+    low: float
+    high: float
+    rows: float
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How far probabilities come true.
+
+    Attributes
+    ----------
+    groups : tuple of CalibrationGroup
+    histogram : tuple of float
+        Rows by predicted probability in 20 equal steps from 0 to 1 (mean over repeats).
+    """
+
+    groups: tuple[CalibrationGroup, ...]
+    histogram: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class ConfusionMatrix:
+    """Rows by true (down) and predicted (across) class, mean over repeats."""
+
+    classes: tuple[str, ...]
+    counts: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """Predictions of a regression beside the truth (of the first repeat, a sample of many rows).
+
+    Attributes
+    ----------
+    predicted, truth : tuple of float
+        Of the rows drawn in the scatter plots.
+    medians : tuple of (float, float)
+        Median prediction and median residual of groups of equal size.
+    half, most : float
+        50th and 95th percentile of the absolute residuals.
+    """
+
+    predicted: tuple[float, ...]
+    truth: tuple[float, ...]
+    medians: tuple[tuple[float, float], ...]
+    half: float
+    most: float
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """What could be drawn from the responses that were kept."""
+
+    name: str
+    repeats: int
+    rows: int
+    roc: tuple[Curve, ...] = ()
+    calibration: Calibration | None = None
+    confusion: ConfusionMatrix | None = None
+    residuals: Residuals | None = None
+
+    @property
+    def drawn(self) -> int:
+        """Rows of the scatter plots."""
+        return self.rows if self.residuals is None else len(self.residuals.truth)
+
+
+def diagnose(
+    truth: Truth, predictions: HeldOutPredictions, winner: int, sample_weight: Floats | None = None
+) -> Diagnostics | None:
+    """Everything that the winner's held-out predictions allow; None where they allow nothing."""
+    responses = {name: array[:, winner] for name, array in predictions.responses.items()}
+    weights = np.ones(truth.n_rows) if sample_weight is None else sample_weight
+    probabilities = responses.get(Response.PROBABILITIES)
+    ranks = _first_predicted(probabilities, responses.get(Response.DECISION))
+    match truth.kind:
+        case TaskKind.BINARY:
+            found = Diagnostics(
+                predictions.names[winner],
+                predictions.n_repeats,
+                truth.n_rows,
+                roc=() if ranks is None else _binary_roc(truth, ranks, weights),
+                calibration=_calibration(truth, probabilities, weights),
+                confusion=_confusion(truth, responses.get(Response.LABELS), probabilities),
+            )
+        case TaskKind.MULTICLASS:
+            found = Diagnostics(
+                predictions.names[winner],
+                predictions.n_repeats,
+                truth.n_rows,
+                roc=() if ranks is None else _one_vs_rest(truth, ranks, weights),
+                confusion=_confusion(truth, responses.get(Response.LABELS), probabilities),
+            )
+        case TaskKind.REGRESSION:
+            values = responses.get(Response.VALUES)
+            found = Diagnostics(
+                predictions.names[winner],
+                predictions.n_repeats,
+                truth.n_rows,
+                residuals=None if values is None else _residuals(truth.values, values[:, 0]),
+            )
+        case _:
+            return None
+    parts = (found.roc, found.calibration, found.confusion, found.residuals)
+    return found if any(part for part in parts) else None
+
+
+def _first_predicted(*arrays: Floats | None) -> Floats | None:
+    return next((array for array in arrays if array is not None and not np.isnan(array).all()), None)
+
+
+def roc_curve(positive: NDArray[np.bool_], scores: Floats, weights: Floats) -> tuple[Floats, Floats, float]:
+    """False and true positive rates from (0, 0) to (1, 1), tied scores together, and the area between.
+
+    Examples
+    --------
+    >>> x, y, area = roc_curve(np.array([False, True, True]), np.array([0.1, 0.1, 0.7]), np.ones(3))
+    >>> x.tolist(), y.tolist(), area
+    ([0.0, 0.0, 1.0], [0.0, 0.5, 1.0], 0.75)
+    """
+    order = np.argsort(-scores, kind="stable")
+    ends = np.flatnonzero(np.diff(scores[order], append=np.nan) != 0)
+    hits = np.cumsum(np.where(positive, weights, 0.0)[order])[ends]
+    alarms = np.cumsum(np.where(positive, 0.0, weights)[order])[ends]
+    x, y = np.append(0.0, alarms / alarms[-1]), np.append(0.0, hits / hits[-1])
+    return x, y, float(np.sum(np.diff(x) * (y[1:] + y[:-1]) / 2))
+
+
+def _curve(name: str, repeat: int, positive: NDArray[np.bool_], scores: Floats, weights: Floats) -> Curve | None:
+    present = ~np.isnan(scores) & (weights > 0)
+    if not (present & positive).any() or not (present & ~positive).any():
+        return None
+    x, y, area = roc_curve(positive[present], scores[present], weights[present])
+    kept = _corners(x, y)
+    return Curve(name, repeat, tuple(x[kept].round(5).tolist()), tuple(y[kept].round(5).tolist()), area)
+
+
+def _corners(x: Floats, y: Floats) -> NDArray[np.intp]:
+    """Points at which a curve turns, at most ``MOST_CURVE_POINTS`` of them."""
+    if len(x) < 3:
+        return np.arange(len(x))
+    turns = np.abs(np.diff(x[1:]) * np.diff(y[:-1]) - np.diff(x[:-1]) * np.diff(y[1:])) > 1e-15
+    kept = np.concatenate([[0], 1 + np.flatnonzero(turns), [len(x) - 1]])
+    if len(kept) > MOST_CURVE_POINTS:
+        kept = kept[np.linspace(0, len(kept) - 1, MOST_CURVE_POINTS).astype(int)]
+    return kept
+
+
+def _binary_roc(truth: Truth, ranks: Floats, weights: Floats) -> tuple[Curve, ...]:
+    positive = truth.values == truth.positive
+    curves = (_curve("", repeat, positive, ranks[:, repeat], weights) for repeat in range(ranks.shape[1]))
+    return tuple(curve for curve in curves if curve is not None)
+
+
+def _one_vs_rest(truth: Truth, ranks: Floats, weights: Floats) -> tuple[Curve, ...]:
+    """A curve a class in the first repeat; of many classes those that are told apart worst."""
+    if ranks.ndim != 3:
+        return ()
+    names = class_names(truth)
+    curves = [
+        _curve(names[code], 0, truth.values == code, ranks[:, 0, code], weights)
+        for code in range(truth.n_classes)
+    ]
+    known = [curve for curve in curves if curve is not None]
+    if len(known) > MOST_ROC_CLASSES:
+        known = sorted(known, key=lambda curve: curve.area)[:MOST_ROC_CLASSES]
+    return tuple(known)
+
+
+def class_names(truth: Truth) -> tuple[str, ...]:
+    """The labels as text."""
+    return tuple(str(label) for label in ([] if truth.classes is None else truth.classes.tolist()))
+
+
+def wilson(share: float, rows: float, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's interval for a share of ``rows`` rows.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in wilson(0.5, 10)]
+    [0.237, 0.763]
+    """
+    z = NormalDist().inv_cdf(0.5 + level / 2)
+    centre = (share + z * z / (2 * rows)) / (1 + z * z / rows)
+    half = z / (1 + z * z / rows) * sqrt(share * (1 - share) / rows + z * z / (4 * rows * rows))
+    return max(centre - half, 0.0), min(centre + half, 1.0)
+
+
+def _calibration(truth: Truth, probabilities: Floats | None, weights: Floats) -> Calibration | None:
+    if probabilities is None or np.isnan(probabilities).all():
+        return None
+    positive = (truth.values == truth.positive)[:, None] & np.ones(probabilities.shape, dtype=bool)
+    weighed = np.broadcast_to(weights[:, None], probabilities.shape)
+    present = ~np.isnan(probabilities) & (weighed > 0)
+    repeats = float(present.sum() / max(present.any(axis=1).sum(), 1))
+    predicted, happened, weight = probabilities[present], positive[present], weighed[present]
+    n_groups = int(np.clip(len(predicted) / repeats // ROWS_A_GROUP, 2, 10))
+    # Ranks with ties at their lowest, so that equal predictions are in one group.
+    rank = np.searchsorted(np.sort(predicted), predicted)
+    group = rank * n_groups // len(predicted)
+    groups = []
+    for code in np.unique(group):
+        inside = group == code
+        mine = weight[inside]
+        share = float(np.average(happened[inside], weights=mine))
+        rows = float(mine.sum() ** 2 / (mine**2).sum() / repeats)
+        low, high = wilson(share, rows)
+        groups.append(
+            CalibrationGroup(float(np.average(predicted[inside], weights=mine)), share, low, high, rows)
+        )
+    histogram = np.histogram(predicted, bins=20, range=(0, 1))[0] / repeats
+    return Calibration(tuple(groups), tuple(histogram.round(2).tolist()))
+
+
+def _confusion(
+    truth: Truth, labels: NDArray[np.int32] | None, probabilities: Floats | None
+) -> ConfusionMatrix | None:
+    """Counts from predicted labels, else from probabilities (above one half, or the greatest)."""
+    if labels is not None and (labels != UNPREDICTED_LABEL).any():
+        predicted = labels
+    elif probabilities is not None and not np.isnan(probabilities).all():
+        predicted = _labels_from(truth, probabilities)
+    else:
+        return None
+    if truth.n_classes > MOST_MATRIX_CLASSES:
+        return None
+    counts = np.zeros((truth.n_classes, truth.n_classes))
+    present = predicted != UNPREDICTED_LABEL
+    codes = np.broadcast_to(truth.values[:, None], predicted.shape)
+    np.add.at(counts, (codes[present], predicted[present]), 1.0)
+    repeats = present.sum() / max(present.any(axis=1).sum(), 1)
+    rows = (counts / repeats).round(2).tolist()
+    return ConfusionMatrix(class_names(truth), tuple(tuple(row) for row in rows))
+
+
+def _labels_from(truth: Truth, probabilities: Floats) -> NDArray[np.int32]:
+    if probabilities.ndim == 3:
+        unknown = np.isnan(probabilities).any(axis=2)
+        best = np.nan_to_num(probabilities).argmax(axis=2)
+    else:
+        assert truth.positive is not None, "a binary task has a positive class"
+        unknown = np.isnan(probabilities)
+        best = np.where(probabilities > 0.5, truth.positive, 1 - truth.positive)
+    return np.where(unknown, UNPREDICTED_LABEL, best).astype(np.int32)
+
+
+def _residuals(truth: Floats, predicted: Floats) -> Residuals | None:
+    present = np.flatnonzero(np.isfinite(predicted))
+    if not present.size:
+        return None
+    truth, predicted = truth[present], predicted[present]
+    residuals = truth - predicted
+    drawn = np.arange(len(truth))
+    if len(truth) > MOST_SCATTER_POINTS:
+        # A fixed sample: the same content gives the same picture.
+        drawn = np.sort(np.random.default_rng(0).choice(len(truth), MOST_SCATTER_POINTS, replace=False))
+    n_groups = int(np.clip(len(truth) // ROWS_A_GROUP, 1, 10))
+    by_prediction = np.array_split(np.argsort(predicted, kind="stable"), n_groups)
+    half, most = np.quantile(np.abs(residuals), [0.5, 0.95])
+    return Residuals(
+        predicted=tuple(predicted[drawn].tolist()),
+        truth=tuple(truth[drawn].tolist()),
+        medians=tuple((float(np.median(predicted[g])), float(np.median(residuals[g]))) for g in by_prediction),
+        half=float(half),
+        most=float(most),
+    )

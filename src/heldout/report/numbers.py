@@ -1,0 +1,106 @@
+"""Numbers for people: as many decimals as the uncertainty allows, and losses in their own units."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.estimates.types import Estimate, Interval, json_number
+from heldout.wording import metric_words
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How one metric is shown.
+
+    Attributes
+    ----------
+    title : str
+        For people: "ROC AUC".
+    definition : str
+        What it measures, empty for a metric of the user's own.
+    greater_is_better : bool
+        Of the numbers as shown.
+    sign : 1 or -1
+        scikit-learn's ``neg_`` losses are negative numbers; they are shown as the losses that they are.
+    decimals : int
+    """
+
+    title: str
+    definition: str
+    greater_is_better: bool
+    sign: int = 1
+    decimals: int = 3
+
+    def shown(self, value: float | None) -> float | None:
+        """A value as shown; None where it is not finite."""
+        return None if value is None else json_number(self.sign * float(value))
+
+    def many(self, values: NDArray[np.float64]) -> tuple[float | None, ...]:
+        """Values as shown."""
+        return tuple(self.shown(value) for value in values.tolist())
+
+    def ends(self, interval: Interval | None) -> tuple[float | None, float | None]:
+        """Low and high end as shown."""
+        if interval is None:
+            return None, None
+        low, high = self.shown(interval.low), self.shown(interval.high)
+        return (low, high) if self.sign > 0 else (high, low)
+
+
+def scale_of(
+    metric: str, greater_is_better: bool, estimate: Estimate | None = None, scores: Iterable[float] = ()
+) -> Scale:
+    """The scale on which a metric, its estimate and its fold scores are shown.
+
+    Examples
+    --------
+    >>> scale = scale_of("neg_log_loss", True, scores=[-0.25, -0.75])
+    >>> scale.title, scale.greater_is_better, scale.shown(-0.25)
+    ('Log loss', False, 0.25)
+    """
+    title, definition = metric_words(metric)
+    negated = metric.startswith("neg_") and greater_is_better
+    decimals = decimals_for(_uncertainty(estimate, list(scores)))
+    return Scale(title, definition, greater_is_better != negated, -1 if negated else 1, decimals)
+
+
+def _uncertainty(estimate: Estimate | None, scores: list[float]) -> float:
+    """A width that says which digits of a score mean something."""
+    if estimate is not None and estimate.interval is not None:
+        width = estimate.interval.high - estimate.interval.low
+        if math.isfinite(width) and width > 0:
+            return width
+    finite = [score for score in scores if math.isfinite(score)]
+    spread = float(np.std(finite)) if len(finite) > 1 else 0.0
+    if spread:
+        return 4 * spread
+    known = [estimate.value, estimate.uncorrected] if estimate is not None else finite
+    return max((abs(value) for value in known if math.isfinite(value)), default=1.0) / 10
+
+
+def decimals_for(width: float) -> int:
+    """Decimals that show two significant digits of a width.
+
+    Examples
+    --------
+    >>> [decimals_for(width) for width in (0.001, 0.03, 0.4, 3.1, 250.0)]
+    [4, 3, 2, 1, 0]
+    """
+    if not (math.isfinite(width) and width > 0):
+        return 3
+    return min(max(1 - math.floor(math.log10(width)), 0), 6)
+
+
+def plain(value: Any) -> str:
+    """A parameter or setting as text that is the same in every process."""
+    text = value if isinstance(value, str) else repr(value.item() if isinstance(value, np.generic) else value)
+    # The address of an object says nothing to a reader and differs between runs.
+    text = re.sub(r" at 0x[0-9a-fA-F]+", "", text)
+    return text if len(text) <= 300 else text[:299] + "…"

@@ -1,0 +1,185 @@
+"""The configurations in order: scores, spread, how often each was selected, and those that failed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout import wording
+from heldout.report.numbers import Scale
+
+Floats = NDArray[np.float64]
+
+MOST_SHOWN = 20
+MOST_TICKS = 100
+
+
+@dataclass(frozen=True)
+class RankedConfiguration:
+    """One candidate's scores, in the metric's own units.
+
+    Attributes
+    ----------
+    rank : int
+        From 1.
+    index : int
+        Its place in the search, from 0.
+    mean, spread : float or None
+        Mean and standard deviation of its fold scores.
+    pooled : float or None
+        Its score on all held-out rows together.
+    selected : float or None
+        Share of bootstraps that chose it.
+    fold_scores : tuple of float or None
+    """
+
+    rank: int
+    index: int
+    name: str
+    is_winner: bool
+    mean: float | None
+    spread: float | None
+    pooled: float | None
+    selected: float | None
+    fold_scores: tuple[float | None, ...] = ()
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Configurations that failed in the same way."""
+
+    message: str
+    names: tuple[str, ...]
+    unnamed: int = 0
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The best configurations, what is to be said of the others, and the failed ones.
+
+    Attributes
+    ----------
+    low, high : float or None
+        The scale of the fold scores that are shown.
+    """
+
+    shown: tuple[RankedConfiguration, ...]
+    how: str
+    rest: str
+    low: float | None
+    high: float | None
+    failures: tuple[Failure, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Which of mean, pooled, selected and folds hold anything."""
+        has = {
+            "mean": any(row.mean is not None for row in self.shown),
+            "pooled": any(row.pooled is not None for row in self.shown),
+            "selected": any(row.selected is not None for row in self.shown),
+            "folds": any(len(row.fold_scores) > 1 for row in self.shown),
+        }
+        return tuple(name for name, held in has.items() if held)
+
+
+def rank_configurations(
+    names: Sequence[str],
+    scale: Scale,
+    *,
+    fold_scores: Floats | None,
+    pooled: Floats | None,
+    selected: Floats | None,
+    winner: int,
+    failures: Mapping[int, str],
+    by_mean: bool,
+) -> Ranking:
+    """Rank the configurations that did not fail; the winner is always shown.
+
+    Parameters
+    ----------
+    fold_scores : ndarray of shape (splits, C) or None
+    pooled, selected : ndarray of shape (C,) or None
+    by_mean : bool
+        Rank by the mean over folds (where there are fold scores) rather than by the pooled score.
+    """
+    candidates = np.array([index for index in range(len(names)) if index not in failures], dtype=np.intp)
+    means = None if fold_scores is None else _column_means(fold_scores)
+    spreads = None if fold_scores is None else _column_spreads(fold_scores)
+    ranked_by_mean = means is not None and (by_mean or pooled is None)
+    key = means if ranked_by_mean else pooled
+    key = np.full(len(names), np.nan) if key is None else key
+    better_first = key * scale.sign * (-1 if scale.greater_is_better else 1)
+    order = candidates[np.argsort(np.where(np.isnan(better_first), np.inf, better_first)[candidates], kind="stable")]
+
+    def row(rank: int, index: int) -> RankedConfiguration:
+        ticks = () if fold_scores is None else scale.many(fold_scores[:MOST_TICKS, index])
+        return RankedConfiguration(
+            rank=rank,
+            index=index,
+            name=names[index],
+            is_winner=index == winner,
+            mean=None if means is None else scale.shown(means[index]),
+            spread=None if spreads is None else scale.shown(scale.sign * spreads[index]),
+            pooled=None if pooled is None else scale.shown(pooled[index]),
+            selected=None if selected is None else float(selected[index]),
+            fold_scores=ticks,
+        )
+
+    rows = [row(rank, int(index)) for rank, index in enumerate(order, start=1)]
+    shown = rows[:MOST_SHOWN] + [late for late in rows[MOST_SHOWN:] if late.is_winner]
+    rest = [late for late in rows[MOST_SHOWN:] if not late.is_winner]
+    ticks = [tick for ranked in shown for tick in ranked.fold_scores if tick is not None]
+    return Ranking(
+        shown=tuple(shown),
+        how=wording.ranking_sentence("mean" if ranked_by_mean else "pooled", selected is not None),
+        rest=_rest(rest, scale, ranked_by_mean),
+        low=min(ticks, default=None),
+        high=max(ticks, default=None),
+        failures=_grouped(failures, names),
+    )
+
+
+def _column_means(fold_scores: Floats) -> Floats:
+    present = ~np.isnan(fold_scores)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean: Floats = np.where(present, fold_scores, 0.0).sum(axis=0) / present.sum(axis=0)
+    return mean
+
+
+def _column_spreads(fold_scores: Floats) -> Floats:
+    return np.sqrt(_column_means((fold_scores - _column_means(fold_scores)) ** 2))
+
+
+def _rest(rows: Sequence[RankedConfiguration], scale: Scale, by_mean: bool) -> str:
+    if not rows:
+        return ""
+    scores = [score for row in rows if (score := row.mean if by_mean else row.pooled) is not None]
+    shares = [row.selected for row in rows if row.selected is not None]
+    best = wording.number_text(scores[0] if scores else None, scale.decimals)
+    worst = wording.number_text(scores[-1] if scores else None, scale.decimals)
+    return wording.rest_sentence(len(rows), best, worst, share_text(sum(shares)) if shares else "")
+
+
+def share_text(share: float) -> str:
+    """A share as a percentage; "< 1 %" for little, and "0" for nothing at all.
+
+    Examples
+    --------
+    >>> share_text(0.0), share_text(0.004), share_text(0.254)
+    ('0', '< 1 %', '25 %')
+    """
+    if not share:
+        return "0"
+    return "< 1 %" if share < 0.01 else f"{share * 100:.0f} %"
+
+
+def _grouped(failures: Mapping[int, str], names: Sequence[str]) -> tuple[Failure, ...]:
+    by_message: dict[str, list[str]] = {}
+    for index in sorted(failures):
+        by_message.setdefault(failures[index], []).append(names[index])
+    return tuple(
+        Failure(message, tuple(who[:MOST_SHOWN]), max(len(who) - MOST_SHOWN, 0)) for message, who in by_message.items()
+    )

@@ -1,0 +1,166 @@
+"""From content to one HTML file that opens anywhere, without a network."""
+
+from __future__ import annotations
+
+import os
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from heldout import wording
+from heldout.errors import InputError, MissingExtraError
+from heldout.report import figures
+from heldout.report.content import ReportContent
+from heldout.report.gathering import report_content
+from heldout.report.ranking import RankedConfiguration, Ranking, share_text
+from heldout.result import Evaluation
+
+NARROW, WIDE = 330, 850
+_TICKS_WIDTH = 120
+
+
+def write_report(report: Evaluation | ReportContent, path: str | os.PathLike[str]) -> Path:
+    """Write a report as one HTML file.
+
+    Parameters
+    ----------
+    report : Evaluation or ReportContent
+    path : path
+        Overwritten where it exists; its folder must exist.
+
+    Returns
+    -------
+    pathlib.Path
+        Where it was written.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be written.
+    MissingExtraError
+        Without the packages of the extra ``app``.
+    """
+    content = report if isinstance(report, ReportContent) else report_content(report)
+    target = Path(path)
+    page = render_html(content)
+    try:
+        target.write_text(page, encoding="utf-8", newline="\n")
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(
+            f"the report could not be written to '{target}': {reason}; give a path in an existing folder that can be "
+            "written to and has room."
+        ) from error
+    return target
+
+
+def render_html(content: ReportContent) -> str:
+    """The page as text; the same content gives the same text."""
+    try:
+        import jinja2
+    except ImportError:
+        raise MissingExtraError("the report", "app") from None
+    folder = files("heldout.report") / "templates"
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters.update(
+        number=number, minus=minus, share=lambda part: minus(share_text(part)), ticks=ticks, count_text=count_text
+    )
+    template = environment.from_string((folder / "report.html.jinja").read_text(encoding="utf-8"))
+    subject = content.title or "heldout report"
+    return template.render(
+        content=content,
+        css=_safe((folder / "report.css").read_text(encoding="utf-8").strip()),
+        page_title=f"{subject}: {content.headline.metric.title}",
+        figures=_figures(content),
+        captions=_captions(content),
+    )
+
+
+def number(value: float | None, decimals: int) -> str:
+    """A number as the page shows it."""
+    return minus(wording.number_text(value, decimals))
+
+
+def minus(text: str) -> str:
+    """Hyphens before digits as minus signs, where they stand for negative numbers."""
+    words = text.split(" ")
+    return " ".join("−" + word[1:] if word[:1] == "-" and word[1:2].isdigit() else word for word in words)
+
+
+def count_text(count: float) -> str:
+    """Rows, which are fractions where they are means over repeats."""
+    return f"{count:,.0f}" if count == int(count) else f"{count:,.1f}"
+
+
+def ticks(row: RankedConfiguration, ranking: Ranking) -> Any:
+    """Fold scores as ticks and their mean as a dot, on the scale that all rows share."""
+    low, high = ranking.low, ranking.high
+    if low is None or high is None:
+        return ""
+    span = high - low
+
+    def place(value: float) -> float:
+        return 4 + (_TICKS_WIDTH - 8) * ((value - low) / span if span else 0.5)
+
+    lines = "".join(
+        f'<line x1="{place(score):.1f}" x2="{place(score):.1f}" y1="2" y2="14"/>'
+        for score in row.fold_scores
+        if score is not None
+    )
+    dot = "" if row.mean is None else f'<circle cx="{place(row.mean):.1f}" cy="8" r="3.2"/>'
+    return _safe(f'<svg viewBox="0 0 {_TICKS_WIDTH} 16" aria-hidden="true">{lines}{dot}</svg>')
+
+
+def _safe(text: str) -> Any:
+    """Markup of our own, made of numbers and constants: not to be escaped."""
+    from markupsafe import Markup
+
+    return Markup(text)  # noqa: S704
+
+
+def _figures(content: ReportContent) -> dict[str, Any]:
+    drawn: dict[str, str] = dict.fromkeys(
+        ("distribution_wide", "distribution_narrow", "roc", "calibration", "fitted", "residuals"), ""
+    )
+    if content.distribution is not None:
+        for name, width in (("wide", WIDE), ("narrow", NARROW)):
+            drawn[f"distribution_{name}"] = figures.distribution_svg(
+                content.distribution, key=f"distribution-{name}", width=width
+            )
+    seen = content.diagnostics
+    if seen is not None and seen.roc:
+        drawn["roc"] = figures.roc_svg(seen.roc, key="roc")
+    if seen is not None and seen.calibration is not None:
+        drawn["calibration"] = figures.calibration_svg(seen.calibration, key="calibration")
+    if seen is not None and seen.residuals is not None:
+        drawn["fitted"] = figures.fitted_svg(seen.residuals, key="fitted")
+        drawn["residuals"] = figures.residuals_svg(seen.residuals, key="residuals")
+    return {name: _safe(svg) for name, svg in drawn.items()}
+
+
+def _captions(content: ReportContent) -> dict[str, str]:
+    captions = {
+        "distribution": "" if content.distribution is None
+        else wording.distribution_caption(content.distribution.bootstraps),
+        "roc": wording.ROC_CAPTION,
+        "calibration": wording.CALIBRATION_CAPTION,
+        "fitted": wording.FITTED_CAPTION,
+        "residuals": wording.RESIDUAL_CAPTION,
+        "confusion": wording.CONFUSION_CAPTION,
+        "held_out": "",
+        "residual_summary": "",
+    }  # fmt: skip
+    seen = content.diagnostics
+    if seen is None:
+        return captions
+    captions["held_out"] = wording.held_out_sentence(seen.name, seen.repeats, seen.drawn, seen.rows)
+    if any(curve.name for curve in seen.roc):
+        captions["roc"] = wording.ROC_BY_CLASS_CAPTION
+    if seen.repeats > 1:
+        captions["confusion"] += " " + wording.CONFUSION_REPEATS
+    if seen.residuals is not None:
+        half, most = (f"{value:,.4g}" for value in (seen.residuals.half, seen.residuals.most))
+        captions["residual_summary"] = wording.residual_sentence(half, most)
+    return captions
