@@ -42,6 +42,13 @@ REFERENCES: dict[str, Reference] = {
         "International Conference on Automated Machine Learning",
         "10.48550/arXiv.2406.08099",
     ),
+    "wilson1927": Reference(
+        "Wilson, E. B.",
+        1927,
+        "Probable inference, the law of succession, and statistical inference",
+        "Journal of the American Statistical Association 22, 209-212",
+        "10.1080/01621459.1927.10502953",
+    ),
     "salmon2011": Reference(
         "Salmon, J. K., Moraes, M. A., Dror, R. O. and Shaw, D. E.",
         2011,

@@ -310,7 +310,7 @@ def quotable_sentence(
         if configurations == 1
         else f"the configuration selected among {configurations:,}, {name}"
     )
-    corrected = "uncorrected for selection" if method == "cv" else f"corrected for selection by {method}"
+    corrected = "uncorrected for selection" if method == "cv" else f"corrected for selection by {method_name(method)}"
     return f"{title} of {chosen}: {value}{interval}, {corrected}, from {folds} of {rows:,} rows."
 
 
@@ -324,3 +324,14 @@ METHOD_NAMES: dict[str, str] = {
 def method_name(method: str) -> str:
     """A method's name within a sentence."""
     return METHOD_NAMES.get(method, method.replace("_", " "))
+
+
+def quantity_sentence(quantity: str, training_rows: float | None) -> str:
+    """What a number estimates, from the noun phrase in its provenance."""
+    size = "" if training_rows is None else f" Its models were trained on {training_rows:,.0f} rows."
+    return f"It estimates {quantity}.{size}"
+
+
+AGGREGATE_WORDS = {"folds": "mean over the folds", "pooled": "all held-out rows together"}
+NO_CANDIDATE = "it lacks predictions that others have, and was no candidate"
+NO_FINGERPRINT = "none: a parameter has no canonical form"
