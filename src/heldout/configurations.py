@@ -6,6 +6,7 @@ parameters. It is what a resumed run recognises a configuration by.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import inspect
 import json
@@ -41,15 +42,12 @@ class Configuration:
         Never fitted itself: ``fresh`` clones it.
     model : str or None
         The name of its estimator where the search has several.
-    ordinal : int
-        0, or which of several equal configurations it is.
     """
 
     position: int
     params: Mapping[str, Any]
     template: BaseEstimator
     model: str | None = None
-    ordinal: int = 0
 
     def fresh(self) -> BaseEstimator:
         """An unfitted estimator with the parameters set."""
@@ -67,12 +65,10 @@ class Configuration:
         NotHashableError
             When a parameter has no canonical form.
         """
-        return json.dumps(canonical_form(self.fresh()), sort_keys=True, separators=(",", ":"))
-
-    @cached_property
-    def id(self) -> str:
-        """64 hexadecimal digits."""
-        return hashlib.sha256(f"{self.canonical}#{self.ordinal}".encode()).hexdigest()
+        try:
+            return json.dumps(canonical_form(self.fresh()), sort_keys=True, separators=(",", ":"))
+        except RecursionError:
+            raise NotHashableError(f"a parameter of {self.name} holds itself") from None
 
     @cached_property
     def name(self) -> str:
@@ -107,9 +103,21 @@ class Configurations(Sequence[Configuration]):
     def params(self) -> list[dict[str, Any]]:
         return [dict(member.params) for member in self.members]
 
-    def fingerprint(self) -> str:
-        """sha256 of the ids in order."""
-        return hashlib.sha256("".join(member.id for member in self.members).encode()).hexdigest()
+    def identities(self) -> list[tuple[str, str]]:
+        """(id, canonical JSON) of each: the id is a sha256 of the JSON and an ordinal among equal ones.
+
+        Raises
+        ------
+        NotHashableError
+            When a parameter has no canonical form.
+        """
+        seen: Counter[str] = Counter()
+        found = []
+        for member in self.members:
+            text = member.canonical
+            found.append((hashlib.sha256(f"{text}#{seen[text]}".encode()).hexdigest(), text))
+            seen[text] += 1
+        return found
 
 
 def make_configurations(estimator: Any, param_grid: Any = None) -> Configurations:
@@ -146,20 +154,9 @@ def configurations_of(estimator: Any, candidates: Sequence[Mapping[str, Any]]) -
 
 
 def _numbered(found: Sequence[tuple[str | None, Any, dict[str, Any]]]) -> Configurations:
-    seen: Counter[str] = Counter()
-    members = []
-    for position, (name, model, params) in enumerate(found):
-        key = _duplicate_key(name, params)
-        members.append(Configuration(position, params, model, name, seen[key]))
-        seen[key] += 1
-    return Configurations(tuple(members))
-
-
-def _duplicate_key(name: str | None, params: Mapping[str, Any]) -> str:
-    try:
-        return json.dumps([name, canonical_form(dict(params))], sort_keys=True)
-    except NotHashableError:
-        return repr((name, sorted((key, id(value)) for key, value in params.items())))
+    return Configurations(
+        tuple(Configuration(position, params, model, name) for position, (name, model, params) in enumerate(found))
+    )
 
 
 def _checked_entries(entries: Sequence[Any]) -> list[tuple[str, Any, Any]]:
@@ -192,6 +189,16 @@ def _short(value: Any) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
+def estimators_within(configurations: Configurations) -> list[type]:
+    """Every class of estimator that the configurations are made of."""
+    found: dict[type, None] = {}
+    for member in configurations:
+        for value in (member.template, *member.template.get_params().values(), *member.params.values()):
+            if hasattr(value, "get_params") and not isinstance(value, type):
+                found[type(value)] = None
+    return list(found)
+
+
 def canonical_form(value: Any) -> Any:
     """A JSON value that is the same for equal parameters in every process.
 
@@ -219,7 +226,9 @@ def canonical_form(value: Any) -> Any:
     if isinstance(value, type):
         return {"class": _qualified(value)}
     if inspect.isroutine(value) or isinstance(value, np.ufunc):
-        return {"function": [_qualified(value), _source(value)]}
+        return {"function": [_qualified(value), _source(value)], "holds": canonical_form(_held_by(value))}
+    if isinstance(value, functools.partial):
+        return {"partial": canonical_form([value.func, value.args, value.keywords])}
     if hasattr(value, "get_params") and not isinstance(value, type):
         params = value.get_params(deep=False)
         return {"estimator": _qualified(type(value)), "params": canonical_form(params)}
@@ -228,10 +237,24 @@ def canonical_form(value: Any) -> Any:
     raise NotHashableError(f"a parameter of type {type(value).__name__} has no canonical form: {value!r}")
 
 
+def _held_by(function: Any) -> list[Any]:
+    """What a function's source does not show: the object of a method, defaults, variables that it closes over."""
+    bound = getattr(function, "__self__", None)
+    enclosed = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
+    # NumPy's and scikit-learn's decorated functions close over the function itself: their version speaks for them.
+    enclosed = [] if _qualified(function).startswith(("numpy.", "scipy.", "sklearn.")) else enclosed
+    defaults = list(getattr(function, "__defaults__", None) or ())
+    return [None if inspect.ismodule(bound) else bound, defaults, enclosed]
+
+
 def _has_plain_state(value: Any) -> bool:
-    """Splitters, kernels and distributions: an importable class whose state is its attributes."""
+    """Splitters, scorers, kernels, distributions: an importable class of Python whose state is its attributes."""
     kind = type(value)
-    return hasattr(value, "__dict__") and not callable(value) and "<locals>" not in kind.__qualname__
+    hidden = any(base.__module__ != "builtins" and not base.__flags__ & _HEAP_TYPE for base in kind.__mro__)
+    return hasattr(value, "__dict__") and not hidden and "<locals>" not in kind.__qualname__
+
+
+_HEAP_TYPE = 1 << 9  # types made by a class statement have it; those of C extensions mostly not
 
 
 def _key(item: tuple[Any, Any]) -> str:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,7 +97,8 @@ def make_folds(
     repeats: int = 1,
     entropy: int = 0,
     classifier: bool | None = None,
-    split_params: dict[str, Any] | None = None,
+    split_params: Mapping[str, Any] | None = None,
+    small_classes: Literal["refuse", "allow"] = "refuse",
 ) -> Folds:
     """The splits of ``cv`` on a task.
 
@@ -113,6 +114,8 @@ def make_folds(
         Whether to stratify; by default from the task's kind.
     split_params : dict, optional
         What is passed to ``cv.split`` besides X and y; ``groups`` by default where the task has them.
+    small_classes : "refuse" or "allow"
+        Whether stratified folds may have more folds than a class has rows, as scikit-learn allows with a warning.
 
     Raises
     ------
@@ -130,10 +133,11 @@ def make_folds(
     """
     _check_count(task, cv, repeats)
     stratify = task.truth.kind.is_classification if classifier is None else classifier
-    labels = task.truth.labels()
-    if stratify and (cv is None or isinstance(cv, int | np.integer)):
+    labels = np.asarray(task.target)
+    if small_classes == "refuse" and stratify and (cv is None or isinstance(cv, int | np.integer)):
         _check_class_sizes(task, 5 if cv is None else int(cv))
-    params = {"groups": task.groups} if split_params is None and task.groups is not None else split_params or {}
+    default = {} if task.groups is None else {"groups": task.groups}
+    params = default if split_params is None else dict(split_params)
     splits: list[Split] = []
     for repeat in range(repeats):
         splitter = _splitter_of_repeat(cv, repeat, repeats, entropy, labels, stratify)

@@ -1,0 +1,340 @@
+"""The main job: run a search, choose its winner, and estimate how good the winner is.
+
+``evaluate`` is the flow of the library, one line a stage; what it calls is named after what it returns.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import FitFailedWarning
+
+from heldout.configurations import Configurations
+from heldout.errors import HeldoutWarning, InputError
+from heldout.estimates.gather import AGGREGATES, Aggregate
+from heldout.estimates.of_search import check_applicable, estimates_of_search
+from heldout.estimates.types import Alternative, Estimate
+from heldout.fitting import CellContext, Routed, Scoring, refitted
+from heldout.folds import Folds
+from heldout.metrics.aggregate import aggregate_score
+from heldout.metrics.base import Metric, Needs
+from heldout.predictions import HeldOutPredictions
+from heldout.result import Evaluation
+from heldout.run.collect import Collected, collect
+from heldout.run.events import Listener, SearchFinished, SearchStarted, StageStarted
+from heldout.run.identity import run_identity, versions
+from heldout.run.loop import run_cells, tell
+from heldout.run.memory import check_memory
+from heldout.selection import NONE_CHOSEN, ScoreTable, rule_of
+from heldout.store.base import RunIdentity, Store
+from heldout.store.memory import MemoryStore
+from heldout.task import Task, labels_text
+
+Choose: TypeAlias = Callable[[Collected], int]
+
+
+def evaluate(
+    task: Task,
+    configurations: Configurations,
+    folds: Folds,
+    scoring: Scoring,
+    *,
+    selection: Any = "best",
+    aggregate: Aggregate = "folds",
+    method: Any = "bbc",
+    n_bootstraps: int = 1000,
+    confidence_level: float = 0.95,
+    alternative: Alternative = "two-sided",
+    error_score: float | Literal["raise"] = np.nan,
+    return_train_score: bool = False,
+    refit: bool = True,
+    routed: Routed | None = None,
+    store: Store | None = None,
+    resume: bool = False,
+    entropy: int = 0,
+    seed_estimators: bool = False,
+    n_jobs: int | None = None,
+    pre_dispatch: int | str = "2*n_jobs",
+    listeners: Sequence[Listener] = (),
+    choose: Choose | None = None,
+) -> Evaluation:
+    """Run a search over configurations and estimate the performance of its winner.
+
+    Parameters
+    ----------
+    task, configurations, folds, scoring
+        What is learned, what is tried, on which splits, and what is measured.
+    selection : str or SelectionRule
+        How the winner is chosen; replayed in every bootstrap.
+    aggregate : "folds" or "pooled"
+        The winner's score: the mean over splits, as ``GridSearchCV`` has it, or the metric over all rows.
+    method : str, method or None
+        How the estimate is made; None for no estimate.
+    error_score : float or "raise"
+        With "raise" the first failure ends the search. A number only fills ``cv_results_``.
+    refit : bool
+        Whether to fit the winner on all rows.
+    routed : Routed, optional
+        Parameters of ``fit`` and of the scorer.
+    store : Store, optional
+        Where results are kept; in memory by default.
+    resume : bool
+        Whether to go on with a run that the store holds already.
+    entropy : int
+        64 bits that seed the search.
+    seed_estimators : bool
+        Whether to fill ``random_state=None`` inside estimators.
+    choose : callable, optional
+        Takes the cells and the failures and gives the winner, in place of ``selection``.
+
+    Returns
+    -------
+    Evaluation
+
+    Raises
+    ------
+    InputError
+        When the method does not apply, every configuration failed, or the predictions would not fit in memory.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.metrics import get_scorer
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from heldout.configurations import make_configurations
+    >>> from heldout.fitting import make_scoring
+    >>> from heldout.folds import make_folds
+    >>> from heldout.task import truth_of
+    >>> X, y = load_iris(return_X_y=True)
+    >>> task = Task(X, truth_of(y))
+    >>> grid = make_configurations(KNeighborsClassifier(), {"n_neighbors": [1, 50]})
+    >>> scoring = make_scoring(task.truth, get_scorer("accuracy"))
+    >>> found = evaluate(task, grid, make_folds(task), scoring, n_bootstraps=200, entropy=1)
+    >>> found.winner, found.n_fits, bool(found.estimate.value < 1)
+    (0, 10, True)
+    """
+    started = time.perf_counter()
+    routed, store = routed or Routed(), store or MemoryStore()
+    check_settings(scoring, selection=selection, aggregate=aggregate, method=method)
+    warned = _warn_if_too_small(task, scoring) if method is not None else False
+    seeds = entropy if seed_estimators else None
+    context = CellContext.of_task(task, scoring, routed, error_score, return_train_score, seeds)
+    found = _searched(task, configurations, folds, context, store, resume, entropy, n_jobs, pre_dispatch, listeners)
+    _warn_of_failures(found, configurations, error_score)
+    metrics = {name: scoring.metrics.get(name) for name in found.fold_scores}
+    pooled = pooled_scores(task, found.predictions, metrics)
+    winner = choose(found) if choose else _chosen(found, pooled, metrics, selection, aggregate, configurations)
+    searched = time.perf_counter()
+
+    estimates: Mapping[str, Estimate] = {}
+    if method is not None:
+        tell(listeners, StageStarted("estimate"))
+        with _quiet_again(warned):
+            estimates = estimates_of_search(
+                task.truth, found.predictions, metrics=metrics, fold_scores=found.fold_scores,
+                refit_metric=found.refit_metric, winner=winner, aggregate=aggregate, selection=selection,
+                method=method, n_bootstraps=n_bootstraps, confidence_level=confidence_level,
+                alternative=alternative, groups=task.groups, sample_weight=task.sample_weight, entropy=entropy,
+                n_jobs=n_jobs, params=configurations.params,
+            )  # fmt: skip
+    estimated = time.perf_counter()
+
+    model = None
+    if refit:
+        tell(listeners, StageStarted("refit"))
+        model = refitted(context, configurations[winner])
+    finished = time.perf_counter()
+    tell(listeners, SearchFinished(finished - started))
+    return Evaluation(
+        task=task, folds=folds, configurations=configurations, cells=found.cells, predictions=found.predictions,
+        fold_scores=found.fold_scores, metrics=metrics, pooled_scores=pooled, refit_metric=found.refit_metric,
+        winner=winner, estimates=estimates, model=model, failures=found.failures, n_fits=len(found.cells),
+        seconds={"search": searched - started, "estimate": estimated - searched, "refit": finished - estimated},
+        provenance=_provenance(task, entropy),
+    )  # fmt: skip
+
+
+def check_settings(scoring: Scoring, *, selection: Any, aggregate: str, method: Any) -> None:
+    """Refuse, before anything is fitted, settings that do not go together.
+
+    Raises
+    ------
+    InputError
+    """
+    if aggregate not in AGGREGATES:
+        raise InputError(f"aggregate must be 'folds' or 'pooled', got {aggregate!r}.")
+    reads_all = rule_of(selection).reads_all_metrics
+    check_applicable(method, scoring.metrics, list(scoring.metrics) if reads_all else [scoring.refit_metric])
+    if aggregate == "pooled" and scoring.metrics.get(scoring.refit_metric) is None:
+        raise InputError(
+            f"aggregate='pooled' scores all rows together, but the scorer '{scoring.refit_metric}' cannot be opened; "
+            "use aggregate='folds', or a scorer made by make_scorer."
+        )
+
+
+def _searched(
+    task: Task,
+    configurations: Configurations,
+    folds: Folds,
+    context: CellContext,
+    store: Store,
+    resume: bool,
+    entropy: int,
+    n_jobs: int | None,
+    pre_dispatch: int | str,
+    listeners: Sequence[Listener],
+) -> Collected:
+    """Every cell done, kept and gathered."""
+    if isinstance(store, MemoryStore):
+        check_memory(task.truth, len(configurations), folds, context.scoring)
+        identity, ids = RunIdentity("", "", "", "", entropy), []
+    else:
+        identity, ids = run_identity(task, configurations, folds, context, entropy)
+    with store.open(identity, ids, resume=resume) as run:
+        n_cells, n_resumed = len(configurations) * folds.n_splits, len(run.acknowledged())
+        tell(listeners, SearchStarted(n_cells, n_resumed, len(configurations), folds.n_splits))
+        run_cells(context, configurations, folds, run, n_jobs=n_jobs, pre_dispatch=pre_dispatch, listeners=listeners)
+        return collect(run.results(), task.truth, configurations, folds, context.scoring)
+
+
+class FailedConfigurationsWarning(FitFailedWarning, HeldoutWarning):
+    """Some configurations failed and are no candidates."""
+
+
+def _warn_of_failures(found: Collected, configurations: Configurations, error_score: float | str) -> None:
+    """Say which configurations failed; raise when all did."""
+    total = len(configurations)
+    listed = [f"{configurations[j].name}: {why}" for j, why in found.failures.items()]
+    if len(listed) == total:
+        shown = "; ".join(dict.fromkeys(found.failures.values()))
+        raise InputError(
+            f"all {total} configurations failed, so there is no winner; mend them, or use error_score='raise' to "
+            f"see the first error in full: {shown}"
+        )
+    if listed:
+        warnings.warn(
+            f"{len(listed)} of {total} configurations failed and are no candidates (their missing scores are set to "
+            f"{error_score}): {'; '.join(listed[:5])}{f'; and {len(listed) - 5} more' if len(listed) > 5 else ''}",
+            FailedConfigurationsWarning,
+            stacklevel=3,
+        )
+
+
+def pooled_scores(
+    task: Task, predictions: HeldOutPredictions, metrics: Mapping[str, Metric | None]
+) -> dict[str, NDArray[np.float64]]:
+    """The metric on all held-out rows of a repeat, mean over repeats: (C,) for each opened scorer.
+
+    Rows are those that every candidate predicted; NaN for failed configurations.
+    """
+    candidates = np.array([j for j in range(predictions.n_configurations) if j not in predictions.failed])
+    scores = {}
+    for name, metric in metrics.items():
+        if metric is None:
+            continue
+        array = predictions.for_metric(metric)[:, candidates]
+        in_play = predictions.predicted(metric)[:, candidates].all(axis=1)
+        segments = np.where(in_play, np.arange(in_play.shape[1]), -1).astype(np.int32)
+        scores[name] = np.full(predictions.n_configurations, np.nan)
+        bound = aggregate_score(metric, task.truth, array, segments, task.sample_weight)
+        scores[name][candidates] = bound.observed()
+    return scores
+
+
+def _chosen(
+    found: Collected,
+    pooled: Mapping[str, NDArray[np.float64]],
+    metrics: Mapping[str, Metric | None],
+    selection: Any,
+    aggregate: str,
+    configurations: Configurations,
+) -> int:
+    """What the rule chooses on the observed scores; failed configurations are no candidates."""
+    rule = rule_of(selection)
+    others = [name for name in metrics if name != found.refit_metric] if rule.reads_all_metrics else []
+    names = [found.refit_metric, *others]
+    oriented = {name: found.fold_scores[name].oriented() for name in names}
+    columns = []
+    for name in names:
+        metric = metrics[name]
+        if aggregate == "pooled" and metric is not None:
+            columns.append(pooled[name] if metric.greater_is_better else -pooled[name])
+        else:
+            columns.append(mean_over_splits(oriented[name]))
+    values = np.stack(columns, axis=1)[None]
+    values[:, list(found.failures)] = np.nan
+    folds = np.stack(list(oriented.values()), axis=2)[None] if rule.reads_fold_scores else None
+    winner = int(rule(ScoreTable(values, names, configurations.params, folds))[0])
+    if winner == NONE_CHOSEN:
+        raise InputError(
+            f"'{found.refit_metric}' has no score in any split, so no configuration could be chosen; use larger folds "
+            f"or another metric{f' ({found.complaint})' if found.complaint else ''}."
+        )
+    return winner
+
+
+def mean_over_splits(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Plain mean over the splits (splits, C) in which a score is defined; NaN where none is.
+
+    With every score finite this is ``mean_test_score`` of scikit-learn to the last bit.
+    """
+    defined = ~np.isnan(scores)
+    if defined.all():
+        return np.asarray(np.average(np.ascontiguousarray(scores.T), axis=1))
+    count = defined.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.where(defined, scores, 0.0).sum(axis=0) / count)
+
+
+def too_few_to_draw(task: Task, scoring: Scoring) -> str | None:
+    """Why no bootstrap can score this task, in one sentence; None where it can.
+
+    A metric that needs a class needs it in the bag and out of it: in at least 2 rows, or groups.
+    """
+    truth, needs = task.truth, {metric.needs for metric in scoring.metrics.values() if metric is not None}
+    units = "rows" if task.groups is None else "groups"
+    of_rows = np.arange(truth.n_rows) if task.groups is None else np.unique(task.groups, return_inverse=True)[1]
+    if len(np.unique(of_rows)) < 2:
+        return f"at least 2 {units} are needed to draw some and leave some out, got 1."
+    if truth.classes is None or not needs & {Needs.EVERY_CLASS, Needs.POSITIVE}:
+        return None
+    for code in range(truth.n_classes) if Needs.EVERY_CLASS in needs else [truth.positive or 0]:
+        have = len(np.unique(of_rows[truth.values == code]))
+        if have < 2:
+            label = labels_text(truth.classes[code : code + 1])
+            return f"class {label} has {have} {units[:-1]}, and a bootstrap needs 2 to draw one and leave one out."
+    return None
+
+
+def _warn_if_too_small(task: Task, scoring: Scoring) -> bool:
+    reason = too_few_to_draw(task, scoring)
+    if reason:
+        warnings.warn(HeldoutWarning(f"the search will have no estimate: {reason}"), stacklevel=3)
+    return reason is not None
+
+
+@contextmanager
+def _quiet_again(warned: bool) -> Iterator[None]:
+    """Warn once of what was warned of before fitting."""
+    with warnings.catch_warnings():
+        if warned:
+            warnings.simplefilter("ignore", HeldoutWarning)
+        yield
+
+
+def _provenance(task: Task, entropy: int) -> dict[str, Any]:
+    return {
+        "entropy": entropy,
+        "versions": versions(),
+        "n_rows": task.n_rows,
+        "n_columns": np.shape(task.X)[1] if len(np.shape(task.X)) > 1 else None,
+        "weighted": task.sample_weight is not None,
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+    }

@@ -1,0 +1,362 @@
+"""Fitting one cell: train a configuration on a split, ask it once for each response, score what it said.
+
+The responses are recorded for the estimates; the scorers run on the same recorded arrays, so that the scores are
+those of scikit-learn's own search and no response is computed twice.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from numbers import Number
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.validation import _check_method_params
+from threadpoolctl import ThreadpoolController
+
+from heldout._seeding import numpy_seed
+from heldout.cells import CellKey, CellResult, CellState
+from heldout.configurations import Configuration
+from heldout.errors import InputError
+from heldout.folds import Split
+from heldout.metrics.base import Metric, Response
+from heldout.metrics.from_scorer import metric_from_scorer
+from heldout.metrics.named import check_fits
+from heldout.task import Task, Truth, codes_of, labels_text
+
+_METHODS = {
+    Response.LABELS: "predict",
+    Response.VALUES: "predict",
+    Response.PROBABILITIES: "predict_proba",
+    Response.DECISION: "decision_function",
+}
+
+
+class UnusablePredictionError(ValueError):
+    """A model's response cannot be scored: not finite, of the wrong shape, or without a class."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """What is measured, and by which scorer the winner is chosen.
+
+    Attributes
+    ----------
+    scorer : callable
+        ``scorer(estimator, X, y, **params)`` to a number, or to a dict of numbers by name.
+    metrics : mapping of str to Metric or None
+        What each scorer computes; None for one that cannot be opened. ``score`` is the name of a single scorer.
+    refit_metric : str
+    keep : tuple of Response
+        Responses to record besides those that the metrics read, where a model offers them.
+    """
+
+    scorer: Callable[..., Any]
+    metrics: Mapping[str, Metric | None]
+    refit_metric: str = "score"
+    keep: tuple[Response, ...] = ()
+
+    @property
+    def wanted(self) -> tuple[tuple[Response, ...], ...]:
+        """Responses to record: of each group the first that a model offers."""
+        read = [metric.responses for metric in self.metrics.values() if metric is not None]
+        return tuple(dict.fromkeys(read + [(response,) for response in self.keep]))
+
+
+def make_scoring(
+    truth: Truth, scorer: Any, refit_metric: str = "score", keep: tuple[Response, ...] = ()
+) -> Scoring:
+    """Open a scorer, or several that scikit-learn has gathered into one, for a target.
+
+    Parameters
+    ----------
+    scorer : callable
+        Of ``check_scoring`` (one scorer or several), or any ``callable(estimator, X, y)``.
+
+    Raises
+    ------
+    InputError
+        When a metric does not fit the target.
+    """
+    members = getattr(scorer, "_scorers", None)
+    members = members if isinstance(members, Mapping) else {"score": scorer}
+    metrics: dict[str, Metric | None] = {}
+    for name, member in members.items():
+        metric = metric_from_scorer(member)
+        metrics[name] = None if metric is None else check_fits(metric, truth)
+    return Scoring(scorer, metrics, refit_metric, keep)
+
+
+@dataclass(frozen=True, eq=False)
+class Routed:
+    """Parameters beyond X and y, by where they go.
+
+    Attributes
+    ----------
+    fit : mapping of str to object
+        To every estimator's ``fit``.
+    fit_of_model : mapping of str to mapping
+        To one estimator of a list of them, in place of ``fit``.
+    score : mapping of str to object
+        To the scorer.
+    """
+
+    fit: Mapping[str, Any] = field(default_factory=dict)
+    fit_of_model: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    score: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_fit(self, configuration: Configuration) -> Mapping[str, Any]:
+        """What the configuration's ``fit`` is given."""
+        return self.fit_of_model.get(configuration.model or "", self.fit)
+
+
+@dataclass(frozen=True, eq=False)
+class CellContext:
+    """What the cells of a search have in common; sent to the workers once a batch.
+
+    Attributes
+    ----------
+    X, y : array-like of N rows
+    classes : ndarray or None
+        Labels in the order of their codes; None for a regression.
+    positive : int or None
+        Code of the class that binary probabilities and decisions shall point to.
+    error_score : number or 'raise'
+    return_train_score : bool
+    entropy : int or None
+        Fills ``random_state=None`` inside estimators; None leaves them.
+    """
+
+    X: Any
+    y: Any
+    classes: NDArray[Any] | None
+    positive: int | None
+    scoring: Scoring
+    routed: Routed = field(default_factory=Routed)
+    error_score: float | str = np.nan
+    return_train_score: bool = False
+    entropy: int | None = None
+
+    @classmethod
+    def of_task(
+        cls,
+        task: Task,
+        scoring: Scoring,
+        routed: Routed,
+        error_score: float | str,
+        return_train_score: bool,
+        entropy: int | None,
+    ) -> CellContext:
+        """The context of a task's cells."""
+        truth = task.truth
+        return cls(
+            task.X, task.target, truth.classes, truth.positive, scoring, routed, error_score, return_train_score, entropy
+        )  # fmt: skip
+
+
+def fit_cell(context: CellContext, configuration: Configuration, split: Split) -> CellResult:
+    """Train and test one configuration on one split.
+
+    Whatever the estimator raises becomes a failed result, except with ``error_score="raise"``. BLAS and OpenMP
+    run on one thread, so that the numbers do not depend on who else is working.
+    """
+    key = CellKey(configuration.position, split.repeat, split.fold)
+    model = _seeded(configuration.fresh(), context.entropy, split.repeat, split.fold)
+    X, y = context.X, context.y
+    fit_params = _check_method_params(X, params=dict(context.routed.to_fit(configuration)), indices=split.train)
+    with single_threaded():
+        started = time.perf_counter()
+        X_train, y_train = _safe_split(model, X, y, split.train)
+        X_test, y_test = _safe_split(model, X, y, split.test, split.train)
+        try:
+            model.fit(X_train, y_train, **fit_params)
+        except Exception as error:
+            if context.error_score == "raise":
+                raise
+            return CellResult(key, CellState.FAILED, said(error), time.perf_counter() - started)
+        fitted = time.perf_counter()
+        try:
+            remember_responses(model, X_test)
+            predictions = recorded(context, model, X_test)
+        except Exception as error:
+            if context.error_score == "raise":
+                raise
+            return CellResult(key, CellState.FAILED, said(error), fitted - started, time.perf_counter() - fitted)
+        test_scores, complaint = _scores(context, model, X_test, y_test, split.test)
+        scored = time.perf_counter()
+        train_scores: Mapping[str, float] = {}
+        if context.return_train_score:
+            train_scores, _ = _scores(context, model, X_train, y_train, split.train)
+    return CellResult(
+        key, CellState.DONE, complaint, fitted - started, scored - fitted, test_scores, train_scores, predictions
+    )
+
+
+def refitted(context: CellContext, configuration: Configuration) -> BaseEstimator:
+    """The configuration fitted on all rows, seeded like a cell of its own."""
+    model = _seeded(configuration.fresh(), context.entropy, "refit")
+    with single_threaded():
+        return model.fit(context.X, context.y, **context.routed.to_fit(configuration))
+
+
+def said(error: BaseException) -> str:
+    """An exception as one line: its type and text."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _seeded(model: BaseEstimator, entropy: int | None, *place: int | str) -> BaseEstimator:
+    """Fill every ``random_state=None`` inside, from where it stands and the place in the search.
+
+    Configurations share these seeds, so that they differ by their parameters and not by luck.
+    """
+    if entropy is None:
+        return model
+    seeds = {
+        name: numpy_seed(entropy, "cells", name, *place)
+        for name, value in sorted(model.get_params(deep=True).items())
+        if value is None and name.rpartition("__")[2] == "random_state"
+    }
+    return model.set_params(**seeds) if seeds else model
+
+
+@contextmanager
+def single_threaded() -> Iterator[None]:
+    """One thread for BLAS and OpenMP."""
+    with _controller(len(sys.modules)).limit(limits=1):
+        yield
+
+
+@functools.lru_cache(maxsize=1)
+def _controller(n_modules: int) -> ThreadpoolController:
+    # Looking for libraries takes milliseconds; there can only be new ones when a module was imported meanwhile.
+    return ThreadpoolController()
+
+
+def remember_responses(model: Any, X: Any) -> None:
+    """Make the model compute each response to ``X`` once, however often it is asked.
+
+    The methods are shadowed on this one object, which is thrown away after scoring: so it stays of its own type
+    for scorers that look at it.
+    """
+    for method in ("predict", "predict_proba", "decision_function"):
+        if hasattr(model, method):
+            setattr(model, method, _once(getattr(model, method), X))
+    last = model
+    while hasattr(last, "steps"):
+        last = last.steps[-1][1]
+    inherited = getattr(type(last), "score", None)
+    # A pipeline's own score would transform and predict once more.
+    if last is not model and inherited in (ClassifierMixin.score, RegressorMixin.score):
+        model.score = functools.partial(inherited, model)
+
+
+def _once(method: Callable[..., Any], X: Any) -> Callable[..., Any]:
+    answers: list[Any] = []
+
+    @functools.wraps(method)
+    def answer(asked: Any, *args: Any, **kwargs: Any) -> Any:
+        if asked is not X or args or kwargs:
+            return method(asked, *args, **kwargs)
+        if not answers:
+            answers.append(method(asked))
+        # A copy: some callers write into what they get (MLPClassifier.predict_log_proba does).
+        return answers[0].copy() if hasattr(answers[0], "copy") else answers[0]
+
+    return answer
+
+
+def recorded(context: CellContext, model: Any, X: Any) -> dict[Response, NDArray[Any]]:
+    """The wanted responses to ``X``, coded as ``HeldOutPredictions`` holds them.
+
+    Raises
+    ------
+    UnusablePredictionError
+        When a response is not finite, of the wrong shape, or lacks a class.
+    """
+    kinds = _offered_by(context, model)
+    responses: dict[Response, NDArray[Any]] = {}
+    for group in context.scoring.wanted:
+        found = next((response for response in group if response in kinds), None)
+        if found is None or found in responses:
+            continue
+        answer = np.asarray(getattr(model, _METHODS[found])(X))
+        responses[found] = _coded(context, model, found, answer)
+    return responses
+
+
+def _offered_by(context: CellContext, model: Any) -> set[Response]:
+    other = Response.VALUES if context.classes is not None else Response.LABELS
+    return {response for response, method in _METHODS.items() if response is not other and hasattr(model, method)}
+
+
+def _coded(context: CellContext, model: Any, response: Response, answer: NDArray[Any]) -> NDArray[Any]:
+    classes = context.classes
+    if response is Response.LABELS:
+        assert classes is not None
+        codes = codes_of(answer.reshape(-1), classes)
+        if (codes < 0).any():
+            stranger = answer.reshape(-1)[codes < 0][:1]
+            raise UnusablePredictionError(f"it predicted {labels_text(stranger)}, which is no class of the target")
+        return codes
+    numbers = answer.astype(np.float64)
+    if not np.isfinite(numbers).all():
+        unusable = int((~np.isfinite(numbers)).sum())
+        raise UnusablePredictionError(f"{unusable} of {numbers.size} predicted {response} are NaN or infinite")
+    if response is Response.VALUES:
+        if numbers.size != len(numbers):
+            raise UnusablePredictionError(f"it predicted an array of shape {numbers.shape}, not a number a row")
+        return numbers.reshape(-1)
+    assert classes is not None
+    return _by_class(context, numbers, np.asarray(getattr(model, "classes_", classes)), response)
+
+
+def _by_class(
+    context: CellContext, numbers: NDArray[np.float64], known: NDArray[Any], response: Response
+) -> NDArray[np.float64]:
+    """Columns in the order of the target's classes; of a binary task the positive class alone."""
+    classes = context.classes
+    assert classes is not None
+    place = codes_of(classes, known)
+    if (place < 0).any():
+        raise UnusablePredictionError(f"class {labels_text(classes[place < 0])} is missing from its training rows")
+    if len(classes) == 2 and numbers.ndim == 1:  # a decision points to the second class that the model knows
+        return numbers if place[context.positive or 0] == 1 else -numbers
+    if numbers.ndim != 2 or numbers.shape[1] != len(known):
+        raise UnusablePredictionError(
+            f"its {response} have shape {numbers.shape}, not a column for each of {len(known)} classes"
+        )
+    aligned = numbers[:, place]
+    return aligned[:, context.positive or 0] if len(classes) == 2 else aligned
+
+
+def _scores(
+    context: CellContext, model: Any, X: Any, y: Any, rows: NDArray[np.intp]
+) -> tuple[dict[str, float], str]:
+    """Each scorer's score, without those that raised, and what the first of these said."""
+    params = _check_method_params(context.X, params=dict(context.routed.score), indices=rows)
+    try:
+        answer = context.scoring.scorer(model, X, y, **params)
+    except Exception as error:
+        if context.error_score == "raise":
+            raise
+        return {}, said(error)
+    answers = answer if isinstance(answer, dict) else {"score": answer}
+    scores, complaint = {}, ""
+    for name, value in answers.items():
+        if isinstance(value, str):  # scikit-learn's way to say that one of several scorers raised
+            complaint = complaint or f"{name}: {value.strip().splitlines()[-1]}"
+            continue
+        number = value.item() if hasattr(value, "item") and np.size(value) == 1 else value
+        if not isinstance(number, Number):
+            raise InputError(f"scoring must return a number, got {value!r} ({type(value)}) from scorer '{name}'.")
+        scores[name] = float(number)  # type: ignore[arg-type]
+    return scores, complaint
