@@ -69,9 +69,10 @@ struct Extent {
 };
 Extent extent_of(const Weightings<std::uint8_t>& counts);
 
-// The lanes taken together: 256 bytes of each row.
+// The lanes taken together: one cache line of counts, so that the sums of a walk stay in registers and the
+// counts of a few hundred rows in the nearest cache. Doubles need more work at a time to pay for a row's address.
 template <class T>
-constexpr std::size_t kLanes = 256 / sizeof(T);
+constexpr std::size_t kLanes = (sizeof(T) == 8 ? 256 : 64) / sizeof(T);
 
 // Up to kLanes<T> weightings, transposed: row i's lanes at `rows() + i * kLanes<T>`. Row n is zero, for
 // padding; rows n + 1 .. 2n, where asked for, are rows 0 .. n - 1 doubled. Lanes beyond the last are zero.

@@ -152,48 +152,45 @@ void RankSums::all(const Weightings<double>& weights, double* sums) const {
 
 namespace {
 
-// One weighting with the slots of a LaneBlock.
+// One weighting with the slots of a LaneBlock. Twice a count fits in 16 bits.
 template <class In, class T>
 void load_lane(const In* weights, std::size_t n, T* slots) {
     slots[n] = T(0);
     for (std::size_t i = 0; i < n; ++i) {
         slots[i] = static_cast<T>(weights[i]);
-        slots[n + 1 + i] = slots[i] + slots[i];
+        slots[n + 1 + i] = static_cast<T>(slots[i] + slots[i]);
     }
-}
-
-template <class T>
-T walk_lane(const T* w, const RankStep* step, const RankStep* end) {
-    T passed = 0, sum = 0;
-    for (; step != end; ++step) {
-        passed = passed + w[step->below[0]] + w[step->below[1]] + w[step->below[2]] + w[step->below[3]];
-        if constexpr (std::numeric_limits<T>::is_integer) {
-            sum += passed * (w[step->met[0]] + w[step->met[1]] + w[step->met[2]] + w[step->met[3]]);
-        } else {
-            for (int k = 0; k < 4; ++k) sum += w[step->met[k]] * passed;
-        }
-    }
-    return sum;
 }
 
 }  // namespace
 
 void RankSums::selected(const Weightings<std::uint8_t>& counts, const std::int64_t* columns,
                         std::int64_t* sums) const {
-    std::vector<std::int64_t> slots(2 * n_ + 1);
+    std::vector<std::uint16_t> w(2 * n_ + 1);
     for (std::size_t l = 0; l < counts.lanes; ++l) {
-        load_lane(counts.lane(l), n_, slots.data());
+        load_lane(counts.lane(l), n_, w.data());
         const Steps program = steps(static_cast<std::size_t>(columns[l]));
-        sums[l] = walk_lane(slots.data(), program.begin, program.end);
+        std::int64_t passed = 0, sum = 0;
+        for (const RankStep* step = program.begin; step != program.end; ++step) {
+            const std::uint32_t *b = step->below, *m = step->met;
+            passed += w[b[0]] + w[b[1]] + w[b[2]] + w[b[3]];
+            sum += passed * (w[m[0]] + w[m[1]] + w[m[2]] + w[m[3]]);
+        }
+        sums[l] = sum;
     }
 }
 
 void RankSums::selected(const Weightings<double>& weights, const std::int64_t* columns, double* sums) const {
-    std::vector<double> slots(2 * n_ + 1);
+    std::vector<double> w(2 * n_ + 1);
     for (std::size_t l = 0; l < weights.lanes; ++l) {
-        load_lane(weights.lane(l), n_, slots.data());
+        load_lane(weights.lane(l), n_, w.data());
         const Steps program = steps(static_cast<std::size_t>(columns[l]));
-        sums[l] = walk_lane(slots.data(), program.begin, program.end);
+        double passed = 0.0, sum = 0.0;
+        for (const RankStep* step = program.begin; step != program.end; ++step) {  // in the order of a walk
+            for (const std::uint32_t slot : step->below) passed = passed + w[slot];
+            for (const std::uint32_t slot : step->met) sum = sum + w[slot] * passed;
+        }
+        sums[l] = sum;
     }
 }
 
