@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
@@ -66,7 +65,7 @@ class OutputFolder:
         partial = self.path / f".{name}.partial"
         try:
             writer(partial)
-            os.replace(partial, final)
+            partial.replace(final)
         finally:
             partial.unlink(missing_ok=True)
         return final

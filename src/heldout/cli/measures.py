@@ -1,0 +1,103 @@
+"""From the name of a metric to the scorer that a search runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from heldout.errors import InputError
+from heldout.metrics import check_fits, metric_named
+from heldout.metrics.base import Metric, Response
+from heldout.task import Task, TaskKind, Truth, labels_text
+
+_OF_ONE_CLASS = ("f1", "precision", "recall", "average_precision", "neg_brier_score")
+"""Scorers that take the class called 1 as positive unless they are told, and so fail on other labels."""
+
+
+def scorer_of(name: str, truth: Truth) -> Any:
+    """scikit-learn's scorer of that name, told which class is positive.
+
+    Parameters
+    ----------
+    name : str
+        A scorer's name, or a loss's own (``log_loss`` for ``neg_log_loss``).
+
+    Raises
+    ------
+    InputError
+        When there is no such metric, or it does not fit the target.
+    """
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    measured = check_fits_named(name, truth)
+    known = set(get_scorer_names())
+    found = next(
+        (known_as for known_as in (name, measured.name, f"neg_{measured.name}") if known_as in known), None
+    )
+    if found is None:
+        raise InputError(
+            f"--metric {name} is no scorer that a search can run; give the name of a scorer of scikit-learn, "
+            "such as roc_auc, accuracy or r2."
+        )
+    if truth.kind is TaskKind.BINARY and found in _OF_ONE_CLASS:
+        return _told(found, truth.pos_label)
+    return get_scorer(found)
+
+
+def check_fits_named(name: str, truth: Truth) -> Metric:
+    """The metric of that name, where it fits the target; ``--metric`` begins its sentences otherwise."""
+    try:
+        measured = metric_named(name)
+        # A metric of one class is told later which class that is.
+        return measured if name in _OF_ONE_CLASS and truth.kind in measured.tasks else check_fits(measured, truth)
+    except InputError as error:
+        raise InputError(f"--metric {name}: {error}") from None
+
+
+def _told(name: str, positive: Any) -> Any:
+    from sklearn.metrics import (
+        average_precision_score,
+        brier_score_loss,
+        f1_score,
+        make_scorer,
+        precision_score,
+        recall_score,
+    )
+
+    on_labels = {"f1": f1_score, "precision": precision_score, "recall": recall_score}
+    if name in on_labels:
+        return make_scorer(on_labels[name], pos_label=positive)
+    if name == "average_precision":
+        ranked = ("decision_function", "predict_proba")
+        return make_scorer(average_precision_score, response_method=ranked, pos_label=positive)
+    return make_scorer(
+        brier_score_loss, response_method="predict_proba", greater_is_better=False, pos_label=positive
+    )
+
+
+def with_positive(task: Task, label: str | None) -> Task:
+    """The same task with the class of that text as the positive one.
+
+    Raises
+    ------
+    InputError
+        When the task is not binary or has no such class.
+    """
+    from dataclasses import replace
+
+    if label is None:
+        return task
+    if task.truth.kind is not TaskKind.BINARY or task.truth.classes is None:
+        raise InputError(f"--positive {label} needs a target of two classes, got a {task.truth.kind.value} one.")
+    names = [str(found) for found in task.truth.classes.tolist()]
+    if label not in names:
+        raise InputError(f"--positive must be one of the classes {labels_text(task.truth.classes)}, got {label!r}.")
+    return replace(task, truth=task.truth.with_positive(names.index(label)))
+
+
+def without_the_unable(entries: list[Any], metrics: Mapping[str, Metric | None]) -> tuple[list[Any], list[str]]:
+    """Entries whose models give what the metric reads, and the names of the others."""
+    if not any(metric and set(metric.responses) == {Response.PROBABILITIES} for metric in metrics.values()):
+        return entries, []
+    able = [entry for entry in entries if hasattr(entry[1], "predict_proba")]
+    return able, [name for name, model, _ in entries if not hasattr(model, "predict_proba")]

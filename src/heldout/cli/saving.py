@@ -1,0 +1,73 @@
+"""The files of a finished run that other programs open: the model and the held-out predictions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from heldout.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from heldout.cli.folder import OutputFolder
+    from heldout.metrics.base import Metric
+    from heldout.result import Evaluation
+
+REVIEWED_TYPES = frozenset(
+    {
+        "sklearn._loss.link.HalfLogitLink",
+        "sklearn._loss.link.IdentityLink",
+        "sklearn._loss.link.Interval",
+        "sklearn._loss.link.LogLink",
+        "sklearn._loss.link.LogitLink",
+        "sklearn._loss.link.MultinomialLogit",
+        "sklearn._loss.loss.HalfBinomialLoss",
+        "sklearn._loss.loss.HalfMultinomialLoss",
+        "sklearn._loss.loss.HalfSquaredError",
+        "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper",
+        "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+        "sklearn.metrics._dist_metrics.EuclideanDistance64",
+        "sklearn.metrics._dist_metrics.ManhattanDistance64",
+        "sklearn.metrics._dist_metrics.MinkowskiDistance64",
+        "sklearn.neighbors._ball_tree.BallTree64",
+        "sklearn.neighbors._kd_tree.KDTree64",
+        "sklearn.tree._tree.Tree",
+    }
+)
+"""Types beyond those that skops trusts by itself which the presets' models hold; each only computes."""
+
+
+def write_model(model: Any, folder: OutputFolder) -> Path:
+    """``model.skops`` and, beside it, ``model.trusted.json``: the types to trust when it is loaded.
+
+    Only reviewed types are listed, so that a model of other types is not loaded without a look at them.
+    """
+    try:
+        from skops import io
+    except ImportError:
+        raise MissingExtraError("Saving the model", "app") from None
+    path = folder.write("model.skops", lambda partial: io.dump(model, partial))
+    asked = sorted(io.get_untrusted_types(file=path))
+    trusted = {
+        "trusted": [name for name in asked if name in REVIEWED_TYPES],
+        "not_reviewed": [name for name in asked if name not in REVIEWED_TYPES],
+    }
+    folder.write_json("model.trusted.json", trusted)
+    return path
+
+
+def write_predictions(evaluation: Evaluation, metric: Metric, target: str, folder: OutputFolder) -> Path:
+    """``predictions.parquet``: what ``heldout estimate`` reads without being told a column."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from heldout.adapters.table_predictions import table_of_predictions
+
+    frame, roles = table_of_predictions(evaluation.task, evaluation.predictions, metric, target)
+    if evaluation.estimate is not None:
+        settings = ("aggregate", "entropy", "n_bootstraps", "confidence_level", "alternative")
+        provenance = evaluation.estimate.to_dict()["provenance"]
+        roles["settings"] = {name: provenance[name] for name in settings if name in provenance}
+    arrow = pa.Table.from_pandas(frame, preserve_index=False)
+    arrow = arrow.replace_schema_metadata({**(arrow.schema.metadata or {}), b"heldout": json.dumps(roles).encode()})
+    return folder.write("predictions.parquet", lambda partial: pq.write_table(arrow, partial))

@@ -1,0 +1,381 @@
+"""``heldout tune``: from a table to a fitted model, an estimate that can be believed, and a report."""
+
+from __future__ import annotations
+
+import math
+import os
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from heldout.cli.console import Console
+from heldout.cli.group import Interrupted
+
+if TYPE_CHECKING:
+    from heldout.adapters.table_task import TableTask
+    from heldout.cli.folder import OutputFolder
+    from heldout.configurations import Configurations
+    from heldout.fitting import Scoring
+    from heldout.folds import Folds
+    from heldout.result import Evaluation
+    from heldout.task import Task
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user asked for; the fields are the options."""
+
+    data: str
+    target: str
+    task: str | None
+    metric: str | None
+    positive: str | None
+    preset: str
+    cv: int
+    repeats: int
+    drop: str
+    groups: str | None
+    method: str
+    n_bootstraps: int
+    confidence_level: float
+    n_jobs: int
+    engine: str
+    seed: int
+    out: str
+    resume: bool
+    accept_changed_code: bool
+    as_json: bool
+    quiet: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Everything that is decided before the first fit."""
+
+    found: TableTask
+    task: Task
+    scoring: Scoring
+    folds: Folds
+    configurations: Configurations
+    source: str
+
+
+@click.command(name="tune", short_help="Tune models on a table and say how good the best one is.")
+@click.argument("data")
+@click.option("--target", required=True, metavar="COL", help="The column to predict.")
+@click.option(
+    "--task", metavar="KIND", help="classification or regression (also binary, multiclass); guessed unless told."
+)
+@click.option(
+    "--metric",
+    metavar="NAME",
+    help="What to tune for and estimate: a scorer of scikit-learn. "
+    "roc_auc, accuracy (several classes) or r2 unless told.",
+)
+@click.option("--positive", metavar="LABEL", help="The positive of two classes; the last in order unless told.")
+@click.option(
+    "--preset",
+    default="quick",
+    show_default=True,
+    metavar="NAME",
+    help="quick: a few dozen configurations; standard: a few hundred.",
+)
+@click.option("--cv", type=int, default=5, show_default=True, help="Number of folds.")
+@click.option("--repeats", type=int, default=1, show_default=True, help="How often to draw the folds anew.")
+@click.option("--drop", default="never", show_default=True, help="When to drop losing configurations: never.")
+@click.option("--groups", metavar="COL", help="Rows of one group (a patient, a site) stay together.")
+@click.option(
+    "--method",
+    default="bbc",
+    show_default=True,
+    help="How to estimate: bbc (bias-corrected by bootstrap, with an interval), tt, cv (uncorrected), or none.",
+)
+@click.option("--n-bootstraps", type=int, default=1000, show_default=True, help="Bootstraps of bbc.")
+@click.option("--confidence-level", type=float, default=0.95, show_default=True, help="Of the interval.")
+@click.option("--n-jobs", type=int, default=-1, show_default=True, help="Processes; -1 uses every core.")
+@click.option("--engine", default="local", show_default=True, help="Where to fit: local processes.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same result.")
+@click.option("--out", default="heldout-out", show_default=True, metavar="DIR", help="Where to leave the files.")
+@click.option("--resume", is_flag=True, help="Go on with the run in DIR, doing only what is left.")
+@click.option("--accept-changed-code", is_flag=True, help="Resume although a version has changed since.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else to stdout.")
+@click.option("--quiet", is_flag=True, help="Print only the result.")
+@click.pass_context
+def command(ctx: click.Context, /, **options: Any) -> None:
+    """Try many models on DATA and estimate how good the best one is, corrected for having been the best.
+
+    DATA is a CSV or Parquet file, or example:breast_cancer (also iris, wine, digits, diabetes). DIR receives
+    run.db, model.skops, predictions.parquet, estimate.json and report.html.
+    """
+    wanted = Options(**options)
+    console = Console(wanted.as_json, wanted.quiet)
+    again = command_line(ctx)
+    with console.noting_warnings():
+        _check(wanted)
+        folder = _folder(wanted)
+        plan = _plan(wanted, console)
+        folder.check_room(_bytes_of(plan))
+        try:
+            evaluation = _search(wanted, plan, folder, console)
+            files = _leave(evaluation, plan, folder, again, console)
+        except KeyboardInterrupt:
+            raise Interrupted(_how_to_go_on(folder, again, wanted.resume)) from None
+    console.table(_result(evaluation, files, wanted))
+    console.document(_document(evaluation, files, plan))
+
+
+def command_line(ctx: click.Context) -> str:
+    """The command as the user could type it again, without what was left at its default."""
+    words = ["heldout", str(ctx.info_name)]
+    for parameter in ctx.command.params:
+        name, value = str(parameter.name), ctx.params.get(str(parameter.name))
+        if ctx.get_parameter_source(name) is not click.core.ParameterSource.COMMANDLINE:
+            continue
+        if isinstance(parameter, click.Argument):
+            words.append(str(value))
+        elif value is True:
+            words.append(parameter.opts[0])
+        else:
+            for each in value if isinstance(value, tuple) else (value,):
+                words += [parameter.opts[0], str(each)]
+    return shlex.join(words)
+
+
+def _check(wanted: Options) -> None:
+    """What can be refused before anything is read."""
+    from heldout.errors import InputError
+    from heldout.estimates import METHODS
+    from heldout.estimates.intervals import check_interval_settings
+    from heldout.spaces import PRESETS
+
+    allowed = {"--method": (wanted.method, (*METHODS, "none")), "--preset": (wanted.preset, PRESETS)}
+    for option, (value, choices) in allowed.items():
+        if value not in choices:
+            raise InputError(f"{option} must be one of {', '.join(choices)}, got {value!r}.")
+    if wanted.drop not in ("never", "none"):
+        raise InputError(
+            f"--drop {wanted.drop} is not available in this version; leave it out: every configuration is "
+            "fitted on every fold (--drop never)."
+        )
+    if wanted.engine != "local":
+        raise InputError(
+            f"--engine {wanted.engine} is not available in this version; leave it out: fits run in processes on "
+            "this machine (--engine local)."
+        )
+    if wanted.n_jobs == 0:
+        raise InputError("--n-jobs must not be 0; use a number of processes, or -1 for every core.")
+    if not 0 <= wanted.seed < 2**64:
+        raise InputError(f"--seed must be from 0 to 2**64 - 1, got {wanted.seed}.")
+    if wanted.repeats < 1:
+        raise InputError(f"--repeats must be at least 1, got {wanted.repeats}.")
+    if wanted.cv < 2:
+        raise InputError(f"--cv must be at least 2, got {wanted.cv}; use 5 or 10 folds.")
+    check_interval_settings(wanted.n_bootstraps, wanted.confidence_level, "two-sided")
+
+
+def _folder(wanted: Options) -> OutputFolder:
+    from heldout.cli.folder import OutputFolder
+    from heldout.errors import StoreError
+
+    folder = OutputFolder(Path(wanted.out))
+    folder.check_writable()
+    if folder.run_file.exists() and not wanted.resume:
+        raise StoreError(
+            f"{folder.path} holds a run already; go on with it (--resume), or choose another folder with --out."
+        )
+    return folder
+
+
+def _plan(wanted: Options, console: Console) -> Plan:
+    from heldout.adapters.table_task import DEFAULT_METRICS, check_folds_fit, task_from_table
+    from heldout.adapters.tables import quoted, read_table
+    from heldout.cli.measures import scorer_of, with_positive, without_the_unable
+    from heldout.configurations import make_configurations
+    from heldout.errors import InputError
+    from heldout.fitting import make_scoring
+    from heldout.metrics.base import Response
+    from heldout.spaces import preset
+
+    table = read_table(wanted.data)
+    found = task_from_table(table, wanted.target, kind=wanted.task, groups=wanted.groups)
+    task = with_positive(found.task, wanted.positive)
+    console.say(f"{table.name}: {task.n_rows} rows, {task.X.shape[1]} columns to predict from.")
+    for remark in table.remarks:
+        console.note(remark)
+    for reason in dict.fromkeys(found.set_aside.values()):
+        names = [name for name, why in found.set_aside.items() if why == reason]
+        console.note(f"Set aside {quoted(names)} ({reason}).")
+    console.say(found.why)
+    metric = wanted.metric or DEFAULT_METRICS[task.truth.kind]
+    keep = (Response.LABELS, Response.PROBABILITIES) if task.truth.kind.is_classification else ()
+    scoring = make_scoring(task.truth, scorer_of(metric, task.truth), keep=keep)
+    console.say(f"Metric: {metric}." + ("" if wanted.metric else " To choose another: --metric NAME."))
+    check_folds_fit(found, wanted.cv)
+    folds = _folds(task, wanted)
+    entries, unable = without_the_unable(preset(wanted.preset, task.X, task.truth.kind), scoring.metrics)
+    if unable:
+        console.note(f"Left out {', '.join(unable)}: these models give no probabilities, which {metric} needs.")
+    if not entries:
+        raise InputError(f"no model of the preset can be scored by {metric}; choose another --metric.")
+    configurations = make_configurations(entries)
+    console.say(_plan_sentence(wanted, folds, configurations, [name for name, _, _ in entries]))
+    return Plan(found, task, scoring, folds, configurations, table.name)
+
+
+def _folds(task: Task, wanted: Options) -> Folds:
+    """Shuffled folds, because the order of a file's rows is seldom random; stratified, and groups kept whole."""
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+
+    from heldout._seeding import numpy_seed
+    from heldout.folds import make_folds
+
+    seed = numpy_seed(wanted.seed, "folds", 0)
+    stratified = task.truth.kind.is_classification
+    if task.groups is None:
+        splitter = (StratifiedKFold if stratified else KFold)(wanted.cv, shuffle=True, random_state=seed)
+    elif stratified:
+        splitter = StratifiedGroupKFold(wanted.cv, shuffle=True, random_state=seed)
+    else:
+        splitter = GroupKFold(wanted.cv, shuffle=True, random_state=seed)
+    return make_folds(task, splitter, repeats=wanted.repeats, entropy=wanted.seed)
+
+
+def _plan_sentence(wanted: Options, folds: Folds, configurations: Configurations, models: list[str]) -> str:
+    repeats = f" x {wanted.repeats} repeats" if wanted.repeats > 1 else ""
+    grouped = " of whole groups" if wanted.groups else ""
+    return (
+        f"Plan: {len(configurations)} configurations ({', '.join(models)}) x {wanted.cv} folds{grouped}{repeats} = "
+        f"{len(configurations) * folds.n_splits} fits, seed {wanted.seed}."
+    )
+
+
+def _bytes_of(plan: Plan) -> int:
+    """Held-out predictions on the disk: in the run file, and once more in predictions.parquet."""
+    outputs = max(plan.task.truth.n_classes, 1)
+    cells = plan.task.n_rows * len(plan.configurations) * plan.folds.n_repeats
+    return 8 * cells * (2 * outputs + 2)
+
+
+def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console) -> Evaluation:
+    from heldout.evaluate import evaluate
+    from heldout.run.progress import progress
+    from heldout.store.sqlite import SQLiteStore
+
+    # Workers inherit it: what they print would tear the progress bar, and is no more than an interim remark.
+    os.environ.setdefault("PYTHONWARNINGS", "ignore")
+    if wanted.resume and not folder.run_file.exists():
+        console.note(f"{folder.path} holds no run yet, so there is nothing to resume; a new one begins.")
+    with progress(quiet=wanted.quiet) as listener:
+        return evaluate(
+            plan.task,
+            plan.configurations,
+            plan.folds,
+            plan.scoring,
+            method=None if wanted.method == "none" else wanted.method,
+            n_bootstraps=wanted.n_bootstraps,
+            confidence_level=wanted.confidence_level,
+            store=SQLiteStore(folder.run_file, accept_changed_code=wanted.accept_changed_code, one_run=True),
+            resume=wanted.resume,
+            entropy=wanted.seed,
+            seed_estimators=True,
+            n_jobs=wanted.n_jobs,
+            listeners=[listener],
+        )
+
+
+def _leave(
+    evaluation: Evaluation, plan: Plan, folder: OutputFolder, again: str, console: Console
+) -> dict[str, str]:
+    """Write the files; the report last, so that its being there says that all is there."""
+    from heldout.cli.saving import write_model, write_predictions
+    from heldout.report import report_content, write_report
+
+    files = {"run": folder.run_file}
+    files["model"] = write_model(evaluation.model, folder)
+    metric = plan.scoring.metrics[plan.scoring.refit_metric]
+    if metric is not None:
+        files["predictions"] = write_predictions(evaluation, metric, plan.found.target, folder)
+    if evaluation.estimate is not None:
+        files["estimate"] = folder.write_json("estimate.json", evaluation.estimate.to_dict())
+    content = report_content(evaluation, command=again, title=plan.source)
+    folder.write_json("report.json", content.to_dict())
+    files["report"] = folder.write("report.html", lambda path: write_report(content, path))
+    return {name: str(path) for name, path in files.items()}
+
+
+def _how_to_go_on(folder: OutputFolder, again: str, resuming: bool) -> str:
+    if not folder.run_file.exists():
+        return "Interrupted before the first fit; nothing was kept."
+    return (
+        f"Interrupted. What was finished is kept in {folder.run_file}; to go on:\n  "
+        f"{again}{'' if resuming else ' --resume'}"
+    )
+
+
+def _result(evaluation: Evaluation, files: dict[str, str], wanted: Options) -> list[tuple[str, str]]:
+    from heldout.run.progress import duration
+
+    estimate = evaluation.estimate
+    rows = [("winner", evaluation.configurations[evaluation.winner].name)]
+    if estimate is None:
+        scores = evaluation.fold_scores[evaluation.refit_metric].values[:, evaluation.winner]
+        rows.append(("uncorrected", f"{float(scores.mean()):.4g} (no estimate was asked for: --method none)"))
+    else:
+        rows += estimate_rows(estimate)
+    failed = f", {len(evaluation.failures)} configurations failed" if evaluation.failures else ""
+    rows += [
+        ("fits", f"{evaluation.n_fits} done, {evaluation.n_fits_saved} saved{failed}"),
+        ("time", duration(sum(evaluation.seconds.values()))),
+        ("files", "\n".join(files.values())),
+    ]
+    return rows
+
+
+def estimate_rows(estimate: Any) -> list[tuple[str, str]]:
+    """An estimate as labelled lines."""
+    rows = [("metric", str(estimate.metric))]
+    if estimate.method == "cv":
+        rows.append(("uncorrected", f"{estimate.uncorrected:.4g}"))
+    else:
+        value = "none" if math.isnan(estimate.value) else f"{estimate.value:.4g}"
+        rows += [
+            ("corrected", f"{value} by {estimate.method}"),
+            ("interval", "none" if estimate.interval is None else _interval(estimate.interval)),
+            ("uncorrected", f"{estimate.uncorrected:.4g}"),
+            ("optimism", "none" if math.isnan(estimate.optimism) else f"{estimate.optimism:.2g}"),
+        ]
+    notes = [message for flag, message in estimate.flags.items()]
+    return rows + ([("note", "\n".join(notes))] if notes else [])
+
+
+def _interval(interval: Any) -> str:
+    sides = "" if interval.alternative == "two-sided" else f", {interval.alternative}"
+    return f"{interval.low:.4g} to {interval.high:.4g} ({interval.confidence_level:.0%} confidence{sides})"
+
+
+def _document(evaluation: Evaluation, files: dict[str, str], plan: Plan) -> dict[str, Any]:
+    """The estimate's fields, and beside them what a script wants to know of the run."""
+    from heldout.estimates.types import json_safe
+
+    estimate = {} if evaluation.estimate is None else evaluation.estimate.to_dict()
+    winner = evaluation.configurations[evaluation.winner]
+    document: dict[str, Any] = json_safe(
+        {
+            **estimate,
+            "winner": {"name": winner.name, "params": winner.params},
+            "task": plan.task.truth.kind.value,
+            "n_rows": plan.task.n_rows,
+            "columns": list(plan.task.X.columns),
+            "set_aside": plan.found.set_aside,
+            "n_configurations": len(plan.configurations),
+            "n_fits": evaluation.n_fits,
+            "n_fits_saved": evaluation.n_fits_saved,
+            "failures": {str(position): reason for position, reason in evaluation.failures.items()},
+            "seconds": dict(evaluation.seconds),
+            "files": files,
+        }
+    )
+    return document
