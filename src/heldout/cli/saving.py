@@ -65,9 +65,11 @@ def write_predictions(evaluation: Evaluation, metric: Metric, target: str, folde
 
     frame, roles = table_of_predictions(evaluation.task, evaluation.predictions, metric, target)
     if evaluation.estimate is not None:
-        settings = ("aggregate", "entropy", "n_bootstraps", "confidence_level", "alternative")
-        provenance = evaluation.estimate.to_dict()["provenance"]
-        roles["settings"] = {name: provenance[name] for name in settings if name in provenance}
+        provenance, interval = evaluation.estimate.provenance, evaluation.estimate.interval
+        settings = {
+            name: provenance[name] for name in ("aggregate", "entropy", "n_bootstraps") if name in provenance
+        }
+        roles["settings"] = settings | ({"confidence_level": interval.confidence_level} if interval else {})
     arrow = pa.Table.from_pandas(frame, preserve_index=False)
     arrow = arrow.replace_schema_metadata({**(arrow.schema.metadata or {}), b"heldout": json.dumps(roles).encode()})
     return folder.write("predictions.parquet", lambda partial: pq.write_table(arrow, partial))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import shlex
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import click
 
 from heldout.cli.console import Console
 from heldout.cli.group import Interrupted
+from heldout.cli.result import estimate_rows
 
 if TYPE_CHECKING:
     from heldout.adapters.table_task import TableTask
@@ -332,28 +332,6 @@ def _result(evaluation: Evaluation, files: dict[str, str], wanted: Options) -> l
         ("files", "\n".join(files.values())),
     ]
     return rows
-
-
-def estimate_rows(estimate: Any) -> list[tuple[str, str]]:
-    """An estimate as labelled lines."""
-    rows = [("metric", str(estimate.metric))]
-    if estimate.method == "cv":
-        rows.append(("uncorrected", f"{estimate.uncorrected:.4g}"))
-    else:
-        value = "none" if math.isnan(estimate.value) else f"{estimate.value:.4g}"
-        rows += [
-            ("corrected", f"{value} by {estimate.method}"),
-            ("interval", "none" if estimate.interval is None else _interval(estimate.interval)),
-            ("uncorrected", f"{estimate.uncorrected:.4g}"),
-            ("optimism", "none" if math.isnan(estimate.optimism) else f"{estimate.optimism:.2g}"),
-        ]
-    notes = [message for flag, message in estimate.flags.items()]
-    return rows + ([("note", "\n".join(notes))] if notes else [])
-
-
-def _interval(interval: Any) -> str:
-    sides = "" if interval.alternative == "two-sided" else f", {interval.alternative}"
-    return f"{interval.low:.4g} to {interval.high:.4g} ({interval.confidence_level:.0%} confidence{sides})"
 
 
 def _document(evaluation: Evaluation, files: dict[str, str], plan: Plan) -> dict[str, Any]:

@@ -1,0 +1,174 @@
+"""``heldout estimate``: a corrected performance from a file of held-out predictions, whoever made them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from heldout.cli.console import Console
+from heldout.cli.result import estimate_rows
+
+if TYPE_CHECKING:
+    from heldout.adapters.table_predictions import TablePredictions
+    from heldout.adapters.tables import Table
+    from heldout.estimates.from_arrays import ResponseName
+    from heldout.estimates.gather import Aggregate
+    from heldout.estimates.types import Alternative
+    from heldout.task import Truth
+
+
+@click.command(name="estimate", short_help="Say how good the best of many configurations is, from predictions.")
+@click.argument("file")
+@click.option("--target", metavar="COL", help="The column of true values.")
+@click.option("--fold", metavar="COL", help="The column that says in which fold a row was held out.")
+@click.option("--group", metavar="COL", help="Rows of one group are drawn together.")
+@click.option("--weight", metavar="COL", help="How much each row counts.")
+@click.option("--exclude", metavar="COL", multiple=True, help="A column that is nothing of these; repeatable.")
+@click.option("--metric", metavar="NAME", help="What to estimate; guessed from target and predictions unless told.")
+@click.option("--positive", metavar="LABEL", help="The class that scores point to; the last in order unless told.")
+@click.option(
+    "--response",
+    default="auto",
+    show_default=True,
+    help="What the predictions are: labels, probabilities, decision, or auto.",
+)
+@click.option("--method", default="bbc", show_default=True, help="bbc, tt (needs --fold) or cv (uncorrected).")
+@click.option(
+    "--aggregate",
+    metavar="NAME",
+    help="pooled: the metric over all rows; folds: its mean over folds. pooled unless the file says otherwise.",
+)
+@click.option("--n-bootstraps", type=int, help="Bootstraps of bbc; 1000 unless the file says otherwise.")
+@click.option("--confidence-level", type=float, help="Of the interval; 0.95 unless the file says otherwise.")
+@click.option("--alternative", default="two-sided", show_default=True, help="two-sided, greater or less.")
+@click.option("--seed", type=int, help="The same seed gives the same result; 0 unless the file says otherwise.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else to stdout.")
+@click.option("--quiet", is_flag=True, help="Print only the result.")
+def command(
+    file: str,
+    target: str | None,
+    fold: str | None,
+    group: str | None,
+    weight: str | None,
+    exclude: tuple[str, ...],
+    metric: str | None,
+    positive: str | None,
+    response: str,
+    method: str,
+    aggregate: str | None,
+    n_bootstraps: int | None,
+    confidence_level: float | None,
+    alternative: str,
+    seed: int | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Estimate the performance of the best of the configurations in FILE, corrected for having been the best.
+
+    FILE is a CSV or Parquet table with a row for each data row: a column of true values, and a column of
+    held-out predictions (scores or labels) for each configuration. The predictions.parquet of `heldout tune` says
+    itself what its columns are.
+    """
+    from heldout.adapters.tables import read_table
+    from heldout.estimates.from_predictions import estimate
+
+    console = Console(as_json, quiet)
+    with console.noting_warnings():
+        table = read_table(file)
+        for remark in table.remarks:
+            console.note(remark)
+        found = _read(table, target, fold, group, weight, exclude)
+        truth = _truth(found, metric)
+        measured = _metric(metric, table, truth, found, console)
+        settings = table.roles.get("settings", {})
+        console.say(
+            f"{table.name}: {truth.n_rows} rows, {found.n_configurations} configurations, {truth.kind.value} "
+            "target."
+        )
+        result = estimate(
+            found.y_true,
+            found.predictions,
+            metric=measured,
+            method=method,
+            folds=found.folds,
+            groups=found.groups,
+            sample_weight=found.sample_weight,
+            aggregate=cast("Aggregate", aggregate or settings.get("aggregate", "pooled")),
+            n_bootstraps=settings.get("n_bootstraps", 1000) if n_bootstraps is None else n_bootstraps,
+            confidence_level=(
+                settings.get("confidence_level", 0.95) if confidence_level is None else confidence_level
+            ),
+            alternative=cast("Alternative", alternative),
+            pos_label=_positive(truth, positive),
+            response=cast("ResponseName", response),
+            random_state=settings.get("entropy", 0) if seed is None else seed,
+        )
+    console.table([("winner", result.selected_name), *estimate_rows(result)])
+    console.document(result.to_dict())
+
+
+def _read(
+    table: Table,
+    target: str | None,
+    fold: str | None,
+    group: str | None,
+    weight: str | None,
+    exclude: tuple[str, ...],
+) -> TablePredictions:
+    from heldout.adapters.table_predictions import predictions_from_own_table, predictions_from_table
+    from heldout.errors import InputError
+
+    if table.roles and not any((target, fold, group, weight, exclude)):
+        return predictions_from_own_table(table)
+    if target is None:
+        raise InputError(f"--target is needed: which column of {table.name} holds the true values?")
+    return predictions_from_table(table, target, fold=fold, group=group, weight=weight, exclude=exclude)
+
+
+def _truth(found: TablePredictions, metric: str | None) -> Truth:
+    """The target as the metric reads it, or as its values say."""
+    from heldout.metrics import metric_named
+    from heldout.predictions import HeldOutPredictions
+    from heldout.task import TaskKind, truth_of
+
+    tasks = None if metric is None else metric_named(metric).tasks
+    if isinstance(found.predictions, HeldOutPredictions) and found.predictions.classes is not None:
+        return truth_of(found.y_true, TaskKind.MULTICLASS, classes=found.predictions.classes)
+    if tasks is not None and TaskKind.REGRESSION not in tasks:
+        return truth_of(found.y_true, TaskKind.MULTICLASS)
+    if tasks is not None and len(tasks) == 1:
+        return truth_of(found.y_true, TaskKind.REGRESSION)
+    truth = truth_of(found.y_true)
+    # Whole numbers of many values are amounts: no table of predictions has one class for every few rows.
+    if truth.n_classes * 5 > truth.n_rows and found.y_true.dtype.kind in "iuf":
+        return truth_of(found.y_true, TaskKind.REGRESSION)
+    return truth
+
+
+def _metric(metric: str | None, table: Table, truth: Truth, found: TablePredictions, console: Console) -> str:
+    from heldout.adapters.table_predictions import check_numbers, guessed_metric
+    from heldout.metrics import check_fits, metric_named
+
+    name = metric or table.roles.get("metric") or guessed_metric(truth, found)
+    if metric is None:
+        console.say(f"Metric: {name}. To choose another: --metric NAME.")
+    measured = metric_named(name)
+    check_fits(measured, truth)
+    check_numbers(found, measured)
+    return name
+
+
+def _positive(truth: Truth, label: str | None) -> Any:
+    """The class of that text."""
+    from heldout.errors import InputError
+    from heldout.task import labels_text
+
+    if label is None:
+        return None
+    if truth.classes is None:
+        raise InputError(f"--positive {label} needs a target of classes, got a {truth.kind.value} one.")
+    known = {str(found): found for found in truth.classes.tolist()}
+    if label not in known:
+        raise InputError(f"--positive must be one of the classes {labels_text(truth.classes)}, got {label!r}.")
+    return known[label]

@@ -1,0 +1,28 @@
+"""``heldout report``: draw the report of a finished run again, from what its folder holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command(name="report", short_help="Draw the report of a finished run again.")
+@click.argument("folder", metavar="DIR")
+@click.option("--to", "destination", metavar="FILE", help="Where to write it; DIR/report.html unless told.")
+def command(folder: str, destination: str | None) -> None:
+    """Draw report.html again from DIR/report.json, the plain data that `heldout tune` left beside it.
+
+    Nothing is fitted or computed again, so a newer heldout can give an old run a newer page.
+    """
+    from heldout.cli.folder import OutputFolder
+    from heldout.cli.report_content import read_content
+    from heldout.report import write_report
+
+    source = Path(folder) / "report.json"
+    content = read_content(source)
+    target = Path(destination) if destination else Path(folder) / "report.html"
+    output = OutputFolder(target.parent)
+    output.check_writable()
+    written = output.write(target.name, lambda partial: write_report(content, partial))
+    click.echo(str(written))
