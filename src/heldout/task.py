@@ -134,6 +134,8 @@ def truth_of(y: Any, kind: TaskKind | str | None = None, *, classes: Any = None,
 def target_column(y: Any) -> NDArray[Any]:
     """``y`` as a 1-D array without missing values."""
     column = np.asarray(y)
+    if isinstance(y, list | tuple) and column.dtype.kind == "U" and not all(isinstance(item, str) for item in y):
+        column = np.asarray(y, dtype=object)  # NumPy would turn the 1 of ["a", 1] into "1", and None into "None"
     if column.ndim == 2 and column.shape[1] == 1:
         column = column[:, 0]
     if column.ndim != 1:
@@ -186,7 +188,7 @@ def _numbers(column: NDArray[Any]) -> NDArray[np.float64]:
         numbers = column.astype(np.float64)
     except (TypeError, ValueError):
         raise InputError(
-            f"a regression target must be numbers, got values like {column[0]!r}; for labels use a "
+            f"a regression target must be numbers, got values like {labels_text(column[:1])}; for labels use a "
             "classification metric."
         ) from None
     if not np.isfinite(numbers).all():
