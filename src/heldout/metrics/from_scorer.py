@@ -56,6 +56,9 @@ _RESPONSES: dict[str, tuple[Response, ...]] = {
     "decision_function": (Response.DECISION,),
 }
 
+_ACCURACIES = {"KNeighborsClassifier.score", "RadiusNeighborsClassifier.score", "DummyClassifier.score"}
+"""Methods of their own that come to the same: they read a missing X in a way that concerns nobody here."""
+
 Builder = Callable[..., Metric | None]
 
 
@@ -91,13 +94,14 @@ def metric_from_scorer(scorer: Any) -> Metric | None:
 
 
 def _metric_of_score_method(estimator: Any) -> Metric | None:
-    """The metric behind ``estimator.score`` where a mixin of scikit-learn brings it."""
+    """The metric behind ``estimator.score`` where scikit-learn defines it as one that we know."""
     while hasattr(estimator, "steps"):  # a Pipeline scores by its last step
         estimator = estimator.steps[-1][1]
     score = getattr(type(estimator), "score", None)
-    if score is ClassifierMixin.score:
+    name = getattr(score, "__qualname__", "") if getattr(score, "__module__", "").startswith("sklearn.") else ""
+    if score is ClassifierMixin.score or name in _ACCURACIES:
         return Accuracy()
-    return R2() if score is RegressorMixin.score else None
+    return R2() if score is RegressorMixin.score or name == "DummyRegressor.score" else None
 
 
 def _with_sign(metric: Metric, sign: int) -> Metric:

@@ -1,0 +1,355 @@
+"""Every declared metric keeps the contract of ``metrics/base.py``: scikit-learn's numbers under any counts.
+
+Tables are small, with tied scores and all classes present; references are scikit-learn's functions on
+``sample_weight=counts`` or, where they refuse weights or differ between versions, on repeated rows.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn
+import sklearn.metrics as skm
+from numpy.typing import NDArray
+from sklearn.utils.fixes import parse_version
+
+from heldout.metrics.base import Fused, Metric, Needs, Response, Statistic, fitted
+from heldout.metrics.named import DECLARED
+from heldout.task import TaskKind, Truth, truth_of
+
+N, C, L = 40, 4, 7
+NEW_BRIER = parse_version(sklearn.__version__) >= parse_version("1.7")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Truth, predictions of each response, and the same as scikit-learn wants them."""
+
+    truth: Truth
+    responses: dict[Response, NDArray[Any]]
+    y: NDArray[Any]
+
+    def column(self, response: Response, j: int) -> NDArray[Any]:
+        predicted = self.responses[response][:, j]
+        return self.truth.classes[predicted] if response is Response.LABELS else predicted
+
+
+def table_of(kind: TaskKind, seed: int, labels: list[Any] | None = None, positive: int | None = None) -> Table:
+    rng = np.random.default_rng(seed)
+    if kind is TaskKind.REGRESSION:
+        y = rng.normal(3, 2, N).round(2)
+        predictions = (y[:, None] + rng.normal(0, np.linspace(0.5, 4, C), (N, C))).round(1)
+        return Table(truth_of(y, kind), {Response.VALUES: predictions}, y)
+    names = np.array(labels if labels is not None else list(range(2 if kind is TaskKind.BINARY else 4)))
+    n_classes = len(names)
+    codes = np.r_[np.arange(n_classes), rng.choice(n_classes, N - n_classes, p=_prevalence(n_classes))]
+    truth = truth_of(names[codes], kind, classes=names)
+    if positive is not None:
+        truth = truth.with_positive(positive)
+    pull = np.linspace(0.0, 2.0, C)[None, :, None]
+    raw = rng.normal(size=(N, C, n_classes)).round(1) + pull * (codes[:, None] == np.arange(n_classes))[:, None]
+    probabilities = np.exp(raw) / np.exp(raw).sum(axis=2, keepdims=True)
+    predicted = raw.argmax(axis=2).astype(np.int32)
+    predicted[:, 0] = n_classes - 1  # a constant predictor is among the columns
+    probabilities[:, 0] = 1 / n_classes
+    decision = raw - raw.mean(axis=2, keepdims=True)
+    if kind is TaskKind.BINARY:
+        probabilities, decision = (a[:, :, truth.positive].round(2) for a in (probabilities, decision))
+    arrays = {
+        Response.LABELS: predicted,
+        Response.PROBABILITIES: probabilities,
+        Response.DECISION: decision,
+    }
+    return Table(truth, arrays, names[codes])
+
+
+def _prevalence(n_classes: int) -> NDArray[np.float64]:
+    return np.arange(1, n_classes + 1) / np.arange(1, n_classes + 1).sum()
+
+
+def bootstraps(seed: int, n: int = N) -> NDArray[np.uint8]:
+    rng = np.random.default_rng(seed)
+    return rng.multinomial(n, np.full(n, 1 / n), size=L).astype(np.uint8)
+
+
+def defined(metric: Metric, truth: Truth, counts: NDArray[Any]) -> NDArray[Any]:
+    """The lanes with a row of every class: what a bootstrap would draw for metrics that need them."""
+    if truth.classes is None or metric.needs is Needs.ROW:
+        return counts
+    present = np.stack([counts[:, truth.values == k].any(axis=1) for k in range(truth.n_classes)], axis=1)
+    assert present.all(axis=1).sum() >= L // 2
+    return counts[present.all(axis=1)]
+
+
+Reference = Callable[[Truth, NDArray[Any], NDArray[Any], NDArray[Any] | None], float]
+
+
+def _plain(function: Callable[..., Any], **arguments: Any) -> Reference:
+    return lambda truth, y, p, w: float(function(y, p, sample_weight=w, **arguments))
+
+
+def _class_score(function: Callable[..., Any], average: str) -> Reference:
+    def value(truth: Truth, y: Any, p: Any, w: Any) -> float:
+        pos_label = truth.pos_label if average == "binary" else 1
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return float(function(y, p, sample_weight=w, average=average, pos_label=pos_label))
+
+    return value
+
+
+def _log_loss(truth: Truth, y: Any, p: Any, w: Any) -> float:
+    return float(skm.log_loss(_indicator(truth, y, p), p, sample_weight=w, labels=_known(truth, p)))
+
+
+def _brier(truth: Truth, y: Any, p: Any, w: Any) -> float:
+    if p.ndim == 1:
+        return float(skm.brier_score_loss(y == truth.pos_label, p, sample_weight=w))
+    if not NEW_BRIER:
+        losses = ((p - (y[:, None] == truth.classes)) ** 2).sum(axis=1)
+        return float(np.average(losses, weights=w))
+    codes = np.searchsorted(np.sort(truth.classes), y)
+    order = np.argsort(truth.classes)
+    return float(skm.brier_score_loss(codes, p[:, order], sample_weight=w, labels=np.arange(truth.n_classes)))
+
+
+def _indicator(truth: Truth, y: Any, p: Any) -> Any:
+    return (y == truth.pos_label).astype(int) if p.ndim == 1 else y
+
+
+def _known(truth: Truth, p: Any) -> Any:
+    return [0, 1] if p.ndim == 1 else truth.classes
+
+
+def _roc_auc(**arguments: Any) -> Reference:
+    def value(truth: Truth, y: Any, p: Any, w: Any) -> float:
+        if p.ndim == 1:
+            return float(skm.roc_auc_score(y == truth.pos_label, p, sample_weight=w))
+        if arguments["multi_class"] == "ovo" and w is not None:  # refuses weights
+            rows = np.repeat(np.arange(len(y)), w.astype(int))
+            return float(skm.roc_auc_score(y[rows], p[rows], **arguments))
+        return float(skm.roc_auc_score(y, p, sample_weight=w, **arguments))
+
+    return value
+
+
+def _average_precision(truth: Truth, y: Any, p: Any, w: Any) -> float:
+    target = (y == truth.pos_label).astype(int) if p.ndim == 1 else y
+    return float(skm.average_precision_score(target, p, sample_weight=w))
+
+
+def _median(truth: Truth, y: Any, p: Any, w: Any) -> float:
+    times = np.ones(len(y), int) if w is None else w.astype(int)
+    return float(np.median(np.repeat(np.abs(y - p), times)))
+
+
+def _balanced(truth: Truth, y: Any, p: Any, w: Any) -> float:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return float(skm.balanced_accuracy_score(y, p, sample_weight=w))
+
+
+REFERENCES: dict[str, Reference] = {
+    "accuracy": _plain(skm.accuracy_score),
+    "zero_one_loss": _plain(skm.zero_one_loss),
+    "balanced_accuracy": _balanced,
+    "matthews_corrcoef": _plain(skm.matthews_corrcoef),
+    **{
+        stem + ("" if average == "binary" else f"_{average}"): _class_score(function, average)
+        for stem, function in (
+            ("f1", skm.f1_score),
+            ("precision", skm.precision_score),
+            ("recall", skm.recall_score),
+        )
+        for average in ("binary", "macro", "micro", "weighted")
+    },
+    "log_loss": _log_loss,
+    "brier_score": _brier,
+    "roc_auc": _roc_auc(),
+    "roc_auc_ovr": _roc_auc(multi_class="ovr"),
+    "roc_auc_ovr_weighted": _roc_auc(multi_class="ovr", average="weighted"),
+    "roc_auc_ovo": _roc_auc(multi_class="ovo"),
+    "roc_auc_ovo_weighted": _roc_auc(multi_class="ovo", average="weighted"),
+    "average_precision": _average_precision,
+    "mean_squared_error": _plain(skm.mean_squared_error),
+    "root_mean_squared_error": _plain(skm.root_mean_squared_error),
+    "mean_absolute_error": _plain(skm.mean_absolute_error),
+    "median_absolute_error": _median,
+    "r2": _plain(skm.r2_score),
+}
+"""One a declared metric: (truth, y, predicted, weights) → scikit-learn's number."""
+
+CASES = [
+    pytest.param(metric, kind, response, id=f"{metric.name}-{kind}-{response}")
+    for metric in DECLARED
+    for kind in sorted(metric.tasks)
+    for response in metric.responses
+]
+
+# One-vs-one refuses weights, and the weighted median differs between versions of scikit-learn.
+WEIGHTED_CASES = [
+    case
+    for case in CASES
+    if "median" not in str(case.id) and not ("roc_auc_ovo" in str(case.id) and "multiclass" in str(case.id))
+]
+
+
+def assert_equal(ours: NDArray[Any], theirs: NDArray[Any]) -> None:
+    np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+
+
+def expected(
+    table: Table, metric: Metric, response: Response, counts: NDArray[Any] | None, lanes: int = 1
+) -> NDArray[np.float64]:
+    reference = REFERENCES[metric.name]
+    weights = [None] * lanes if counts is None else list(counts.astype(np.float64))
+    return np.array(
+        [[reference(table.truth, table.y, table.column(response, j), w) for j in range(C)] for w in weights]
+    )
+
+
+def test_every_declared_metric_has_a_reference_and_every_reference_a_metric() -> None:
+    assert {metric.name for metric in DECLARED} == set(REFERENCES)
+
+
+@pytest.mark.parametrize(("metric", "kind", "response"), CASES)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_equals_scikit_learn_on_bootstrap_counts(
+    metric: Metric, kind: TaskKind, response: Response, seed: int
+) -> None:
+    table = table_of(kind, seed)
+    counts = defined(metric, table.truth, bootstraps(seed + 10))
+    bound = metric.statistic(table.truth, table.responses[response])
+    theirs = expected(table, metric, response, counts)
+    assert_equal(bound.all(counts), theirs)
+    columns = np.random.default_rng(seed).integers(0, C, len(counts))
+    assert_equal(bound.selected(counts, columns), theirs[np.arange(len(counts)), columns])
+
+
+@pytest.mark.parametrize(("metric", "kind", "response"), WEIGHTED_CASES)
+def test_equals_scikit_learn_on_real_weights(metric: Metric, kind: TaskKind, response: Response) -> None:
+    table = table_of(kind, 3)
+    weights = np.random.default_rng(4).gamma(1.0, size=(L, N)) * bootstraps(5)
+    weights = defined(metric, table.truth, weights)
+    bound = metric.statistic(table.truth, table.responses[response])
+    theirs = expected(table, metric, response, weights)
+    assert_equal(bound.all(weights), theirs)
+    columns = np.arange(len(weights)) % C
+    assert_equal(bound.selected(weights, columns), theirs[np.arange(len(weights)), columns])
+
+
+@pytest.mark.parametrize(("metric", "kind", "response"), CASES)
+def test_a_count_of_one_is_no_weight_and_a_count_of_two_is_a_row_twice(
+    metric: Metric, kind: TaskKind, response: Response
+) -> None:
+    table = table_of(kind, 6)
+    predicted = table.responses[response]
+    bound = metric.statistic(table.truth, predicted)
+    once = np.ones((1, N), dtype=np.uint8)
+    assert_equal(bound.all(once), expected(table, metric, response, None))
+
+    counts = once.copy()
+    counts[0, [0, 7, 11]] = 2
+    rows = np.repeat(np.arange(N), counts[0])
+    again = metric.statistic(table.truth.rows(rows), predicted[rows])
+    repeated = again.all(np.ones((1, len(rows)), dtype=np.uint8))
+    assert_equal(bound.all(counts), repeated)
+
+
+@pytest.mark.parametrize(("metric", "kind", "response"), CASES)
+def test_whole_real_weights_are_counts(metric: Metric, kind: TaskKind, response: Response) -> None:
+    table = table_of(kind, 7)
+    counts = defined(metric, table.truth, bootstraps(8))
+    bound = metric.statistic(table.truth, table.responses[response])
+    assert_equal(bound.all(counts.astype(np.float64)), bound.all(counts))
+
+
+@pytest.mark.parametrize(("metric", "kind", "response"), CASES)
+def test_a_draw_does_not_depend_on_the_draws_beside_it(metric: Metric, kind: TaskKind, response: Response) -> None:
+    table = table_of(kind, 9)
+    bound = metric.statistic(table.truth, table.responses[response])
+    for counts in (bootstraps(10), np.random.default_rng(11).gamma(1.0, size=(L, N))):
+        together = bound.all(counts)
+        alone = np.concatenate([bound.all(counts[lane : lane + 1]) for lane in range(L)])
+        np.testing.assert_array_equal(together, alone)
+        columns = np.arange(L) % C
+        np.testing.assert_array_equal(bound.selected(counts, columns), together[np.arange(L), columns])
+
+
+@pytest.mark.parametrize(("metric", "kind", "response"), CASES)
+def test_values_are_in_range_and_the_perfect_model_reaches_its_best_end(
+    metric: Metric, kind: TaskKind, response: Response
+) -> None:
+    table = table_of(kind, 12)
+    metric = fitted(metric, table.truth)
+    low, high = metric.range
+    values = metric.statistic(table.truth, table.responses[response]).all(bootstraps(13))
+    assert (values[~np.isnan(values)] >= low).all()
+    assert (values[~np.isnan(values)] <= high).all()
+    perfect = metric.statistic(table.truth, _perfect(table.truth, response)).all(np.ones((1, N), np.uint8))
+    assert perfect[0, 0] == pytest.approx(high if metric.greater_is_better else low, abs=1e-12)
+
+
+def _perfect(truth: Truth, response: Response) -> NDArray[Any]:
+    if response in (Response.LABELS, Response.VALUES):
+        return truth.values[:, None]
+    sure = (truth.values[:, None] == np.arange(truth.n_classes)).astype(np.float64)
+    return sure[:, None, :] if truth.kind is TaskKind.MULTICLASS else sure[:, truth.positive][:, None]
+
+
+LABELS_OF_TWO = [["no", "yes"], [1, 2], [False, True], [-1, 1], ["b", "a"]]
+
+
+@pytest.mark.parametrize("labels", LABELS_OF_TWO, ids=str)
+@pytest.mark.parametrize("positive", [0, 1], ids=["pos_label first", "pos_label second"])
+@pytest.mark.parametrize(("metric", "response"), [p.values[::2] for p in CASES if p.values[1] == "binary"])
+def test_labels_may_be_of_any_type_and_either_class_positive(
+    labels: list[Any], positive: int, metric: Metric, response: Response
+) -> None:
+    table = table_of(TaskKind.BINARY, 14, labels, positive)
+    counts = defined(metric, table.truth, bootstraps(15))
+    bound = metric.statistic(table.truth, table.responses[response])
+    assert_equal(bound.all(counts), expected(table, metric, response, counts))
+
+
+@pytest.mark.parametrize(("metric", "response"), [p.values[::2] for p in CASES if p.values[1] == "multiclass"])
+def test_labels_of_several_classes_may_be_of_any_type(metric: Metric, response: Response) -> None:
+    table = table_of(TaskKind.MULTICLASS, 16, ["ant", "bee", "cow", "dog"])
+    counts = defined(metric, table.truth, bootstraps(17))
+    bound = metric.statistic(table.truth, table.responses[response])
+    assert_equal(bound.all(counts), expected(table, metric, response, counts))
+
+
+def _bound(metric: Metric, kind: TaskKind, response: Response) -> Statistic:
+    table = table_of(kind, 18)
+    return metric.statistic(table.truth, table.responses[response])
+
+
+FUSED_CASES = [case for case in CASES if isinstance(_bound(*case.values), Fused)]
+
+
+@pytest.mark.parametrize(("metric", "kind", "response"), FUSED_CASES)
+def test_the_fused_path_selects_in_the_bag_and_scores_out_of_it(
+    metric: Metric, kind: TaskKind, response: Response
+) -> None:
+    bound = _bound(metric, kind, response)
+    counts = defined(metric, table_of(kind, 18).truth, bootstraps(19))
+    in_bag = bound.all(counts)
+    columns = in_bag.argmax(axis=1) if metric.greater_is_better else in_bag.argmin(axis=1)
+    left_out = (counts == 0).astype(np.uint8)
+    assert isinstance(bound, Fused)
+    found = bound.best_out_of_bag(counts)
+    np.testing.assert_array_equal(found.columns, columns)
+    np.testing.assert_array_equal(found.values, bound.selected(left_out, columns))
+
+
+def test_which_metrics_have_the_fused_path() -> None:
+    fused = {case.values[0].name for case in FUSED_CASES}
+    assert {metric.name for metric in DECLARED if metric.row_wise} < fused
+    assert {"roc_auc", "r2", "root_mean_squared_error"} <= fused
+    assert not fused & {"f1", "matthews_corrcoef", "average_precision", "median_absolute_error"}

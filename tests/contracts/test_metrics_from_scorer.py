@@ -1,0 +1,258 @@
+"""A scorer opened into a metric gives the scorer's own value, in its sign, from the response it would ask."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn.metrics as skm
+from numpy.typing import NDArray
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
+from sklearn.metrics import check_scoring, get_scorer, get_scorer_names, make_scorer
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from heldout.errors import HeldoutWarning, InputError
+from heldout.metrics.base import Metric, Response
+from heldout.metrics.classification import Accuracy, Brier, FScore, LogLoss
+from heldout.metrics.custom import CustomMetric
+from heldout.metrics.from_scorer import metric_from_scorer
+from heldout.metrics.named import check_fits
+from heldout.metrics.ranking import AveragePrecision, RocAuc
+from heldout.metrics.regression import R2
+from heldout.metrics.signed import Signed
+from heldout.task import TaskKind, Truth, truth_of
+
+N = 60
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N, 3)).round(1)
+TWO = (X[:, 0] + RNG.normal(size=N) > 0).astype(int)
+THREE = np.digitize(X[:, 0] + RNG.normal(size=N), [-0.6, 0.6])
+NUMBERS = np.exp(X[:, 0] + 0.3 * RNG.normal(size=N))
+
+CLUSTERINGS = {
+    "adjusted_mutual_info_score", "adjusted_rand_score", "completeness_score", "fowlkes_mallows_score",
+    "homogeneity_score", "mutual_info_score", "normalized_mutual_info_score", "rand_score", "v_measure_score",
+}  # fmt: skip
+FOR_MULTILABEL = {"f1_samples", "jaccard_samples", "precision_samples", "recall_samples"}
+NAMES = sorted(set(get_scorer_names()) - CLUSTERINGS - FOR_MULTILABEL)
+WITH_KERNELS = {
+    "accuracy", "average_precision", "balanced_accuracy", "f1", "f1_macro", "f1_micro", "f1_weighted",
+    "matthews_corrcoef", "neg_brier_score", "neg_log_loss", "neg_mean_absolute_error",
+    "neg_mean_squared_error", "neg_median_absolute_error", "neg_root_mean_squared_error", "precision",
+    "precision_macro", "precision_micro", "precision_weighted", "r2", "recall", "recall_macro",
+    "recall_micro", "recall_weighted", "roc_auc", "roc_auc_ovo", "roc_auc_ovo_weighted", "roc_auc_ovr",
+    "roc_auc_ovr_weighted",
+}  # fmt: skip
+METHODS = {"predict_proba": Response.PROBABILITIES, "decision_function": Response.DECISION}
+
+
+def response_of(metric: Metric, model: Any, truth: Truth) -> NDArray[Any]:
+    """What a worker would keep: (n, 1) or (n, 1, n_classes), of the first response that the model offers."""
+    for response in metric.responses:
+        if response is Response.VALUES and truth.kind is TaskKind.REGRESSION:
+            return model.predict(X)[:, None]
+        if response is Response.LABELS and truth.kind is not TaskKind.REGRESSION:
+            return np.searchsorted(truth.classes, model.predict(X)).astype(np.int32)[:, None]
+        for method, mine in METHODS.items():
+            if response is mine and hasattr(model, method):
+                predicted = getattr(model, method)(X)
+                if truth.kind is TaskKind.BINARY and predicted.ndim == 2:
+                    predicted = predicted[:, truth.positive]
+                return predicted[:, None]
+    raise AssertionError(f"{model} offers none of {metric.responses}")
+
+
+def both(scorer: Any, model: Any, y: Any) -> tuple[float, float]:
+    """The metric's value and the scorer's."""
+    truth = truth_of(y, TaskKind.REGRESSION if y is NUMBERS else None)
+    metric = metric_from_scorer(scorer)
+    assert metric is not None
+    metric = check_fits(metric, truth)
+    bound = metric.statistic(truth, response_of(metric, model, truth))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = scorer(model, X, y)
+    return float(bound.all(np.ones((1, N), np.uint8))[0, 0]), float(theirs)
+
+
+CLASSIFIERS = {
+    "decision": lambda: LogisticRegression(),
+    "probabilities": lambda: KNeighborsClassifier(7),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("kind", ["two", "three", "numbers"])
+def test_every_scorer_name_gives_the_scorer_s_value(name: str, kind: str) -> None:
+    scorer = get_scorer(name)
+    y = {"two": TWO, "three": THREE, "numbers": NUMBERS}[kind]
+    models = [LinearRegression()] if kind == "numbers" else [make() for make in CLASSIFIERS.values()]
+    for model in models:
+        model.fit(X, np.log(y) if "log" in name and kind == "numbers" else y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                theirs = scorer(model, X, y)
+            except (ValueError, AttributeError, TypeError):
+                theirs = np.nan
+        if not np.isfinite(theirs):  # the scorer itself does not fit this target
+            continue
+        try:
+            ours, theirs = both(scorer, model, y)
+        except InputError:  # a metric of numbers on labels that happen to be numbers, or the reverse
+            metric = metric_from_scorer(scorer)
+            assert metric is not None
+            assert (TaskKind.REGRESSION in metric.tasks) != (kind == "numbers")
+            continue
+        assert ours == pytest.approx(theirs, rel=1e-12, abs=1e-12)
+
+
+def test_which_names_have_kernels() -> None:
+    slow = set()
+    for name in NAMES:
+        metric = metric_from_scorer(get_scorer(name))
+        if isinstance(metric.metric if isinstance(metric, Signed) else metric, CustomMetric):
+            slow.add(name)
+    assert set(NAMES) - slow == WITH_KERNELS
+
+
+@pytest.mark.parametrize("labels", [("no", "yes"), (1, 2), (False, True)], ids=str)
+def test_labels_of_any_type(labels: tuple[Any, Any]) -> None:
+    y = np.array(labels)[TWO]
+    model = LogisticRegression().fit(X, y)
+    for scorer in (
+        get_scorer("roc_auc"),
+        get_scorer("neg_log_loss"),
+        get_scorer("balanced_accuracy"),
+        *(make_scorer(skm.f1_score, pos_label=label) for label in labels),
+        *(make_scorer(skm.jaccard_score, pos_label=label) for label in labels),
+        *(
+            make_scorer(
+                skm.average_precision_score,
+                response_method=("decision_function", "predict_proba"),
+                pos_label=label,
+            )
+            for label in labels
+        ),
+        *(
+            make_scorer(
+                skm.brier_score_loss, response_method="predict_proba", greater_is_better=False, pos_label=label
+            )
+            for label in labels
+        ),
+    ):
+        ours, theirs = both(scorer, model, y)
+        assert ours == pytest.approx(theirs, rel=1e-12, abs=1e-12), repr(scorer)
+
+
+def test_f1_is_of_label_1_as_in_scikit_learn() -> None:
+    metric = metric_from_scorer(get_scorer("f1"))
+    assert metric == FScore(pos_label=1)
+    ours, theirs = both(get_scorer("f1"), LogisticRegression().fit(X, TWO + 1), TWO + 1)  # of the *lesser* label
+    assert ours == pytest.approx(theirs, rel=1e-12)
+    with pytest.raises(InputError, match="has pos_label=1, but the classes are 'a', 'b'"):
+        check_fits(metric, truth_of(["a", "b"]))
+
+
+@pytest.mark.parametrize(
+    ("scorer", "metric"),
+    [
+        (make_scorer(skm.f1_score, average="macro"), FScore("macro")),
+        (make_scorer(skm.fbeta_score, beta=2), FScore(pos_label=1, beta=2.0)),
+        (make_scorer(skm.f1_score, zero_division=0), FScore(pos_label=1)),
+        (
+            make_scorer(skm.log_loss, greater_is_better=False, response_method="predict_proba"),
+            Signed(LogLoss(), -1),
+        ),
+        (
+            make_scorer(skm.brier_score_loss, greater_is_better=False, response_method="predict_proba"),
+            Signed(Brier(), -1),
+        ),
+        (make_scorer(skm.r2_score), R2()),
+        (make_scorer(skm.accuracy_score, greater_is_better=False), Signed(Accuracy(), -1)),
+        (
+            make_scorer(skm.roc_auc_score, response_method="predict_proba"),
+            RocAuc(responses=(Response.PROBABILITIES,)),
+        ),
+        (
+            make_scorer(skm.roc_auc_score, response_method=("predict_proba", "decision_function")),
+            RocAuc(responses=(Response.PROBABILITIES, Response.DECISION)),
+        ),
+        (get_scorer("average_precision"), AveragePrecision(pos_label=1)),
+    ],
+    ids=repr,
+)
+def test_a_scorer_of_a_known_function_is_our_metric(scorer: Any, metric: Metric) -> None:
+    found = metric_from_scorer(scorer)
+    assert found == metric
+    assert found.responses == metric.responses
+
+
+def rmse_over_mean(y_true: Any, y_pred: Any) -> float:
+    return float(np.sqrt(np.mean((y_true - y_pred) ** 2)) / np.mean(y_true))
+
+
+@pytest.mark.parametrize(
+    ("scorer", "y"),
+    [
+        (make_scorer(skm.f1_score, labels=[0, 2], average="macro"), THREE),
+        (make_scorer(skm.f1_score, zero_division=1), TWO),
+        (make_scorer(skm.balanced_accuracy_score, adjusted=True), THREE),
+        (make_scorer(skm.accuracy_score, normalize=False), TWO),
+        (make_scorer(skm.roc_auc_score, max_fpr=0.2, response_method="decision_function"), TWO),
+        (make_scorer(skm.roc_auc_score), TWO),  # of labels, as it says
+        (
+            make_scorer(skm.log_loss, labels=[0, 1, 2], greater_is_better=False, response_method="predict_proba"),
+            THREE,
+        ),
+        (make_scorer(skm.cohen_kappa_score, weights="linear"), THREE),
+        (make_scorer(rmse_over_mean, greater_is_better=False), NUMBERS),
+        (make_scorer(skm.mean_pinball_loss, alpha=0.9, greater_is_better=False), NUMBERS),
+    ],
+    ids=repr,
+)
+def test_any_other_scorer_calls_its_function(scorer: Any, y: Any) -> None:
+    model = (LinearRegression() if y is NUMBERS else LogisticRegression()).fit(X, y)
+    metric = metric_from_scorer(scorer)
+    inner = metric.metric if isinstance(metric, Signed) else metric
+    assert isinstance(inner, CustomMetric)
+    assert metric.greater_is_better
+    ours, theirs = both(scorer, model, y)
+    assert ours == pytest.approx(theirs, rel=1e-12, abs=1e-12)
+    assert metric.range[0] <= ours <= metric.range[1]
+
+
+def test_a_scorer_that_maximises_a_loss_is_followed_with_a_warning() -> None:
+    with pytest.warns(HeldoutWarning, match="maximises 'mean_squared_error'.*greater_is_better=False"):
+        metric = metric_from_scorer(make_scorer(skm.mean_squared_error))
+    assert metric is not None
+    assert metric.greater_is_better
+    truth = truth_of(NUMBERS, TaskKind.REGRESSION)
+    predictions = np.column_stack([NUMBERS, NUMBERS + 1])
+    values = metric.statistic(truth, predictions).all(np.ones((1, N), np.uint8))
+    np.testing.assert_allclose(values, [[0.0, 1.0]], atol=1e-12)
+
+
+def test_an_estimator_s_own_score_is_accuracy_or_r2() -> None:
+    assert metric_from_scorer(check_scoring(LogisticRegression())) == Accuracy()
+    assert metric_from_scorer(check_scoring(LinearRegression())) == R2()
+    assert metric_from_scorer(check_scoring(DummyRegressor())) == R2()
+    assert metric_from_scorer(check_scoring(KNeighborsClassifier())) == Accuracy()
+    assert metric_from_scorer(check_scoring(make_pipeline(StandardScaler(), LogisticRegression()))) == Accuracy()
+
+
+def test_what_cannot_be_opened_is_none() -> None:
+    class Counter(LogisticRegression):
+        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+            return 1.0
+
+    assert metric_from_scorer(check_scoring(Counter())) is None
+    assert metric_from_scorer(check_scoring(PoissonRegressor())) is None  # its score is a deviance explained
+    assert metric_from_scorer(lambda estimator, X, y: 0.0) is None
+    assert metric_from_scorer(GridSearchCV(LogisticRegression(), {}).score) is None

@@ -1,0 +1,110 @@
+"""Names, and what is said of a name or a metric that will not do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics import accuracy_score, get_scorer, get_scorer_names, make_scorer
+
+import heldout.metrics as metrics
+from heldout.errors import InputError
+from heldout.metrics.base import Metric
+from heldout.metrics.classification import Accuracy, Brier
+from heldout.metrics.named import DECLARED, METRICS, all_names, check_fits, metric_named
+from heldout.task import truth_of
+
+
+def test_the_public_names() -> None:
+    assert set(metrics.__all__) == {
+        "Metric", "Needs", "Response", "all_names", "check_fits", "custom", "metric_named",
+    }  # fmt: skip
+
+
+def test_every_declaration_is_a_metric_with_a_name_of_its_own() -> None:
+    assert all(isinstance(metric, Metric) for metric in DECLARED)
+    assert len({metric.name for metric in DECLARED}) == len(DECLARED)
+    assert all(METRICS[metric.name] is metric for metric in DECLARED)
+    with pytest.raises(TypeError):
+        METRICS["mine"] = Accuracy()  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("name", "canonical", "greater"),
+    [
+        ("accuracy", "accuracy", True),
+        ("accuracy_score", "accuracy", True),
+        ("roc_auc_score", "roc_auc", True),
+        ("f1_score", "f1", True),
+        ("brier_score", "brier_score", False),
+        ("brier_score_loss", "brier_score", False),
+        ("neg_brier_score", "neg_brier_score", True),
+        ("log_loss", "log_loss", False),
+        ("neg_log_loss", "neg_log_loss", True),
+        ("matthews_corrcoef", "matthews_corrcoef", True),
+        ("mean_squared_error", "mean_squared_error", False),
+        ("neg_root_mean_squared_error", "neg_root_mean_squared_error", True),
+        ("r2_score", "r2", True),
+        ("r2", "r2", True),
+    ],
+)
+def test_names_of_scorers_and_of_functions(name: str, canonical: str, greater: bool) -> None:
+    metric = metric_named(name)
+    assert (metric.name, metric.greater_is_better) == (canonical, greater)
+
+
+def test_a_neg_name_is_the_negative_of_the_loss() -> None:
+    truth, given = truth_of([0, 1]), np.array([[0.25], [0.5]])
+    once = np.ones((1, 2), dtype=np.uint8)
+    loss = metric_named("log_loss").statistic(truth, given).all(once)
+    np.testing.assert_array_equal(metric_named("neg_log_loss").statistic(truth, given).all(once), -loss)
+    perfect = metric_named("neg_brier_score").statistic(truth, np.array([[0.0], [1.0]])).all(once)
+    assert not np.signbit(perfect).any()
+
+
+def test_every_scorer_name_of_scikit_learn_is_known() -> None:
+    for name in get_scorer_names():
+        assert metric_named(name).greater_is_better, name
+    assert {"neg_log_loss", "roc_auc", "r2", "f1_macro"} <= set(all_names())
+
+
+def test_a_metric_and_a_scorer_may_stand_for_a_name() -> None:
+    metric = Accuracy()
+    assert metric_named(metric) is metric
+    assert metric_named(get_scorer("accuracy")) == metric
+    assert metric_named(make_scorer(accuracy_score, greater_is_better=False)).name == "neg_accuracy"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ("roc_acu", r"got 'roc_acu'; the nearest are roc_auc"),
+        ("xyzzy", r"got 'xyzzy'; ho\.metrics\.all_names\(\) lists them"),
+        (accuracy_score, r"got the function 'accuracy_score'.*ho\.metrics\.custom\("),
+        (Accuracy, r"ho\.metrics\.custom"),
+        (3, "must be a name such as 'roc_auc'"),
+        (None, "must be a name such as 'roc_auc'"),
+    ],
+    ids=str,
+)
+def test_what_is_no_metric_has_its_sentence(wrong: object, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        metric_named(wrong)
+
+
+def test_a_metric_that_does_not_fit_is_refused_with_those_that_do() -> None:
+    three = truth_of(["a", "b", "c"])
+    with pytest.raises(
+        InputError, match=r"'roc_auc' does not fit a multiclass target \(3 classes\); .*roc_auc_ovr"
+    ):
+        check_fits(metric_named("roc_auc"), three)
+    with pytest.raises(InputError, match=r"'accuracy' does not fit a regression target; .*, r2, root_mean"):
+        check_fits(metric_named("accuracy"), truth_of([0.5, 1.5]))
+    with pytest.raises(InputError, match=r"'neg_mean_squared_error' does not fit a binary target"):
+        check_fits(metric_named("neg_mean_squared_error"), truth_of([0, 1]))
+
+
+def test_a_metric_that_fits_comes_back_as_it_is_on_the_target() -> None:
+    metric = metric_named("accuracy")
+    assert check_fits(metric, truth_of([0, 1])) is metric
+    assert check_fits(Brier(), truth_of([0, 1])).range == (0.0, 1.0)
+    assert check_fits(metric_named("neg_brier_score"), truth_of([0, 1, 2])).range == (-2.0, 0.0)
