@@ -139,7 +139,7 @@ def make_configurations(estimator: Any, param_grid: Any = None) -> Configuration
     if isinstance(estimator, list | tuple):
         if param_grid is not None:
             raise InputError("a list of (name, estimator, grid) brings its own grids; leave param_grid out.")
-        for name, model, grid in _checked_entries(estimator):
+        for name, model, grid in checked_entries(estimator):
             found += [(name, model, {"model": name, **params}) for params in _grid(grid)]
     else:
         found = [(None, estimator, params) for params in _grid(param_grid)]
@@ -159,7 +159,14 @@ def _numbered(found: Sequence[tuple[str | None, Any, dict[str, Any]]]) -> Config
     )
 
 
-def _checked_entries(entries: Sequence[Any]) -> list[tuple[str, Any, Any]]:
+def checked_entries(entries: Sequence[Any]) -> list[tuple[str, Any, Any]]:
+    """A list of estimators as (name, estimator, grid).
+
+    Raises
+    ------
+    InputError
+        When an entry is no such triple, or a name recurs.
+    """
     checked = []
     for entry in entries:
         if not (isinstance(entry, tuple | list) and len(entry) == 3 and isinstance(entry[0], str)):

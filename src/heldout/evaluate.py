@@ -157,7 +157,7 @@ def evaluate(
         fold_scores=found.fold_scores, metrics=metrics, pooled_scores=pooled, refit_metric=found.refit_metric,
         winner=winner, estimates=estimates, model=model, failures=found.failures, n_fits=len(found.cells),
         seconds={"search": searched - started, "estimate": estimated - searched, "refit": finished - estimated},
-        provenance=_provenance(task, entropy),
+        provenance=_provenance(task, folds, entropy),
     )  # fmt: skip
 
 
@@ -174,8 +174,8 @@ def check_settings(scoring: Scoring, *, selection: Any, aggregate: str, method: 
     check_applicable(method, scoring.metrics, list(scoring.metrics) if reads_all else [scoring.refit_metric])
     if aggregate == "pooled" and scoring.metrics.get(scoring.refit_metric) is None:
         raise InputError(
-            f"aggregate='pooled' scores all rows together, but the scorer '{scoring.refit_metric}' cannot be opened; "
-            "use aggregate='folds', or a scorer made by make_scorer."
+            f"aggregate='pooled' scores all rows together, but the scorer '{scoring.refit_metric}' cannot be "
+            "opened; use aggregate='folds', or a scorer made by make_scorer."
         )
 
 
@@ -194,17 +194,19 @@ def _searched(
     """Every cell done, kept and gathered."""
     if isinstance(store, MemoryStore):
         check_memory(task.truth, len(configurations), folds, context.scoring)
-        identity, ids = RunIdentity("", "", "", "", entropy), []
+        identity, ids = RunIdentity("", "", "", "", entropy), list[tuple[str, str]]()
     else:
         identity, ids = run_identity(task, configurations, folds, context, entropy)
     with store.open(identity, ids, resume=resume) as run:
         n_cells, n_resumed = len(configurations) * folds.n_splits, len(run.acknowledged())
         tell(listeners, SearchStarted(n_cells, n_resumed, len(configurations), folds.n_splits))
-        run_cells(context, configurations, folds, run, n_jobs=n_jobs, pre_dispatch=pre_dispatch, listeners=listeners)
+        run_cells(
+            context, configurations, folds, run, n_jobs=n_jobs, pre_dispatch=pre_dispatch, listeners=listeners
+        )
         return collect(run.results(), task.truth, configurations, folds, context.scoring)
 
 
-class FailedConfigurationsWarning(FitFailedWarning, HeldoutWarning):
+class FailedConfigurationsWarning(FitFailedWarning, HeldoutWarning):  # type: ignore[misc]
     """Some configurations failed and are no candidates."""
 
 
@@ -220,8 +222,8 @@ def _warn_of_failures(found: Collected, configurations: Configurations, error_sc
         )
     if listed:
         warnings.warn(
-            f"{len(listed)} of {total} configurations failed and are no candidates (their missing scores are set to "
-            f"{error_score}): {'; '.join(listed[:5])}{f'; and {len(listed) - 5} more' if len(listed) > 5 else ''}",
+            f"{len(listed)} of {total} configurations failed and are no candidates (their missing scores are set "
+            f"to {error_score}): {'; '.join(listed[:5])}{f'; and {len(listed) - 5} more' if len(listed) > 5 else ''}",
             FailedConfigurationsWarning,
             stacklevel=3,
         )
@@ -274,8 +276,8 @@ def _chosen(
     winner = int(rule(ScoreTable(values, names, configurations.params, folds))[0])
     if winner == NONE_CHOSEN:
         raise InputError(
-            f"'{found.refit_metric}' has no score in any split, so no configuration could be chosen; use larger folds "
-            f"or another metric{f' ({found.complaint})' if found.complaint else ''}."
+            f"'{found.refit_metric}' has no score in any split, so no configuration could be chosen; use larger "
+            f"folds or another metric{f' ({found.complaint})' if found.complaint else ''}."
         )
     return winner
 
@@ -329,9 +331,11 @@ def _quiet_again(warned: bool) -> Iterator[None]:
         yield
 
 
-def _provenance(task: Task, entropy: int) -> dict[str, Any]:
+def _provenance(task: Task, folds: Folds, entropy: int) -> dict[str, Any]:
     return {
         "entropy": entropy,
+        "fingerprint_of_rows": task.fingerprint(),
+        "fingerprint_of_folds": folds.fingerprint(),
         "versions": versions(),
         "n_rows": task.n_rows,
         "n_columns": np.shape(task.X)[1] if len(np.shape(task.X)) > 1 else None,

@@ -157,9 +157,8 @@ class CellContext:
     ) -> CellContext:
         """The context of a task's cells."""
         truth = task.truth
-        return cls(
-            task.X, task.target, truth.classes, truth.positive, scoring, routed, error_score, return_train_score, entropy
-        )  # fmt: skip
+        labels, positive = truth.classes, truth.positive
+        return cls(task.X, task.target, labels, positive, scoring, routed, error_score, return_train_score, entropy)
 
 
 def fit_cell(context: CellContext, configuration: Configuration, split: Split) -> CellResult:

@@ -1,4 +1,4 @@
-"""From the results of cells to the two waists: held-out predictions and fold scores, and which configurations failed."""
+"""From the results of cells to the two waists, held-out predictions and fold scores, and to the failures."""
 
 from __future__ import annotations
 

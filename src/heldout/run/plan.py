@@ -17,7 +17,9 @@ def all_cells(n_configurations: int, folds: Folds) -> list[CellKey]:
     ]
 
 
-def cells_left(n_configurations: int, folds: Folds, acknowledged: Collection[CellKey] = frozenset()) -> list[CellKey]:
+def cells_left(
+    n_configurations: int, folds: Folds, acknowledged: Collection[CellKey] = frozenset()
+) -> list[CellKey]:
     """The cells that are not acknowledged yet, fold by fold.
 
     All configurations meet one split before the next one starts, so that an interrupted search holds complete

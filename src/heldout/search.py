@@ -1,0 +1,482 @@
+"""``HeldOutSearchCV``: scikit-learn's grid search, with a score at the end that can be believed.
+
+It chooses as ``GridSearchCV`` chooses, and keeps every held-out prediction that the search makes anyway. From
+these it estimates what the chosen configuration will score on new data, at no further training.
+"""
+
+from __future__ import annotations
+
+import copy
+import numbers
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+from sklearn.base import _fit_context, is_classifier, is_regressor
+from sklearn.metrics._scorer import _MultimetricScorer
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.utils import indexable
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.metadata_routing import MethodMapping
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_method_params, check_is_fitted, column_or_1d
+
+from heldout._seeding import entropy_of
+from heldout.cells import CellResult
+from heldout.configurations import checked_entries, make_configurations
+from heldout.errors import InputError
+from heldout.estimates.gather import Aggregate
+from heldout.estimates.types import Alternative
+from heldout.evaluate import evaluate, mean_over_splits
+from heldout.fitting import Routed, make_scoring
+from heldout.fold_scores import FoldScores
+from heldout.folds import make_folds
+from heldout.result import Evaluation
+from heldout.run.collect import Collected
+from heldout.run.events import CellFinished, Event, SearchStarted
+from heldout.selection.callable_refit import CallableRefit
+from heldout.store.base import Store
+from heldout.store.memory import MemoryStore
+from heldout.task import Task, TaskKind, Truth, checked_groups, checked_weights, truth_of
+
+Columns: TypeAlias = Callable[[Sequence[CellResult], Mapping[str, FoldScores], Mapping[int, str]], dict[str, Any]]
+
+
+class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
+    """Exhaustive search with a bias-corrected estimate of the winner's performance.
+
+    The winner, ``best_score_`` and ``cv_results_`` are those of ``GridSearchCV``. ``best_score_`` is the best of
+    many scores on the same folds and therefore optimistic; ``estimate_`` takes that optimism out, by replaying the
+    choice on bootstrapped held-out predictions (Tsamardinos, Greasidou & Borboudakis 2018, algorithm 5).
+
+    Parameters
+    ----------
+    estimator : estimator, or list of (name, estimator, grid)
+        A list searches all its estimators together; ``params`` then hold ``model``.
+    param_grid : dict or list of dict, optional
+        As in ``GridSearchCV``; none for a list of estimators.
+    scoring : str, callable, list, tuple or dict, optional
+        As in ``GridSearchCV``. With several scorers each gets an estimate, of the one configuration that
+        ``refit`` chooses.
+    cv : int, splitter or iterable, optional
+        As in ``GridSearchCV``.
+    repeats : int, default=1
+        Repeats of the whole partition, shuffled anew each time.
+    aggregate : {"folds", "pooled"}, default="folds"
+        Score of a configuration: the mean over folds, or the metric on all held-out rows together.
+    selection : str or selection rule, default="best"
+        How the winner is chosen, replayed in every bootstrap.
+    drop : None
+        Dropping of losing configurations during the search; not available yet.
+    method : str, method or None, default="bbc"
+        How the estimate is made; None makes none (inside ``cross_val_score``).
+    n_bootstraps : int, default=1000
+    confidence_level : float, default=0.95
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+    n_jobs, refit, pre_dispatch, error_score, return_train_score, verbose
+        As in ``GridSearchCV``, except that a configuration that failed is never chosen, whatever ``error_score``
+        says.
+    keep_predictions : bool, default=True
+        Whether ``predictions_`` and ``evaluation_`` are kept.
+    store : str, path or Store, optional
+        A file that keeps every finished fit. Fitting again on the same data goes on where it stopped.
+    random_state : int, RandomState or Generator, optional
+        Seeds bootstraps and shuffles, and, when set, every ``random_state=None`` inside the estimators.
+
+    Attributes
+    ----------
+    cv_results_ : dict
+        As in ``GridSearchCV``, with ``pooled_test_{name}`` and ``rank_pooled_test_{name}`` besides.
+    best_estimator_, best_params_, best_index_, best_score_, scorer_, n_splits_, refit_time_, multimetric_
+        As in ``GridSearchCV``; ``best_score_`` is uncorrected. With ``aggregate="pooled"`` it is the pooled score.
+    estimate_ : Estimate or None
+        Of the metric that chose the winner.
+    estimates_ : dict of str to Estimate
+        One a scorer, each of the same winner.
+    corrected_score_ : float or None
+        ``estimate_.value``, with the sign of ``best_score_``.
+    confidence_interval_ : Interval or None
+    optimism_ : float or None
+        How much better the uncorrected score looks.
+    predictions_ : HeldOutPredictions or None
+    n_fits_, n_fits_saved_ : int
+        Fits of the search without the refit, and fits that dropping spared.
+    evaluation_ : Evaluation or None
+        The record of every stage.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> search = HeldOutSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}, random_state=0).fit(X, y)
+    >>> search.best_params_, round(search.best_score_, 3)
+    ({'n_neighbors': 9}, 0.933)
+    >>> search.corrected_score_ < search.best_score_
+    True
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        **BaseSearchCV._parameter_constraints,
+        "estimator": [HasMethods(["fit"]), list, tuple],
+        "param_grid": [dict, list, tuple, None],
+        "repeats": [Interval(numbers.Integral, 1, None, closed="left")],
+        "aggregate": [StrOptions({"folds", "pooled"})],
+        "keep_predictions": ["boolean"],
+        "store": [str, os.PathLike, HasMethods(["open"]), None],
+        "n_bootstraps": [Interval(numbers.Integral, 1, None, closed="left")],
+        "confidence_level": [Interval(numbers.Real, 0, 1, closed="neither")],
+        "alternative": [StrOptions({"two-sided", "greater", "less"})],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Any = None,
+        *,
+        scoring: Any = None,
+        cv: Any = None,
+        repeats: int = 1,
+        aggregate: Aggregate = "folds",
+        selection: Any = "best",
+        drop: None = None,
+        method: Any = "bbc",
+        n_bootstraps: int = 1000,
+        confidence_level: float = 0.95,
+        alternative: Alternative = "two-sided",
+        n_jobs: int | None = None,
+        refit: Any = True,
+        pre_dispatch: int | str = "2*n_jobs",
+        error_score: Any = np.nan,
+        return_train_score: bool = False,
+        keep_predictions: bool = True,
+        store: Any = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            estimator=estimator,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+        self.param_grid = param_grid
+        self.repeats = repeats
+        self.aggregate = aggregate
+        self.selection = selection
+        self.drop = drop
+        self.method = method
+        self.n_bootstraps = n_bootstraps
+        self.confidence_level = confidence_level
+        self.alternative = alternative
+        self.keep_predictions = keep_predictions
+        self.store = store
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any = None, **params: Any) -> HeldOutSearchCV:
+        """Search, choose, estimate, refit.
+
+        Parameters
+        ----------
+        X : array-like of shape (N, n_features)
+        y : array-like of shape (N,)
+        **params : dict
+            ``groups``, ``sample_weight`` and whatever else the estimators' ``fit``, the scorers and the splitter
+            take; routed as in ``GridSearchCV``. Groups are also drawn whole by the bootstrap. Weights that reach
+            the scorers weigh the bootstrap too.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            When data or settings cannot be used, or every configuration failed.
+        """
+        if self.drop is not None:
+            raise InputError(f"drop must be None: dropping is not available in this version, got {self.drop!r}.")
+        scorers, _ = self._get_scorers()
+        X, y = indexable(X, checked_y(self, y))
+        params = _check_method_params(X, params=params)
+        metadata = self._get_routed_params_for_fit(params)
+        task = self._task(X, y, metadata)
+        store = _store_of(self.store)
+        stored = store.stored_entropy() if self.random_state is None else None
+        entropy = entropy_of(self.random_state) if stored is None else stored
+        configurations = make_configurations(self.estimator, self.param_grid)
+        folds = make_folds(
+            task,
+            self.cv,
+            repeats=self.repeats,
+            entropy=entropy,
+            classifier=is_classifier(self),
+            split_params=metadata.splitter.split,
+            small_classes="allow",
+        )
+        several = isinstance(scorers, _MultimetricScorer)
+        columns = partial(self._columns, configurations.params, folds.n_splits, several)
+        evaluation = evaluate(
+            task,
+            configurations,
+            folds,
+            make_scoring(task.truth, scorers, self._deciding_scorer(scorers)),
+            selection=CallableRefit(self.refit) if callable(self.refit) else self.selection,
+            aggregate=self.aggregate,
+            method=self.method if self.refit or not several else None,
+            n_bootstraps=self.n_bootstraps,
+            confidence_level=self.confidence_level,
+            alternative=self.alternative,
+            error_score=self.error_score,
+            return_train_score=self.return_train_score,
+            refit=bool(self.refit),
+            routed=self._routed(metadata),
+            store=store,
+            resume=True,
+            entropy=entropy,
+            seed_estimators=self.random_state is not None,
+            n_jobs=self.n_jobs,
+            pre_dispatch=self.pre_dispatch,
+            listeners=[_Printed(self.verbose)] if self.verbose > 0 else [],
+            choose=partial(self._choice_of_refit, columns) if callable(self.refit) else None,
+        )
+        self.scorer_ = scorers._scorers if several else scorers
+        self.multimetric_ = several or tuple(evaluation.fold_scores) != ("score",)
+        self._adopt(evaluation, columns)
+        return self
+
+    def report(self, path: Any) -> Path:
+        """Write the report of the search as one self-contained HTML file.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Returns
+        -------
+        Path
+
+        Raises
+        ------
+        InputError
+            When ``keep_predictions=False``: the report shows the held-out predictions.
+        MissingExtraError
+            When the packages of the extra ``app`` are missing.
+        """
+        check_is_fitted(self, "cv_results_")
+        if self.evaluation_ is None:
+            raise InputError("a report needs the held-out predictions; search with keep_predictions=True.")
+        from heldout.report import report_content, write_report
+
+        write_report(report_content(self.evaluation_), Path(path))
+        return Path(path)
+
+    # What scikit-learn asks of ``estimator``, where that is a list.
+
+    def __sklearn_tags__(self) -> Any:
+        tags = BaseSearchCV.__sklearn_tags__(self._of_first_model())
+        tags.target_tags.required = True
+        return tags
+
+    def _get_scorers(self) -> tuple[Any, Any]:
+        scorers: tuple[Any, Any] = BaseSearchCV._get_scorers(self._of_first_model())
+        return scorers
+
+    def get_metadata_routing(self) -> Any:
+        """Where parameters of ``fit`` go: to the estimators, the scorers and the splitter."""
+        router = BaseSearchCV.get_metadata_routing(self._of_first_model())
+        if isinstance(self.estimator, list | tuple):
+            to_fit = MethodMapping().add(caller="fit", callee="fit")
+            router.add(method_mapping=to_fit, **{_route(name): model for name, model, _ in self.estimator})
+        return router
+
+    def _sk_visual_block_(self) -> Any:
+        return BaseSearchCV._sk_visual_block_(self._of_first_model())
+
+    def _of_first_model(self) -> HeldOutSearchCV:
+        """This search as scikit-learn knows searches: of one estimator. A list's first speaks for all."""
+        if not isinstance(self.estimator, list | tuple):
+            return self
+        single = copy.copy(self)
+        single.estimator = checked_entries(self.estimator)[0][1]
+        return single
+
+    # From scikit-learn's nouns to ours, and back.
+
+    def _task(self, X: Any, y: Any, metadata: Any) -> Task:
+        groups = metadata.splitter.split.get("groups")
+        # The bootstrap replays the choice, and so weighs rows exactly where the scorers weighed them.
+        weights = metadata.scorer.score.get("sample_weight")
+        truth = _truth_for(self, y)
+        return Task(X, truth, checked_groups(groups, truth.n_rows), checked_weights(weights, truth.n_rows), y)
+
+    def _routed(self, metadata: Any) -> Routed:
+        models = [entry[0] for entry in self.estimator] if isinstance(self.estimator, list | tuple) else []
+        of_model = {name: metadata[_route(name)].fit for name in models if _route(name) in metadata}
+        return Routed(metadata.estimator.fit, of_model, metadata.scorer.score)
+
+    def _deciding_scorer(self, scorers: Any) -> str:
+        if isinstance(scorers, _MultimetricScorer):
+            return self.refit if isinstance(self.refit, str) else next(iter(scorers._scorers))
+        # A callable may turn out to return several scores; ``refit`` then names one of them.
+        return self.refit if callable(self.scoring) and isinstance(self.refit, str) else "score"
+
+    def _choice_of_refit(self, columns: Columns, found: Collected) -> int:
+        """What a callable ``refit`` chooses."""
+        self.cv_results_ = columns(found.cells, found.fold_scores, found.failures)
+        winner = int(self._select_best_index(self.refit, None, self.cv_results_))
+        if winner in found.failures:
+            raise InputError(
+                f"the callable refit chose configuration {winner}, which failed ({found.failures[winner]}); let it "
+                "choose among configurations with a finite score."
+            )
+        return winner
+
+    def _columns(
+        self,
+        params: list[dict[str, Any]],
+        n_splits: int,
+        several: bool,
+        cells: Sequence[CellResult],
+        fold_scores: Mapping[str, FoldScores],
+        failures: Mapping[int, str],
+    ) -> dict[str, Any]:
+        """``cv_results_``, formatted by scikit-learn."""
+        names = tuple(fold_scores)
+        single = not several and names == ("score",)
+        out = []
+        for cell in cells:
+            test = {name: cell.test_scores.get(name, self.error_score) for name in names}
+            train = {name: cell.train_scores.get(name, self.error_score) for name in names}
+            out.append(
+                {
+                    "fit_time": cell.fit_seconds,
+                    "score_time": cell.score_seconds,
+                    "test_scores": test["score"] if single else test,
+                    "train_scores": train["score"] if single else train,
+                }
+            )
+        results: dict[str, Any] = self._format_results(params, n_splits, out)
+        for name, scores in fold_scores.items():
+            if failures or not np.isfinite(scores.values).all():
+                results[f"rank_test_{name}"] = ranks(
+                    _candidates_only(mean_over_splits(scores.oriented()), failures)
+                )
+        return results
+
+    def _adopt(self, evaluation: Evaluation, columns: Columns) -> None:
+        """Set the fitted attributes."""
+        names = tuple(evaluation.fold_scores)
+        if self.multimetric_ and callable(self.scoring):
+            self._check_refit_for_multimetric(names)
+        if not callable(self.refit):
+            self.cv_results_ = columns(evaluation.cells, evaluation.fold_scores, evaluation.failures)
+        for name, scores in evaluation.pooled_scores.items():
+            self.cv_results_[f"pooled_test_{name}"] = scores
+            self.cv_results_[f"rank_pooled_test_{name}"] = ranks(scores)
+        self.n_splits_ = evaluation.folds.n_splits
+        self.n_fits_, self.n_fits_saved_ = evaluation.n_fits, evaluation.n_fits_saved
+        name = evaluation.refit_metric
+        if self.refit or not self.multimetric_:
+            self.best_index_ = evaluation.winner
+            self.best_params_ = self.cv_results_["params"][self.best_index_]
+            if not callable(self.refit):
+                pooled = self.aggregate == "pooled"
+                of_folds = mean_over_splits(evaluation.fold_scores[name].oriented())
+                self.best_score_ = (evaluation.pooled_scores[name] if pooled else of_folds)[self.best_index_]
+        if self.refit:
+            self.best_estimator_ = evaluation.model
+            self.refit_time_ = evaluation.seconds["refit"]
+            if hasattr(self.best_estimator_, "feature_names_in_"):
+                self.feature_names_in_ = self.best_estimator_.feature_names_in_
+        self.estimates_ = dict(evaluation.estimates)
+        self.estimate_ = evaluation.estimate
+        self.corrected_score_ = None if self.estimate_ is None else self.estimate_.value
+        self.confidence_interval_ = None if self.estimate_ is None else self.estimate_.interval
+        self.optimism_ = None if self.estimate_ is None else self.estimate_.optimism
+        # The rows themselves are not kept, so that a saved search does not carry its training data.
+        kept = replace(evaluation, task=replace(evaluation.task, X=None, y=None)) if self.keep_predictions else None
+        self.evaluation_ = kept
+        self.predictions_ = None if kept is None else kept.predictions
+
+
+class _Printed:
+    """What ``verbose`` prints: the plan, from 2 on every fit."""
+
+    def __init__(self, verbose: int) -> None:
+        self.verbose = verbose
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, SearchStarted):
+            resumed = f", {event.n_resumed} of them done before" if event.n_resumed else ""
+            print(
+                f"Fitting {event.n_splits} folds for each of {event.n_configurations} candidates, totalling "
+                f"{event.n_cells} fits{resumed}"
+            )
+        elif isinstance(event, CellFinished) and self.verbose > 1:
+            result = event.result
+            scores = ", ".join(f"{name}={score:.3f}" for name, score in result.test_scores.items())
+            print(f"[CV] {tuple(result.key)}: {scores or result.message} ({result.fit_seconds:.1f} s)")
+
+
+def checked_y(search: HeldOutSearchCV, y: Any) -> Any:
+    """The target as one column, left as it is where it is one.
+
+    Raises
+    ------
+    InputError
+        When there is none.
+    """
+    if y is None:
+        raise InputError(
+            f"This {type(search).__name__} estimator requires y to be passed, but the target y is None; without it "
+            "there is no score to estimate."
+        )
+    if hasattr(y, "ndim") and y.ndim == 1:
+        return y
+    return column_or_1d(y, warn=True)
+
+
+def ranks(scores: NDArray[np.float64]) -> NDArray[np.int32]:
+    """1 for the greatest; ties share the least rank, NaN comes last."""
+    filled = np.where(np.isnan(scores), -np.inf, scores)
+    return np.asarray(rankdata(-filled, method="min").astype(np.int32))
+
+
+def _candidates_only(scores: NDArray[np.float64], failures: Mapping[int, str]) -> NDArray[np.float64]:
+    scores[list(failures)] = np.nan
+    return scores
+
+
+def _truth_for(search: HeldOutSearchCV, y: Any) -> Truth:
+    if is_classifier(search):
+        check_classification_targets(y)
+        return truth_of(y, TaskKind.MULTICLASS)
+    return truth_of(y, TaskKind.REGRESSION if is_regressor(search) else None)
+
+
+def _store_of(store: Any) -> Store:
+    if store is None:
+        return MemoryStore()
+    if isinstance(store, str | os.PathLike):
+        from heldout.store.sqlite import SQLiteStore
+
+        return SQLiteStore(Path(store))
+    opened: Store = store
+    return opened
+
+
+def _route(model: str) -> str:
+    return f"model {model}"
