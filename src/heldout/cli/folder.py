@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,8 +70,8 @@ class OutputFolder:
             partial.unlink(missing_ok=True)
         return final
 
-    def write_json(self, name: str, document: Mapping[str, Any]) -> Path:
-        """Write a JSON-safe mapping."""
+    def write_json(self, name: str, document: Mapping[str, Any] | Sequence[Any]) -> Path:
+        """Write what JSON can hold."""
         text = json.dumps(document, indent=2, allow_nan=False)
         return self.write(name, lambda path: path.write_text(text + "\n", encoding="utf-8"))
 

@@ -68,7 +68,7 @@ class Group(click.Group):
         except HeldoutError as error:
             _end(ctx, error, f"Error: {error}", EXIT_BAD_INPUT)
         except KeyboardInterrupt as error:
-            _end(ctx, error, f"\n{error or 'Interrupted.'}", EXIT_INTERRUPTED)
+            _end(ctx, error, f"\n{str(error) or 'Interrupted.'}", EXIT_INTERRUPTED)
         except BrokenPipeError:
             # Whoever read our output has gone; what is left in the buffer must not raise once more at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -15,32 +15,25 @@ if TYPE_CHECKING:
 
 REVIEWED_TYPES = frozenset(
     {
-        "sklearn._loss.link.HalfLogitLink",
-        "sklearn._loss.link.IdentityLink",
-        "sklearn._loss.link.Interval",
-        "sklearn._loss.link.LogLink",
-        "sklearn._loss.link.LogitLink",
-        "sklearn._loss.link.MultinomialLogit",
-        "sklearn._loss.loss.HalfBinomialLoss",
-        "sklearn._loss.loss.HalfMultinomialLoss",
-        "sklearn._loss.loss.HalfSquaredError",
-        "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper",
+        "numpy.dtype",
         "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
         "sklearn.metrics._dist_metrics.EuclideanDistance64",
         "sklearn.metrics._dist_metrics.ManhattanDistance64",
-        "sklearn.metrics._dist_metrics.MinkowskiDistance64",
-        "sklearn.neighbors._ball_tree.BallTree64",
-        "sklearn.neighbors._kd_tree.KDTree64",
+        "sklearn.neighbors._kd_tree.KDTree",
         "sklearn.tree._tree.Tree",
     }
 )
 """Types beyond those that skops trusts by itself which the presets' models hold; each only computes."""
 
 
-def write_model(model: Any, folder: OutputFolder) -> Path:
+def write_model(model: Any, folder: OutputFolder) -> tuple[Path, list[str]]:
     """``model.skops`` and, beside it, ``model.trusted.json``: the types to trust when it is loaded.
 
-    Only reviewed types are listed, so that a model of other types is not loaded without a look at them.
+    Returns
+    -------
+    path : Path
+    strangers : list of str
+        Types that the model holds and that are not listed, because nobody has reviewed them.
     """
     try:
         from skops import io
@@ -48,12 +41,8 @@ def write_model(model: Any, folder: OutputFolder) -> Path:
         raise MissingExtraError("Saving the model", "app") from None
     path = folder.write("model.skops", lambda partial: io.dump(model, partial))
     asked = sorted(io.get_untrusted_types(file=path))
-    trusted = {
-        "trusted": [name for name in asked if name in REVIEWED_TYPES],
-        "not_reviewed": [name for name in asked if name not in REVIEWED_TYPES],
-    }
-    folder.write_json("model.trusted.json", trusted)
-    return path
+    folder.write_json("model.trusted.json", [name for name in asked if name in REVIEWED_TYPES])
+    return path, [name for name in asked if name not in REVIEWED_TYPES]
 
 
 def write_predictions(evaluation: Evaluation, metric: Metric, target: str, folder: OutputFolder) -> Path:

@@ -294,7 +294,11 @@ def _leave(
     from heldout.report import report_content, write_report
 
     files = {"run": folder.run_file}
-    files["model"] = write_model(evaluation.model, folder)
+    files["model"], strangers = write_model(evaluation.model, folder)
+    if strangers:
+        console.note(
+            f"Before loading model.skops, look at its types {', '.join(strangers)}: they were not reviewed."
+        )
     metric = plan.scoring.metrics[plan.scoring.refit_metric]
     if metric is not None:
         files["predictions"] = write_predictions(evaluation, metric, plan.found.target, folder)
