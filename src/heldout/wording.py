@@ -178,6 +178,13 @@ def metric_words(name: str) -> tuple[str, str]:
     return METRIC_WORDS.get(_SAME_METRIC.get(own, own), (own.replace("_", " "), ""))
 
 
+def in_sentence(title: str) -> str:
+    """A metric's name within a sentence: small letters, except for abbreviations and names of people."""
+    first = title.split(" ")[0]
+    keeps = first in ("Brier", "Matthews") or first != first.capitalize()
+    return title if keeps else title[:1].lower() + title[1:]
+
+
 def direction_sentence(greater_is_better: bool) -> str:
     """Which way is better."""
     return "Higher is better." if greater_is_better else "Lower is better."
@@ -192,7 +199,7 @@ def interval_label(confidence_level: float, alternative: str) -> str:
 def no_estimate_sentence(title: str) -> str:
     """Where a headline has only the uncorrected score."""
     return (
-        f"No corrected {title} was computed. The uncorrected one is the winner's own cross-validated score, which "
+        f"No corrected {in_sentence(title)} was computed. The uncorrected one is the winner's own cross-validated score, which "
         "is optimistic when there was a choice."
     )
 
@@ -228,7 +235,7 @@ def distribution_caption(bootstraps: int) -> str:
 def distribution_summary(title: str, value: str, low: str, high: str, uncorrected: str) -> str:
     """What the histogram shows, for those who cannot see it."""
     return (
-        f"Histogram of the bootstrapped {title}. The corrected score is {value}, the interval runs from {low} to "
+        f"Histogram of the bootstrapped {in_sentence(title)}. The corrected score is {value}, the interval runs from {low} to "
         f"{high}, and the uncorrected score is {uncorrected}."
     )
 
@@ -296,8 +303,8 @@ def single_class_sentence(title: str) -> str:
 def several_metrics_sentence(refit_metric: str) -> str:
     """How to read a table of several metrics' estimates."""
     return (
-        f"Every metric is estimated for the one configuration that {refit_metric} chose, and the choice by "
-        f"{refit_metric} is replayed in each bootstrap."
+        f"Every metric is estimated for the one configuration that {in_sentence(refit_metric)} chose, and the choice "
+        f"by {in_sentence(refit_metric)} is replayed in each bootstrap."
     )
 
 
@@ -333,5 +340,6 @@ def quantity_sentence(quantity: str, training_rows: float | None) -> str:
 
 
 AGGREGATE_WORDS = {"folds": "mean over the folds", "pooled": "all held-out rows together"}
+SELECTION_WORDS = {"best": "the best score wins"}
 NO_CANDIDATE = "it lacks predictions that others have, and was no candidate"
 NO_FINGERPRINT = "none: a parameter has no canonical form"

@@ -204,7 +204,7 @@ def headline_of(
         sentence=wording.METHOD_SENTENCES["cv"]
         if not is_corrected or before is None or value is None
         else wording.optimism_sentence(
-            scale.title, before, value, estimate.optimism, candidates, decimals=scale.decimals
+            wording.in_sentence(scale.title), before, value, estimate.optimism, candidates, decimals=scale.decimals
         ),
         quote="",
     )

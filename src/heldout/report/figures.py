@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree
@@ -23,7 +24,7 @@ SKY, PURPLE, BLACK = "#56b4e9", "#cc79a7", "#1c2024"
 SERIES = ((BLUE, ()), (VERMILLION, (6, 3)), (GREEN, (2, 2)), (PURPLE, (8, 3, 2, 3)), (ORANGE, (10, 4)))
 MORE_SERIES = ((SKY, (4, 2, 1, 2)), (BLACK, (1, 3)))
 
-WIDTH, TALL = 318, 318
+WIDTH, TALL = 390, 370
 _SVG = "http://www.w3.org/2000/svg"
 
 
@@ -36,7 +37,7 @@ def _altair() -> Any:
     return altair
 
 
-def _svg(chart: Any, key: str, title: str, description: str) -> str:
+def _svg(chart: Any, key: str, title: str, description: str, *, fit: bool = True) -> str:
     """A chart as one inline <svg> with its own ids and its text alternative."""
     import vl_convert
 
@@ -49,7 +50,10 @@ def _svg(chart: Any, key: str, title: str, description: str) -> str:
             tickSize=4, labelFlush=False,
         )
     )  # fmt: skip
-    drawn = vl_convert.vegalite_to_svg(styled.to_dict(), allowed_base_urls=[])
+    spec = styled.to_dict()
+    if fit:  # width and height are those of the whole picture, labels and all; a column of charts cannot be fitted
+        spec["autosize"] = {"type": "fit", "contains": "padding"}
+    drawn = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
     return _inlined(drawn, key, title, description)
 
 
@@ -105,7 +109,7 @@ def distribution_svg(content: Distribution, *, key: str, width: int) -> str:
     most = max(content.counts)
     first, last = _domain(content)
     x = alt.Scale(domain=[first, last], nice=False, zero=False)
-    y = alt.Scale(domain=[0, most * 1.34], nice=False)
+    y = alt.Scale(domain=[0, most * 1.36], nice=False)
     axis = alt.Axis(grid=False, tickCount=max(width // 90, 3), title=content.metric.title)
     layers = []
     if content.low is not None and content.high is not None:
@@ -115,7 +119,7 @@ def distribution_svg(content: Distribution, *, key: str, width: int) -> str:
         )
     layers.append(
         alt.Chart(_rows(bars))
-        .mark_bar(color=SKY, stroke=BLUE, strokeWidth=0.6)
+        .mark_bar(color=SKY, x2Offset=-1)
         .encode(
             x=alt.X("from:Q", scale=x, axis=axis),
             x2="to:Q",
@@ -123,45 +127,64 @@ def distribution_svg(content: Distribution, *, key: str, width: int) -> str:
             y2="zero:Q",
         )
     )
-    marks = [("corrected", content.value, BLUE, (), 1.27)]
-    if content.uncorrected is not None:
-        marks.append(("uncorrected", content.uncorrected, VERMILLION, (5, 3), 1.15))
-    for name, value, colour, dash, height in marks:
-        layers += _marked(name, value, colour, dash, height * most, content, x, y, (first + last) / 2)
-    chart = alt.layer(*layers).resolve_scale(x="shared", y="shared").properties(width=width, height=190)
+    for mark in _marks(content, most, (first + last) / 2):
+        layers += _marked(mark, x, y)
+    chart = alt.layer(*layers).resolve_scale(x="shared", y="shared").properties(width=width, height=250)
     shown = [wording.number_text(v, content.metric.decimals) for v in (content.value, content.low, content.high)]
     before = wording.number_text(content.uncorrected, content.metric.decimals)
     summary = wording.distribution_summary(content.metric.title, *shown, before)
     return _svg(chart, key, f"Distribution of the bootstrapped {content.metric.title}", summary)
 
 
-def _marked(
-    name: str,
-    value: float,
-    colour: str,
-    dash: tuple[int, ...],
-    height: float,
-    content: Distribution,
-    x: Any,
-    y: Any,
-    middle: float,
-) -> Iterator[Any]:
-    """A vertical line with its label beside its top, towards the middle of the picture."""
+@dataclass(frozen=True)
+class _Mark:
+    """A vertical line at a value, and its label to the left or right of its top."""
+
+    text: str
+    value: float
+    height: float
+    colour: str
+    dash: tuple[int, ...]
+    to_the_left: bool
+
+
+def _marks(content: Distribution, most: float, middle: float) -> list[_Mark]:
+    """The corrected and the uncorrected value, so that no label crosses the other line.
+
+    Both labels stand on the side with more room, and the outer line is the taller one: its label passes above
+    the other.
+    """
+    values = [("corrected", content.value, BLUE, ())]
+    if content.uncorrected is not None:
+        values.append(("uncorrected", content.uncorrected, VERMILLION, (5, 3)))
+    to_the_left = sum(value for _, value, _, _ in values) / len(values) > middle
+    outer_first = sorted(values, key=lambda named: named[1], reverse=to_the_left)
+    return [
+        _Mark(
+            f"{name} {wording.number_text(value, content.metric.decimals)}",
+            value,
+            most * (1.29 if place == 0 else 1.14),
+            colour,
+            dash,
+            to_the_left,
+        )
+        for place, (name, value, colour, dash) in enumerate(outer_first)
+    ]
+
+
+def _marked(mark: _Mark, x: Any, y: Any) -> Iterator[Any]:
     alt = _altair()
-    text = f"{name} {wording.number_text(value, content.metric.decimals)}"
-    data = _rows([{"value": value, "height": height, "zero": 0, "text": text}])
+    data = _rows([{"value": mark.value, "height": mark.height, "zero": 0, "text": mark.text}])
     position = alt.X("value:Q", scale=x)
     yield (
         alt.Chart(data)
-        .mark_rule(color=colour, strokeWidth=2, strokeDash=list(dash) or alt.Undefined)
+        .mark_rule(color=mark.colour, strokeWidth=2, strokeDash=list(mark.dash) or alt.Undefined)
         .encode(x=position, y=alt.Y("zero:Q", scale=y), y2="height:Q")
     )
-    inwards = value > middle
+    align, shift = ("right", -6) if mark.to_the_left else ("left", 6)
     yield (
         alt.Chart(data)
-        .mark_text(
-            align="right" if inwards else "left", baseline="top", dx=-6 if inwards else 6, color=INK, fontSize=13
-        )
+        .mark_text(align=align, baseline="top", dx=shift, color=INK, fontSize=13)
         .encode(x=position, y=alt.Y("height:Q", scale=y), text="text:N")
     )
 
@@ -260,7 +283,7 @@ def calibration_svg(content: Calibration, *, key: str) -> str:
         base.mark_rule(color=BLUE, strokeWidth=1.4).encode(x=x, y=alt.Y("low:Q", scale=unit), y2="high:Q"),
         base.mark_line(color=BLUE, strokeWidth=1, opacity=0.5).encode(x=x, y=y, order="x:Q"),
         base.mark_point(color=BLUE, fill=BLUE, opacity=1, size=42, shape="circle").encode(x=x, y=y),
-    ).properties(width=WIDTH, height=246)
+    ).properties(width=318, height=246)
     steps = len(content.histogram)
     bars = [
         {"from": step / steps, "to": (step + 1) / steps, "rows": rows}
@@ -279,11 +302,11 @@ def calibration_svg(content: Calibration, *, key: str) -> str:
             x2="to:Q",
             y=alt.Y("rows:Q", axis=alt.Axis(title="rows", tickCount=2, grid=False, format=",.0f")),
         )
-        .properties(width=WIDTH, height=54)
+        .properties(width=318, height=54)
     )
     chart = alt.vconcat(upper, lower, spacing=14)
     said = "; ".join(f"{group.predicted:.2f} predicted, {group.observed:.2f} came true" for group in content.groups)
-    return _svg(chart, key, "Calibration", f"Groups of rows by predicted probability: {said}.")
+    return _svg(chart, key, "Calibration", f"Groups of rows by predicted probability: {said}.", fit=False)
 
 
 # --- Diagnostics of a regression ----------------------------------------------------------------------------

@@ -238,6 +238,10 @@ def _rows_text(truth: Truth) -> str:
     return f"{rows} ({of_class})"
 
 
+def _positive_text(truth: Truth) -> str:
+    return "" if truth.positive is None else str(truth.pos_label)
+
+
 def _search_facts(evaluation: Evaluation, failed: int) -> tuple[Entry, ...]:
     total = len(evaluation.configurations)
     fits = f"{evaluation.n_fits:,}" if evaluation.n_fits else ""
@@ -246,6 +250,7 @@ def _search_facts(evaluation: Evaluation, failed: int) -> tuple[Entry, ...]:
     seconds = evaluation.seconds.get("total") or sum(evaluation.seconds.values())
     facts = [
         Entry("Rows", _rows_text(evaluation.task.truth)),
+        Entry("Positive class", _positive_text(evaluation.task.truth)),
         Entry("Configurations", f"{total:,}" + (f", {failed:,} failed" if failed else "")),
         Entry("Folds", _folds_text(evaluation.predictions.folds, evaluation.folds.n_splits)),
         Entry("Fits", fits),
@@ -257,6 +262,8 @@ def _search_facts(evaluation: Evaluation, failed: int) -> tuple[Entry, ...]:
 def _matrix_facts(truth: Truth, predictions: HeldOutPredictions, failed: int, folds: str) -> tuple[Entry, ...]:
     total = f"{predictions.n_configurations:,}" + (f", {failed:,} failed" if failed else "")
     facts = [Entry("Rows", _rows_text(truth)), Entry("Configurations", total)]
+    if positive := _positive_text(truth):
+        facts.insert(1, Entry("Positive class", positive))
     if predictions.folds is not None:
         facts.append(Entry("Folds", folds))
     elif predictions.n_repeats > 1:
@@ -307,8 +314,9 @@ def _settings(records: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:
     for key, value in _items(records):
         if key in _ELSEWHERE or key in _REPRODUCE or "fingerprint" in key:
             continue
-        text = wording.AGGREGATE_WORDS.get(str(value), str(value)) if key == "aggregate" else _setting_text(value)
-        if text:
+        words = {"aggregate": wording.AGGREGATE_WORDS, "selection": wording.SELECTION_WORDS}.get(key, {})
+        text = words.get(str(value)) or _setting_text(f"{value:,}" if type(value) is int else value)
+        if text and value is not False:
             rows.append(Entry(_SETTINGS.get(key, key.replace("_", " ").capitalize()), text))
     return tuple(rows)
 

@@ -12,10 +12,11 @@ from heldout.errors import InputError, MissingExtraError
 from heldout.report import figures
 from heldout.report.content import ReportContent
 from heldout.report.gathering import report_content
+from heldout.report.numbers import decimals_for
 from heldout.report.ranking import RankedConfiguration, Ranking, share_text
 from heldout.result import Evaluation
 
-NARROW, WIDE = 330, 850
+NARROW, WIDE = 345, 896
 _TICKS_WIDTH = 120
 
 
@@ -161,6 +162,7 @@ def _captions(content: ReportContent) -> dict[str, str]:
     if seen.repeats > 1:
         captions["confusion"] += " " + wording.CONFUSION_REPEATS
     if seen.residuals is not None:
-        half, most = (f"{value:,.4g}" for value in (seen.residuals.half, seen.residuals.most))
+        decimals = decimals_for(seen.residuals.half) + 1
+        half, most = (wording.number_text(value, decimals) for value in (seen.residuals.half, seen.residuals.most))
         captions["residual_summary"] = wording.residual_sentence(half, most)
     return captions
