@@ -91,7 +91,10 @@ QUANTITY_CV = (
     "the expected performance, over training sets of the size of a fold's training part, of the winner as if it "
     "had been chosen beforehand (what choosing it costs is left out of the definition)"
 )
-QUANTITY_TT = "the expected performance, over training sets of the size of a fold's training part, of the winner of the search"
+QUANTITY_TT = (
+    "the expected performance, over training sets of the size of a fold's training part, of the winner of the "
+    "search"
+)
 QUANTITY_BBC = (
     "the expected performance, over training sets of the size of a fold's training part, of the whole search: "
     "tuning on about 63 % distinct rows and then predicting rows that took no part in the choice"
@@ -199,8 +202,8 @@ def interval_label(confidence_level: float, alternative: str) -> str:
 def no_estimate_sentence(title: str) -> str:
     """Where a headline has only the uncorrected score."""
     return (
-        f"No corrected {in_sentence(title)} was computed. The uncorrected one is the winner's own cross-validated score, which "
-        "is optimistic when there was a choice."
+        f"No corrected {in_sentence(title)} was computed. The uncorrected one is the winner's own cross-validated "
+        "score, which is optimistic when there was a choice."
     )
 
 
@@ -235,8 +238,8 @@ def distribution_caption(bootstraps: int) -> str:
 def distribution_summary(title: str, value: str, low: str, high: str, uncorrected: str) -> str:
     """What the histogram shows, for those who cannot see it."""
     return (
-        f"Histogram of the bootstrapped {in_sentence(title)}. The corrected score is {value}, the interval runs from {low} to "
-        f"{high}, and the uncorrected score is {uncorrected}."
+        f"Histogram of the bootstrapped {in_sentence(title)}. The corrected score is {value}, the interval runs "
+        f"from {low} to {high}, and the uncorrected score is {uncorrected}."
     )
 
 
@@ -295,16 +298,12 @@ def residual_sentence(half: str, most: str) -> str:
     return f"Half of the predictions are within {half} of the truth, and 95 % within {most}."
 
 
-def single_class_sentence(title: str) -> str:
-    """Why a picture is missing."""
-    return f"No {title}: the predictions that the search kept do not allow it."
-
-
 def several_metrics_sentence(refit_metric: str) -> str:
     """How to read a table of several metrics' estimates."""
+    name = in_sentence(refit_metric)
     return (
-        f"Every metric is estimated for the one configuration that {in_sentence(refit_metric)} chose, and the choice "
-        f"by {in_sentence(refit_metric)} is replayed in each bootstrap."
+        f"Every metric is estimated for the one configuration that {name} chose, and the choice by {name} is "
+        "replayed in each bootstrap."
     )
 
 
@@ -317,7 +316,9 @@ def quotable_sentence(
         if configurations == 1
         else f"the configuration selected among {configurations:,}, {name}"
     )
-    corrected = "uncorrected for selection" if method == "cv" else f"corrected for selection by {method_name(method)}"
+    corrected = "uncorrected for selection"
+    if method != "cv":
+        corrected = f"corrected for selection by {method_name(method)}"
     return f"{title} of {chosen}: {value}{interval}, {corrected}, from {folds} of {rows:,} rows."
 
 

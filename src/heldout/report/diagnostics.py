@@ -213,8 +213,7 @@ def _one_vs_rest(truth: Truth, ranks: Floats, weights: Floats) -> tuple[Curve, .
         return ()
     names = class_names(truth)
     curves = [
-        _curve(names[code], 0, truth.values == code, ranks[:, 0, code], weights)
-        for code in range(truth.n_classes)
+        _curve(names[code], 0, truth.values == code, ranks[:, 0, code], weights) for code in range(truth.n_classes)
     ]
     known = [curve for curve in curves if curve is not None]
     if len(known) > MOST_ROC_CLASSES:
@@ -260,9 +259,7 @@ def _calibration(truth: Truth, probabilities: Floats | None, weights: Floats) ->
         share = float(np.average(happened[inside], weights=mine))
         rows = float(mine.sum() ** 2 / (mine**2).sum() / repeats)
         low, high = wilson(share, rows)
-        groups.append(
-            CalibrationGroup(float(np.average(predicted[inside], weights=mine)), share, low, high, rows)
-        )
+        groups.append(CalibrationGroup(float(np.average(predicted[inside], weights=mine)), share, low, high, rows))
     histogram = np.histogram(predicted, bins=20, range=(0, 1))[0] / repeats
     return Calibration(tuple(groups), tuple(histogram.round(2).tolist()))
 

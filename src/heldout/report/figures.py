@@ -114,9 +114,7 @@ def distribution_svg(content: Distribution, *, key: str, width: int) -> str:
     layers = []
     if content.low is not None and content.high is not None:
         ends = {"from": max(content.low, first), "to": min(content.high, last)}
-        layers.append(
-            alt.Chart(_rows([ends])).mark_rect(color=BAND).encode(x=alt.X("from:Q", scale=x), x2="to:Q")
-        )
+        layers.append(alt.Chart(_rows([ends])).mark_rect(color=BAND).encode(x=alt.X("from:Q", scale=x), x2="to:Q"))
     layers.append(
         alt.Chart(_rows(bars))
         .mark_bar(color=SKY, x2Offset=-1)
@@ -130,9 +128,11 @@ def distribution_svg(content: Distribution, *, key: str, width: int) -> str:
     for mark in _marks(content, most, (first + last) / 2):
         layers += _marked(mark, x, y)
     chart = alt.layer(*layers).resolve_scale(x="shared", y="shared").properties(width=width, height=250)
-    shown = [wording.number_text(v, content.metric.decimals) for v in (content.value, content.low, content.high)]
-    before = wording.number_text(content.uncorrected, content.metric.decimals)
-    summary = wording.distribution_summary(content.metric.title, *shown, before)
+    value, low, high, before = (
+        wording.number_text(number, content.metric.decimals)
+        for number in (content.value, content.low, content.high, content.uncorrected)
+    )
+    summary = wording.distribution_summary(content.metric.title, value, low, high, before)
     return _svg(chart, key, f"Distribution of the bootstrapped {content.metric.title}", summary)
 
 
@@ -154,7 +154,7 @@ def _marks(content: Distribution, most: float, middle: float) -> list[_Mark]:
     Both labels stand on the side with more room, and the outer line is the taller one: its label passes above
     the other.
     """
-    values = [("corrected", content.value, BLUE, ())]
+    values: list[tuple[str, float, str, tuple[int, ...]]] = [("corrected", content.value, BLUE, ())]
     if content.uncorrected is not None:
         values.append(("uncorrected", content.uncorrected, VERMILLION, (5, 3)))
     to_the_left = sum(value for _, value, _, _ in values) / len(values) > middle
@@ -263,9 +263,7 @@ def _roc_labels(curves: tuple[Curve, ...], by_class: bool, x: Any, y: Any) -> li
 def _diagonal(low: float, high: float, x: Any, y: Any) -> Any:
     alt = _altair()
     ends = [{"x": low, "y": low}, {"x": high, "y": high}]
-    return (
-        alt.Chart(_rows(ends)).mark_line(color=MUTED, strokeWidth=1.2, strokeDash=[1.5, 3]).encode(x=x, y=y)
-    )
+    return alt.Chart(_rows(ends)).mark_line(color=MUTED, strokeWidth=1.2, strokeDash=[1.5, 3]).encode(x=x, y=y)
 
 
 def calibration_svg(content: Calibration, *, key: str) -> str:
@@ -274,9 +272,7 @@ def calibration_svg(content: Calibration, *, key: str) -> str:
     unit = alt.Scale(domain=[0, 1], nice=False)
     x = alt.X("x:Q", scale=unit, axis=alt.Axis(title=None, tickCount=5, labels=False, ticks=False))
     y = alt.Y("y:Q", scale=unit, axis=alt.Axis(title="share that came true", tickCount=5, format=".1f"))
-    points = [
-        {"x": group.predicted, "y": group.observed, "low": group.low, "high": group.high} for group in content.groups
-    ]
+    points = [{"x": g.predicted, "y": g.observed, "low": g.low, "high": g.high} for g in content.groups]
     base = alt.Chart(_rows(points))
     upper = alt.layer(
         _diagonal(0.0, 1.0, x, y),
@@ -286,13 +282,13 @@ def calibration_svg(content: Calibration, *, key: str) -> str:
     ).properties(width=318, height=246)
     steps = len(content.histogram)
     bars = [
-        {"from": step / steps, "to": (step + 1) / steps, "rows": rows}
+        {"from": step / steps, "to": (step + 1) / steps, "rows": rows, "zero": 0}
         for step, rows in enumerate(content.histogram)
         if rows
     ]
     lower = (
         alt.Chart(_rows(bars))
-        .mark_bar(color=MUTED, stroke=None)
+        .mark_bar(color=MUTED, x2Offset=-1)
         .encode(
             x=alt.X(
                 "from:Q",
@@ -301,6 +297,7 @@ def calibration_svg(content: Calibration, *, key: str) -> str:
             ),
             x2="to:Q",
             y=alt.Y("rows:Q", axis=alt.Axis(title="rows", tickCount=2, grid=False, format=",.0f")),
+            y2="zero:Q",
         )
         .properties(width=318, height=54)
     )

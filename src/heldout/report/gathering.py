@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from heldout import wording
 from heldout.configurations import NotHashableError
-from heldout.estimates.gather import Question, gather
 from heldout.estimates.base import Settings
+from heldout.estimates.gather import Question, gather
 from heldout.estimates.types import Estimate, json_safe
 from heldout.metrics.base import Metric
 from heldout.predictions import HeldOutPredictions
@@ -63,7 +63,9 @@ _SETTINGS = {
 }
 
 
-def report_content(evaluation: Evaluation, *, command: str | None = None, title: str | None = None) -> ReportContent:
+def report_content(
+    evaluation: Evaluation, *, command: str | None = None, title: str | None = None
+) -> ReportContent:
     """The content of a finished search's report.
 
     Parameters
@@ -94,9 +96,7 @@ def report_content(evaluation: Evaluation, *, command: str | None = None, title:
     if chosen is not None:
         shown = chosen.mean if chosen.mean is not None else chosen.pooled
         uncorrected = None if shown is None else scale.sign * shown
-    diagnostics = diagnose(
-        evaluation.task.truth, evaluation.predictions, winner, evaluation.task.sample_weight
-    )
+    diagnostics = diagnose(evaluation.task.truth, evaluation.predictions, winner, evaluation.task.sample_weight)
     return ReportContent(
         title=title or "",
         headline=headline_of(
@@ -152,14 +152,15 @@ def estimate_content(
     assert evidence.matrix is not None, "evidence gathered from predictions holds a matrix"
     columns = len(predictions.names)
     pooled = _over_all(evidence.matrix.scores.observed()[None, :], evidence.candidates, columns)[0]
-    by_fold = None if evidence.fold_scores is None else _over_all(evidence.fold_scores, evidence.candidates, columns)
+    folds = evidence.fold_scores
+    by_fold = None if folds is None else _over_all(folds, evidence.candidates, columns)
     failures = {
         index: predictions.failed.get(index, wording.NO_CANDIDATE)
         for index in sorted(set(range(columns)) - set(evidence.candidates.tolist()))
     }
     scale = scale_of(metric.name, metric.greater_is_better, estimate, pooled[evidence.candidates].tolist())
     diagnostics = diagnose(truth, predictions, estimate.selected, sample_weight)
-    folds = _folds_text(predictions.folds, None)
+    folds_text = _folds_text(predictions.folds, None)
     return ReportContent(
         title=title or "",
         headline=headline_of(
@@ -169,9 +170,9 @@ def estimate_content(
             winner=estimate.selected_name,
             candidates=len(evidence.candidates),
             rows=estimate.n_rows_used,
-            folds=folds,
+            folds=folds_text,
         ),
-        facts=_matrix_facts(truth, predictions, len(failures), folds),
+        facts=_matrix_facts(truth, predictions, len(failures), folds_text),
         distribution=distribution_of(estimate, scale),
         ranking=rank_configurations(
             predictions.names,
@@ -202,7 +203,8 @@ def _over_all(scores: Floats, candidates: NDArray[np.intp], columns: int) -> Flo
 
 def _search_scale(evaluation: Evaluation, name: str) -> Scale:
     fold_scores, metric = evaluation.fold_scores.get(name), evaluation.metrics.get(name)
-    greater = metric.greater_is_better if metric is not None else fold_scores is None or fold_scores.greater_is_better
+    declared = metric if metric is not None else fold_scores
+    greater = declared is None or declared.greater_is_better
     known = [] if fold_scores is None else fold_scores.values[:, evaluation.winner].tolist()
     return scale_of(name if metric is None else metric.name, greater, evaluation.estimates.get(name), known)
 

@@ -111,8 +111,8 @@ def rank_configurations(
     ranked_by_mean = means is not None and (by_mean or pooled is None)
     key = means if ranked_by_mean else pooled
     key = np.full(len(names), np.nan) if key is None else key
-    better_first = key * scale.sign * (-1 if scale.greater_is_better else 1)
-    order = candidates[np.argsort(np.where(np.isnan(better_first), np.inf, better_first)[candidates], kind="stable")]
+    loss = key * scale.sign * (-1 if scale.greater_is_better else 1)
+    order = candidates[np.argsort(np.where(np.isnan(loss), np.inf, loss)[candidates], kind="stable")]
 
     def row(rank: int, index: int) -> RankedConfiguration:
         ticks = () if fold_scores is None else scale.many(fold_scores[:MOST_TICKS, index])
@@ -181,5 +181,6 @@ def _grouped(failures: Mapping[int, str], names: Sequence[str]) -> tuple[Failure
     for index in sorted(failures):
         by_message.setdefault(failures[index], []).append(names[index])
     return tuple(
-        Failure(message, tuple(who[:MOST_SHOWN]), max(len(who) - MOST_SHOWN, 0)) for message, who in by_message.items()
+        Failure(message, tuple(who[:MOST_SHOWN]), max(len(who) - MOST_SHOWN, 0))
+        for message, who in by_message.items()
     )

@@ -49,8 +49,8 @@ def write_report(report: Evaluation | ReportContent, path: str | os.PathLike[str
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise InputError(
-            f"the report could not be written to '{target}': {reason}; give a path in an existing folder that can be "
-            "written to and has room."
+            f"the report could not be written to '{target}': {reason}; give a path in an existing folder that can "
+            "be written to and has room."
         ) from error
     return target
 
@@ -118,7 +118,7 @@ def _safe(text: str) -> Any:
     """Markup of our own, made of numbers and constants: not to be escaped."""
     from markupsafe import Markup
 
-    return Markup(text)  # noqa: S704
+    return Markup(text)
 
 
 def _figures(content: ReportContent) -> dict[str, Any]:
