@@ -7,7 +7,9 @@ import pytest
 
 from heldout.cells import CellKey, CellResult, CellState
 from heldout.metrics.base import Response
-from heldout.store import MemoryStore, RunIdentity, SQLiteStore
+from heldout.store.base import RunIdentity
+from heldout.store.memory import MemoryStore
+from heldout.store.sqlite import SQLiteStore
 
 IDENTITY = RunIdentity(
     rows="a" * 64,

@@ -147,8 +147,9 @@ def claim(connection: sqlite3.Connection, path: Path) -> None:
         if owner(connection) is None or attempt == _CLAIMS - 1:
             break
         # An owner that lives has the lock back within microseconds of its commit: so ask again before believing
-        # that it is dead.
+        # that it is dead, and without waiting for another such moment.
         connection.execute("ROLLBACK")
+        connection.execute("PRAGMA busy_timeout = 0")
         time.sleep(_PAUSE)
     connection.execute("PRAGMA busy_timeout = 10000")
     if not has_tables(connection):

@@ -167,6 +167,9 @@ class SQLiteRun:
         self._bytes_in_log = 0
         with closing(sqlite3.connect(self.path.absolute(), isolation_level=None)) as second:
             second.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        # The transaction that is open began before this, and would go on writing at the end of the log.
+        self._connection.execute("ROLLBACK")
+        self._begin()
 
     def _cells(self) -> dict[CellKey, tuple[int, CellRow]]:
         """The cells of this run with their numbers in the file."""
