@@ -210,20 +210,26 @@ class FailedConfigurationsWarning(FitFailedWarning, HeldoutWarning):  # type: ig
     """Some configurations failed and are no candidates."""
 
 
+class AllFailedTypeError(InputError, TypeError):
+    """Every configuration raised a TypeError: one more for those who await it from an estimator."""
+
+
 def _warn_of_failures(found: Collected, configurations: Configurations, error_score: float | str) -> None:
     """Say which configurations failed; raise when all did."""
-    total = len(configurations)
-    listed = [f"{configurations[j].name}: {why}" for j, why in found.failures.items()]
-    if len(listed) == total:
-        shown = "; ".join(dict.fromkeys(found.failures.values()))
-        raise InputError(
+    total, failed = len(configurations), len(found.failures)
+    if failed == total:
+        reasons = list(dict.fromkeys(found.failures.values()))
+        all_of_type = all(reason.startswith("TypeError: ") for reason in reasons)
+        raise (AllFailedTypeError if all_of_type else InputError)(
             f"all {total} configurations failed, so there is no winner; mend them, or use error_score='raise' to "
-            f"see the first error in full: {shown}"
+            f"see the first error in full: {'; '.join(reasons)}"
         )
-    if listed:
+    if failed:
+        listed = [f"{configurations[j].name}: {why}" for j, why in found.failures.items()]
+        more = f"; and {failed - 5} more" if failed > 5 else ""
         warnings.warn(
-            f"{len(listed)} of {total} configurations failed and are no candidates (their missing scores are set "
-            f"to {error_score}): {'; '.join(listed[:5])}{f'; and {len(listed) - 5} more' if len(listed) > 5 else ''}",
+            f"{failed} of {total} configurations failed and are no candidates (their missing scores are set to "
+            f"{error_score}): {'; '.join(listed[:5])}{more}",
             FailedConfigurationsWarning,
             stacklevel=3,
         )

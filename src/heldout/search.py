@@ -43,7 +43,7 @@ from heldout.run.events import CellFinished, Event, SearchStarted
 from heldout.selection.callable_refit import CallableRefit
 from heldout.store.base import Store
 from heldout.store.memory import MemoryStore
-from heldout.task import Task, TaskKind, Truth, checked_groups, checked_weights, truth_of
+from heldout.task import Task, TaskKind, Truth, checked_groups, checked_weights, target_column, truth_of
 
 Columns: TypeAlias = Callable[[Sequence[CellResult], Mapping[str, FoldScores], Mapping[int, str]], dict[str, Any]]
 
@@ -437,16 +437,22 @@ def checked_y(search: HeldOutSearchCV, y: Any) -> Any:
     Raises
     ------
     InputError
-        When there is none.
+        When there is none, or it holds missing, complex or infinite values.
     """
     if y is None:
         raise InputError(
             f"This {type(search).__name__} estimator requires y to be passed, but the target y is None; without it "
             "there is no score to estimate."
         )
-    if hasattr(y, "ndim") and y.ndim == 1:
-        return y
-    return column_or_1d(y, warn=True)
+    column = y if getattr(y, "ndim", 0) == 1 else column_or_1d(y, warn=True)
+    values = target_column(column)
+    if values.dtype.kind == "c":
+        raise InputError("Complex data not supported: the target must be real numbers or labels.")
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        raise InputError(
+            "Input y contains infinity or a value too large for dtype('float64'). Every row needs a finite target."
+        )
+    return column
 
 
 def ranks(scores: NDArray[np.float64]) -> NDArray[np.int32]:

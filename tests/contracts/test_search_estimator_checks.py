@@ -1,0 +1,32 @@
+"""scikit-learn's own checks of what an estimator must do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from heldout.search import HeldOutSearchCV
+
+SEARCHES = {
+    "classifier": HeldOutSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, n_bootstraps=20),
+    "regressor": HeldOutSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, n_bootstraps=20),
+    "list": HeldOutSearchCV(
+        [("ridge", Ridge(), {"alpha": [0.1, 1.0]}), ("plain", Ridge(alpha=1e-6), {})], n_bootstraps=20
+    ),
+}
+
+CHECKS = [
+    pytest.param(estimator, check, id=f"{name}-{check.func.__name__}-{number}")
+    for name, search in SEARCHES.items()
+    for number, (estimator, check) in enumerate(estimator_checks_generator(search))
+]
+
+
+# The checks fit on noise of a few rows: that estimates are undefined there is said by warnings.
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("estimator", "check"), CHECKS)
+def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
