@@ -274,6 +274,7 @@ def held_out_sentence(name: str, repeats: int, drawn: int, total: int) -> str:
     )
 
 
+NO_CALIBRATION = "No probabilities of the winner were kept, so there is no calibration to show."
 ROC_CAPTION = (
     "How many rows of the positive class are found (true positive rate) at the price of how many false alarms, at "
     "every threshold. The dotted diagonal is guessing."

@@ -37,6 +37,7 @@ from heldout.task import TaskKind, Truth
 Floats = NDArray[np.float64]
 
 _ELSEWHERE = {"quantity", "sources", "n_rows", "n_configurations", "n_candidates", "n_repeats", "training_rows"}
+_CONTAINERS = ("steps", "transformers", "transformer_list", "estimators")
 _REPRODUCE = {
     "entropy": "Seed",
     "kernels": "Kernels",
@@ -288,7 +289,7 @@ def _parameters(evaluation: Evaluation) -> tuple[Parameter, ...]:
     rows += [Parameter(name, plain(value), True) for name, value in sorted(searched.items())]
     whole = winner.fresh().get_params(deep=True)
     for name in sorted(whole):
-        holds_more = hasattr(whole[name], "get_params") or name in ("steps", "transformers", "transformer_list")
+        holds_more = hasattr(whole[name], "get_params") or name.rpartition("__")[2] in _CONTAINERS
         if name not in searched and not holds_more:
             rows.append(Parameter(name, plain(whole[name]), False))
     return tuple(rows)
@@ -318,7 +319,7 @@ def _settings(records: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:
             continue
         words = {"aggregate": wording.AGGREGATE_WORDS, "selection": wording.SELECTION_WORDS}.get(key, {})
         text = words.get(str(value)) or _setting_text(f"{value:,}" if type(value) is int else value)
-        if text and value is not False:
+        if text and value is not False and (key, value) != ("redrawn", 0):
             rows.append(Entry(_SETTINGS.get(key, key.replace("_", " ").capitalize()), text))
     return tuple(rows)
 

@@ -68,6 +68,8 @@ def scale_of(
     title, definition = metric_words(metric)
     negated = metric.startswith("neg_") and greater_is_better
     decimals = decimals_for(_uncertainty(estimate, list(scores)))
+    if estimate is not None and decimals_for(abs(estimate.optimism)) > decimals:
+        decimals += 1  # a small optimism is told from its neighbours' rounding
     return Scale(title, definition, greater_is_better != negated, -1 if negated else 1, decimals)
 
 
@@ -81,12 +83,12 @@ def _uncertainty(estimate: Estimate | None, scores: list[float]) -> float:
     spread = float(np.std(finite)) if len(finite) > 1 else 0.0
     if spread:
         return 4 * spread
-    known = [estimate.value, estimate.uncorrected] if estimate is not None else finite
-    return max((abs(value) for value in known if math.isfinite(value)), default=1.0) / 10
+    known = [abs(value) for value in (finite if estimate is None else [estimate.value, estimate.uncorrected])]
+    return max((value for value in known if math.isfinite(value) and value), default=1.0) / 10
 
 
 def decimals_for(width: float) -> int:
-    """Decimals that show two significant digits of a width.
+    """Decimals that show two significant digits of a width, 0 where there is none.
 
     Examples
     --------
@@ -94,7 +96,7 @@ def decimals_for(width: float) -> int:
     [4, 3, 2, 1, 0]
     """
     if not (math.isfinite(width) and width > 0):
-        return 3
+        return 0
     return min(max(1 - math.floor(math.log10(width)), 0), 6)
 
 

@@ -66,7 +66,12 @@ def render_html(content: ReportContent) -> str:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters.update(
-        number=number, minus=minus, share=lambda part: minus(share_text(part)), ticks=ticks, count_text=count_text
+        number=number,
+        minus=minus,
+        share=lambda part: minus(share_text(part)),
+        ticks=ticks,
+        count_text=count_text,
+        breakable=breakable,
     )
     template = environment.from_string((folder / "report.html.jinja").read_text(encoding="utf-8"))
     subject = content.title or "heldout report"
@@ -93,6 +98,13 @@ def minus(text: str) -> str:
 def count_text(count: float) -> str:
     """Rows, which are fractions where they are means over repeats."""
     return f"{count:,.0f}" if count == int(count) else f"{count:,.1f}"
+
+
+def breakable(name: str) -> Any:
+    """A parameter's name that may break after its double underscores."""
+    from markupsafe import Markup, escape
+
+    return Markup("__<wbr>").join(escape(part) for part in name.split("__"))
 
 
 def ticks(row: RankedConfiguration, ranking: Ranking) -> Any:
@@ -157,8 +169,11 @@ def _captions(content: ReportContent) -> dict[str, str]:
     if seen is None:
         return captions
     captions["held_out"] = wording.held_out_sentence(seen.name, seen.repeats, seen.drawn, seen.rows)
-    if any(curve.name for curve in seen.roc):
+    by_class = any(curve.name for curve in seen.roc)
+    if by_class:
         captions["roc"] = wording.ROC_BY_CLASS_CAPTION
+    elif seen.roc and seen.calibration is None:
+        captions["held_out"] += " " + wording.NO_CALIBRATION
     if seen.repeats > 1:
         captions["confusion"] += " " + wording.CONFUSION_REPEATS
     if seen.residuals is not None:
