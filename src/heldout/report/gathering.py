@@ -250,14 +250,15 @@ def _search_facts(evaluation: Evaluation, failed: int) -> tuple[Entry, ...]:
     fits = f"{evaluation.n_fits:,}" if evaluation.n_fits else ""
     if fits and evaluation.n_fits_saved:
         fits += f", {evaluation.n_fits_saved:,} spared"
-    seconds = evaluation.seconds.get("total") or sum(evaluation.seconds.values())
+    # Of all fits together: a run that was resumed says the same as one that was not.
+    seconds = sum(cell.fit_seconds for cell in evaluation.cells)
     facts = [
         Entry("Rows", _rows_text(evaluation.task.truth)),
         Entry("Positive class", _positive_text(evaluation.task.truth)),
         Entry("Configurations", f"{total:,}" + (f", {failed:,} failed" if failed else "")),
         Entry("Folds", _folds_text(evaluation.predictions.folds, evaluation.folds.n_splits)),
         Entry("Fits", fits),
-        Entry("Time", _duration(seconds) if seconds else ""),
+        Entry("Fitting", _duration(seconds) if seconds else ""),
     ]
     return tuple(fact for fact in facts if fact.text)
 
