@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 import sklearn.metrics as skm
 from numpy.typing import NDArray
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyRegressor
-from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
+from sklearn.linear_model import LinearRegression, PoissonRegressor
 from sklearn.metrics import check_scoring, get_scorer, get_scorer_names, make_scorer
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
@@ -82,7 +83,7 @@ def both(scorer: Any, model: Any, y: Any) -> tuple[float, float]:
 
 
 CLASSIFIERS = {
-    "decision": lambda: LogisticRegression(),
+    "decision": lambda: LinearDiscriminantAnalysis(),
     "probabilities": lambda: KNeighborsClassifier(7),
 }
 
@@ -125,7 +126,7 @@ def test_which_names_have_kernels() -> None:
 @pytest.mark.parametrize("labels", [("no", "yes"), (1, 2), (False, True)], ids=str)
 def test_labels_of_any_type(labels: tuple[Any, Any]) -> None:
     y = np.array(labels)[TWO]
-    model = LogisticRegression().fit(X, y)
+    model = LinearDiscriminantAnalysis().fit(X, y)
     for scorer in (
         get_scorer("roc_auc"),
         get_scorer("neg_log_loss"),
@@ -154,7 +155,9 @@ def test_labels_of_any_type(labels: tuple[Any, Any]) -> None:
 def test_f1_is_of_label_1_as_in_scikit_learn() -> None:
     metric = metric_from_scorer(get_scorer("f1"))
     assert metric == FScore(pos_label=1)
-    ours, theirs = both(get_scorer("f1"), LogisticRegression().fit(X, TWO + 1), TWO + 1)  # of the *lesser* label
+    ours, theirs = both(
+        get_scorer("f1"), LinearDiscriminantAnalysis().fit(X, TWO + 1), TWO + 1
+    )  # of the *lesser* label
     assert ours == pytest.approx(theirs, rel=1e-12)
     with pytest.raises(InputError, match="has pos_label=1, but the classes are 'a', 'b'"):
         check_fits(metric, truth_of(["a", "b"]))
@@ -218,7 +221,7 @@ def rmse_over_mean(y_true: Any, y_pred: Any) -> float:
     ids=repr,
 )
 def test_any_other_scorer_calls_its_function(scorer: Any, y: Any) -> None:
-    model = (LinearRegression() if y is NUMBERS else LogisticRegression()).fit(X, y)
+    model = (LinearRegression() if y is NUMBERS else LinearDiscriminantAnalysis()).fit(X, y)
     metric = metric_from_scorer(scorer)
     inner = metric.metric if isinstance(metric, Signed) else metric
     assert isinstance(inner, CustomMetric)
@@ -240,19 +243,22 @@ def test_a_scorer_that_maximises_a_loss_is_followed_with_a_warning() -> None:
 
 
 def test_an_estimator_s_own_score_is_accuracy_or_r2() -> None:
-    assert metric_from_scorer(check_scoring(LogisticRegression())) == Accuracy()
+    assert metric_from_scorer(check_scoring(LinearDiscriminantAnalysis())) == Accuracy()
     assert metric_from_scorer(check_scoring(LinearRegression())) == R2()
     assert metric_from_scorer(check_scoring(DummyRegressor())) == R2()
     assert metric_from_scorer(check_scoring(KNeighborsClassifier())) == Accuracy()
-    assert metric_from_scorer(check_scoring(make_pipeline(StandardScaler(), LogisticRegression()))) == Accuracy()
+    assert (
+        metric_from_scorer(check_scoring(make_pipeline(StandardScaler(), LinearDiscriminantAnalysis())))
+        == Accuracy()
+    )
 
 
 def test_what_cannot_be_opened_is_none() -> None:
-    class Counter(LogisticRegression):
+    class Counter(LinearDiscriminantAnalysis):
         def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
             return 1.0
 
     assert metric_from_scorer(check_scoring(Counter())) is None
     assert metric_from_scorer(check_scoring(PoissonRegressor())) is None  # its score is a deviance explained
     assert metric_from_scorer(lambda estimator, X, y: 0.0) is None
-    assert metric_from_scorer(GridSearchCV(LogisticRegression(), {}).score) is None
+    assert metric_from_scorer(GridSearchCV(LinearDiscriminantAnalysis(), {}).score) is None

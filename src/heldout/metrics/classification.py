@@ -13,6 +13,7 @@ from heldout.kernels.reference import Floats
 from heldout.metrics.base import Needs, Response, positive_code
 from heldout.metrics.confusion import (
     Cells,
+    ClassCells,
     Confusion,
     ConfusionStatistic,
     matthews,
@@ -147,22 +148,23 @@ class ClassScore:
         match self.average:
             case "binary":
                 assert code is not None, "a binary task has a positive class"
-                return self._of(cells.hits[code], cells.false_alarms[code], cells.support[code])
+                return self._of(cells.of_class(code))
             case "micro":
-                hits, support = cells.hits.sum(axis=0), cells.support.sum(axis=0)
-                return self._of(hits, cells.false_alarms.sum(axis=0), support)
+                return self._of(cells.of_all())
             case "macro":
-                each = self._of(cells.hits, cells.false_alarms, cells.support)
-                return np.where(cells.occurs, each, 0.0).sum(axis=0) / cells.occurs.sum(axis=0)
+                weights = cells.occurs.astype(np.float64)
             case "weighted":
-                each = self._of(cells.hits, cells.false_alarms, cells.support)
-                return ratio((cells.support * each).sum(axis=0), cells.support.sum(axis=0))
+                weights = cells.support
+        total = np.zeros(cells.missed.shape[:2])
+        for k in range(cells.n_classes):
+            total += weights[k] * self._of(cells.of_class(k))
+        return ratio(total, weights.sum(axis=0))
 
     @property
     def _stem(self) -> str:
         raise NotImplementedError
 
-    def _of(self, hits: Floats, false_alarms: Floats, support: Floats) -> Floats:
+    def _of(self, cells: ClassCells) -> Floats:
         raise NotImplementedError
 
 
@@ -191,9 +193,9 @@ class FScore(ClassScore):
     def _stem(self) -> str:
         return f"f{self.beta:g}"
 
-    def _of(self, hits: Floats, false_alarms: Floats, support: Floats) -> Floats:
+    def _of(self, cells: ClassCells) -> Floats:
         square = self.beta**2
-        return ratio((1 + square) * hits, square * support + (hits + false_alarms))
+        return ratio((1 + square) * cells.hits, square * cells.support + (cells.hits + cells.false_alarms))
 
 
 @dataclass(frozen=True)
@@ -204,8 +206,8 @@ class Precision(ClassScore):
     def _stem(self) -> str:
         return "precision"
 
-    def _of(self, hits: Floats, false_alarms: Floats, support: Floats) -> Floats:
-        return ratio(hits, hits + false_alarms)
+    def _of(self, cells: ClassCells) -> Floats:
+        return ratio(cells.hits, cells.hits + cells.false_alarms)
 
 
 @dataclass(frozen=True)
@@ -216,8 +218,8 @@ class Recall(ClassScore):
     def _stem(self) -> str:
         return "recall"
 
-    def _of(self, hits: Floats, false_alarms: Floats, support: Floats) -> Floats:
-        return ratio(hits, support)
+    def _of(self, cells: ClassCells) -> Floats:
+        return ratio(cells.hits, cells.support)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ from heldout.metrics.base import Sums
 from heldout.metrics.weights import class_weights
 from heldout.task import Truth
 
+LANES_AT_ONCE = 16
+
 
 @dataclass(frozen=True, eq=False)
 class Cells:
@@ -30,22 +32,59 @@ class Cells:
     ----------
     support : ndarray of shape (K, L, 1)
         Weight of the rows that are of the class.
-    hits : ndarray of shape (K, L, D)
-        ... and predicted to be.
-    false_alarms : ndarray of shape (K, L, D)
-        Weight of the rows that are predicted to be of the class and are not.
+    missed, wrongly_found : ndarray of shape (L, D, K)
+        Weight of the rows of the class that are predicted to be of another, and the reverse.
+    found : ndarray of shape (L, D, K) or None
+        Weight of the rows of the class that are predicted to be; what is left of the support when None.
     occurs : ndarray of bool, shape (K, 1 or L, D)
         Whether the class occurs among the bound rows' labels or the column's predictions, drawn or not.
     """
 
     support: Floats
-    hits: Floats
-    false_alarms: Floats
+    missed: NDArray[Any]
+    wrongly_found: NDArray[Any]
+    found: NDArray[Any] | None
     occurs: NDArray[np.bool_]
 
     @property
-    def misses(self) -> Floats:
-        return self.support - self.hits
+    def n_classes(self) -> int:
+        return len(self.support)
+
+    def lanes(self, first: int, last: int) -> Cells:
+        """Of the weightings ``first .. last - 1``."""
+        few = slice(first, last)
+        found = None if self.found is None else self.found[few]
+        occurs = self.occurs if self.occurs.shape[1] == 1 else self.occurs[:, few]
+        return Cells(self.support[:, few], self.missed[few], self.wrongly_found[few], found, occurs)
+
+    def hits(self, code: int) -> Floats:
+        """(L, D)."""
+        if self.found is None:
+            return self.support[code] - self.missed[..., code].astype(np.float64)
+        return self.found[..., code].astype(np.float64)
+
+    def false_alarms(self, code: int) -> Floats:
+        """(L, D)."""
+        return self.wrongly_found[..., code].astype(np.float64)
+
+    def of_class(self, code: int) -> ClassCells:
+        """Of one class."""
+        return ClassCells(self.hits(code), self.false_alarms(code), self.support[code])
+
+    def of_all(self) -> ClassCells:
+        """Of all classes together."""
+        each = [self.of_class(code) for code in range(self.n_classes)]
+        hits = np.sum([cells.hits for cells in each], axis=0)
+        false_alarms = np.sum([cells.false_alarms for cells in each], axis=0)
+        return ClassCells(hits, false_alarms, self.support.sum(axis=0))
+
+
+class ClassCells(NamedTuple):
+    """What a score of one class is made of: hits and false alarms (L, D), support (L, 1)."""
+
+    hits: Floats
+    false_alarms: Floats
+    support: Floats
 
 
 class Confusion:
@@ -67,57 +106,35 @@ class Confusion:
 
     def all(self, counts: Weightings) -> Cells:
         """Every column."""
-        return self._cells(
-            counts,
-            missed=lambda: _class_first(self._missed.all(counts)),
-            false_alarms=lambda: _class_first(self._false_alarms.all(counts)),
-            hits=lambda: _class_first(self._hits.all(counts)),
-            occurs=self._occurs[:, None, :],
-        )
+        return self._cells(counts, lambda sums: sums.all(counts), self._occurs[:, None, :])
 
     def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Cells:
         """One column a weighting (D = 1)."""
-        return self._cells(
-            counts,
-            missed=lambda: _class_first(self._missed.selected(counts, columns)[:, None]),
-            false_alarms=lambda: _class_first(self._false_alarms.selected(counts, columns)[:, None]),
-            hits=lambda: _class_first(self._hits.selected(counts, columns)[:, None]),
-            occurs=self._occurs[:, columns][:, :, None],
-        )
+        occurs = self._occurs[:, columns][:, :, None]
+        return self._cells(counts, lambda sums: sums.selected(counts, columns)[:, None], occurs)
 
-    def _cells(
-        self,
-        counts: Weightings,
-        missed: Callable[[], Floats],
-        false_alarms: Callable[[], Floats],
-        hits: Callable[[], Floats],
-        occurs: NDArray[np.bool_],
-    ) -> Cells:
+    def _cells(self, counts: Weightings, ask: Callable[[Sums], NDArray[Any]], occurs: NDArray[np.bool_]) -> Cells:
+        missed = ask(self._missed)
+        # Of two classes, a miss of one is a false alarm of the other.
+        wrongly_found = missed[..., ::-1] if self._n_classes == 2 else ask(self._wrongly_found)
+        found = None if counts.dtype == np.uint8 else ask(self._found)
         support = class_weights(counts, self._codes, self._n_classes)[:, :, None]
-        whole = counts.dtype == np.uint8
-        if self._n_classes == 2:  # a miss of one class is a false alarm of the other
-            errors = missed()
-            return Cells(support, support - errors if whole else hits(), errors[::-1], occurs)
-        return Cells(support, support - missed() if whole else hits(), false_alarms(), occurs)
+        return Cells(support, missed, wrongly_found, found, occurs)
 
     @cached_property
     def _missed(self) -> Sums:
         return self._sums(np.where(self._wrong, self._codes[:, None], -1))
 
     @cached_property
-    def _false_alarms(self) -> Sums:
+    def _wrongly_found(self) -> Sums:
         return self._sums(np.where(self._wrong, self._labels, -1))
 
     @cached_property
-    def _hits(self) -> Sums:
+    def _found(self) -> Sums:
         return self._sums(np.where(self._wrong, -1, self._codes[:, None]))
 
     def _sums(self, cells: NDArray[Any]) -> Sums:
         return CellSums(cells.astype(np.int32), self._n_classes)
-
-
-def _class_first(sums: NDArray[Any]) -> Floats:
-    return np.ascontiguousarray(np.moveaxis(sums, 2, 0), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +145,13 @@ class ConfusionStatistic:
     value: Callable[[Cells], Floats]
 
     def all(self, counts: Weightings) -> Floats:
-        return self.value(self.confusion.all(counts))
+        cells = self.confusion.all(counts)
+        values = np.empty(cells.missed.shape[:2])
+        # A few weightings at a time: what lies between the cells and the value stays in the cache.
+        for first in range(0, len(counts), LANES_AT_ONCE):
+            last = first + LANES_AT_ONCE
+            values[first:last] = self.value(cells.lanes(first, last))
+        return values
 
     def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
         return self.value(self.confusion.selected(counts, columns))[:, 0]
@@ -136,18 +159,19 @@ class ConfusionStatistic:
 
 def ratio(above: Floats, below: Floats) -> Floats:
     """``above / below``, and 0 where both are 0, which is what scikit-learn returns there."""
-    return np.divide(above, below, out=np.zeros(np.broadcast_shapes(above.shape, below.shape)), where=below != 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value: Floats = above / below
+    empty = below == 0
+    return np.where(empty, 0.0, value) if empty.any() else value
 
 
 def mean_recall(cells: Cells) -> Floats:
     """(L, D): the mean share of hits over the classes that have weight."""
-    total = np.zeros(cells.hits.shape[1:])
-    classes = np.zeros(cells.support.shape[1:])
-    for support, hits in zip(cells.support, cells.hits, strict=True):
-        total += ratio(hits, support)
-        classes += support > 0
+    total = ratio(cells.hits(0), cells.support[0])
+    for code in range(1, cells.n_classes):
+        total += ratio(cells.hits(code), cells.support[code])
     with np.errstate(invalid="ignore"):
-        mean: Floats = total / classes
+        mean: Floats = total / (cells.support > 0).sum(axis=0)
     return mean
 
 
@@ -156,32 +180,28 @@ def matthews(cells: Cells) -> Floats:
 
     For two classes ``(TP TN - FP FN) / sqrt(P N (TP + FP) (TN + FN))``.
     """
-    if len(cells.support) == 2:
-        covariance, predicted_spread, true_spread = _matthews_parts_of_two(cells)
-    else:
-        covariance, predicted_spread, true_spread = _matthews_parts(cells)
+    covariance, predicted_spread, true_spread = (
+        _matthews_parts_of_two(cells) if cells.n_classes == 2 else _matthews_parts(cells)
+    )
     # Two roots, not the root of a product: the product of four weights overflows first.
     return ratio(covariance, np.sqrt(predicted_spread) * np.sqrt(true_spread))
 
 
 def _matthews_parts_of_two(cells: Cells) -> tuple[Floats, Floats, Floats]:
-    negative, positive = cells.support
-    correct_negative, correct_positive = cells.hits
-    false_negative, false_positive = cells.false_alarms
-    covariance = correct_positive * correct_negative - false_positive * false_negative
-    predicted = (correct_positive + false_positive) * (correct_negative + false_negative)
-    return covariance, predicted, positive * negative
+    negative, positive = cells.of_class(0), cells.of_class(1)
+    covariance = positive.hits * negative.hits - positive.false_alarms * negative.false_alarms
+    predicted = (positive.hits + positive.false_alarms) * (negative.hits + negative.false_alarms)
+    return covariance, predicted, positive.support * negative.support
 
 
 def _matthews_parts(cells: Cells) -> tuple[Floats, Floats, Floats]:
-    predicted = cells.hits + cells.false_alarms
-    all_rows = predicted.sum(axis=0)
-    true_rows = cells.support.sum(axis=0)
-    covariance = cells.hits.sum(axis=0) * all_rows
-    predicted_spread = np.zeros_like(covariance)
-    true_spread = np.zeros_like(true_rows)
-    for support, mine in zip(cells.support, predicted, strict=True):
-        covariance -= support * mine
-        predicted_spread += mine * (all_rows - mine)
-        true_spread += support * (true_rows - support)
+    each = [cells.of_class(code) for code in range(cells.n_classes)]
+    predicted = [mine.hits + mine.false_alarms for mine in each]
+    all_rows, all_true = np.sum(predicted, axis=0), cells.support.sum(axis=0)
+    covariance = all_rows * np.sum([mine.hits for mine in each], axis=0)
+    predicted_spread, true_spread = np.zeros_like(covariance), np.zeros_like(all_true)
+    for mine, found in zip(each, predicted, strict=True):
+        covariance -= mine.support * found
+        predicted_spread += found * (all_rows - found)
+        true_spread += mine.support * (all_true - mine.support)
     return covariance, predicted_spread, true_spread

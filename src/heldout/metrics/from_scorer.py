@@ -146,7 +146,9 @@ def _called(scorer: Any, responses: tuple[Response, ...]) -> CustomMetric:
     """The function itself, on the slow path."""
     function, arguments = scorer._score_func, scorer._kwargs
     name = name_of(function)
-    low, high, needs, greater_is_better = _DECLARED.get(name, (-np.inf, np.inf, Needs.ROW, scorer._sign > 0))
+    unknown = (-np.inf, np.inf, Needs.ROW, scorer._sign > 0)
+    named = getattr(sklearn.metrics, name, None) is function
+    low, high, needs, greater_is_better = _DECLARED.get(name, unknown) if named else unknown
     listed = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
     return CustomMetric(
         function=function,
