@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from heldout.kernels import draws as draws_module
+from heldout.kernels import reference
+from heldout.kernels.draws import MOST_ATTEMPTS, Draws, UndefinedDrawsError, out_of_bag
+
+
+def counts_by_definition(seed: int, b: int, attempt: int, n: int) -> list[int]:
+    """In Python's integers, from NumPy's own generator."""
+    stream = np.random.Philox(
+        key=np.array([seed, b], dtype=np.uint64), counter=np.array([0, 0, attempt, 0], dtype=np.uint64)
+    )
+    counts = [0] * n
+    for raw in stream.random_raw(n):
+        counts[(int(raw) * n) >> 64] += 1
+    return counts
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 97, 500])
+@pytest.mark.parametrize("seed", [0, 1, 2**63, 2**64 - 1])
+def test_a_draw_is_what_numpys_philox_says(kernels: ModuleType, seed: int, n: int) -> None:
+    bootstraps = np.array([0, 1, 7, 2**40, 2**64 - 1], dtype=np.uint64)
+    for attempt in (0, 1, 999):
+        drawn = kernels.draw_units(seed, bootstraps, attempt, n)
+        assert drawn.dtype == np.uint8
+        assert drawn.tolist() == [counts_by_definition(seed, int(b), attempt, n) for b in bootstraps]
+
+
+def test_the_numbers_of_a_published_estimate_stay_the_same(kernels: ModuleType) -> None:
+    drawn = kernels.draw_units(20180709, np.arange(3, dtype=np.uint64), 0, 8)
+    assert drawn.tolist() == [[2, 2, 2, 0, 0, 1, 1, 0], [1, 2, 0, 1, 0, 3, 1, 0], [0, 2, 0, 2, 1, 3, 0, 0]]
+
+
+def test_more_draws_of_one_unit_than_a_byte_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reference, "high_word_of_product", lambda raw, n: np.zeros(len(raw), dtype=np.intp))
+    with pytest.raises(OverflowError, match="300 times"):
+        reference.draw_units(1, np.arange(1, dtype=np.uint64), 0, 300)
+
+
+def test_the_index_is_the_high_word_of_an_exact_product() -> None:
+    words = [0, 1, 2**32 - 1, 2**32, 2**63, 2**64 - 1, 0x9E3779B97F4A7C15]
+    for n in (1, 2, 3, 500, 2**31 - 1, 2**32 - 1):
+        got = reference.high_word_of_product(np.array(words, dtype=np.uint64), n)
+        assert got.tolist() == [(word * n) >> 64 for word in words]
+
+
+def always(counts: np.ndarray) -> np.ndarray:
+    return np.ones(len(counts), dtype=bool)
+
+
+def rows(n: int, seed: int = 3, defined=always) -> Draws:
+    return Draws(seed, 100, np.arange(n), defined_in_bag=defined, defined_out_of_bag=always)
+
+
+def test_blocks_of_any_size_give_the_same_draws() -> None:
+    whole, _ = rows(20).block(0, 100)
+    assert (whole.sum(axis=1) == 20).all()
+    for size in (1, 7, 64):
+        parts = [rows(20).block(first, min(first + size, 100))[0] for first in range(0, 100, size)]
+        np.testing.assert_array_equal(np.concatenate(parts), whole)
+
+
+def test_redrawing_one_bootstrap_moves_no_other() -> None:
+    freely, no_redraws = rows(6).block(0, 100)
+    # Undefined without row 0: about a third of the draws, each of which must go to its own next attempt.
+    bound, redraws = rows(6, defined=lambda counts: counts[:, 0] > 0).block(0, 100)
+    kept = freely[:, 0] > 0
+    assert no_redraws == 0
+    assert redraws >= (~kept).sum() > 0
+    np.testing.assert_array_equal(bound[kept], freely[kept])
+    assert (bound[:, 0] > 0).all()
+    first_redrawn = int(np.flatnonzero(~kept)[0])
+    attempts = [counts_by_definition(3, first_redrawn, attempt, 6) for attempt in range(1, 50)]
+    assert bound[first_redrawn].tolist() == next(counts for counts in attempts if counts[0] > 0)
+
+
+def test_the_left_out_rows_must_be_defined_too() -> None:
+    draws = Draws(3, 100, np.arange(5), defined_in_bag=always, defined_out_of_bag=lambda left: left[:, 1] > 0)
+    counts, _ = draws.block(0, 100)
+    assert (counts[:, 1] == 0).all()
+
+
+def test_a_draw_that_is_never_defined_gives_up_and_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def never(counts: np.ndarray) -> np.ndarray:
+        asked.append(len(counts))
+        return np.zeros(len(counts), dtype=bool)
+
+    with pytest.raises(UndefinedDrawsError, match=f"bootstrap 40 .* {MOST_ATTEMPTS} attempts") as caught:
+        rows(3, defined=never).block(40, 42)
+    assert caught.value.bootstrap == 40
+    assert len(asked) == draws_module.MOST_ATTEMPTS
+
+
+def test_groups_are_drawn_whole() -> None:
+    groups = np.array([0, 1, 1, 2, 2, 2])
+    counts, _ = Draws(5, 50, groups, defined_in_bag=always, defined_out_of_bag=always).block(0, 50)
+    units, _ = rows(3, seed=5).block(0, 50)
+    np.testing.assert_array_equal(counts, units[:, groups])
+
+
+def test_out_of_bag_is_one_where_nothing_was_drawn() -> None:
+    assert out_of_bag(np.array([[0, 3, 1, 0]], dtype=np.uint8)).tolist() == [[1, 0, 0, 1]]
