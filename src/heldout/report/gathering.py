@@ -344,7 +344,7 @@ def _items(records: Sequence[Mapping[str, Any]]) -> list[tuple[str, Any]]:
 
 def _setting_text(value: Any) -> str:
     match value:
-        case None | "" | [] | {}:
+        case None:
             return ""
         case bool():
             return "yes" if value else "no"
@@ -360,16 +360,19 @@ def _setting_text(value: Any) -> str:
 
 
 def _fingerprints(evaluation: Evaluation) -> tuple[Entry, ...]:
-    """What rows, folds and configurations a run must have to be this one; none where provenance says them."""
-    if any("fingerprint" in str(key) for key in evaluation.provenance):
-        return ()
-    rows = [
-        Entry("Fingerprint of the rows", evaluation.task.fingerprint()),
-        Entry("Fingerprint of the folds", evaluation.folds.fingerprint()),
-    ]
-    try:
-        ids = "".join(key for key, _ in evaluation.configurations.identities())
-        rows.append(Entry("Fingerprint of the configurations", hashlib.sha256(ids.encode()).hexdigest()))
-    except NotHashableError:
-        rows.append(Entry("Fingerprint of the configurations", wording.NO_FINGERPRINT))
-    return tuple(rows)
+    """What rows, folds and configurations a run must have to be this one, less those that provenance says."""
+
+    def configurations() -> str:
+        try:
+            ids = "".join(key for key, _ in evaluation.configurations.identities())
+        except NotHashableError:
+            return wording.NO_FINGERPRINT
+        return hashlib.sha256(ids.encode()).hexdigest()
+
+    parts = {
+        "rows": evaluation.task.fingerprint,
+        "folds": evaluation.folds.fingerprint,
+        "configurations": configurations,
+    }
+    told = " ".join(str(key) for key in evaluation.provenance if "fingerprint" in str(key))
+    return tuple(Entry(f"Fingerprint of {name}", make()) for name, make in parts.items() if name not in told)
