@@ -184,8 +184,8 @@ def metric_words(name: str) -> tuple[str, str]:
 def in_sentence(title: str) -> str:
     """A metric's name within a sentence: small letters, except for abbreviations and names of people."""
     first = title.split(" ")[0]
-    keeps = first in ("Brier", "Matthews") or first != first.capitalize()
-    return title if keeps else title[:1].lower() + title[1:]
+    is_word = first[1:].isalpha() and first[1:].islower()
+    return title[:1].lower() + title[1:] if is_word and first not in ("Brier", "Matthews") else title
 
 
 def direction_sentence(greater_is_better: bool) -> str:

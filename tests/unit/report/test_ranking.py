@@ -1,0 +1,76 @@
+"""Order, spread, selection shares and failures of the configurations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from heldout.report.numbers import Scale, scale_of
+from heldout.report.ranking import MOST_SHOWN, Ranking, rank_configurations, share_text
+
+AUC, LOSS = scale_of("roc_auc", True), scale_of("log_loss", False)
+
+
+def rank(scores: np.ndarray, scale: Scale = AUC, **changes: object) -> Ranking:
+    settings: dict[str, object] = {
+        "fold_scores": scores, "pooled": None, "selected": None, "winner": 0, "failures": {}, "by_mean": True,
+    } | changes  # fmt: skip
+    names = [f"c{j}" for j in range(np.shape(scores)[1])]
+    return rank_configurations(names, scale, **settings)  # type: ignore[arg-type]
+
+
+def test_best_first_ties_by_index_and_spread_by_hand() -> None:
+    ranking = rank(np.array([[0.5, 0.9, 0.7], [0.7, 0.5, 0.7]]))
+    assert [(row.name, row.mean, row.spread) for row in ranking.shown] == [
+        ("c1", pytest.approx(0.7), pytest.approx(0.2)),
+        ("c2", pytest.approx(0.7), pytest.approx(0.0)),
+        ("c0", pytest.approx(0.6), pytest.approx(0.1)),
+    ]
+    assert (ranking.low, ranking.high) == (0.5, 0.9)
+
+
+def test_losses_rank_the_lowest_first_and_negated_ones_are_turned() -> None:
+    losses = np.array([[0.5, 0.2, 0.9]])
+    assert [row.name for row in rank(losses, LOSS).shown] == ["c1", "c0", "c2"]
+    turned = rank(-losses, scale_of("neg_log_loss", True))
+    assert [(row.name, row.mean) for row in turned.shown] == [("c1", 0.2), ("c0", 0.5), ("c2", 0.9)]
+    assert all(row.spread == 0 for row in turned.shown)
+
+
+def test_undefined_folds_are_left_out_and_nan_never_ranks_first() -> None:
+    ranking = rank(np.array([[np.nan, 0.4, np.nan], [0.6, 0.4, np.nan]]))
+    assert [(row.name, row.mean) for row in ranking.shown] == [("c0", 0.6), ("c1", 0.4), ("c2", None)]
+
+
+def test_pooled_scores_rank_where_the_search_pooled() -> None:
+    scores = np.array([[0.9, 0.1]])
+    assert rank(scores, pooled=np.array([0.2, 0.8]), by_mean=False).shown[0].name == "c1"
+    assert rank(scores, pooled=np.array([0.2, 0.8]), by_mean=True).shown[0].name == "c0"
+
+
+def test_the_winner_is_shown_and_the_rest_is_summed_up() -> None:
+    scores = np.linspace(1.0, 0.5, 40)[None, :]
+    selected = np.full(40, 1 / 40)
+    ranking = rank(scores, winner=35, selected=selected)
+    assert [row.rank for row in ranking.shown] == [*range(1, MOST_SHOWN + 1), 36]
+    assert ranking.shown[-1].is_winner
+    assert ranking.rest == "19 more configurations scored from 0.74 to 0.50, selected in 48 % of the bootstraps."
+
+
+def test_failures_are_no_candidates_and_stand_together_by_message() -> None:
+    ranking = rank(np.array([[0.5, 0.9, 0.7, 0.6]]), failures={3: "no", 1: "no", 2: "other"})
+    assert [row.name for row in ranking.shown] == ["c0"]
+    assert [(failure.message, failure.names) for failure in ranking.failures] == [
+        ("no", ("c1", "c3")), ("other", ("c2",)),
+    ]  # fmt: skip
+
+
+def test_columns_are_those_that_hold_something() -> None:
+    assert rank(np.array([[0.5, 0.6]])).columns == ("mean",)
+    both = rank(np.array([[0.5, 0.6], [0.5, 0.6]]), pooled=np.ones(2), selected=np.array([0.0, 1.0]))
+    assert both.columns == ("mean", "pooled", "selected", "folds")
+
+
+@pytest.mark.parametrize(("share", "text"), [(0, "0"), (0.001, "< 1 %"), (0.5, "50 %"), (1.0, "100 %")])
+def test_share_text(share: float, text: str) -> None:
+    assert share_text(share) == text
