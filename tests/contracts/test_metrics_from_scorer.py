@@ -231,6 +231,31 @@ def test_any_other_scorer_calls_its_function(scorer: Any, y: Any) -> None:
     assert metric.range[0] <= ours <= metric.range[1]
 
 
+def lift(y_true: Any, y_prob: Any, pos_label: Any = 1) -> float:
+    return float(y_prob[y_true == pos_label].mean() - y_prob.mean())
+
+
+def test_probabilities_are_of_the_class_that_the_function_asks_for() -> None:
+    y = TWO + 1  # label 1 is not the task's positive class
+    scorer = make_scorer(lift, response_method="predict_proba")
+    ours, theirs = both(scorer, LinearDiscriminantAnalysis().fit(X, y), y)
+    assert theirs > 0
+    assert ours == pytest.approx(theirs, rel=1e-12)
+
+
+def max_error(y_true: Any, y_pred: Any) -> float:
+    return -float(np.abs(y_true - y_pred).max())
+
+
+def test_a_namesake_of_a_function_of_scikit_learn_is_not_mistaken_for_it() -> None:
+    metric = metric_from_scorer(make_scorer(max_error))
+    assert metric is not None
+    assert (metric.name, metric.greater_is_better, metric.range) == ("max_error", True, (-np.inf, np.inf))
+    theirs = metric_from_scorer(get_scorer("neg_max_error"))
+    assert theirs is not None
+    assert (theirs.name, theirs.greater_is_better, theirs.range) == ("neg_max_error", True, (-np.inf, 0.0))
+
+
 def test_a_scorer_that_maximises_a_loss_is_followed_with_a_warning() -> None:
     with pytest.warns(HeldoutWarning, match="maximises 'mean_squared_error'.*greater_is_better=False"):
         metric = metric_from_scorer(make_scorer(skm.mean_squared_error))

@@ -122,6 +122,17 @@ def test_a_configuration_whose_metric_raises_is_never_selected() -> None:
     assert score.failures == {"the value nan": 6}
 
 
+def test_the_value_is_nan_where_no_column_has_a_value_in_the_bag() -> None:
+    def first_row_only(y_true: Any, y_pred: Any) -> float:
+        return float("nan") if 0.0 in y_true else 1.0
+
+    metric = custom(first_row_only, greater_is_better=True, response="values")
+    score = pooled(metric, truth_of([0.0, 0.5, 1.5], "regression"), np.zeros((3, 2, 1)))
+    found = score.best_out_of_bag(np.array([[2, 1, 0], [0, 2, 1]], dtype=np.uint8))
+    np.testing.assert_array_equal(found.columns, [0, 0])
+    np.testing.assert_array_equal(found.values, [np.nan, np.nan])
+
+
 def test_the_metric_s_own_positive_class_is_the_one_a_draw_needs() -> None:
     truth = truth_of([1, 2, 2, 2])
     predictions = np.array([0.1, 0.5, 0.6, 0.9])[:, None, None]
