@@ -115,9 +115,7 @@ def test_many_classes_give_the_worst_curves_and_no_matrix() -> None:
     truth = truth_of(np.arange(250) % 25, "multiclass")
     share = rng.dirichlet(np.ones(25), size=250)[:, None, None, :]
     diagnostics = found(diagnose(truth, held(Response.PROBABILITIES, share), 0))
-    areas = [
-        roc_auc_score(truth.values == code, share[:, 0, 0, code]) for code in range(25)
-    ]
+    areas = [roc_auc_score(truth.values == code, share[:, 0, 0, code]) for code in range(25)]
     assert diagnostics.confusion is None
     assert [curve.area for curve in diagnostics.roc] == pytest.approx(sorted(areas)[:MOST_ROC_CLASSES])
 

@@ -16,8 +16,16 @@ def estimate(value: float, low: float, high: float, optimism: float) -> Estimate
 
 @pytest.mark.parametrize(
     ("low", "high", "optimism", "decimals"),
-    [(0.80, 0.95, 0.03, 3), (0.80, 0.95, 0.1, 2), (0.98, 0.995, 0.02, 3), (0.98, 0.995, 0.0017, 4), (50000, 61000, 200, 0), (50, 60, 0.2, 1), (50, 61, 2.0, 1),
-     (50, 61, 20.0, 0)],
+    [
+        (0.80, 0.95, 0.03, 3),
+        (0.80, 0.95, 0.1, 2),
+        (0.98, 0.995, 0.02, 3),
+        (0.98, 0.995, 0.0017, 4),
+        (50000, 61000, 200, 0),
+        (50, 60, 0.2, 1),
+        (50, 61, 2.0, 1),
+        (50, 61, 20.0, 0),
+    ],
 )
 def test_decimals_follow_the_interval_and_show_the_optimism(
     low: float, high: float, optimism: float, decimals: int

@@ -1,0 +1,231 @@
+"""The content of reports: what is said of which result, and nothing that is not there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import heldout as ho
+from heldout.metrics import metric_named
+from heldout.references import REFERENCES
+from heldout.report import estimate_content, report_content
+from heldout.report.content import ReportContent, distribution_of
+from heldout.report.numbers import scale_of
+from heldout.result import Evaluation
+
+Make = Callable[..., Evaluation]
+
+
+def labels(content: ReportContent) -> dict[str, str]:
+    return {entry.label: entry.text for entry in (*content.facts, *content.settings, *content.reproduction)}
+
+
+def test_the_headline_is_the_estimate(make_evaluation: Make) -> None:
+    evaluation = make_evaluation()
+    estimate = evaluation.estimate
+    assert estimate is not None and estimate.interval is not None
+    head = report_content(evaluation).headline
+    assert (head.value, head.uncorrected, head.optimism) == (
+        estimate.value,
+        estimate.uncorrected,
+        estimate.optimism,
+    )
+    assert (head.low, head.high) == (estimate.interval.low, estimate.interval.high)
+    assert head.interval_label == "95 % confidence interval"
+    assert head.is_corrected
+    assert head.winner == evaluation.configurations.names[evaluation.winner]
+    assert "6 configurations" in head.sentence
+
+
+def test_facts_count_what_was_done(make_evaluation: Make) -> None:
+    content = report_content(make_evaluation(failures={1: "boom"}, repeats=2), command="heldout tune x.csv")
+    said = labels(content)
+    assert said["Rows"] == "120 (60 ill, 60 well)"
+    assert said["Positive class"] == "well"
+    assert said["Configurations"] == "6, 1 failed"
+    assert said["Folds"] == "2 × 4 folds"
+    assert said["Fits"] == "48"
+    assert said["Bootstraps"] == "200"
+    assert said["Seed"] == "11"
+    assert content.command == "heldout tune x.csv"
+    assert "5 configurations" in content.headline.sentence
+
+
+def test_fingerprints_are_the_parts_own(make_evaluation: Make) -> None:
+    evaluation = make_evaluation()
+    said = labels(report_content(evaluation))
+    assert said["Fingerprint of rows"] == evaluation.task.fingerprint()
+    assert said["Fingerprint of folds"] == evaluation.folds.fingerprint()
+    assert len(said["Fingerprint of configurations"]) == 64
+
+
+def test_fingerprints_that_provenance_says_are_not_said_twice(make_evaluation: Make) -> None:
+    evaluation = replace(make_evaluation(), provenance={"fingerprint_of_rows": "abc"})
+    entries = [e.text for e in report_content(evaluation).reproduction if e.label == "Fingerprint of rows"]
+    assert entries == ["abc"]
+
+
+def test_versions_are_told(make_evaluation: Make) -> None:
+    assert f"heldout {ho.__version__}" in labels(report_content(make_evaluation()))["Versions"]
+
+
+def test_ranking_is_the_searchs_own(make_evaluation: Make) -> None:
+    evaluation = make_evaluation()
+    estimate, ranking = evaluation.estimate, report_content(evaluation).ranking
+    assert estimate is not None and estimate.selection_frequency is not None and ranking is not None
+    first = ranking.shown[0]
+    assert (first.index, first.is_winner) == (evaluation.winner, True)
+    assert first.mean == pytest.approx(evaluation.fold_scores["roc_auc"].values[:, evaluation.winner].mean())
+    assert first.pooled == evaluation.pooled_scores["roc_auc"][evaluation.winner]
+    shares = [row.selected for row in ranking.shown if row.selected is not None]
+    assert sum(shares) == pytest.approx(1.0)
+    assert shares[0] == estimate.selection_frequency[evaluation.winner]
+
+
+def test_parameters_in_full_what_the_search_set_first(make_evaluation: Make) -> None:
+    parameters = report_content(make_evaluation()).parameters
+    assert [(p.name, p.text) for p in parameters if p.searched] == [("model", "model"), ("C", "5.0")]
+    others = {p.name: p.text for p in parameters if not p.searched}
+    assert others["max_iter"] == "100"
+    assert "C" not in others
+
+
+def test_negated_losses_are_told_in_their_own_units(make_evaluation: Make) -> None:
+    evaluation = make_evaluation("regression", ("neg_root_mean_squared_error",))
+    estimate = evaluation.estimate
+    assert estimate is not None and estimate.interval is not None
+    content = report_content(evaluation)
+    head = content.headline
+    assert (head.value, head.low, head.high) == (
+        -estimate.value, -estimate.interval.high, -estimate.interval.low,
+    )  # fmt: skip
+    assert head.optimism == estimate.optimism
+    assert head.direction == "Lower is better."
+    assert content.distribution is not None and min(content.distribution.edges) > 0
+    assert content.ranking is not None
+    means = [row.mean for row in content.ranking.shown if row.mean is not None]
+    assert means == sorted(means)
+    assert all(row.spread is not None and row.spread >= 0 for row in content.ranking.shown)
+
+
+def test_one_sided_intervals_say_so(make_evaluation: Make) -> None:
+    head = report_content(make_evaluation(alternative="greater")).headline
+    assert head.interval_label == "95 % one-sided confidence interval"
+    assert head.high == 1.0
+
+
+def test_several_metrics_each_with_its_estimate(make_evaluation: Make) -> None:
+    evaluation = make_evaluation(metrics=("roc_auc", "neg_log_loss", "accuracy"))
+    rows = {row.name: row for row in report_content(evaluation).metrics}
+    assert [name for name, row in rows.items() if row.chose] == ["roc_auc"]
+    assert rows["neg_log_loss"].value == -evaluation.estimates["neg_log_loss"].value
+    assert rows["neg_log_loss"].metric.greater_is_better is False
+    assert report_content(make_evaluation()).metrics == ()
+
+
+def test_no_estimate_leaves_the_uncorrected_score(make_evaluation: Make) -> None:
+    evaluation = make_evaluation(method=None)
+    content = report_content(evaluation)
+    assert content.headline.value is None
+    assert content.headline.uncorrected == pytest.approx(
+        evaluation.fold_scores["roc_auc"].values[:, evaluation.winner].mean()
+    )
+    assert (content.distribution, content.method, content.flags) == (None, (), ())
+    assert content.headline.sentence.startswith("No corrected ROC AUC")
+
+
+def test_an_undefined_estimate_is_no_number(make_evaluation: Make) -> None:
+    evaluation = make_evaluation()
+    estimate = evaluation.estimate
+    assert estimate is not None
+    flagged = dict.fromkeys([_flag("undefined")], "No estimate: because.")
+    undefined = replace(estimate, value=float("nan"), optimism=float("nan"), interval=None, flags=flagged)
+    content = report_content(replace(evaluation, estimates={"roc_auc": undefined}))
+    assert (content.headline.value, content.distribution) == (None, None)
+    assert content.flags == ("No estimate: because.",)
+    json.dumps(content.to_dict(), allow_nan=False)
+
+
+def _flag(value: str) -> Any:
+    from heldout.wording import Flag
+
+    return Flag(value)
+
+
+@pytest.mark.parametrize("method", ["cv", "tt"])
+def test_methods_without_interval_or_distribution(make_evaluation: Make, method: str) -> None:
+    content = report_content(make_evaluation(method=method))
+    assert content.headline.interval_text == ""
+    assert content.distribution is None
+    assert content.headline.is_corrected is (method == "tt")
+    assert content.method[0].endswith(".")
+
+
+def test_only_the_sources_that_were_used_are_cited(make_evaluation: Make) -> None:
+    evaluation = make_evaluation("regression", ("r2",), method="tt")
+    assert evaluation.estimate is not None
+    used = {REFERENCES[key].doi for key in evaluation.estimate.provenance["sources"]}
+    assert {work.doi for work in report_content(evaluation).citations} == used
+    with_calibration = {work.doi for work in report_content(make_evaluation()).citations}
+    assert REFERENCES["wilson1927"].doi in with_calibration
+
+
+@pytest.mark.parametrize(
+    ("kind", "metric", "classes"),
+    [("binary", "roc_auc", ("a", "b")), ("multiclass", "accuracy", ("a", "b", "c")), ("regression", "r2", ("a",))],
+)
+def test_content_is_plain_and_repeatable(
+    make_evaluation: Make, kind: str, metric: str, classes: tuple[str, ...]
+) -> None:
+    first, second = (
+        json.dumps(report_content(make_evaluation(kind, (metric,), classes=classes)).to_dict(), allow_nan=False)
+        for _ in range(2)
+    )
+    assert first == second
+    held = json.loads(first)["diagnostics"]
+    drawn = {name for name in ("roc", "calibration", "confusion", "residuals") if held[name]}
+    assert (
+        drawn
+        == {
+            "binary": {"roc", "calibration", "confusion"},
+            "multiclass": {"roc", "confusion"},
+            "regression": {"residuals"},
+        }[kind]
+    )
+
+
+def test_histogram_counts_every_bootstrap_even_of_a_constant_score(make_evaluation: Make) -> None:
+    estimate = make_evaluation().estimate
+    assert estimate is not None
+    scale = scale_of("roc_auc", True, estimate)
+    whole = distribution_of(estimate, scale)
+    constant = distribution_of(replace(estimate, distribution=np.full(50, 0.75), value=0.75), scale)
+    assert whole is not None and sum(whole.counts) == 200
+    assert constant is not None and sum(constant.counts) == 50
+
+
+def test_a_bare_estimate_gives_what_predictions_allow(make_evaluation: Make) -> None:
+    evaluation = make_evaluation()
+    truth, predictions = evaluation.task.truth, evaluation.predictions
+    shares = predictions.responses[next(r for r in predictions.responses if r == "probabilities")]
+    estimate = ho.estimate(
+        truth.labels(), shares, metric="roc_auc", folds=predictions.folds, n_bootstraps=100, random_state=1
+    )
+    content = estimate_content(estimate, truth, predictions, metric=metric_named("roc_auc"), title="a file")
+    assert content.title == "a file"
+    assert content.headline.value == estimate.value
+    assert content.ranking is not None
+    assert content.ranking.columns == ("mean", "pooled", "selected", "folds")
+    assert content.ranking.shown[0].pooled == pytest.approx(estimate.uncorrected)
+    assert content.parameters == ()
+    assert "Fits" not in labels(content)
+    without_folds = replace(predictions, folds=None, failed={0: "set aside"})
+    bare = estimate_content(estimate, truth, without_folds, metric=metric_named("roc_auc"))
+    assert bare.ranking is not None
+    assert bare.ranking.columns == ("pooled", "selected")
+    assert bare.ranking.failures[0].message == "set aside"

@@ -1,0 +1,176 @@
+"""The page: self-contained, escaped, accessible, the same bytes for the same content."""
+
+from __future__ import annotations
+
+import errno
+import re
+import sys
+from collections.abc import Callable
+from html.parser import HTMLParser
+from importlib.resources import files
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heldout.errors import InputError, MissingExtraError
+from heldout.report import figures, render_html, report_content, write_report
+from heldout.result import Evaluation
+
+Make = Callable[..., Evaluation]
+HOSTILE = "<script>alert('x')</script> & \"quotes\""
+VOID = {"meta", "wbr", "br", "link", "img", "input", "hr"}
+
+
+class Page(HTMLParser):
+    """Elements of a page in order, with the text of headings."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def all(self, *tags: str) -> list[dict[str, str]]:
+        return [attrs for tag, attrs in self.elements if tag in tags]
+
+
+def every_kind(make: Make) -> list[str]:
+    """Pages that between them show every part."""
+    classes = tuple(f"class {HOSTILE} {n}" for n in range(3))
+    return [
+        render_html(report_content(evaluation, title=HOSTILE, command=HOSTILE))
+        for evaluation in (
+            make(metrics=("roc_auc", "neg_log_loss"), failures={1: HOSTILE}, name=HOSTILE, repeats=2),
+            make("multiclass", ("accuracy",), classes=classes, name=HOSTILE),
+            make("regression", ("neg_mean_absolute_error",), configurations=24),
+            make(method=None),
+            make(method="cv"),
+        )
+    ]
+
+
+def test_pages_load_nothing(make_evaluation: Make) -> None:
+    for text in every_kind(make_evaluation):
+        page = Page(text)
+        assert not page.all("link", "script", "img", "iframe", "object", "embed", "image")
+        assert not [attrs for _, attrs in page.elements if "src" in attrs or "srcset" in attrs]
+        assert all(attrs["href"].startswith("https://doi.org/") for attrs in page.all("a"))
+        assert not re.search(r"@import|url\((?!#)", text)
+        policy = next(a["content"] for a in page.all("meta") if a.get("http-equiv") == "Content-Security-Policy")
+        assert policy.startswith("default-src 'none'")
+
+
+def test_what_the_user_wrote_is_escaped(make_evaluation: Make) -> None:
+    for text in every_kind(make_evaluation)[:2]:
+        assert "<script" not in text
+        assert "&lt;script&gt;" in text
+
+
+def test_pages_are_well_formed_and_accessible(make_evaluation: Make) -> None:
+    for text in every_kind(make_evaluation):
+        page = Page(text)
+        assert page.open == []
+        assert page.all("html")[0]["lang"] == "en"
+        levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch(r"h[1-6]", tag)]
+        assert levels[0] == 1 and levels.count(1) == 1
+        assert all(after <= before + 1 for before, after in pairwise(levels))
+        assert all("scope" in attrs for attrs in page.all("th"))
+        ids = [attrs["id"] for _, attrs in page.elements if "id" in attrs]
+        assert len(ids) == len(set(ids))
+        named = " ".join(attrs.get("aria-labelledby", "") for _, attrs in page.elements).split()
+        used = re.findall(r"url\(#([^)]+)\)", text)
+        assert set(named) | set(used) <= set(ids)
+        for svg in page.all("svg"):
+            assert svg.get("aria-hidden") == "true" or (svg.get("role") == "img" and "aria-labelledby" in svg)
+
+
+def test_the_same_content_gives_the_same_bytes(make_evaluation: Make, tmp_path: Path) -> None:
+    content = report_content(make_evaluation(metrics=("roc_auc", "accuracy"), repeats=2))
+    first = write_report(content, tmp_path / "a.html").read_bytes()
+    render_html(report_content(make_evaluation("multiclass", ("accuracy",), classes=("a", "b", "c"))))
+    assert write_report(content, tmp_path / "b.html").read_bytes() == first
+    assert write_report(make_evaluation(metrics=("roc_auc", "accuracy"), repeats=2), tmp_path / "c.html")
+    assert (tmp_path / "c.html").read_bytes() == first
+
+
+def test_the_headline_is_on_the_page(make_evaluation: Make) -> None:
+    content = report_content(make_evaluation())
+    text = render_html(content)
+    head = content.headline
+    assert f'<p class="value">{head.value:.{head.metric.decimals}f}</p>' in text
+    assert f"{head.low:.{head.metric.decimals}f} to {head.high:.{head.metric.decimals}f}" in text
+    assert head.sentence in text
+
+
+def test_a_folder_that_is_not_there_is_one_sentence(make_evaluation: Make, tmp_path: Path) -> None:
+    content = report_content(make_evaluation())
+    with pytest.raises(InputError, match=r"could not be written to '.*nowhere.*': no such file or directory; give"):
+        write_report(content, tmp_path / "nowhere" / "report.html")
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS, errno.EACCES])
+def test_a_full_or_read_only_disk_is_one_sentence(
+    make_evaluation: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OSError(code, "No space left on device")
+
+    content = report_content(make_evaluation(method="cv"))
+    monkeypatch.setattr(Path, "write_text", refuse)
+    with pytest.raises(InputError, match=r"could not be written .*: no space left on device; give a path"):
+        write_report(content, tmp_path / "report.html")
+
+
+@pytest.mark.parametrize("module", ["altair", "vl_convert", "jinja2"])
+def test_a_missing_package_names_the_extra(
+    make_evaluation: Make, monkeypatch: pytest.MonkeyPatch, module: str
+) -> None:
+    content = report_content(make_evaluation())
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtraError, match=r"heldout\[app\]"):
+        render_html(content)
+
+
+def test_text_can_be_read_against_its_background_in_light_and_dark() -> None:
+    css = (files("heldout.report") / "templates" / "report.css").read_text(encoding="utf-8")
+    light, dark = (
+        dict(re.findall(r"--(\w+): (#\w{6});", block)) for block in re.findall(r":root {(.*?)}", css, re.S)
+    )
+    for theme in (light, dark):
+        for text in ("ink", "muted", "blue"):
+            for paper in ("paper", "wash"):
+                assert contrast(theme[text], theme[paper]) >= 4.5
+        assert contrast(theme["vermillion"], theme["paper"]) >= 3  # lines only
+
+
+def test_the_dark_style_recolours_every_colour_of_the_figures() -> None:
+    css = (files("heldout.report") / "templates" / "report.css").read_text(encoding="utf-8")
+    dark = css[css.index("prefers-color-scheme: dark") : css.index("@media print")]
+    for colour in (figures.INK, figures.MUTED, figures.GRID, figures.BAND, figures.BLUE, figures.SKY):
+        assert f'="{colour}"]' in dark
+
+
+def contrast(one: str, other: str) -> float:
+    """WCAG 2.1, relative luminance."""
+
+    def luminance(colour: str) -> float:
+        channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
