@@ -109,9 +109,9 @@ def estimate(
     check_interval_settings(n_bootstraps, confidence_level, alternative)
     if aggregate not in AGGREGATES:
         raise InputError(f"aggregate must be one of {', '.join(AGGREGATES)}, got {aggregate!r}.")
-    measured = metric_named(metric)
-    truth = _truth(y_true, measured, predictions, classes, pos_label)
-    check_fits(measured, truth)
+    named = metric_named(metric)
+    truth = _truth(y_true, named, predictions, classes, pos_label)
+    measured = check_fits(named, truth)
     held = _held_out(truth, predictions, measured, response, threshold, folds)
     question = Question(
         metric=measured,

@@ -19,17 +19,22 @@ def _kernels_in_use() -> Literal["compiled", "numpy"]:
         raise InputError(f"HELDOUT_KERNELS must be 'compiled' or 'numpy' (or not set), got {wanted!r}.")
     if wanted == "numpy":
         return "numpy"
+    if _is_built():
+        return "compiled"
+    if wanted == "compiled":
+        raise InputError(
+            "HELDOUT_KERNELS is 'compiled', but this installation was built without a C++ compiler; "
+            "unset it, or install again where there is one."
+        )
+    return "numpy"
+
+
+def _is_built() -> bool:
     try:
-        # A name, not the module: without a build, the folder of C++ sources passes for an empty package.
-        from heldout.kernels._core import draw_units as _  # noqa: F401
-    except ImportError as error:
-        if wanted == "compiled":
-            raise InputError(
-                "HELDOUT_KERNELS is 'compiled', but this installation was built without a C++ compiler; "
-                "unset it, or install again where there is one."
-            ) from error
-        return "numpy"
-    return "compiled"
+        from heldout.kernels import _core
+    except ImportError:
+        return False
+    return hasattr(_core, "draw_units")  # in a checkout the folder of C++ sources passes for an empty package
 
 
 KERNELS = _kernels_in_use()
