@@ -148,7 +148,7 @@ class ProgressLines(Silent):
     def _where(self) -> str:
         self._said_done = self._count.done
         left = self._count.seconds_left(self._clock())
-        return str(self._count) + (f", about {duration(left)} left" if left else "")
+        return str(self._count) + (f", about {duration(max(round(left), 1))} left" if left else "")
 
     def _say(self, line: str) -> None:
         self._said_at = self._clock()

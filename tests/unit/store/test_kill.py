@@ -19,6 +19,7 @@ CONFIGURATIONS = [(f"id {i}", "{}") for i in range(1000)]
 
 # Records cells in groups of five as fast as it can, and says how many were acknowledged after each commit.
 RECORD = """
+import signal
 import sys
 import numpy as np
 from heldout.cells import CellKey, CellResult, CellState
@@ -26,6 +27,7 @@ from heldout.metrics.base import Response
 from heldout.store.base import RunIdentity
 from heldout.store.sqlite import SQLiteStore
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever the test runner hands down
 identity = RunIdentity("1" * 64, "2" * 64, "3" * 64, "{}", 7)
 with SQLiteStore(sys.argv[1]).open(identity, [(f"id {i}", "{}") for i in range(1000)], resume=True) as run:
     done = len(run.acknowledged())

@@ -1,0 +1,113 @@
+"""``heldout tune``: Ctrl-C, then kill -9, then to the end: the same files as in one go."""
+
+import json
+import shlex
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+for needed in ("click", "rich", "pandas", "pyarrow", "skops", "altair"):
+    pytest.importorskip(needed)
+
+N_CELLS = 80
+
+
+@pytest.fixture
+def table(tmp_path):
+    X, y = make_classification(60, 4, random_state=0)
+    rows = [",".join(map(repr, [*map(float, row), int(label)])) for row, label in zip(X, y, strict=True)]
+    path = tmp_path / "small.csv"
+    path.write_text("\n".join(["a,b,c,d,y", *rows]))
+    return path
+
+
+def command(table, out, *more):
+    options = "--target y --cv 2 --n-bootstraps 50 --n-jobs 1 --out"
+    return [sys.executable, "-m", "heldout", "tune", str(table), *shlex.split(options), str(out), *more]
+
+
+def acknowledged(out):
+    """Cells in the run file, counted while the search goes on."""
+    try:
+        with closing(sqlite3.connect(f"file:{out / 'run.db'}?mode=ro", uri=True)) as connection:
+            return connection.execute("SELECT count(*) FROM cell").fetchone()[0]
+    except sqlite3.OperationalError:  # not there yet
+        return 0
+
+
+def stopped_at(n_cells, how, table, out, *more):
+    """Start the search and stop it once so many cells are acknowledged; its exit code and what it said."""
+    process = subprocess.Popen(
+        command(table, out, *more),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        # As a terminal starts it: what runs the tests in the background may ignore interrupts, and hand that down.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    try:
+        while acknowledged(out) < n_cells and process.poll() is None:
+            time.sleep(0.005)
+        process.send_signal(how)
+        _, said = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    return process.returncode, said
+
+
+def results(out):
+    """What must not depend on interruptions: everything but the time of day and the time taken."""
+    estimate = json.loads((out / "estimate.json").read_text())
+    estimate.pop("provenance")
+    return estimate, (out / "predictions.parquet").read_bytes()
+
+
+def fits(out):
+    with closing(sqlite3.connect(out / "run.db")) as connection:
+        return dict(connection.execute("SELECT number, fit_seconds FROM cell"))
+
+
+def test_interrupted_killed_and_resumed_is_the_same_as_in_one_go(table, tmp_path):
+    subprocess.run(command(table, tmp_path / "in one go"), check=True, capture_output=True)
+    out = tmp_path / "in pieces"
+
+    code, said = stopped_at(10, signal.SIGINT, table, out)
+    assert code == 130
+    assert "--resume" in said
+    first = fits(out)
+    assert 10 <= len(first) < N_CELLS
+
+    code, _ = stopped_at(len(first) + 10, signal.SIGKILL, table, out, "--resume")
+    assert code == -signal.SIGKILL
+    second = fits(out)
+    assert len(first) + 10 <= len(second) < N_CELLS
+
+    last = subprocess.run(command(table, out, "--resume"), check=True, capture_output=True, text=True)
+    assert f"of which {len(second)} are done already" in last.stderr
+    # A cell that was fitted again would have taken another time.
+    third = fits(out)
+    assert len(third) == N_CELLS
+    assert first.items() <= second.items() <= third.items()
+    assert results(out) == results(tmp_path / "in one go")
+
+
+def test_resuming_over_another_table_is_refused_naming_both(table, tmp_path):
+    out = tmp_path / "out"
+    stopped_at(3, signal.SIGKILL, table, out)
+    before = acknowledged(out)
+    other = np.random.default_rng(0).permutation(table.read_text().splitlines()[1:])
+    table.write_text("\n".join(["a,b,c,d,y", *other]))
+    refused = subprocess.run(command(table, out, "--resume"), capture_output=True, text=True)
+    assert refused.returncode == 2
+    assert "holds a run of other rows: rows" in " ".join(refused.stderr.split())
+    assert " there, " in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert acknowledged(out) == before
+    assert not (out / "report.html").exists()
