@@ -2,16 +2,36 @@
 
 namespace heldout {
 
+namespace {
+
 // Integers, and strictly better: the first of equal columns stays.
-HELDOUT_CLONES void keep_better(const std::int64_t* HELDOUT_RESTRICT sums, std::size_t n_lanes, std::int64_t sign,
-                                std::int64_t column, std::int64_t* HELDOUT_RESTRICT best,
-                                std::int64_t* HELDOUT_RESTRICT columns) {
+template <class Sum>
+HELDOUT_INLINE void keep_better_of(const Sum* HELDOUT_RESTRICT sums, std::size_t n_lanes, std::int64_t sign,
+                                   std::int64_t column, std::int64_t* HELDOUT_RESTRICT best,
+                                   std::int64_t* HELDOUT_RESTRICT columns) {
     for (std::size_t l = 0; l < n_lanes; ++l) {
-        const std::int64_t value = sign * sums[l];
+        const std::int64_t value = sign * static_cast<std::int64_t>(sums[l]);
         const bool better = value > best[l];
         best[l] = better ? value : best[l];
         columns[l] = better ? column : columns[l];
     }
+}
+
+}  // namespace
+
+HELDOUT_CLONES void keep_better(const std::uint16_t* sums, std::size_t n_lanes, std::int64_t sign,
+                                std::int64_t column, std::int64_t* best, std::int64_t* columns) {
+    keep_better_of(sums, n_lanes, sign, column, best, columns);
+}
+
+HELDOUT_CLONES void keep_better(const std::uint64_t* sums, std::size_t n_lanes, std::int64_t sign,
+                                std::int64_t column, std::int64_t* best, std::int64_t* columns) {
+    keep_better_of(sums, n_lanes, sign, column, best, columns);
+}
+
+HELDOUT_CLONES void keep_better(const std::int64_t* sums, std::size_t n_lanes, std::int64_t sign,
+                                std::int64_t column, std::int64_t* best, std::int64_t* columns) {
+    keep_better_of(sums, n_lanes, sign, column, best, columns);
 }
 
 namespace {
@@ -24,7 +44,8 @@ class Selection {
         std::fill(best_.get(), best_.get() + lanes, std::numeric_limits<std::int64_t>::min());
         std::fill(columns, columns + lanes, 0);
     }
-    void operator()(std::size_t first, std::size_t n_lanes, std::size_t column, const std::int64_t* sums) {
+    template <class Sum>
+    void operator()(std::size_t first, std::size_t n_lanes, std::size_t column, const Sum* sums) {
         keep_better(sums, n_lanes, sign_, static_cast<std::int64_t>(column), best_.get() + first, columns_ + first);
     }
 

@@ -40,122 +40,148 @@ bool find_usual(const std::int32_t* row, std::size_t n_columns, std::size_t n_ce
     return true;
 }
 
-// A row on its way to a list.
-struct Filed {
-    std::uint32_t row;
-    std::size_t list;
-};
+// The columns whose cell is not the usual one, without a branch: whether a model errs on a row, no branch
+// predictor knows.
+std::size_t find_unusual(const std::int32_t* row, std::size_t n_columns, std::int32_t usual, std::uint32_t* columns) {
+    std::size_t found = 0;
+    for (std::size_t j = 0; j < n_columns; ++j) {
+        columns[found] = static_cast<std::uint32_t>(j);
+        found += row[j] != usual;
+    }
+    return found;
+}
 
 }  // namespace
 
 CellSums::CellSums(const std::int32_t* cells, std::size_t n_rows, std::size_t n_columns, std::size_t n_cells)
-    : n_(n_rows), n_cells_(n_cells), usual_(n_rows) {
+    : n_(n_rows), n_cells_(n_cells) {
     const auto refuse = [n_cells] {
-        throw std::invalid_argument("a cell must be from -1 to n_cells - 1 = " + std::to_string(static_cast<std::int64_t>(n_cells) - 1) +
+        throw std::invalid_argument("a cell must be from -1 to n_cells - 1 = " +
+                                    std::to_string(static_cast<std::int64_t>(n_cells) - 1) +
                                     ", and n_cells at least 1");
     };
     if (n_cells < 1) refuse();
+    std::vector<std::int32_t> usual_cells(n_);
+    std::vector<std::uint32_t> tally(n_cells + 1), unusual;
+    std::vector<std::size_t> unusual_starts{0};
+    for (std::size_t i = 0; i < n_; ++i) {
+        const std::int32_t* row = cells + i * n_columns;
+        if (!find_usual(row, n_columns, n_cells, tally, &usual_cells[i])) refuse();
+        const std::size_t before = unusual_starts.back();
+        if (unusual.size() < before + n_columns) unusual.resize(2 * before + 8 * n_columns);
+        unusual_starts.push_back(before + find_unusual(row, n_columns, usual_cells[i], unusual.data() + before));
+    }
+
     // Column j's list of rows taken from cell k is number 2 (j n_cells + k), that of rows added to it the
     // next; the lists of the usual cells stand at the end.
     const std::size_t first_usual = 2 * n_columns * n_cells, n_lists = first_usual + n_cells;
-    std::vector<std::uint32_t> tally(n_cells + 1);
-    std::vector<std::size_t> sizes(n_lists);
-    std::vector<Filed> filed;
-    std::size_t n_filed = 0;
-    for (std::uint32_t i = 0; i < n_; ++i) {
-        const std::int32_t* row = cells + i * n_columns;
-        if (!find_usual(row, n_columns, n_cells, tally, &usual_[i])) refuse();
-        filed.resize(std::max(filed.size(), (n_filed + 2 * n_columns + 1) * 3 / 2));
-        // Written always and kept only where wanted: whether a model errs on a row no branch predicts.
-        const auto file = [&](std::size_t list, bool wanted) {
-            filed[n_filed] = {i, list};
-            n_filed += wanted;
-            sizes[list] += wanted;
-        };
-        const std::int32_t usual = usual_[i];
-        const auto common = static_cast<std::size_t>(std::max(usual, 0));
-        if (usual >= 0) {
-            file(first_usual + common, true);
-            for (std::size_t j = 0; j < n_columns; ++j) file(2 * (j * n_cells + common), row[j] != usual);
+    const auto each_entry = [&](auto visit) {
+        for (std::size_t i = 0; i < n_; ++i) {
+            const std::int32_t* row = cells + i * n_columns;
+            const auto usual = static_cast<std::size_t>(usual_cells[i]);
+            if (usual_cells[i] >= 0) visit(first_usual + usual, i);
+            for (std::size_t k = unusual_starts[i]; k < unusual_starts[i + 1]; ++k) {
+                const std::size_t j = unusual[k];
+                if (usual_cells[i] >= 0) visit(2 * (j * n_cells + usual), i);
+                if (row[j] >= 0) visit(2 * (j * n_cells + static_cast<std::size_t>(row[j])) + 1, i);
+            }
         }
-        for (std::size_t j = 0; j < n_columns; ++j) {
-            const auto cell = static_cast<std::size_t>(std::max(row[j], 0));
-            file(2 * (j * n_cells + cell) + 1, row[j] != usual && row[j] >= 0);
-        }
-    }
+    };
     std::vector<std::size_t> next(n_lists);
+    each_entry([&](std::size_t list, std::size_t) { ++next[list]; });
     std::size_t begin = 0;
     for (std::size_t list = 0; list < n_lists; ++list) {
         if (list < first_usual && list % (2 * n_cells) == 0) starts_.push_back(lists_.size());
-        next[list] = begin;
-        const std::size_t end = begin + (sizes[list] + 3) / 4 * 4;
+        const std::size_t end = begin + (next[list] + 3) / 4 * 4;
         const bool usual = list >= first_usual;
-        const std::size_t cell = usual ? list - first_usual : list / 2 % n_cells;
-        if (end > begin) {
-            (usual ? usual_lists_ : lists_).push_back({static_cast<std::uint32_t>(cell), usual || list % 2 == 1, begin, end});
-        }
+        const auto cell = static_cast<std::uint32_t>(usual ? list - first_usual : list / 2 % n_cells);
+        if (end > begin) (usual ? usual_lists_ : lists_).push_back({cell, usual || list % 2 == 1, begin, end});
+        next[list] = begin;
         begin = end;
     }
     starts_.push_back(lists_.size());
     listed_.assign(begin, static_cast<std::uint32_t>(n_));  // the zero row pads
-    for (std::size_t k = 0; k < n_filed; ++k) listed_[next[filed[k].list]++] = filed[k].row;
+    each_entry([&](std::size_t list, std::size_t i) { listed_[next[list]++] = static_cast<std::uint32_t>(i); });
 }
 
-HELDOUT_CLONES void add_listed(const std::uint8_t* rows, const std::uint32_t* row, const std::uint32_t* end,
-                               std::size_t together, bool added, std::int64_t* sums) {
+namespace {
+
+template <class Sum>
+HELDOUT_INLINE void add(const std::uint8_t* rows, const std::uint32_t* listed, const Listed* list,
+                        const Listed* last, std::size_t together, std::size_t n_wanted, Sum* sums) {
     constexpr std::size_t L = kLanes<std::uint8_t>;
-    const std::int64_t sign = added ? 1 : -1;
-    alignas(64) std::uint8_t bytes[L];
-    if (together < 4) {
-        for (; row != end; ++row) {
-            const std::uint8_t* r = rows + *row * L;
-            for (std::size_t l = 0; l < L; ++l) sums[l] += sign * r[l];
+    for (; list != last; ++list) {
+        if (list->cell >= n_wanted) continue;
+        const std::uint32_t *row = listed + list->begin, *end = listed + list->end;
+        alignas(64) Sum sum[L] = {};
+        while (together < 4 && row != end) {
+            const std::uint8_t* r = rows + *row++ * L;
+            for (std::size_t l = 0; l < L; ++l) sum[l] = static_cast<Sum>(sum[l] + r[l]);
         }
-        return;
-    }
-    while (row != end) {
-        const std::uint32_t* stop = row + std::min<std::size_t>(together / 4 * 4, static_cast<std::size_t>(end - row));
-        std::memset(bytes, 0, sizeof bytes);
-        for (; row != stop; row += 4) {
-            const std::uint8_t* r0 = rows + row[0] * L;
-            const std::uint8_t* r1 = rows + row[1] * L;
-            const std::uint8_t* r2 = rows + row[2] * L;
-            const std::uint8_t* r3 = rows + row[3] * L;
-            for (std::size_t l = 0; l < L; ++l) {
-                bytes[l] = static_cast<std::uint8_t>(bytes[l] + r0[l] + r1[l] + r2[l] + r3[l]);
+        while (row != end) {
+            const std::uint32_t* stop = row + std::min(together / 4 * 4, static_cast<std::size_t>(end - row));
+            alignas(64) std::uint8_t bytes[L] = {};
+            for (; row != stop; row += 4) {
+                const std::uint8_t* r0 = rows + row[0] * L;
+                const std::uint8_t* r1 = rows + row[1] * L;
+                const std::uint8_t* r2 = rows + row[2] * L;
+                const std::uint8_t* r3 = rows + row[3] * L;
+                for (std::size_t l = 0; l < L; ++l) {
+                    bytes[l] = static_cast<std::uint8_t>(bytes[l] + r0[l] + r1[l] + r2[l] + r3[l]);
+                }
             }
+            for (std::size_t l = 0; l < L; ++l) sum[l] = static_cast<Sum>(sum[l] + bytes[l]);
         }
-        for (std::size_t l = 0; l < L; ++l) sums[l] += sign * bytes[l];
+        Sum* to = sums + list->cell * L;
+        if (list->added) {
+            for (std::size_t l = 0; l < L; ++l) to[l] = static_cast<Sum>(to[l] + sum[l]);
+        } else {
+            for (std::size_t l = 0; l < L; ++l) to[l] = static_cast<Sum>(to[l] - sum[l]);
+        }
     }
+}
+
+}  // namespace
+
+HELDOUT_CLONES void add_lists(const std::uint8_t* rows, const std::uint32_t* listed, const Listed* first,
+                              const Listed* last, std::size_t together, std::size_t n_wanted, std::uint16_t* sums) {
+    add(rows, listed, first, last, together, n_wanted, sums);
+}
+
+HELDOUT_CLONES void add_lists_wide(const std::uint8_t* rows, const std::uint32_t* listed, const Listed* first,
+                                   const Listed* last, std::size_t together, std::size_t n_wanted,
+                                   std::uint64_t* sums) {
+    add(rows, listed, first, last, together, n_wanted, sums);
 }
 
 void CellSums::all(const Weightings<std::uint8_t>& counts, std::int64_t* sums) const {
     constexpr std::size_t L = kLanes<std::uint8_t>;
     each_column(counts, n_cells_,
-                [&](std::size_t first, std::size_t n_lanes, std::size_t j, const std::int64_t* cell_sums) {
+                [&](std::size_t first, std::size_t n_lanes, std::size_t j, const auto* cell_sums) {
                     for (std::size_t l = 0; l < n_lanes; ++l) {
                         std::int64_t* to = sums + ((first + l) * columns() + j) * n_cells_;
-                        for (std::size_t cell = 0; cell < n_cells_; ++cell) to[cell] = cell_sums[cell * L + l];
+                        for (std::size_t cell = 0; cell < n_cells_; ++cell) {
+                            to[cell] = static_cast<std::int64_t>(cell_sums[cell * L + l]);
+                        }
                     }
                 });
 }
 
 void CellSums::selected(const Weightings<std::uint8_t>& counts, const std::int64_t* columns,
                         std::int64_t* sums) const {
-    std::vector<std::int64_t> usual(n_cells_ + 1);
     std::vector<std::uint8_t> lane(n_ + 1);  // the row after the last is zero, for padding
     for (std::size_t l = 0; l < counts.lanes; ++l) {
         std::copy(counts.lane(l), counts.lane(l) + n_, lane.begin());
-        std::fill(usual.begin(), usual.end(), 0);
-        for (std::size_t i = 0; i < n_; ++i) usual[static_cast<std::size_t>(usual_[i] + 1)] += lane[i];
         std::int64_t* to = sums + l * n_cells_;
-        std::copy(usual.begin() + 1, usual.end(), to);
-        const auto j = static_cast<std::size_t>(columns[l]);
-        for (std::size_t k = starts_[j]; k < starts_[j + 1]; ++k) {
+        std::fill(to, to + n_cells_, 0);
+        const auto add = [&](const Listed& list) {
             std::int64_t sum = 0;
-            for (std::size_t at = lists_[k].begin; at < lists_[k].end; ++at) sum += lane[listed_[at]];
-            to[lists_[k].cell] += lists_[k].added ? sum : -sum;
-        }
+            for (std::size_t at = list.begin; at < list.end; ++at) sum += lane[listed_[at]];
+            to[list.cell] += list.added ? sum : -sum;
+        };
+        for (const Listed& list : usual_lists_) add(list);
+        const auto j = static_cast<std::size_t>(columns[l]);
+        for (std::size_t k = starts_[j]; k < starts_[j + 1]; ++k) add(lists_[k]);
     }
 }
 

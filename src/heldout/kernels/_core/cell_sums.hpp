@@ -26,45 +26,60 @@ class CellSums {
     void all(const Weightings<std::uint8_t>& counts, std::int64_t* sums) const;
     void selected(const Weightings<std::uint8_t>& counts, const std::int64_t* columns, std::int64_t* sums) const;
 
-    // Calls `visit(first, n_lanes, column, sums)`, sums of the first `n_wanted` cells one after another.
+    // Calls `visit(first, n_lanes, column, sums)` for each block of lanes and each column, columns ascending;
+    // `sums` holds kLanes of the first cell, then of the next, for the first `n_wanted` cells.
     template <class Visit>
     void each_column(const Weightings<std::uint8_t>& counts, std::size_t n_wanted, Visit&& visit) const;
 
    private:
+    template <class Sum, class Visit, class Add>
+    void each_column_of(const Weightings<std::uint8_t>& counts, std::size_t together, std::size_t n_wanted,
+                        Visit&& visit, Add add) const;
+
     std::size_t n_, n_cells_;
-    std::vector<std::int32_t> usual_;    // of each row, the cell it has in most columns
     std::vector<std::uint32_t> listed_;  // rows
     std::vector<Listed> usual_lists_;    // the rows of each usual cell
     std::vector<Listed> lists_;          // how each column differs from the usual
     std::vector<std::size_t> starts_;    // of each column in lists_
 };
 
-// Adds to (or takes from) `sums` the rows named; at most `together` rows (a multiple of four, or less than
-// four to widen each) are added as bytes first.
-void add_listed(const std::uint8_t* rows, const std::uint32_t* begin, const std::uint32_t* end,
-                std::size_t together, bool added, std::int64_t* sums);
+// Adds the rows of lists to the sums of their cells, or takes them away. As many rows as `together` are added as
+// bytes first. Unsigned sums wrap around on the way, which in the end is exact: no cell weighs less than nothing.
+void add_lists(const std::uint8_t* rows, const std::uint32_t* listed, const Listed* first, const Listed* last,
+               std::size_t together, std::size_t n_wanted, std::uint16_t* sums);
+void add_lists_wide(const std::uint8_t* rows, const std::uint32_t* listed, const Listed* first, const Listed* last,
+                    std::size_t together, std::size_t n_wanted, std::uint64_t* sums);
 
-template <class Visit>
-void CellSums::each_column(const Weightings<std::uint8_t>& counts, std::size_t n_wanted, Visit&& visit) const {
-    constexpr std::size_t L = kLanes<std::uint8_t>;
-    const std::size_t together = 255 / std::max(1u, extent_of(counts).largest);
+template <class Sum, class Visit, class Add>
+void CellSums::each_column_of(const Weightings<std::uint8_t>& counts, std::size_t together, std::size_t n_wanted,
+                              Visit&& visit, Add add) const {
+    const std::size_t size = n_wanted * kLanes<std::uint8_t>;
     LaneBlock<std::uint8_t> block(n_, false);
-    Aligned<std::int64_t> usual(n_wanted * L), sums(n_wanted * L);
-    const auto add = [&](const Listed& list, std::int64_t* to) {
-        if (list.cell >= n_wanted) return;
-        add_listed(block.rows(), listed_.data() + list.begin, listed_.data() + list.end, together, list.added,
-                   to + list.cell * L);
+    Aligned<Sum> usual(size), sums(size);
+    const auto add_to = [&](const Listed* first, const Listed* last, Sum* to) {
+        add(block.rows(), listed_.data(), first, last, together, n_wanted, to);
     };
     each_block<std::uint8_t>(counts.lanes, [&](std::size_t first, std::size_t n_lanes) {
         block.load(counts, first, n_lanes);
-        std::fill(usual.get(), usual.get() + n_wanted * L, 0);
-        for (const Listed& list : usual_lists_) add(list, usual.get());
+        std::fill(usual.get(), usual.get() + size, Sum(0));
+        add_to(usual_lists_.data(), usual_lists_.data() + usual_lists_.size(), usual.get());
         for (std::size_t j = 0; j < columns(); ++j) {
-            std::copy(usual.get(), usual.get() + n_wanted * L, sums.get());
-            for (std::size_t k = starts_[j]; k < starts_[j + 1]; ++k) add(lists_[k], sums.get());
-            visit(first, n_lanes, j, static_cast<const std::int64_t*>(sums.get()));
+            std::copy(usual.get(), usual.get() + size, sums.get());
+            add_to(lists_.data() + starts_[j], lists_.data() + starts_[j + 1], sums.get());
+            visit(first, n_lanes, j, static_cast<const Sum*>(sums.get()));
         }
     });
+}
+
+template <class Visit>
+void CellSums::each_column(const Weightings<std::uint8_t>& counts, std::size_t n_wanted, Visit&& visit) const {
+    const Extent extent = extent_of(counts);
+    const std::size_t together = 255 / std::max(1u, extent.largest);
+    if (extent.total <= std::numeric_limits<std::uint16_t>::max()) {
+        each_column_of<std::uint16_t>(counts, together, n_wanted, visit, add_lists);
+    } else {
+        each_column_of<std::uint64_t>(counts, together, n_wanted, visit, add_lists_wide);
+    }
 }
 
 // With real weights nothing is taken away again, for that would round: every row is added in its turn.
