@@ -1,7 +1,72 @@
 """heldout: tune as many models as you like, and report a performance you can believe."""
 
-from heldout import metrics
-from heldout._version import __version__
-from heldout.estimates.from_predictions import estimate
+from __future__ import annotations
 
-__all__ = ["__version__", "estimate", "metrics"]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from heldout._version import __version__
+
+if TYPE_CHECKING:
+    from heldout import estimates, metrics, selection, spaces
+    from heldout.errors import HeldoutError, HeldoutWarning, InputError
+    from heldout.estimates.from_predictions import estimate
+    from heldout.estimates.types import Estimate, Interval
+    from heldout.fold_scores import FoldScores
+    from heldout.metrics.base import Response
+    from heldout.predictions import HeldOutPredictions
+    from heldout.result import Evaluation
+    from heldout.search import HeldOutSearchCV
+    from heldout.store.sqlite import SQLiteStore
+    from heldout.wording import Flag
+
+__all__ = [
+    "Estimate",
+    "Evaluation",
+    "Flag",
+    "FoldScores",
+    "HeldOutPredictions",
+    "HeldOutSearchCV",
+    "HeldoutError",
+    "HeldoutWarning",
+    "InputError",
+    "Interval",
+    "Response",
+    "SQLiteStore",
+    "__version__",
+    "estimate",
+    "estimates",
+    "metrics",
+    "selection",
+    "spaces",
+]
+
+# Loaded when first asked for: the command line shows its help without scikit-learn.
+_HOMES = {
+    "Estimate": "heldout.estimates.types",
+    "Evaluation": "heldout.result",
+    "Flag": "heldout.wording",
+    "FoldScores": "heldout.fold_scores",
+    "HeldOutPredictions": "heldout.predictions",
+    "HeldOutSearchCV": "heldout.search",
+    "HeldoutError": "heldout.errors",
+    "HeldoutWarning": "heldout.errors",
+    "InputError": "heldout.errors",
+    "Interval": "heldout.estimates.types",
+    "Response": "heldout.metrics.base",
+    "SQLiteStore": "heldout.store.sqlite",
+    "estimate": "heldout.estimates.from_predictions",
+}
+_PACKAGES = ("estimates", "metrics", "selection", "spaces")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return import_module(f"heldout.{name}")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'heldout' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -32,6 +32,7 @@ from heldout.run.events import Listener, SearchFinished, SearchStarted, StageSta
 from heldout.run.identity import run_identity, versions
 from heldout.run.loop import run_cells, tell
 from heldout.run.memory import check_memory
+from heldout.run.table import mean_over_splits
 from heldout.selection import NONE_CHOSEN, ScoreTable, rule_of
 from heldout.store.base import RunIdentity, Store
 from heldout.store.memory import MemoryStore
@@ -286,19 +287,6 @@ def _chosen(
             f"folds or another metric{f' ({found.complaint})' if found.complaint else ''}."
         )
     return winner
-
-
-def mean_over_splits(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Plain mean over the splits (splits, C) in which a score is defined; NaN where none is.
-
-    With every score finite this is ``mean_test_score`` of scikit-learn to the last bit.
-    """
-    defined = ~np.isnan(scores)
-    if defined.all():
-        return np.asarray(np.average(np.ascontiguousarray(scores.T), axis=1))
-    count = defined.sum(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.where(defined, scores, 0.0).sum(axis=0) / count)
 
 
 def too_few_to_draw(task: Task, scoring: Scoring) -> str | None:

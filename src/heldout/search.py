@@ -9,15 +9,12 @@ from __future__ import annotations
 import copy
 import numbers
 import os
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.stats import rankdata
 from sklearn.base import _fit_context, is_classifier, is_regressor
 from sklearn.metrics._scorer import _MultimetricScorer
 from sklearn.model_selection._search import BaseSearchCV
@@ -28,24 +25,23 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_method_params, check_is_fitted, column_or_1d
 
 from heldout._seeding import entropy_of
-from heldout.cells import CellResult
 from heldout.configurations import checked_entries, make_configurations
 from heldout.errors import InputError
 from heldout.estimates.gather import Aggregate
 from heldout.estimates.types import Alternative
-from heldout.evaluate import evaluate, mean_over_splits
+from heldout.evaluate import evaluate
 from heldout.fitting import Routed, make_scoring
-from heldout.fold_scores import FoldScores
 from heldout.folds import make_folds
 from heldout.result import Evaluation
+from heldout.run.callbacks import SklearnCallbacks
 from heldout.run.collect import Collected
-from heldout.run.events import CellFinished, Event, SearchStarted
+from heldout.run.events import Listener
+from heldout.run.table import ResultsTable, mean_over_splits, ranks
+from heldout.run.verbose import Printed
 from heldout.selection.callable_refit import CallableRefit
 from heldout.store.base import Store
 from heldout.store.memory import MemoryStore
 from heldout.task import Task, TaskKind, Truth, checked_groups, checked_weights, target_column, truth_of
-
-Columns: TypeAlias = Callable[[Sequence[CellResult], Mapping[str, FoldScores], Mapping[int, str]], dict[str, Any]]
 
 
 class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
@@ -227,7 +223,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
             small_classes="allow",
         )
         several = isinstance(scorers, _MultimetricScorer)
-        columns = partial(self._columns, configurations.params, folds.n_splits, several)
+        table = ResultsTable(self._format_results, configurations.params, folds.n_splits, several, self.error_score)
         evaluation = evaluate(
             task,
             configurations,
@@ -249,12 +245,12 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
             seed_estimators=self.random_state is not None,
             n_jobs=self.n_jobs,
             pre_dispatch=self.pre_dispatch,
-            listeners=[_Printed(self.verbose)] if self.verbose > 0 else [],
-            choose=partial(self._choice_of_refit, columns) if callable(self.refit) else None,
+            listeners=self._listeners(),
+            choose=partial(self._choice_of_refit, table) if callable(self.refit) else None,
         )
         self.scorer_ = scorers._scorers if several else scorers
         self.multimetric_ = several or tuple(evaluation.fold_scores) != ("score",)
-        self._adopt(evaluation, columns)
+        self._adopt(evaluation, table)
         return self
 
     def report(self, path: Any) -> Path:
@@ -333,9 +329,15 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         # A callable may turn out to return several scores; ``refit`` then names one of them.
         return self.refit if callable(self.scoring) and isinstance(self.refit, str) else "score"
 
-    def _choice_of_refit(self, columns: Columns, found: Collected) -> int:
+    def _listeners(self) -> list[Listener]:
+        printed: list[Listener] = [Printed(self.verbose)] if self.verbose > 0 else []
+        # scikit-learn has callbacks since 1.9.
+        told: list[Listener] = [SklearnCallbacks(self, bool(self.refit))] if hasattr(self, "set_callbacks") else []
+        return printed + told
+
+    def _choice_of_refit(self, table: ResultsTable, found: Collected) -> int:
         """What a callable ``refit`` chooses."""
-        self.cv_results_ = columns(found.cells, found.fold_scores, found.failures)
+        self.cv_results_ = table(found.cells, found.fold_scores, found.failures)
         winner = int(self._select_best_index(self.refit, None, self.cv_results_))
         if winner in found.failures:
             raise InputError(
@@ -344,45 +346,13 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
             )
         return winner
 
-    def _columns(
-        self,
-        params: list[dict[str, Any]],
-        n_splits: int,
-        several: bool,
-        cells: Sequence[CellResult],
-        fold_scores: Mapping[str, FoldScores],
-        failures: Mapping[int, str],
-    ) -> dict[str, Any]:
-        """``cv_results_``, formatted by scikit-learn."""
-        names = tuple(fold_scores)
-        single = not several and names == ("score",)
-        out = []
-        for cell in cells:
-            test = {name: cell.test_scores.get(name, self.error_score) for name in names}
-            train = {name: cell.train_scores.get(name, self.error_score) for name in names}
-            out.append(
-                {
-                    "fit_time": cell.fit_seconds,
-                    "score_time": cell.score_seconds,
-                    "test_scores": test["score"] if single else test,
-                    "train_scores": train["score"] if single else train,
-                }
-            )
-        results: dict[str, Any] = self._format_results(params, n_splits, out)
-        for name, scores in fold_scores.items():
-            if failures or not np.isfinite(scores.values).all():
-                results[f"rank_test_{name}"] = ranks(
-                    _candidates_only(mean_over_splits(scores.oriented()), failures)
-                )
-        return results
-
-    def _adopt(self, evaluation: Evaluation, columns: Columns) -> None:
+    def _adopt(self, evaluation: Evaluation, table: ResultsTable) -> None:
         """Set the fitted attributes."""
         names = tuple(evaluation.fold_scores)
         if self.multimetric_ and callable(self.scoring):
             self._check_refit_for_multimetric(names)
         if not callable(self.refit):
-            self.cv_results_ = columns(evaluation.cells, evaluation.fold_scores, evaluation.failures)
+            self.cv_results_ = table(evaluation.cells, evaluation.fold_scores, evaluation.failures)
         for name, scores in evaluation.pooled_scores.items():
             self.cv_results_[f"pooled_test_{name}"] = scores
             self.cv_results_[f"rank_pooled_test_{name}"] = ranks(scores)
@@ -412,25 +382,6 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.predictions_ = None if kept is None else kept.predictions
 
 
-class _Printed:
-    """What ``verbose`` prints: the plan, from 2 on every fit."""
-
-    def __init__(self, verbose: int) -> None:
-        self.verbose = verbose
-
-    def __call__(self, event: Event) -> None:
-        if isinstance(event, SearchStarted):
-            resumed = f", {event.n_resumed} of them done before" if event.n_resumed else ""
-            print(
-                f"Fitting {event.n_splits} folds for each of {event.n_configurations} candidates, totalling "
-                f"{event.n_cells} fits{resumed}"
-            )
-        elif isinstance(event, CellFinished) and self.verbose > 1:
-            result = event.result
-            scores = ", ".join(f"{name}={score:.3f}" for name, score in result.test_scores.items())
-            print(f"[CV] {tuple(result.key)}: {scores or result.message} ({result.fit_seconds:.1f} s)")
-
-
 def checked_y(search: HeldOutSearchCV, y: Any) -> Any:
     """The target as one column, left as it is where it is one.
 
@@ -453,17 +404,6 @@ def checked_y(search: HeldOutSearchCV, y: Any) -> Any:
             "Input y contains infinity or a value too large for dtype('float64'). Every row needs a finite target."
         )
     return column
-
-
-def ranks(scores: NDArray[np.float64]) -> NDArray[np.int32]:
-    """1 for the greatest; ties share the least rank, NaN comes last."""
-    filled = np.where(np.isnan(scores), -np.inf, scores)
-    return np.asarray(rankdata(-filled, method="min").astype(np.int32))
-
-
-def _candidates_only(scores: NDArray[np.float64], failures: Mapping[int, str]) -> NDArray[np.float64]:
-    scores[list(failures)] = np.nan
-    return scores
 
 
 def _truth_for(search: HeldOutSearchCV, y: Any) -> Truth:

@@ -1,0 +1,94 @@
+"""``cv_results_``: the cells of a search as scikit-learn's table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from heldout.cells import CellResult
+from heldout.fold_scores import FoldScores
+
+
+@dataclass(frozen=True, eq=False)
+class ResultsTable:
+    """How the table is made.
+
+    Attributes
+    ----------
+    formatted : callable
+        ``BaseSearchCV._format_results``: from parameters, number of splits and one dict a cell to the table.
+    params : list of dict
+    n_splits : int
+    several : bool
+        Whether the scorers are several by construction: their one name may then be "score" too.
+    error_score : number or "raise"
+        Stands where a fit failed or a scorer raised.
+    """
+
+    formatted: Callable[[list[dict[str, Any]], int, list[dict[str, Any]]], dict[str, Any]]
+    params: list[dict[str, Any]]
+    n_splits: int
+    several: bool
+    error_score: Any
+
+    def __call__(
+        self, cells: Sequence[CellResult], fold_scores: Mapping[str, FoldScores], failures: Mapping[int, str]
+    ) -> dict[str, Any]:
+        """The table of the cells, configuration by configuration and split by split."""
+        single = not self.several and tuple(fold_scores) == ("score",)
+        results = self.formatted(
+            self.params, self.n_splits, [self._row(cell, fold_scores, single) for cell in cells]
+        )
+        for name, scores in fold_scores.items():
+            # Where every score is finite these are scikit-learn's ranks; else a failure would rank by error_score,
+            # and a split without a score of anybody would make everybody the first.
+            if failures or not np.isfinite(scores.values).all():
+                means = mean_over_splits(scores.oriented())
+                means[list(failures)] = np.nan
+                results[f"rank_test_{name}"] = ranks(means)
+        return results
+
+    def _row(self, cell: CellResult, names: Mapping[str, FoldScores], single: bool) -> dict[str, Any]:
+        test = {name: cell.test_scores.get(name, self.error_score) for name in names}
+        train = {name: cell.train_scores.get(name, self.error_score) for name in names}
+        return {
+            "fit_time": cell.fit_seconds,
+            "score_time": cell.score_seconds,
+            "test_scores": test["score"] if single else test,
+            "train_scores": train["score"] if single else train,
+        }
+
+
+def mean_over_splits(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Plain mean over the splits (splits, C) in which a score is defined; NaN where none is.
+
+    With every score finite this is scikit-learn's ``mean_test_score`` to the last bit.
+
+    Examples
+    --------
+    >>> mean_over_splits(np.array([[0.5, np.nan], [0.7, np.nan], [np.nan, np.nan]])).tolist()
+    [0.6, nan]
+    """
+    defined = ~np.isnan(scores)
+    if defined.all():
+        return np.asarray(np.average(np.ascontiguousarray(scores.T), axis=1))
+    count = defined.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.where(defined, scores, 0.0).sum(axis=0) / count)
+
+
+def ranks(scores: NDArray[np.float64]) -> NDArray[np.int32]:
+    """1 for the greatest; ties share the least rank, NaN comes last.
+
+    Examples
+    --------
+    >>> ranks(np.array([0.7, np.nan, 0.9, 0.7])).tolist()
+    [2, 4, 1, 2]
+    """
+    filled = np.where(np.isnan(scores), -np.inf, scores)
+    return np.asarray(rankdata(-filled, method="min").astype(np.int32))

@@ -1,0 +1,53 @@
+"""What ``import heldout`` offers: a snapshot, so that a name comes or goes only on purpose."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import heldout
+
+NAMES = [
+    "Estimate",
+    "Evaluation",
+    "Flag",
+    "FoldScores",
+    "HeldOutPredictions",
+    "HeldOutSearchCV",
+    "HeldoutError",
+    "HeldoutWarning",
+    "InputError",
+    "Interval",
+    "Response",
+    "SQLiteStore",
+    "__version__",
+    "estimate",
+    "estimates",
+    "metrics",
+    "selection",
+    "spaces",
+]
+
+
+def test_names_are_these() -> None:
+    assert heldout.__all__ == NAMES
+    assert dir(heldout) == sorted(NAMES)
+    assert len(NAMES) <= 25
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_is_there(name: str) -> None:
+    found = getattr(heldout, name)
+    assert getattr(found, "__name__", name).rpartition(".")[2] == name or name == "__version__"
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(AttributeError, match="'heldout' has no attribute 'nonsense'"):
+        heldout.nonsense  # noqa: B018
+
+
+def test_the_import_alone_loads_no_scikit_learn() -> None:
+    code = "import sys, heldout; sys.exit(int('sklearn' in sys.modules or 'numpy' in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
