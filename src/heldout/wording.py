@@ -71,7 +71,7 @@ class Flag(StrEnum):
     )
     UNDEFINED_BOOTSTRAPS = (
         "undefined_bootstraps",
-        "The metric gave no finite value in {undefined} of {total} bootstraps; they were left out of the estimate.",
+        "The metric gave no finite value in {undefined} of {total} bootstraps{why}; the estimate leaves them out.",
     )
     SINGLE_CONFIGURATION = (
         "single_configuration",

@@ -100,13 +100,22 @@ class BBC:
         if evidence.n_candidates == 1:
             flags[Flag.SINGLE_CONFIGURATION] = Flag.SINGLE_CONFIGURATION.filled()
         if undefined:
-            flags[Flag.UNDEFINED_BOOTSTRAPS] = Flag.UNDEFINED_BOOTSTRAPS.filled(undefined=undefined, total=total)
+            flags[Flag.UNDEFINED_BOOTSTRAPS] = Flag.UNDEFINED_BOOTSTRAPS.filled(
+                undefined=undefined, total=total, why=_reasons(evidence.matrix)
+            )
         undefined_share = 1 - float(np.mean([block.defined_share for block in blocks]))
         if undefined_share > 0.5:
             flags[Flag.MOSTLY_UNDEFINED_FOLDS] = Flag.MOSTLY_UNDEFINED_FOLDS.filled(
                 metric=evidence.metric.name, share=undefined_share
             )
         return flags
+
+
+def _reasons(matrix: Matrix | None) -> str:
+    """What a custom metric said when it gave no number, most often said first; empty for declared metrics."""
+    failures = {} if matrix is None else matrix.out_of_bag.failures
+    said = sorted(failures, key=lambda message: -failures[message])[:3]
+    return f" ({'; '.join(said)})" if said else ""
 
 
 def bootstrap(matrix: Matrix, evidence: Evidence) -> list[Block]:

@@ -101,7 +101,8 @@ def _four_dimensional(truth: Truth, predictions: Any) -> tuple[NDArray[Any], tup
     if array.ndim == 3 and _sums_to_one(array):
         raise InputError(
             f"predictions of shape {array.shape} sum to 1 over the last axis, which 3-D predictions keep for "
-            "repeats; pass class probabilities as (rows, configurations, repeats, classes): predictions[:, :, None, :]."
+            "repeats; pass class probabilities as (rows, configurations, repeats, classes): "
+            "predictions[:, :, None, :]."
         )
     names = (
         tuple(str(column) for column in predictions.columns)
@@ -171,8 +172,8 @@ def _response_of(truth: Truth, array: NDArray[Any], metric: Metric) -> Response:
     if on_labels and in_unit.any():
         inside, outside = int(in_unit.argmax()), int((~in_unit).argmax())
         raise InputError(
-            f"configuration {inside} lies within [0, 1] and configuration {outside} does not, so they could be cut at "
-            ".5 (probabilities) or at 0 (decisions), with other answers; say response='probabilities' or "
+            f"configuration {inside} lies within [0, 1] and configuration {outside} does not, so they could be cut "
+            "at .5 (probabilities) or at 0 (decisions), with other answers; say response='probabilities' or "
             "'decision', or pass labels."
         )
     return Response.DECISION
@@ -265,11 +266,11 @@ def _cut(truth: Truth, scores: NDArray[np.float64], kind: Response, threshold: f
     if truth.kind is TaskKind.MULTICLASS:
         if threshold is not None:
             raise InputError(f"threshold={threshold} is for binary tasks; several classes take the greatest score.")
-        absent = np.isnan(scores).any(axis=3)
+        absent = np.asarray(np.isnan(scores).any(axis=3))
         labels = np.where(absent[..., None], -np.inf, scores).argmax(axis=3)
     else:
         cut = threshold if threshold is not None else 0.5 if kind is Response.PROBABILITIES else 0.0
-        absent = np.isnan(scores)
+        absent = np.asarray(np.isnan(scores))
         assert truth.positive is not None
         labels = np.where(scores > cut, truth.positive, 1 - truth.positive)
     return np.where(absent, UNPREDICTED_LABEL, labels).astype(np.int32)

@@ -306,7 +306,9 @@ def _smallest_part(truth: Truth, segments: NDArray[np.int32]) -> tuple[int, str]
 def _winner(replay: SelectionReplay, observed: NDArray[np.uint8]) -> int:
     column = int(replay.choose(observed)[0])
     if column == NONE_CHOSEN:
-        raise InputError("no configuration has a defined score, so none could be chosen.")
+        said = "; ".join(message for score in replay.scores for message in score.failures)
+        reason = f" ({said})" if said else ""
+        raise InputError(f"no configuration has a defined score{reason}, so none could be chosen.")
     return int(replay.candidates[column])
 
 

@@ -310,3 +310,21 @@ def test_r2_counts_the_wrong_sign_as_wrong():
     assert found.selected == 1
     with pytest.raises(InputError):
         ho.estimate(np.ones(20), RNG.normal(size=(20, 2)), metric="r2")
+
+
+def test_a_custom_metric_that_fails_now_and_then_is_counted_and_quoted():
+    def mean_of_a_few(y_true, y_pred):
+        if np.mean(y_true) > 0.45:
+            raise ZeroDivisionError("too many ones")
+        return float(np.mean(y_pred))
+
+    metric = ho.metrics.custom(mean_of_a_few, greater_is_better=True, response="decision")
+    found = ho.estimate(Y, SCORES, metric=metric, **FAST)
+    assert np.isnan(found.distribution).any() and np.isfinite(found.value)
+    assert "too many ones" in found.flags["undefined_bootstraps"]
+    assert found.value == pytest.approx(np.nanmean(found.distribution))
+
+
+def test_a_binary_brier_score_is_open_up_to_one():
+    found = ho.estimate(Y, PROBABILITIES, metric="brier_score", alternative="less", **FAST)
+    assert found.interval.high == 1.0

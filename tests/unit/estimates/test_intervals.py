@@ -27,7 +27,7 @@ def test_one_bootstrap_is_its_own_interval():
         ("roc_auc", "greater", (0.05, 1.0)),
         ("roc_auc", "less", (0.0, 0.95)),
         ("brier_score", "greater", (0.0, 0.95)),
-        ("brier_score", "less", (0.05, 1.0)),
+        ("zero_one_loss", "less", (0.05, 1.0)),
         ("mean_squared_error", "greater", (0.0, 0.95)),
         ("mean_squared_error", "less", (0.05, np.inf)),
         ("neg_mean_squared_error", "greater", (0.05, 0.0)),
