@@ -55,6 +55,7 @@ NB_MODULE(_core, m) {
     using heldout::RankSums;
     using u8 = std::uint8_t;
     using i64 = std::int64_t;
+    nb::set_leak_warnings(false);  // an interpreter that stops early is no news to a user
     const auto strict = [](const char* name) { return nb::arg(name).noconvert(); };
 
     m.def(
