@@ -276,6 +276,8 @@ def _matrix_facts(truth: Truth, predictions: HeldOutPredictions, failed: int, fo
 
 
 def _duration(seconds: float) -> str:
+    if seconds < 0.1:
+        return "< 0.1 s"
     if seconds < 60:
         return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
     minutes, rest = divmod(round(seconds), 60)

@@ -1,0 +1,155 @@
+"""The report in a headless Chromium: nothing overflows, nothing is loaded, the headline is there.
+
+A page is measured from outside, in a frame of the wanted width: the file itself stays as it was written.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification, make_regression
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.neighbors import KNeighborsClassifier
+
+from heldout.report import ReportContent, render_html, report_content
+from heldout.search import HeldOutSearchCV
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+CHROMIUM = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason=f"no browser found: none of {', '.join(BROWSERS)} is on the PATH"),
+]
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+MEASURE = """
+<script>
+const frame = document.querySelector("iframe");
+frame.addEventListener("load", () => {
+  const page = frame.contentDocument, width = frame.clientWidth;
+  const beyond = [...page.querySelectorAll("body *")].filter(
+    (e) => !e.closest(".scroll, pre, svg") && getComputedStyle(e).position !== "absolute"
+      && !e.closest("thead") && e.getBoundingClientRect().right > width + 0.5);
+  const seen = (e) => e.getBoundingClientRect().width > 0;
+  const text = [...page.querySelectorAll("figure svg")].filter(seen).map((svg) =>
+    Math.min(...[...svg.querySelectorAll("text")].map((t) => t.getBoundingClientRect().height)));
+  document.body.dataset.measured = JSON.stringify({
+    width: page.documentElement.scrollWidth,
+    beyond: beyond.map((e) => e.tagName + "." + e.className + ": " + e.textContent.slice(0, 60)),
+    figures: [...page.querySelectorAll("figure svg")].filter(seen).length,
+    smallest: Math.min(...text),
+    text: page.body.innerText,
+    loaded: frame.contentWindow.performance.getEntriesByType("resource").map((entry) => entry.name),
+  });
+});
+</script>
+"""
+
+
+def chromium(folder: Path, *arguments: str) -> str:
+    """What the browser prints."""
+    assert CHROMIUM is not None
+    command = [CHROMIUM, *FLAGS, f"--user-data-dir={folder / 'profile'}", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    return done.stdout
+
+
+def measured(page: str, width: int, folder: Path) -> dict[str, Any]:
+    """The page laid out ``width`` pixels wide."""
+    frame = f'<iframe style="border:0;width:{width}px;height:900px" srcdoc="{html.escape(page)}"></iframe>'
+    outside = folder / f"outside-{width}.html"
+    outside.write_text(f"<!doctype html><body style='margin:0'>{frame}{MEASURE}</body>", encoding="utf-8")
+    dumped = chromium(
+        folder, "--virtual-time-budget=10000", "--window-size=1400,1000", "--dump-dom", outside.as_uri()
+    )
+    match = re.search(r'data-measured="([^"]*)"', dumped)
+    assert match is not None, "the measuring script did not run"
+    found: dict[str, Any] = json.loads(html.unescape(match.group(1)))
+    return found
+
+
+def searched(kind: str) -> ReportContent:
+    """A small real search."""
+    if kind == "regression":
+        X, y = make_regression(200, 4, noise=20, random_state=0)
+        y = 1e5 * y
+        search = HeldOutSearchCV(
+            Ridge(),
+            {"alpha": [0.1, 1, 10]},
+            scoring="neg_root_mean_squared_error",
+            n_bootstraps=200,
+            random_state=0,
+        )
+    else:
+        n_classes = 2 if kind == "binary" else 9
+        X, codes = make_classification(270, 8, n_informative=6, n_classes=n_classes, random_state=0)
+        y = np.array([f"class number {n}" for n in range(n_classes)])[codes]
+        models = [
+            ("logistic", LogisticRegression(), {"C": [0.01, 1.0]}),
+            ("neighbours", KNeighborsClassifier(), {"n_neighbors": [3, 9]}),
+        ]
+        scoring = ["neg_log_loss", "accuracy"]
+        search = HeldOutSearchCV(models, scoring=scoring, refit="neg_log_loss", n_bootstraps=200, random_state=0)
+    search.fit(X, y)
+    return report_content(search.evaluation_, command="heldout tune data.csv --target y " * 6, title="data.csv")
+
+
+def unwieldy(content: ReportContent) -> ReportContent:
+    """The same with the longest names that one may meet, none with a place to break."""
+    long = "a_very_long_name_without_any_place_to_break_" * 4
+    assert content.ranking is not None
+    rows = tuple(replace(row, name=f"{long}{row.index}") for row in content.ranking.shown)
+    flags = (f"{long}: something was set aside", *content.flags)
+    return replace(
+        content,
+        title=long,
+        headline=replace(content.headline, winner=long, value=1234567.25, uncorrected=1234568.5),
+        ranking=replace(content.ranking, shown=rows),
+        flags=flags,
+        parameters=tuple(replace(p, text=long) for p in content.parameters[:3]) + content.parameters[3:],
+    )
+
+
+@pytest.fixture(scope="module", params=["binary", "multiclass", "regression", "unwieldy"])
+def content(request: pytest.FixtureRequest) -> ReportContent:
+    return unwieldy(searched("binary")) if request.param == "unwieldy" else searched(request.param)
+
+
+@pytest.mark.parametrize("width", [375, 740, 1200])
+def test_the_page_fits_its_width(content: ReportContent, width: int, tmp_path: Path) -> None:
+    found = measured(render_html(content), width, tmp_path)
+    assert found["beyond"] == []
+    assert found["width"] <= width
+    assert found["loaded"] == []
+    assert found["figures"] >= 2
+    assert found["smallest"] >= 10.5  # pixels of a line of text: 9 pixel letters
+
+
+def test_the_headline_can_be_read(content: ReportContent, tmp_path: Path) -> None:
+    text = measured(render_html(content), 375, tmp_path)["text"]
+    head = content.headline
+    assert head.metric.title in text
+    assert f"{head.value:,.{head.metric.decimals}f}" in text
+    assert f"{head.uncorrected:,.{head.metric.decimals}f}" in text
+    assert "The bootstrap" in text
+
+
+def test_the_page_prints(content: ReportContent, tmp_path: Path) -> None:
+    page, paper = tmp_path / "report.html", tmp_path / "report.pdf"
+    page.write_text(render_html(content), encoding="utf-8")
+    chromium(tmp_path, "--no-pdf-header-footer", f"--print-to-pdf={paper}", page.as_uri())
+    printed = paper.read_bytes()
+    assert printed.startswith(b"%PDF")
+    sheets = len(re.findall(rb"/Type\s*/Page\b", printed))
+    assert 2 <= sheets <= 8
