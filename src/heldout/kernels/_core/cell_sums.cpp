@@ -1,8 +1,8 @@
 // Models that are tried on one task agree on most rows. So each row's usual cell (its commonest over the
 // columns) is summed once for all columns, and a column lists only the rows on which it differs: taken from
-// the usual cell, added to its own. Counts are integers, so taking away is exact. This costs at most half of
-// the listing of every column's errors (or of the complement where they pass one half), and far less for
-// confusion matrices, in which every row is in some cell.
+// the usual cell, added to its own. Counts are integers, so taking away is exact. For errors these are never
+// more rows over all columns than the errors are, or than the hits are; for confusion matrices, in which every
+// row is in some cell, they are few where a listing would name every row.
 #include "cell_sums.hpp"
 
 #include <stdexcept>
