@@ -31,7 +31,8 @@ from heldout.store.opening import (
 from heldout.store.runs import add_versions, configuration_numbers, count_cells, new_run, stored_runs
 from heldout.store.schema import CellRow, PredictionRow, ResultRows, decoded, encoded
 
-_CHECKPOINT_BYTES = 16 * 2**20
+_CHECKPOINT_BYTES = 8 * 2**20
+_BYTES_OF_A_COMMIT = 24 * 2**10  # pages of tables and indices that any commit writes to the log again
 
 
 class SQLiteRun:
@@ -54,6 +55,7 @@ class SQLiteRun:
         self._pending: dict[CellKey, ResultRows] = {}
         self._acknowledged = set(self._cells())
         self._bytes_in_log = 0
+        self._closed = False
 
     def acknowledged(self) -> frozenset[CellKey]:
         """Cells that are safe on the disk."""
@@ -99,12 +101,15 @@ class SQLiteRun:
             self._write()
         except sqlite3.Error as error:
             raise StoreError(
-                f"{sentence(self.path, error)} Safe are {len(self._acknowledged)} cells; the last "
-                f"{len(self._pending)} will be done again."
+                f"{sentence(self.path, error)} Cells that are safe: {len(self._acknowledged)}; that must be done "
+                f"again: {len(self._pending)}."
             ) from error
 
     def close(self) -> None:
         """Commit, give the file free and close it; a second time does nothing."""
+        if self._closed:
+            return
+        self._closed = True
         try:
             self.commit()
             with explained(self.path):
@@ -131,6 +136,7 @@ class SQLiteRun:
             for key, rows in self._pending.items():
                 self._insert(self._configurations[key.configuration], rows)
             connection.execute("COMMIT")
+            self._bytes_in_log += _BYTES_OF_A_COMMIT
             # An interrupt before the next lines makes closing write these again, which changes nothing.
             self._acknowledged.update(self._pending)
             self._pending = {}

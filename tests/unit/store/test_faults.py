@@ -234,7 +234,7 @@ def test_a_full_disk_says_what_is_safe_and_keeps_it(path):
     sentence = str(caught.value)
     assert "database or disk is full" in sentence
     assert "free some space and resume the run" in sentence
-    assert "Safe are 3 cells; the last 2 will be done again." in sentence
+    assert "Cells that are safe: 3; that must be done again: 2." in sentence
     with open_(path) as run:
         assert run.acknowledged() == {CellKey(i, 0, 0) for i in range(3)}
         for configuration in range(3, 5):
