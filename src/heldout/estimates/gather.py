@@ -66,6 +66,10 @@ def gather(truth: Truth, predictions: HeldOutPredictions, question: Question) ->
     flags: dict[Flag, str] = {}
     candidates, in_play = _race(predictions, _metrics_read(question), flags)
     used = np.flatnonzero(in_play.any(axis=1))
+    if question.winner is not None and question.winner not in candidates:
+        raise InputError(
+            f"the winner, {predictions.names[question.winner]}, has no predictions that {question.metric.name} can read"
+        )
     _flag_incomplete(in_play, used, flags)
     unit_of_row = _units(question.groups, used, flags)
     mine = truth.rows(used)

@@ -1,5 +1,7 @@
 """Estimates as a search asks for them: given winner, several metrics, closed scorers, rules that fail."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn import metrics as sk
@@ -102,6 +104,25 @@ def test_a_closed_scorer_has_tt_and_no_bbc():
     with pytest.warns(HeldoutWarning, match="cannot be opened"):
         nothing = run(metrics=closed, fold_scores={"score": ACCURACY}, refit_metric="score", winner=2)["score"]
     assert np.isnan(nothing.value) and "undefined" in nothing.flags
+
+
+def test_a_metric_that_cannot_read_the_winner_gives_nan_and_says_so():
+    probabilities = np.full((120, 6, 1), 0.5)
+    probabilities[:, 3] = np.nan
+    both = replace(PREDICTIONS, responses={**PREDICTIONS.responses, Response.PROBABILITIES: probabilities})
+    metrics = {"roc_auc": METRICS["roc_auc"], "log_loss": metric_named("log_loss")}
+    with pytest.warns(HeldoutWarning, match="the winner, d, has no predictions that log_loss can read"):
+        found = estimates_of_search(
+            TRUTH,
+            both,
+            metrics=metrics,
+            fold_scores={"roc_auc": AUC, "log_loss": AUC},
+            refit_metric="roc_auc",
+            winner=3,
+            n_bootstraps=50,
+        )
+    assert np.isnan(found["log_loss"].value)
+    assert np.isfinite(found["roc_auc"].value)
 
 
 def test_a_class_of_one_row_gives_nan_and_a_warning():
