@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.adapters.tables import Table, quoted
+from heldout.adapters.tables import Table, quoted, reads_as_number
 from heldout.errors import InputError
 from heldout.metrics.base import Metric, Response
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
@@ -23,6 +23,15 @@ from heldout.task import Task, TaskKind, Truth, checked_groups, checked_weights,
 
 OWN_COLUMNS = ("row", "repeat", "fold", "group", "weight")
 """Columns of a table that heldout writes, before the target and the configurations."""
+
+
+_NO_CONFIGURATION = {
+    **dict.fromkeys(("fold", "folds"), "--fold"),
+    **dict.fromkeys(("group", "groups"), "--group"),
+    **dict.fromkeys(("weight", "weights", "sample_weight"), "--weight"),
+    **dict.fromkeys(("row", "id", "index", "repeat", "unnamed: 0"), "--exclude"),
+}
+"""Names that no configuration has, and the option that a column of that name is for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +95,7 @@ def predictions_from_table(
     if twice:
         raise InputError(f"column {twice[0]!r} was named for two uses; a column has one.")
     predictions = table.frame.drop(columns=used)
+    _check_left_over(predictions.columns)
     if not predictions.shape[1]:
         raise InputError(
             f"{table.name} has no column of predictions besides {quoted(used)}; it needs a column a configuration."
@@ -115,25 +125,47 @@ def _labels(column: Any) -> Any:
     return array.astype(str) if array.dtype == object and not column.isna().any() else array
 
 
-def check_numbers(found: TablePredictions, metric: Metric) -> None:
-    """Refuse text where a metric can only be computed from numbers, naming the column and the value.
+def _check_left_over(names: Sequence[str]) -> None:
+    """A forgotten column of folds would pass for a configuration, and could even win."""
+    for name in names:
+        option = _NO_CONFIGURATION.get(name.lower())
+        if option is not None:
+            use = "" if option == "--exclude" else f"{option} {name}, or "
+            raise InputError(
+                f"column {name!r} would be read as a configuration, which its name does not suggest; say {use}"
+                f"--exclude {name} (or rename it if it is one)."
+            )
+
+
+def check_kinds(found: TablePredictions, truth: Truth, metric: Metric) -> None:
+    """Refuse text among numbers, and numbers beside labels, naming the column, value and row.
 
     Raises
     ------
     InputError
     """
-    if isinstance(found.predictions, HeldOutPredictions) or Response.LABELS in metric.responses:
+    if isinstance(found.predictions, HeldOutPredictions):
         return
-    for name in found.predictions.columns:
-        column = found.predictions[name]
-        if column.dtype.kind not in "iufb":
-            strangers = [value for value in column.dropna() if isinstance(value, str)]
-            example = strangers[0] if strangers else column.dropna().iloc[0]
-            raise InputError(
-                f"column {name!r} holds {example!r}, but {metric.name} needs numbers "
-                f"({' or '.join(metric.responses)}); mend the column, leave it out (--exclude), or use a metric on "
-                "labels such as accuracy."
-            )
+    frame = found.predictions
+    texts = [name for name in frame.columns if frame[name].dtype.kind not in "iufb"]
+    needs_numbers = truth.kind is TaskKind.REGRESSION or Response.LABELS not in metric.responses
+    for name in texts:
+        present = frame[name].dropna()
+        is_number = present.map(reads_as_number).astype(bool)
+        if is_number.all() or not (needs_numbers or is_number.mean() > 0.5):
+            continue
+        stranger = present[~is_number]
+        why = f"{metric.name} needs numbers" if needs_numbers else "most of its other rows hold numbers"
+        raise InputError(
+            f"column {name!r} holds {stranger.iloc[0]!r} in row {stranger.index[0] + 1}, but {why}; mend the file, or "
+            "leave the column out (--exclude)."
+        )
+    numeric = [name for name in frame.columns if name not in texts]
+    if texts and numeric:
+        raise InputError(
+            f"{quoted(numeric)} hold numbers and {quoted(texts)} text; predictions must be all scores or all "
+            "labels: leave one kind out (--exclude)."
+        )
 
 
 def table_of_predictions(

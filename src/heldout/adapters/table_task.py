@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.adapters.tables import Table, quoted
+from heldout.adapters.tables import Table, counted, quoted, reads_as_number
 from heldout.errors import InputError
 from heldout.spaces.presets import MOST_CLASSES
 from heldout.task import Task, TaskKind, Truth, labels_text, truth_of
@@ -98,9 +98,10 @@ def task_from_table(table: Table, target: str, *, kind: str | None = None, group
 def _truth(column: Any, target: str, kind: str | None) -> tuple[Truth, str]:
     absent = column.isna()
     if absent.any():
+        lacking, first = counted(int(absent.sum()), "missing value"), int(absent.to_numpy().argmax()) + 1
         raise InputError(
-            f"the target column {target!r} has {int(absent.sum())} missing values of {len(column)} (the first in "
-            f"row {int(absent.to_numpy().argmax()) + 1}); every row needs its true value: leave these rows out."
+            f"the target column {target!r} has {lacking} in {len(column)} rows (the first in row {first}); every row "
+            "needs its true value: leave these rows out."
         )
     if column.dtype.kind in "mMc":
         raise InputError(f"the target column {target!r} holds {column.dtype}; it must hold labels or numbers.")
@@ -117,6 +118,12 @@ def _truth(column: Any, target: str, kind: str | None) -> tuple[Truth, str]:
         said = f"{seen}, so this is {{kind}}" + (f" (to override: --task {other})" if numeric else "")
     else:
         wanted = TaskKind.MULTICLASS if kind == CLASSIFICATION else TaskKind(kind)
+        strangers = [value for value in column.unique() if not reads_as_number(value)]
+        if wanted is TaskKind.REGRESSION and strangers:
+            raise InputError(
+                f"--task regression needs a target of numbers, but column {target!r} holds {strangers[0]!r}; mend "
+                "it, or say --task classification."
+            )
         said = f"{distinct} distinct values, read as {{kind}} as --task {kind} says"
     truth = truth_of(_values(column, wanted), wanted)
     return truth, f"Target {target!r} holds {said.format(kind=_worded(truth))}."
@@ -140,22 +147,14 @@ def _check_not_numbers(column: Any, target: str, distinct: int) -> None:
     """A column of amounts with a few typing errors is text, and would become one class a row."""
     if distinct <= MOST_CLASSES:
         return
-    strangers = [value for value in column.unique() if not _reads_as_number(value)]
+    strangers = [value for value in column.unique() if not reads_as_number(value)]
     if len(strangers) <= distinct / 5:
         row = int((column == strangers[0]).to_numpy().argmax()) + 1 if strangers else 1
         example = strangers[0] if strangers else column.iloc[0]
         raise InputError(
-            f"the target column {target!r} is nearly all numbers but for {len(strangers)} values such as "
-            f"{example!r} (row {row}); mend or leave out these rows, or say --task classification."
+            f"the target column {target!r} is nearly all numbers but for {counted(len(strangers), 'value')} such "
+            f"as {example!r} (row {row}); mend or leave out these rows, or say --task classification."
         )
-
-
-def _reads_as_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def _values(column: Any, kind: TaskKind) -> NDArray[Any]:
@@ -216,8 +215,8 @@ def _group_labels(column: Any, name: str | None) -> NDArray[Any] | None:
     absent = column.isna()
     if absent.any():
         raise InputError(
-            f"the groups column {name!r} has {int(absent.sum())} missing values of {len(column)}; every row needs "
-            "its group: fill them in, or leave these rows out."
+            f"the groups column {name!r} has {counted(int(absent.sum()), 'missing value')} in {len(column)} rows; "
+            "every row needs its group: fill them in, or leave these rows out."
         )
     labels = column.to_numpy()
     return labels.astype(str) if labels.dtype == object else np.asarray(labels)
@@ -264,5 +263,6 @@ def _check_class(target: str, label: str, count: int, least: int, what: str) -> 
     remedy = (
         f"use --cv {count}, or gather more rows of it" if count >= 2 else "gather more rows of it or leave it out"
     )
-    rows = "row" if count == 1 else "rows"
-    raise InputError(f"class {label} of {target!r} has {count} {rows}, fewer than the {least} folds; {remedy}.")
+    raise InputError(
+        f"class {label} of {target!r} has {counted(count, 'row')}, fewer than the {least} folds; {remedy}."
+    )

@@ -67,8 +67,9 @@ class Table:
         by_lower = {known.lower(): known for known in names}
         close = difflib.get_close_matches(name.lower(), list(by_lower), n=3, cutoff=0.5)
         if close:
-            return f"the nearest names are {quoted([by_lower[match] for match in close])}."
-        if all(_is_number(known) for known in names):
+            found = [by_lower[match] for match in close]
+            return f"the nearest {'names are' if len(found) > 1 else 'name is'} {quoted(found)}."
+        if all(reads_as_number(known) for known in names):
             return (
                 f"its first line, {quoted(names)}, looks like data; the first line of a table must hold the "
                 "column names."
@@ -135,7 +136,7 @@ def _nearest_files(path: Path) -> str:
     folder = path.parent
     if not folder.is_dir():
         return f" The folder {folder} does not exist either."
-    close = difflib.get_close_matches(path.name, [entry.name for entry in folder.iterdir()], n=1, cutoff=0.6)
+    close = difflib.get_close_matches(path.name, [entry.name for entry in folder.iterdir()], n=1, cutoff=0.75)
     return f" Did you mean {folder / close[0]}?" if close else ""
 
 
@@ -327,9 +328,15 @@ def _first_line(error: Exception) -> str:
     return text.splitlines()[0].rstrip(".")
 
 
-def _is_number(text: str) -> bool:
+def reads_as_number(value: Any) -> bool:
+    """Whether a value is a number, or text that a person would read as one."""
     try:
-        float(text)
-    except ValueError:
+        float(value)
+    except (TypeError, ValueError):
         return False
     return True
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and its noun: ``1 row``, ``2 rows``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

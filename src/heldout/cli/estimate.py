@@ -81,6 +81,7 @@ def command(
         found = _read(table, target, fold, group, weight, exclude)
         truth = _truth(found, metric)
         measured = _metric(metric, table, truth, found, console)
+        _check_method(method, aggregate, found)
         settings = table.roles.get("settings", {})
         console.say(
             f"{table.name}: {truth.n_rows} rows, {found.n_configurations} configurations, {truth.kind.value} "
@@ -147,7 +148,7 @@ def _truth(found: TablePredictions, metric: str | None) -> Truth:
 
 
 def _metric(metric: str | None, table: Table, truth: Truth, found: TablePredictions, console: Console) -> str:
-    from heldout.adapters.table_predictions import check_numbers, guessed_metric
+    from heldout.adapters.table_predictions import check_kinds, guessed_metric
     from heldout.metrics import check_fits, metric_named
 
     name = metric or table.roles.get("metric") or guessed_metric(truth, found)
@@ -155,8 +156,23 @@ def _metric(metric: str | None, table: Table, truth: Truth, found: TablePredicti
         console.say(f"Metric: {name}. To choose another: --metric NAME.")
     measured = metric_named(name)
     check_fits(measured, truth)
-    check_numbers(found, measured)
+    check_kinds(found, truth, measured)
     return name
+
+
+def _check_method(method: str, aggregate: str | None, found: TablePredictions) -> None:
+    """What the options cannot mean, in the words of the options."""
+    from heldout.errors import InputError
+    from heldout.estimates import METHODS
+    from heldout.predictions import HeldOutPredictions
+
+    if method not in METHODS:
+        raise InputError(f"--method must be one of {', '.join(METHODS)}, got {method!r}.")
+    held = found.predictions
+    folds = held.folds if isinstance(held, HeldOutPredictions) else found.folds
+    wanted = "--method tt" if method == "tt" else "--aggregate folds" if aggregate == "folds" else None
+    if wanted and folds is None:
+        raise InputError(f"{wanted} compares scores fold by fold; name the column of folds with --fold.")
 
 
 def _positive(truth: Truth, label: str | None) -> Any:

@@ -117,6 +117,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
         _check(wanted)
         folder = _folder(wanted)
         plan = _plan(wanted, console)
+        folder.check_writable()
         folder.check_room(_bytes_of(plan))
         try:
             evaluation = _search(wanted, plan, folder, console)
@@ -181,7 +182,6 @@ def _folder(wanted: Options) -> OutputFolder:
     from heldout.errors import StoreError
 
     folder = OutputFolder(Path(wanted.out))
-    folder.check_writable()
     if folder.run_file.exists() and not wanted.resume:
         raise StoreError(
             f"{folder.path} holds a run already; go on with it (--resume), or choose another folder with --out."
