@@ -68,7 +68,8 @@ def gather(truth: Truth, predictions: HeldOutPredictions, question: Question) ->
     used = np.flatnonzero(in_play.any(axis=1))
     if question.winner is not None and question.winner not in candidates:
         raise InputError(
-            f"the winner, {predictions.names[question.winner]}, has no predictions that {question.metric.name} can read"
+            f"the winner, {predictions.names[question.winner]}, has no predictions that "
+            f"{question.metric.name} can read"
         )
     _flag_incomplete(in_play, used, flags)
     unit_of_row = _units(question.groups, used, flags)
