@@ -5,7 +5,7 @@ Listeners are called in the coordinating process, after a result was recorded; t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -22,15 +22,12 @@ class SearchStarted:
         Fits that the search consists of.
     n_resumed : int
         Of these, already done in an earlier run.
-    names : sequence of str
-        Of the configurations, for those who print them; may be empty.
     """
 
     n_cells: int
     n_resumed: int
     n_configurations: int
     n_splits: int
-    names: Sequence[str] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""How far a search has come, for people: a bar on a terminal, a few lines in a log, GridSearchCV's ``verbose``.
+"""How far a search has come, for people: a bar on a terminal, a few lines in a log.
 
 Each is a listener of ``run.events`` and a context manager, so that a bar gives the terminal back however the
 search ends:
@@ -209,52 +209,6 @@ class ProgressBar(Silent):
             case SearchFinished(seconds):
                 self._bar.stop()
                 self._bar.console.print(f"finished after {duration(seconds)}", highlight=False)
-
-
-class VerboseLines(Silent):
-    """What ``verbose`` of ``HeldOutSearchCV`` prints, level by level as ``GridSearchCV`` does.
-
-    Parameters
-    ----------
-    verbose : int
-        1: the number of fits; 2: the time of each too; 3 and more: its scores too.
-    stream : text file, optional
-        Standard output, as it is when a line is printed, unless told.
-    """
-
-    def __init__(self, verbose: int, stream: TextIO | None = None) -> None:
-        self._verbose = verbose
-        self._stream = stream
-        self._count = _Count()
-        self._names: Any = ()
-
-    def __call__(self, event: Event) -> None:
-        match event:
-            case SearchStarted() if self._verbose >= 1:
-                self._count = _Count.of(event, 0.0)
-                self._names = event.names
-                self._say(plan(event))
-            case CellFinished(result) if self._verbose >= 2:
-                self._count.add(result)
-                self._say(self._cell(result))
-            case StageStarted(stage) if self._verbose >= 2:
-                self._say(STAGES.get(stage, stage))
-            case SearchFinished(seconds) if self._verbose >= 2:
-                self._say(f"finished after {duration(seconds)}")
-
-    def _cell(self, result: CellResult) -> str:
-        configuration, repeat, fold = result.key
-        name = self._names[configuration] if self._names else f"configuration {configuration}"
-        where = f"[{self._count.done}/{self._count.total}] {name}, repeat {repeat}, fold {fold}"
-        took = duration(result.fit_seconds + result.score_seconds)
-        if result.state is CellState.FAILED:
-            return f"{where}: failed after {took}: {result.message}"
-        scores = [f"{scorer}={score:.3f}" for scorer, score in result.test_scores.items()]
-        shown = f" ({', '.join(scores)})" if self._verbose >= 3 and scores else ""
-        return f"{where}: {took}{shown}"
-
-    def _say(self, line: str) -> None:
-        print(line, file=self._stream or sys.stdout, flush=True)
 
 
 def plan(event: SearchStarted) -> str:

@@ -4,7 +4,7 @@ import pytest
 
 from heldout.cells import CellKey, CellResult, CellState
 from heldout.run.events import CellFinished, SearchFinished, SearchStarted, StageStarted
-from heldout.run.progress import ProgressBar, ProgressLines, Silent, VerboseLines, duration, progress
+from heldout.run.progress import ProgressBar, ProgressLines, Silent, duration, progress
 
 
 class Clock:
@@ -97,40 +97,6 @@ def test_the_bar_says_how_far_and_gives_the_cursor_back_after_an_interrupt():
     assert "2/4" in text
     assert "1 failed" in text
     assert text.rindex("\x1b[?25h") > text.rindex("\x1b[?25l")  # shown after it was hidden
-
-
-@pytest.mark.parametrize(
-    ("verbose", "expected"),
-    [
-        (0, []),
-        (1, ["2 configurations x 1 splits = 2 fits"]),
-        (
-            2,
-            [
-                "2 configurations x 1 splits = 2 fits",
-                "[1/2] svc (C=1), repeat 0, fold 0: 1.5 s",
-                "[2/2] svc (C=9), repeat 0, fold 0: failed after 0 s: ValueError: no",
-                "finished after 2 s",
-            ],
-        ),
-        (
-            3,
-            [
-                "2 configurations x 1 splits = 2 fits",
-                "[1/2] svc (C=1), repeat 0, fold 0: 1.5 s (roc_auc=0.875)",
-                "[2/2] svc (C=9), repeat 0, fold 0: failed after 0 s: ValueError: no",
-                "finished after 2 s",
-            ],
-        ),
-    ],
-)
-def test_verbose_prints_to_standard_output_level_by_level(verbose, expected, capsys):
-    listener = VerboseLines(verbose)
-    listener(SearchStarted(2, 0, 2, 1, names=("svc (C=1)", "svc (C=9)")))
-    listener(cell(0, fit_seconds=1.0, score_seconds=0.5, test_scores={"roc_auc": 0.875}))
-    listener(cell(1, CellState.FAILED, message="ValueError: no"))
-    listener(SearchFinished(2))
-    assert capsys.readouterr().out.splitlines() == expected
 
 
 def test_durations():
