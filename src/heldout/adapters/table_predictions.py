@@ -157,8 +157,8 @@ def check_kinds(found: TablePredictions, truth: Truth, metric: Metric) -> None:
         stranger = present[~is_number]
         why = f"{metric.name} needs numbers" if needs_numbers else "most of its other rows hold numbers"
         raise InputError(
-            f"column {name!r} holds {stranger.iloc[0]!r} in row {stranger.index[0] + 1}, but {why}; mend the file, or "
-            "leave the column out (--exclude)."
+            f"column {name!r} holds {stranger.iloc[0]!r} in row {stranger.index[0] + 1}, but {why}; mend the file, "
+            "or leave the column out (--exclude)."
         )
     numeric = [name for name in frame.columns if name not in texts]
     if texts and numeric:

@@ -100,8 +100,8 @@ def _truth(column: Any, target: str, kind: str | None) -> tuple[Truth, str]:
     if absent.any():
         lacking, first = counted(int(absent.sum()), "missing value"), int(absent.to_numpy().argmax()) + 1
         raise InputError(
-            f"the target column {target!r} has {lacking} in {len(column)} rows (the first in row {first}); every row "
-            "needs its true value: leave these rows out."
+            f"the target column {target!r} has {lacking} in {len(column)} rows (the first in row {first}); every "
+            "row needs its true value: leave these rows out."
         )
     if column.dtype.kind in "mMc":
         raise InputError(f"the target column {target!r} holds {column.dtype}; it must hold labels or numbers.")
@@ -160,7 +160,7 @@ def _check_not_numbers(column: Any, target: str, distinct: int) -> None:
 def _values(column: Any, kind: TaskKind) -> NDArray[Any]:
     if kind is not TaskKind.REGRESSION and column.dtype.kind == "f" and (column == column.round()).all():
         return column.to_numpy().astype(np.int64)
-    if column.dtype == object and all(isinstance(value, str) for value in column):
+    if column.dtype.kind == "O" and all(isinstance(value, str) for value in column):
         return column.to_numpy().astype(str)
     return np.asarray(column.to_numpy())
 
@@ -191,12 +191,12 @@ def _why_unusable(column: Any) -> str | None:
         return "dates"
     if column.dtype.kind == "c":
         return "complex numbers"
-    if column.dtype == object and not all(isinstance(value, str | bool | int | float) for value in present):
+    if column.dtype.kind == "O" and not all(isinstance(value, str | bool | int | float) for value in present):
         return f"values of type {type(present.iloc[0]).__name__}"
     distinct = present.nunique()
     if distinct == 1 and len(present) == len(column):
         return "constant"
-    if column.dtype == object and distinct == len(present) and len(present) > 2:
+    if column.dtype.kind == "O" and distinct == len(present) and len(present) > 2:
         return "text that differs in every row, like a name or number of the row"
     return None
 

@@ -1,0 +1,144 @@
+"""From a table to a task: what the target is read as, what is set aside, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from heldout.adapters.table_task import check_folds_fit, columns_set_aside, task_from_table
+from heldout.adapters.tables import Table
+from heldout.errors import InputError
+from heldout.task import TaskKind
+
+N = 60
+
+
+def table(**columns: Any) -> Table:
+    base = {"x": np.arange(N) / 7, "y": ["no", "yes"] * (N // 2)}
+    return Table("t.csv", pd.DataFrame({**base, **columns}))
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["no", "yes"] * 30, TaskKind.BINARY),
+        ([True, False] * 30, TaskKind.BINARY),
+        ([0, 1] * 30, TaskKind.BINARY),
+        ([1.0, 2.0] * 30, TaskKind.BINARY),
+        (["a", "b", "c"] * 20, TaskKind.MULTICLASS),
+        ([0, 1, 2] * 20, TaskKind.MULTICLASS),
+        (np.arange(N), TaskKind.REGRESSION),
+        (np.arange(N) % 15, TaskKind.REGRESSION),  # 15 values in 60 rows: 4 rows each are no classes
+        (np.arange(N) / 2, TaskKind.REGRESSION),
+        ([0.5, 1.5] * 30, TaskKind.REGRESSION),
+    ],
+)
+def test_the_kind_is_guessed_from_the_values(values: Any, kind: TaskKind) -> None:
+    assert task_from_table(table(y=values), "y").task.truth.kind is kind
+
+
+def test_what_is_guessed_is_said_with_how_to_override_it() -> None:
+    assert task_from_table(table(y=[0, 1, 2] * 20), "y").why == (
+        "Target 'y' holds whole numbers with only 3 different values, so this is 3-class classification (to "
+        "override: --task regression)."
+    )
+    assert "binary classification (positive class 'yes')" in task_from_table(table(), "y").why
+
+
+def test_the_user_overrides_the_guess() -> None:
+    scores = table(y=[0, 1, 2] * 20)
+
+    assert task_from_table(scores, "y", kind="regression").task.truth.kind is TaskKind.REGRESSION
+    assert task_from_table(scores, "y", kind="classification").task.truth.kind is TaskKind.MULTICLASS
+    with pytest.raises(InputError, match="needs 2 classes, got 3"):
+        task_from_table(scores, "y", kind="binary")
+    with pytest.raises(InputError, match="--task must be one of"):
+        task_from_table(scores, "y", kind="survival")
+    with pytest.raises(InputError, match="--task regression needs a target of numbers, but column 'y' holds 'no'"):
+        task_from_table(table(), "y", kind="regression")
+
+
+def test_whole_floats_are_labels_without_a_point() -> None:
+    truth = task_from_table(table(y=[1.0, 2.0] * 30), "y").task.truth
+
+    assert truth.classes is not None and truth.classes.dtype.kind == "i"
+
+
+def test_useless_columns_are_set_aside_with_the_reason() -> None:
+    frame = pd.DataFrame(
+        {
+            "constant": 1,
+            "empty": np.nan,
+            "name": [f"patient {i}" for i in range(N)],
+            "when": pd.date_range("2020-01-01", periods=N),
+            "constant_or_missing": [1.0, np.nan] * 30,  # its gaps may tell something
+            "number": np.arange(N),
+            "flag": [True, False] * 30,
+            "text": ["a", "b"] * 30,
+        }
+    )
+
+    reasons = columns_set_aside(frame)
+
+    assert set(reasons) == {"constant", "empty", "name", "when"}
+    assert reasons["constant"] == "constant" and reasons["empty"] == "all missing" and reasons["when"] == "dates"
+
+
+def test_target_and_groups_are_no_predictors() -> None:
+    found = task_from_table(table(g=np.repeat(np.arange(6), 10)), "y", groups="g")
+
+    assert list(found.task.X.columns) == ["x"]
+    assert found.task.groups is not None and len(np.unique(found.task.groups)) == 6
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"y": "no"}, r"the target column 'y' has one value in all 60 rows, 'no'"),
+        ({"y": [None, *["no", "yes"] * 29, "no"]}, r"has 1 missing value in 60 rows \(the first in row 1\)"),
+        ({"y": pd.date_range("2020-01-01", periods=N)}, "must hold labels or numbers"),
+        ({"y": [*[f"{i}.5" for i in range(N - 1)], "12o"]}, r"but for 1 value such as '12o' \(row 60\)"),
+        ({"x": 1}, r"no usable column left to predict 'y' from: 'x' \(constant\)"),
+        ({"x": [np.inf, *range(N - 1)]}, "infinite values in 'x'"),
+    ],
+)
+def test_what_cannot_be_learned_is_refused(columns: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        task_from_table(table(**columns), "y")
+
+
+def test_groups_need_a_value_in_every_row_and_another_column_than_the_target() -> None:
+    with pytest.raises(InputError, match="groups column 'g' has 2 missing values"):
+        task_from_table(table(g=[None, None, *range(N - 2)]), "y", groups="g")
+    with pytest.raises(InputError, match="both the target and the groups"):
+        task_from_table(table(), "y", groups="y")
+
+
+def test_folds_that_a_class_cannot_fill_name_it_and_its_count() -> None:
+    rare = task_from_table(table(y=["rare"] * 3 + ["no"] * 27 + ["yes"] * 30), "y")
+
+    check_folds_fit(rare, 3)
+    with pytest.raises(InputError, match="class 'rare' of 'y' has 3 rows, fewer than the 5 folds; use --cv 3"):
+        check_folds_fit(rare, 5)
+
+
+def test_folds_need_as_many_groups_and_every_class_in_two_of_them() -> None:
+    groups = np.repeat(np.arange(4), 15)
+
+    with pytest.raises(InputError, match="5 folds need at least 5 groups, got 4"):
+        check_folds_fit(task_from_table(table(g=groups), "y", groups="g"), 5)
+    one_sided = task_from_table(table(g=groups, y=np.where(groups == 0, "yes", "no")), "y", groups="g")
+    with pytest.raises(InputError, match="class 'yes' of 'y' is found in 1 group only"):
+        check_folds_fit(one_sided, 4)
+
+
+def test_fold_counts_out_of_range_are_refused() -> None:
+    found = task_from_table(table(), "y")
+
+    with pytest.raises(InputError, match="--cv must be at least 2, got 1"):
+        check_folds_fit(found, 1)
+    with pytest.raises(InputError, match="--cv must be at most the number of rows, 60, got 61"):
+        check_folds_fit(found, 61)
