@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.model_selection import ParameterGrid
 
 from heldout.errors import InputError
@@ -165,17 +165,30 @@ def checked_entries(entries: Sequence[Any]) -> list[tuple[str, Any, Any]]:
     Raises
     ------
     InputError
-        When an entry is no such triple, or a name recurs.
+        When the list is empty, an entry is no such triple, a name recurs, or kinds of estimator are mixed.
     """
     checked = []
     for entry in entries:
         if not (isinstance(entry, tuple | list) and len(entry) == 3 and isinstance(entry[0], str)):
             raise InputError(f"each estimator of a list must be a (name, estimator, grid) triple, got {entry!r}.")
         checked.append((entry[0], entry[1], entry[2]))
+    if not checked:
+        raise InputError("the list of estimators is empty; give at least one (name, estimator, grid).")
     repeated = [name for name, times in Counter(name for name, _, _ in checked).items() if times > 1]
     if repeated:
         raise InputError(f"estimator names must be distinct, got {repeated[0]!r} more than once.")
+    first, kind = checked[0][0], _kind(checked[0][1])
+    for name, model, _ in checked:
+        if _kind(model) != kind:
+            raise InputError(
+                f"all estimators of a list must be of one kind, but {first!r} is a {kind} and {name!r} is a "
+                f"{_kind(model)}; search them apart."
+            )
     return checked
+
+
+def _kind(model: Any) -> str:
+    return "classifier" if is_classifier(model) else "regressor" if is_regressor(model) else "model of another kind"
 
 
 def _grid(grid: Any) -> list[dict[str, Any]]:

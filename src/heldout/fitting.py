@@ -68,6 +68,8 @@ class Scoring:
     def wanted(self) -> tuple[tuple[Response, ...], ...]:
         """Responses to record: of each group the first that a model offers."""
         read = [metric.responses for metric in self.metrics.values() if metric is not None]
+        # What "predict" says is kept even if no scorer can be opened: there is always something to look at.
+        read = read or [(Response.LABELS, Response.VALUES)]
         return tuple(dict.fromkeys(read + [(response,) for response in self.keep]))
 
 
@@ -207,8 +209,10 @@ def refitted(context: CellContext, configuration: Configuration) -> BaseEstimato
 
 
 def said(error: BaseException) -> str:
-    """An exception as one line: its type and text."""
+    """An exception as one line: its type and text; our own by its text alone."""
     text = " ".join(str(error).split())
+    if isinstance(error, UnusablePredictionError):
+        return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
@@ -308,8 +312,10 @@ def _coded(context: CellContext, model: Any, response: Response, answer: NDArray
         return codes
     numbers = answer.astype(np.float64)
     if not np.isfinite(numbers).all():
-        unusable = int((~np.isfinite(numbers)).sum())
-        raise UnusablePredictionError(f"{unusable} of {numbers.size} predicted {response} are NaN or infinite")
+        unusable = int((~np.isfinite(numbers).reshape(len(numbers), -1).all(axis=1)).sum())
+        raise UnusablePredictionError(
+            f"it predicted NaN or infinite {response} for {unusable} of {len(numbers)} rows"
+        )
     if response is Response.VALUES:
         if numbers.size != len(numbers):
             raise UnusablePredictionError(f"it predicted an array of shape {numbers.shape}, not a number a row")

@@ -178,7 +178,13 @@ def _splitter_of_repeat(
     cv: Any, repeat: int, repeats: int, entropy: int, labels: NDArray[Any], stratify: bool
 ) -> Any:
     if repeats == 1:
-        return check_cv(cv, labels if stratify else None, classifier=stratify)
+        try:
+            return check_cv(cv, labels if stratify else None, classifier=stratify)
+        except ValueError:
+            raise InputError(
+                f"cv must be an integer of at least 2, a splitter with a split method, or an iterable of (train, "
+                f"test), got {cv!r}."
+            ) from None
     seed = numpy_seed(entropy, "folds", repeat)
     if cv is None or isinstance(cv, int | np.integer):
         kind = StratifiedKFold if stratify else KFold
@@ -197,7 +203,7 @@ def _numbered(pairs: Iterable[tuple[Any, Any]], n_rows: int, first_repeat: int) 
     """Splits with their repeat and fold; a test row that recurs starts a new repeat."""
     splits: list[Split] = []
     repeat, fold = first_repeat, 0
-    seen = np.zeros(n_rows, dtype=bool)
+    seen, in_training = np.zeros(n_rows, dtype=bool), np.zeros(n_rows, dtype=bool)
     for train, test in pairs:
         train_rows, test_rows = _row_numbers(train, n_rows), _row_numbers(test, n_rows)
         number = len(splits)
@@ -206,7 +212,9 @@ def _numbered(pairs: Iterable[tuple[Any, Any]], n_rows: int, first_repeat: int) 
             raise InputError(f"split {number} has no {empty} rows; use fewer folds, or folds of larger groups.")
         if len(np.unique(test_rows)) < len(test_rows):
             raise InputError(f"split {number} tests a row twice; every row can be tested once a split.")
-        if np.intersect1d(train_rows, test_rows).size:
+        in_training[:] = False
+        in_training[train_rows] = True
+        if in_training[test_rows].any():
             raise InputError(
                 f"split {number} trains on rows that it tests, so that its predictions are not held out; "
                 "training and test rows must be disjoint."
@@ -226,8 +234,9 @@ def _row_numbers(rows: Any, n_rows: int) -> Rows:
     index = np.asarray(rows)
     if index.dtype == bool:
         return np.flatnonzero(index)
-    if index.size and (index.min() < 0 or index.max() >= n_rows):
-        raise InputError(f"a split names row {index.max()}, but rows are numbered 0 to {n_rows - 1}.")
+    strangers = index[(index < 0) | (index >= n_rows)]
+    if strangers.size:
+        raise InputError(f"a split names row {strangers[0]}, but rows are numbered 0 to {n_rows - 1}.")
     return index.astype(np.intp)
 
 

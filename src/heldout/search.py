@@ -43,6 +43,8 @@ from heldout.store.base import Store
 from heldout.store.memory import MemoryStore
 from heldout.task import Task, TaskKind, Truth, checked_groups, checked_weights, target_column, truth_of
 
+_RESPONSES = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform")
+
 
 class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
     """Exhaustive search with a bias-corrected estimate of the winner's performance.
@@ -285,6 +287,15 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         tags = BaseSearchCV.__sklearn_tags__(self._of_first_model())
         tags.target_tags.required = True
         return tags
+
+    def __getattr__(self, name: str) -> Any:
+        # Whether there will be a ``predict`` is asked before fitting too: there will be what every model has.
+        models = self.__dict__.get("estimator")
+        if name in _RESPONSES and isinstance(models, list | tuple) and "best_estimator_" not in self.__dict__:
+            for _, model, _ in checked_entries(models):
+                getattr(model, name)
+            return getattr(self._of_first_model(), name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _get_scorers(self) -> tuple[Any, Any]:
         scorers: tuple[Any, Any] = BaseSearchCV._get_scorers(self._of_first_model())

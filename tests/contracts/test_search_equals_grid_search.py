@@ -43,7 +43,7 @@ class Case:
 
 def cancer() -> tuple[Any, Any]:
     X, y = load_breast_cancer(return_X_y=True)
-    return X[:200], y[:200]
+    return StandardScaler().fit_transform(X[:200]), y[:200]
 
 
 def iris() -> tuple[Any, Any]:
@@ -118,19 +118,21 @@ CASES = {
     "shuffled folds": Case(
         cancer, LOGISTIC, {"logisticregression__C": [1.0]}, {"cv": StratifiedKFold(3, shuffle=True, random_state=2)}
     ),
-    "string labels of a table": Case(frame, LOGISTIC, {"logisticregression__C": [0.01, 1.0]}, {"scoring": "roc_auc"}),
+    "string labels of a table": Case(
+        frame, LOGISTIC, {"logisticregression__C": [0.01, 1.0]}, {"scoring": "roc_auc"}
+    ),
     "sparse matrix, boolean labels": Case(
-        sparse, LogisticRegression(max_iter=5000), {"C": [0.001, 0.1]}, {"scoring": "roc_auc"}
+        sparse, LogisticRegression(max_iter=500), {"C": [0.001, 0.1]}, {"scoring": "roc_auc"}
     ),
     "a scorer of one's own": Case(
         cancer, LOGISTIC, {"logisticregression__C": [0.01, 1.0]}, {"scoring": make_scorer(accuracy_score)}
     ),
     "a precomputed kernel": Case(
-        lambda: (cancer()[0] @ cancer()[0].T, cancer()[1]), SVC(kernel="precomputed"), {"C": [1e-6, 1e-3]}
+        lambda: (cancer()[0] @ cancer()[0].T, cancer()[1]), SVC(kernel="precomputed"), {"C": [1e-3, 1.0]}
     ),
     "weights": Case(
         cancer,
-        LogisticRegression(max_iter=5000),
+        LogisticRegression(max_iter=500),
         {"C": [0.01, 1.0]},
         {"scoring": "neg_log_loss"},
         {"sample_weight": np.linspace(0.5, 2.0, 200)},

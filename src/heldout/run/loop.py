@@ -9,7 +9,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from heldout.cells import CellKey, CellResult
 from heldout.configurations import Configurations
-from heldout.fitting import CellContext, fit_cell
+from heldout.fitting import CellContext, fit_cell, single_threaded
 from heldout.folds import Folds
 from heldout.run.events import CellFinished, Event, Listener
 from heldout.run.plan import cells_left
@@ -42,14 +42,15 @@ def run_cells(
     left = cells_left(len(configurations), folds, run.acknowledged())
     worth, committed = 0.0, time.perf_counter()
     try:
-        for result in _worked(context, configurations, folds, left, n_jobs, pre_dispatch):
-            run.record(result)
-            worth += result.fit_seconds + result.score_seconds
-            now = time.perf_counter()
-            if worth >= COMMIT_AFTER_SECONDS or now - committed >= COMMIT_AFTER_SECONDS:
-                run.commit()
-                worth, committed = 0.0, time.perf_counter()
-            tell(listeners, CellFinished(result))
+        # Cells limit themselves; where they are threads of one process, one that ends must not free the others.
+        with single_threaded():
+            for result in _worked(context, configurations, folds, left, n_jobs, pre_dispatch):
+                run.record(result)
+                worth += result.fit_seconds + result.score_seconds
+                if max(worth, time.perf_counter() - committed) >= COMMIT_AFTER_SECONDS:
+                    run.commit()
+                    worth, committed = 0.0, time.perf_counter()
+                tell(listeners, CellFinished(result))
     finally:
         run.commit()
 

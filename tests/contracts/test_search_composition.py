@@ -1,0 +1,237 @@
+"""A search among scikit-learn's other parts: pipelines, outer cross-validation, copies, callbacks, refits."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import accuracy_score, roc_auc_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from heldout.errors import InputError
+from heldout.search import HeldOutSearchCV
+
+X, Y = load_breast_cancer(return_X_y=True)
+X, Y = StandardScaler().fit_transform(X[:120, :5]), Y[:120]
+GRID = {"C": [0.01, 1.0, 100.0]}
+LIST = [("lr", LogisticRegression(), {"C": [0.01, 1.0]}), ("tree", DecisionTreeClassifier(random_state=0), {})]
+
+
+def search(**settings: Any) -> HeldOutSearchCV:
+    return HeldOutSearchCV(LogisticRegression(), GRID, **({"n_bootstraps": 20, "random_state": 0} | settings))
+
+
+def test_inside_a_pipeline() -> None:
+    pipeline = make_pipeline(StandardScaler(), search()).fit(X, Y)
+    peer = make_pipeline(StandardScaler(), GridSearchCV(LogisticRegression(), GRID)).fit(X, Y)
+    np.testing.assert_array_equal(pipeline.predict_proba(X), peer.predict_proba(X))
+
+
+@pytest.mark.parametrize("method", ["bbc", None])
+def test_inside_cross_validation(method: str | None) -> None:
+    ours = cross_val_score(search(method=method), X, Y, scoring="roc_auc", cv=3)
+    theirs = cross_val_score(GridSearchCV(LogisticRegression(), GRID), X, Y, scoring="roc_auc", cv=3)
+    np.testing.assert_array_equal(ours, theirs)
+
+
+def test_list_inside_cross_validation() -> None:
+    predicted = cross_val_predict(HeldOutSearchCV(LIST, method=None), X, Y, cv=3, method="predict_proba")
+    assert predicted.shape == (120, 2)
+
+
+@pytest.mark.parametrize("estimator", [search(), HeldOutSearchCV(LIST, n_bootstraps=20, random_state=0)])
+def test_clone_and_pickle(estimator: HeldOutSearchCV) -> None:
+    fitted = clone(estimator).fit(X, Y)
+    assert not hasattr(estimator, "best_index_")
+    copied = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(copied.predict(X), fitted.predict(X))
+    np.testing.assert_array_equal(copied.estimate_.distribution, fitted.estimate_.distribution)
+    again = clone(fitted).fit(X, Y)
+    assert not hasattr(clone(fitted), "estimate_")
+    np.testing.assert_array_equal(again.estimate_.distribution, fitted.estimate_.distribution)
+
+
+def test_a_saved_search_does_not_carry_its_training_rows() -> None:
+    rows = X + 0.123456789
+    assert rows.tobytes() not in pickle.dumps(search().fit(rows, Y))
+
+
+def test_kind_follows_the_estimator() -> None:
+    assert is_classifier(search()) and not is_regressor(search())
+    assert is_classifier(HeldOutSearchCV(LIST))
+    assert is_regressor(HeldOutSearchCV([("ridge", Ridge(), {}), ("tree", DecisionTreeRegressor(), {})]))
+
+
+def test_list_of_estimators_searches_them_all() -> None:
+    fitted = HeldOutSearchCV(LIST, scoring="roc_auc", n_bootstraps=20).fit(X, Y)
+    assert fitted.cv_results_["params"] == [
+        {"model": "lr", "C": 0.01},
+        {"model": "lr", "C": 1.0},
+        {"model": "tree"},
+    ]
+    assert list(fitted.cv_results_["param_model"]) == ["lr", "lr", "tree"]
+    assert fitted.cv_results_["param_C"].mask.tolist() == [False, False, True]
+    for (name, model, grid), members in zip(LIST, [slice(0, 2), slice(2, 3)], strict=True):
+        alone = GridSearchCV(model, grid, scoring="roc_auc").fit(X, Y)
+        np.testing.assert_array_equal(
+            fitted.cv_results_["mean_test_score"][members], alone.cv_results_["mean_test_score"], err_msg=name
+        )
+    assert fitted.estimate_.selected_name == "lr (C=0.01)"
+    assert fitted.n_fits_ == 15
+
+
+def test_a_list_of_classifiers_and_regressors_is_refused() -> None:
+    with pytest.raises(InputError, match=r"all estimators of a list must be of one kind.*'ridge' is a regressor"):
+        HeldOutSearchCV([*LIST, ("ridge", Ridge(), {})]).fit(X, Y)
+
+
+def test_refit_false_estimates_and_does_not_predict() -> None:
+    fitted = search(refit=False, scoring="roc_auc").fit(X, Y)
+    assert fitted.estimate_.metric == "roc_auc" and fitted.best_index_ == fitted.estimate_.selected
+    assert not hasattr(fitted, "predict") and not hasattr(fitted, "best_estimator_")
+
+
+def test_each_metric_has_its_estimate_of_the_one_winner() -> None:
+    fitted = search(scoring=["neg_log_loss", "accuracy"], refit="accuracy").fit(X, Y)
+    assert list(fitted.estimates_) == ["neg_log_loss", "accuracy"]
+    assert {estimate.selected for estimate in fitted.estimates_.values()} == {fitted.best_index_}
+    np.testing.assert_array_equal(
+        fitted.estimates_["neg_log_loss"].selection_frequency, fitted.estimates_["accuracy"].selection_frequency
+    )
+    assert fitted.estimate_ is fitted.estimates_["accuracy"]
+    assert fitted.corrected_score_ == fitted.estimate_.value and fitted.optimism_ == fitted.estimate_.optimism
+    assert fitted.confidence_interval_ is fitted.estimate_.interval
+    # The sign of a loss is that of the scorer.
+    assert fitted.estimates_["neg_log_loss"].value < 0
+
+
+def least_complex_above(results: dict[str, Any]) -> int:
+    best = results["mean_test_score"].argmax()
+    bar = results["mean_test_score"][best] - results["std_test_score"][best]
+    return int(np.flatnonzero(results["mean_test_score"] >= bar)[0])
+
+
+def test_callable_refit_chooses_and_is_replayed() -> None:
+    theirs = GridSearchCV(LogisticRegression(), GRID, refit=least_complex_above).fit(X, Y)
+    fitted = search(refit=least_complex_above).fit(X, Y)
+    assert fitted.best_index_ == theirs.best_index_ and not hasattr(fitted, "best_score_")
+    assert fitted.estimate_.selected == fitted.best_index_
+    assert "least_complex_above" in fitted.estimate_.provenance["selection"]
+
+
+def test_callable_refit_that_reads_what_no_bootstrap_has_leaves_no_estimate() -> None:
+    with pytest.warns(UserWarning, match="failed when it was replayed"):
+        fitted = search(refit=lambda results: int(results["mean_fit_time"].argmin())).fit(X, Y)
+    assert np.isnan(fitted.corrected_score_) and "selection_not_replayable" in fitted.estimate_.flags
+
+
+@pytest.mark.parametrize("wrong", [lambda results: 7, lambda results: "first"])
+def test_callable_refit_must_return_an_index(wrong: Any) -> None:
+    with pytest.raises((IndexError, TypeError), match="best_index_"):
+        search(refit=wrong).fit(X, Y)
+
+
+def auc_and_accuracy(estimator: Any, X: Any, y: Any) -> dict[str, float]:
+    return {
+        "auc": roc_auc_score(y, estimator.decision_function(X)),
+        "accuracy": accuracy_score(y, estimator.predict(X)),
+    }
+
+
+def test_a_callable_that_scores_several_ways_gives_fold_scores() -> None:
+    theirs = GridSearchCV(LogisticRegression(), GRID, scoring=auc_and_accuracy, refit="auc").fit(X, Y)
+    fitted = search(scoring=auc_and_accuracy, refit="auc", method="tt").fit(X, Y)
+    np.testing.assert_array_equal(fitted.cv_results_["mean_test_auc"], theirs.cv_results_["mean_test_auc"])
+    assert fitted.best_index_ == theirs.best_index_ and fitted.multimetric_
+    assert fitted.estimate_.method == "tt" and fitted.estimate_.uncorrected == pytest.approx(theirs.best_score_)
+    with pytest.raises(InputError, match=r"cannot be opened.*method='tt'"):
+        search(scoring=auc_and_accuracy, refit="auc").fit(X, Y)
+    with pytest.raises(ValueError, match="refit must be set to a scorer key"):
+        search(scoring=auc_and_accuracy, method=None).fit(X, Y)
+
+
+def test_no_method_no_estimate() -> None:
+    fitted = search(method=None).fit(X, Y)
+    assert fitted.estimate_ is fitted.corrected_score_ is fitted.confidence_interval_ is fitted.optimism_ is None
+    assert fitted.estimates_ == {}
+
+
+def test_predictions_are_not_kept_unless_asked_for() -> None:
+    fitted = search(keep_predictions=False).fit(X, Y)
+    assert fitted.predictions_ is None and fitted.evaluation_ is None
+    assert fitted.corrected_score_ == search().fit(X, Y).corrected_score_
+    with pytest.raises(InputError, match="keep_predictions=True"):
+        fitted.report("unused.html")
+
+
+def test_report_needs_a_fit() -> None:
+    with pytest.raises(NotFittedError):
+        search().report("unused.html")
+
+
+def test_pooled_aggregate_chooses_by_pooled_scores() -> None:
+    fitted = HeldOutSearchCV(SVC(), {"C": [0.1, 1, 10]}, scoring="roc_auc", aggregate="pooled", n_bootstraps=20)
+    fitted.fit(X, Y)
+    pooled = fitted.cv_results_["pooled_test_score"]
+    by_hand = [roc_auc_score(Y, column) for column in fitted.predictions_.responses["decision"][:, :, 0].T]
+    np.testing.assert_allclose(pooled, by_hand, rtol=0, atol=1e-12)
+    assert fitted.best_index_ == pooled.argmax() and fitted.best_score_ == pooled.max()
+    assert fitted.cv_results_["rank_pooled_test_score"][fitted.best_index_] == 1
+    assert fitted.estimate_.uncorrected == pytest.approx(fitted.best_score_, abs=1e-12)
+
+
+def test_drop_is_not_there_yet() -> None:
+    with pytest.raises(InputError, match="drop must be None"):
+        search(drop="bootstrap").fit(X, Y)
+
+
+def test_verbose_prints_the_plan(capsys: pytest.CaptureFixture[str]) -> None:
+    search(verbose=2).fit(X, Y)
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "Fitting 5 folds for each of 3 candidates, totalling 15 fits"
+    assert len(printed) == 16 and "score=" in printed[1]
+
+
+@pytest.mark.skipif(not hasattr(GridSearchCV, "set_callbacks"), reason="callbacks came with scikit-learn 1.9")
+@pytest.mark.parametrize("refit", [True, False])
+@pytest.mark.parametrize("method", ["bbc", None])
+def test_callbacks_are_told_what_grid_search_tells_them(refit: bool, method: str | None) -> None:
+    class Recorder:
+        def __init__(self) -> None:
+            self.told: list[tuple[Any, ...]] = []
+
+        def setup(self, estimator: Any, context: Any) -> None:
+            self.told.append(("setup",))
+
+        def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
+            self.told.append(("begin", context.task_name, context.task_id))
+
+        def on_fit_task_end(self, estimator: Any, context: Any) -> None:
+            self.told.append(("end", context.task_name, context.task_id))
+
+        def teardown(self, estimator: Any, context: Any) -> None:
+            self.told.append(("teardown",))
+
+    ours, theirs = Recorder(), Recorder()
+    search(refit=refit, method=method).set_callbacks(ours).fit(X, Y)
+    GridSearchCV(LogisticRegression(), GRID, refit=refit).set_callbacks(theirs).fit(X, Y)
+    assert ours.told == theirs.told
+
+
+def test_a_regression_keeps_the_sign_of_its_scorer() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    fitted = HeldOutSearchCV(
+        Ridge(), {"alpha": [0.1, 10.0]}, scoring="neg_root_mean_squared_error", n_bootstraps=50, random_state=0
+    ).fit(X, y)
+    assert fitted.corrected_score_ < 0 and fitted.best_score_ < 0
+    assert fitted.optimism_ == pytest.approx(fitted.best_score_ - fitted.corrected_score_)
