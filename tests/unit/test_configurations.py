@@ -1,0 +1,181 @@
+"""Configurations: what a grid gives, and what they are recognised by."""
+
+from __future__ import annotations
+
+import functools
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.gaussian_process.kernels import RBF
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import KFold
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
+from sklearn.svm import SVC
+
+from heldout.configurations import (
+    NotHashableError,
+    canonical_form,
+    configurations_of,
+    estimators_within,
+    make_configurations,
+)
+from heldout.errors import InputError
+
+PIPELINE = Pipeline([("scale", StandardScaler()), ("svc", SVC())])
+
+
+def ids(estimator: Any, grid: Any = None) -> list[str]:
+    return [key for key, _ in make_configurations(estimator, grid).identities()]
+
+
+def test_a_grid_is_read_as_scikit_learn_reads_it() -> None:
+    found = make_configurations(SVC(), [{"C": [1, 2], "gamma": [0.1]}, {"kernel": ["linear"]}])
+    assert found.params == [{"C": 1, "gamma": 0.1}, {"C": 2, "gamma": 0.1}, {"kernel": "linear"}]
+    assert [member.position for member in found] == [0, 1, 2]
+    assert found.names == ("SVC (C=1, gamma=0.1)", "SVC (C=2, gamma=0.1)", "SVC (kernel=linear)")
+    assert len(make_configurations(SVC())) == len(make_configurations(SVC(), {})) == 1
+    assert make_configurations(SVC())[0].name == "SVC"
+
+
+def test_a_list_of_estimators_names_its_models() -> None:
+    found = make_configurations([("lr", LogisticRegression(), {"C": [1, 10]}), ("pipe", PIPELINE, {"svc__C": [3]})])
+    assert found.params == [{"model": "lr", "C": 1}, {"model": "lr", "C": 10}, {"model": "pipe", "svc__C": 3}]
+    assert found.names == ("lr (C=1)", "lr (C=10)", "pipe (C=3)")
+    assert found[2].fresh().get_params()["svc__C"] == 3
+
+
+def test_model_is_an_ordinary_parameter_of_a_single_estimator() -> None:
+    class Wrapper(BaseEstimator):
+        def __init__(self, model: str = "a") -> None:
+            self.model = model
+
+    (only,) = make_configurations(Wrapper(), {"model": ["b"]})
+    assert only.fresh().model == "b"
+
+
+def test_fresh_estimators_share_nothing() -> None:
+    scaler = MinMaxScaler()
+    (found,) = make_configurations(PIPELINE, {"scale": [scaler]})
+    one, other = found.fresh(), found.fresh()
+    assert one is not other and one.named_steps["scale"] is not scaler
+    assert isinstance(one.named_steps["scale"], MinMaxScaler)
+    assert isinstance(PIPELINE.named_steps["scale"], StandardScaler)
+    assert found.name == "Pipeline (scale=MinMaxScaler)"
+
+
+def test_candidates_can_be_listed() -> None:
+    assert configurations_of(Ridge(), [{"alpha": 3.0}, {}]).params == [{"alpha": 3.0}, {}]
+
+
+@pytest.mark.parametrize(
+    ("estimator", "grid", "words"),
+    [
+        ([("a", Ridge())], None, r"must be a \(name, estimator, grid\) triple"),
+        ([(Ridge(), "a", {})], None, r"must be a \(name, estimator, grid\) triple"),
+        ([("a", Ridge(), {}), ("a", Ridge(), {})], None, "names must be distinct, got 'a' more than once"),
+        ([("a", Ridge(), {})], {"alpha": [1]}, "brings its own grids"),
+        ([], None, "the list of estimators is empty"),
+        ([("a", Ridge(), {}), ("b", RidgeClassifier(), {})], None, "'a' is a regressor and 'b' is a classifier"),
+        (Ridge(), [], "no configurations"),
+        (Ridge(), {"alpha": []}, "the parameter grid cannot be used"),
+        (Ridge(), {"alpha": 3}, "the parameter grid cannot be used"),
+        (Ridge(), 3, "the parameter grid cannot be used"),
+    ],
+)
+def test_unusable_grids_are_refused(estimator: Any, grid: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        make_configurations(estimator, grid)
+
+
+def test_ids_do_not_depend_on_position_or_on_how_parameters_are_set() -> None:
+    forwards, backwards = ids(SVC(), {"C": [1, 2]}), ids(SVC(), {"C": [2, 1]})
+    assert forwards == backwards[::-1]
+    assert ids(SVC(C=2)) == ids(SVC(), {"C": [2]})
+    assert ids(PIPELINE, {"svc__C": [2]}) == ids(PIPELINE, {"svc": [SVC(C=2)]})
+
+
+def test_equal_configurations_are_told_apart_by_an_ordinal() -> None:
+    # 1.0 is the default: the second is the first, said aloud.
+    assert len(set(ids(SVC(), [{}, {"C": [1.0]}, {}]))) == 3
+
+
+def test_ids_differ_where_anything_differs() -> None:
+    grids: list[Any] = [
+        {"C": [1, 1.0, True, 2]},
+        {"class_weight": [None, "balanced", {0: 1.0, 1: 2.0}, {0: 2.0, 1: 1.0}]},
+        {"gamma": ["scale", "auto", 0.1, np.float32(0.1)]},
+    ]
+    for grid in grids:
+        assert len(set(ids(SVC(), grid))) == 4, grid
+
+
+def test_ids_are_the_same_in_another_process() -> None:
+    code = (
+        "from sklearn.svm import SVC; from heldout.configurations import make_configurations;"
+        "print(make_configurations(SVC(class_weight={1: 2, 0: 1}), {'C': [2]}).identities()[0][0])"
+    )
+    there = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    assert [there] == ids(SVC(class_weight={0: 1, 1: 2}), {"C": [2]})
+
+
+def test_canonical_json_can_be_read() -> None:
+    ((_, text),) = make_configurations(PIPELINE).identities()
+    assert json.loads(text)["estimator"] == "sklearn.pipeline.Pipeline"
+
+
+def scaled_by(factor: float) -> Callable[[Any], Any]:
+    def scale(X: Any) -> Any:
+        return factor * X
+
+    return scale
+
+
+def with_default(X: Any, factor: float = 2.0) -> Any:
+    return factor * X
+
+
+def test_functions_go_by_source_and_by_what_they_hold() -> None:
+    assert canonical_form(scaled_by(2.0)) == canonical_form(scaled_by(2.0))
+    assert canonical_form(scaled_by(2.0)) != canonical_form(scaled_by(3.0))
+    partials = [functools.partial(with_default, factor=f) for f in (1.0, 2.0)]
+    assert canonical_form(partials[0]) != canonical_form(partials[1])
+    assert canonical_form(np.log1p) != canonical_form(np.log)
+    assert len(set(ids(FunctionTransformer(), {"func": [np.log, np.log1p, with_default, None]}))) == 4
+
+
+@pytest.mark.parametrize(
+    "value", [KFold(3), RBF(2.0), get_scorer("roc_auc"), np.arange(3), {3, 1}, (1, [2.0, "x"])]
+)
+def test_canonical_forms_are_json_and_stable(value: Any) -> None:
+    import copy
+
+    form = canonical_form(value)
+    assert json.dumps(form, sort_keys=True) == json.dumps(canonical_form(copy.deepcopy(value)), sort_keys=True)
+
+
+def test_arrays_differ_by_type_shape_and_values() -> None:
+    arrays = [np.arange(4), np.arange(4).reshape(2, 2), np.arange(4.0), np.arange(1, 5)]
+    assert len({json.dumps(canonical_form(array)) for array in arrays}) == 4
+
+
+def test_what_has_no_canonical_form_is_refused() -> None:
+    for value in (np.random.RandomState(0), np.array([object()]), (i for i in [])):
+        with pytest.raises(NotHashableError, match="has no canonical form"):
+            canonical_form(value)
+    loop: list[Any] = []
+    loop.append(loop)
+    with pytest.raises(NotHashableError, match="holds itself"):
+        make_configurations(Ridge(), {"alpha": [loop]}).identities()
+
+
+def test_estimators_within() -> None:
+    found = make_configurations(PIPELINE, {"scale": [StandardScaler(), MinMaxScaler()]})
+    assert set(estimators_within(found)) == {Pipeline, StandardScaler, SVC, MinMaxScaler}
