@@ -1,0 +1,106 @@
+"""``heldout estimate``: the command says what ``ho.estimate`` says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import heldout as ho
+
+Command = Callable[..., Any]
+N = 80
+
+
+@pytest.fixture
+def scores(tmp_path: Path) -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, N)
+    frame = pd.DataFrame({"truth": y, "fold": np.arange(N) // 8 % 4, "site": np.arange(N) // 8, "w": rng.random(N)})
+    for name in ("one", "two", "three"):
+        frame[name] = 1 / (1 + np.exp(-(y + rng.normal(size=N))))
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    return frame
+
+
+NOT_PREDICTIONS = ["--exclude", "site", "--exclude", "w"]
+
+
+def test_the_command_says_what_the_function_says(command: Command, scores: pd.DataFrame) -> None:
+    ended = command("estimate", "p.csv", "--target", "truth", "--fold", "fold", *NOT_PREDICTIONS, "--json")
+    expected = ho.estimate(
+        scores["truth"], scores[["one", "two", "three"]], metric="roc_auc", folds=scores["fold"], random_state=0
+    )
+
+    assert ended.code == 0
+    assert json.loads(ended.out) == expected.to_dict()
+
+
+def test_groups_weights_and_settings_reach_the_function(command: Command, scores: pd.DataFrame) -> None:
+    options = [
+        "--group",
+        "site",
+        "--weight",
+        "w",
+        "--fold",
+        "fold",
+        "--metric",
+        "brier_score",
+        "--aggregate",
+        "folds",
+    ]
+    more = ["--n-bootstraps", "200", "--confidence-level", "0.9", "--alternative", "greater", "--seed", "4"]
+    ended = command("estimate", "p.csv", "--target", "truth", *options, *more, "--positive", "0", "--json")
+    expected = ho.estimate(
+        scores["truth"],
+        scores[["one", "two", "three"]],
+        metric="brier_score",
+        folds=scores["fold"],
+        groups=scores["site"].to_numpy(),
+        sample_weight=scores["w"].to_numpy(),
+        aggregate="folds",
+        n_bootstraps=200,
+        confidence_level=0.9,
+        alternative="greater",
+        pos_label=0,
+        random_state=4,
+    )
+
+    assert ended.code == 0
+    assert json.loads(ended.out) == expected.to_dict()
+
+
+def test_the_table_for_people(command: Command, scores: pd.DataFrame) -> None:
+    ended = command("estimate", "p.csv", "--target", "truth", "--fold", "fold", *NOT_PREDICTIONS)
+
+    assert "Metric: roc_auc. To choose another: --metric NAME." in ended.out
+    assert "p.csv: 80 rows, 3 configurations, binary target." in ended.out
+    for label in ("winner", "corrected", "interval", "uncorrected", "optimism"):
+        assert f"\n{label}" in ended.out
+
+
+def test_labels_of_text(command: Command, tmp_path: Path) -> None:
+    rng = np.random.default_rng(6)
+    labels = rng.choice(["a", "b", "c"], (N, 3))
+    pd.DataFrame(labels, columns=["truth", "one", "two"]).to_csv(tmp_path / "labels.csv", index=False)
+
+    ended = command("estimate", "labels.csv", "--target", "truth", "--json")
+
+    document = json.loads(ended.out)
+    assert document["metric"] == "accuracy"
+    assert document["uncorrected"] == max((labels[:, 0] == labels[:, j]).mean() for j in (1, 2))
+
+
+def test_numbers_with_decimals_are_a_regression(command: Command, tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    y = rng.normal(size=N)
+    pd.DataFrame({"y": y, "one": y + rng.normal(size=N), "two": 0.0}).to_csv(tmp_path / "r.csv", index=False)
+
+    document = json.loads(command("estimate", "r.csv", "--target", "y", "--json").out)
+
+    assert (document["metric"] == "r2" and document["selected_name"] == "one") or document["value"] < 0

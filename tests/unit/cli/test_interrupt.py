@@ -1,0 +1,106 @@
+"""Ctrl-C in a real process group: code 130, no traceback of any worker, and everything acknowledged is kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# A space whose cells take long enough to be interrupted in the middle.
+SCRIPT = """
+import sys
+import heldout.spaces
+from sklearn.ensemble import RandomForestClassifier
+from heldout.spaces.presets import _on_unscaled
+
+
+def slow(name, X, kind):
+    return [("forest", _on_unscaled(RandomForestClassifier(100))(X), {"fit__min_samples_leaf": [1, 2, 3, 4, 5, 6]})]
+
+
+heldout.spaces.preset = slow
+from heldout.cli import main
+
+main(sys.argv[1:])
+"""
+TUNE = ["tune", "example:breast_cancer", "--target", "target", "--n-bootstraps", "50"]
+CELLS = 30
+
+
+def start(folder: Path, *options: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, *TUNE, *options],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # a group of its own, as a terminal makes one
+    )
+
+
+def acknowledged(run_file: Path) -> int:
+    if not run_file.exists():
+        return 0
+    try:
+        connection = sqlite3.connect(f"file:{run_file}?mode=ro", uri=True)
+        try:
+            return int(connection.execute("SELECT count(*) FROM cell").fetchone()[0])
+        finally:
+            connection.close()
+    except sqlite3.OperationalError:
+        return 0  # its tables are not made yet
+
+
+def wait_for_cells(process: subprocess.Popen[str], run_file: Path, least: int) -> None:
+    deadline = time.monotonic() + 120
+    while acknowledged(run_file) < least:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline, "no cell was acknowledged in two minutes"
+        time.sleep(0.02)
+
+
+def estimate_of(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "estimate.json").read_text())
+    return found
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals to process groups are POSIX")
+def test_interrupted_runs_end_cleanly_and_resume_to_the_same_bits(tmp_path: Path) -> None:
+    whole = start(tmp_path, "--out", "whole", "--n-jobs", "1", "--quiet")
+    assert whole.wait(timeout=300) == 0, whole.communicate()
+    whole.communicate()
+
+    run_file = tmp_path / "cut" / "run.db"
+    process = start(tmp_path, "--out", "cut", "--n-jobs", "2")
+    wait_for_cells(process, run_file, least=3)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    how_to_go_on = err.rstrip().splitlines()[-1].strip()
+    assert how_to_go_on == f"heldout {' '.join(TUNE)} --n-jobs 2 --out cut --resume"
+    kept = acknowledged(run_file)
+    assert 3 <= kept < CELLS
+
+    killed = start(tmp_path, "--out", "cut", "--n-jobs", "2", "--resume")
+    wait_for_cells(killed, run_file, least=kept + 3)
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.communicate(timeout=60)
+    kept_after_kill = acknowledged(run_file)
+    assert kept_after_kill >= kept + 3
+
+    resumed = start(tmp_path, "--out", "cut", "--n-jobs", "1", "--resume")
+    _, err = resumed.communicate(timeout=300)
+    assert resumed.returncode == 0, err
+    assert f"of which {kept_after_kill} are done already" in err
+    assert acknowledged(run_file) == CELLS
+    assert estimate_of(tmp_path / "cut") == estimate_of(tmp_path / "whole")
