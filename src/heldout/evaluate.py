@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import FitFailedWarning
 
+from heldout.cells import CellState
 from heldout.configurations import Configurations
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.gather import AGGREGATES, Aggregate
@@ -33,7 +34,7 @@ from heldout.run.identity import run_identity, versions
 from heldout.run.loop import run_cells, tell
 from heldout.run.memory import check_memory
 from heldout.run.table import mean_over_splits
-from heldout.selection import NONE_CHOSEN, ScoreTable, rule_of
+from heldout.selection import NONE_CHOSEN, ScoreTable, SelectionRule, rule_of
 from heldout.store.base import RunIdentity, Store
 from heldout.store.memory import MemoryStore
 from heldout.task import Task, labels_text
@@ -131,7 +132,8 @@ def evaluate(
     _warn_of_failures(found, configurations, error_score)
     metrics = {name: scoring.metrics.get(name) for name in found.fold_scores}
     pooled = pooled_scores(task, found.predictions, metrics)
-    winner = choose(found) if choose else _chosen(found, pooled, metrics, selection, aggregate, configurations)
+    rule = rule_of(selection)
+    winner = choose(found) if choose else _chosen(found, pooled, metrics, rule, aggregate, configurations, warned)
     searched = time.perf_counter()
 
     estimates: Mapping[str, Estimate] = {}
@@ -225,6 +227,14 @@ def _warn_of_failures(found: Collected, configurations: Configurations, error_sc
             f"all {total} configurations failed, so there is no winner; mend them, or use error_score='raise' to "
             f"see the first error in full: {'; '.join(reasons)}"
         )
+    if found.hopeless:
+        cell = next(cell for cell in found.cells if cell.state is CellState.FAILED)
+        warnings.warn(
+            f"{len(found.hopeless)} of {len(found.cells) // total} splits train without one of the classes, and no "
+            f"configuration could be scored there ({cell.message}); scores leave these splits out.",
+            FailedConfigurationsWarning,
+            stacklevel=3,
+        )
     if failed:
         listed = [f"{configurations[j].name}: {why}" for j, why in found.failures.items()]
         more = f"; and {failed - 5} more" if failed > 5 else ""
@@ -261,12 +271,12 @@ def _chosen(
     found: Collected,
     pooled: Mapping[str, NDArray[np.float64]],
     metrics: Mapping[str, Metric | None],
-    selection: Any,
+    rule: SelectionRule,
     aggregate: str,
     configurations: Configurations,
+    warned: bool,
 ) -> int:
     """What the rule chooses on the observed scores; failed configurations are no candidates."""
-    rule = rule_of(selection)
     others = [name for name in metrics if name != found.refit_metric] if rule.reads_all_metrics else []
     names = [found.refit_metric, *others]
     oriented = {name: found.fold_scores[name].oriented() for name in names}
@@ -281,6 +291,8 @@ def _chosen(
     values[:, list(found.failures)] = np.nan
     folds = np.stack(list(oriented.values()), axis=2)[None] if rule.reads_fold_scores else None
     winner = int(rule(ScoreTable(values, names, configurations.params, folds))[0])
+    if winner == NONE_CHOSEN and warned:  # a class too small for any score: the first, as in GridSearchCV
+        return next(j for j in range(len(configurations)) if j not in found.failures)
     if winner == NONE_CHOSEN:
         raise InputError(
             f"'{found.refit_metric}' has no score in any split, so no configuration could be chosen; use larger "
@@ -305,7 +317,7 @@ def too_few_to_draw(task: Task, scoring: Scoring) -> str | None:
         have = len(np.unique(of_rows[truth.values == code]))
         if have < 2:
             label = labels_text(truth.classes[code : code + 1])
-            return f"class {label} has {have} {units[:-1]}, and a bootstrap needs 2 to draw one and leave one out."
+            return f"class {label} has {have} {units[:-1]}, and a bootstrap needs 2: one to draw, one to leave out."
     return None
 
 

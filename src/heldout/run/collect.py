@@ -35,6 +35,8 @@ class Collected:
         The scorer that decides, now that all names are known.
     failures : mapping of int to str
         Configurations that are no candidates, and why.
+    hopeless : tuple of int
+        Splits that train without a class and on which every configuration failed: that is the split's fault.
     """
 
     cells: tuple[CellResult, ...]
@@ -42,6 +44,7 @@ class Collected:
     fold_scores: Mapping[str, FoldScores]
     refit_metric: str
     failures: Mapping[int, str]
+    hopeless: tuple[int, ...] = ()
 
     @property
     def complaint(self) -> str:
@@ -62,7 +65,8 @@ def collect(
     names = _scorer_names(cells, scoring)
     fold_scores = {name: _fold_scores(name, cells, folds, scoring.metrics.get(name)) for name in names}
     refit_metric = scoring.refit_metric if scoring.refit_metric in names else names[0]
-    failures = _failures(cells, fold_scores[refit_metric], folds)
+    hopeless = _hopeless_splits(cells, folds, truth)
+    failures = _failures(cells, fold_scores[refit_metric], hopeless)
     predictions = HeldOutPredictions(
         responses=arrays.responses,
         names=configurations.names,
@@ -73,7 +77,7 @@ def collect(
         exchangeable=folds.exchangeable,
         training_rows=folds.n_training_rows,
     )
-    return Collected(cells, predictions, fold_scores, refit_metric, failures)
+    return Collected(cells, predictions, fold_scores, refit_metric, failures, hopeless)
 
 
 class _Arrays:
@@ -113,19 +117,29 @@ def _fold_scores(name: str, cells: Sequence[CellResult], folds: Folds, metric: M
     )
 
 
-def _failures(cells: Sequence[CellResult], scores: FoldScores, folds: Folds) -> dict[int, str]:
+def _hopeless_splits(cells: Sequence[CellResult], folds: Folds, truth: Truth) -> tuple[int, ...]:
+    lacking_a_class = [
+        number
+        for number, split in enumerate(folds.splits)
+        if truth.classes is not None and len(np.unique(truth.values[split.train])) < truth.n_classes
+    ]
+    failed = np.array([cell.state is CellState.FAILED for cell in cells]).reshape(-1, folds.n_splits)
+    return tuple(number for number in lacking_a_class if failed[:, number].all())
+
+
+def _failures(cells: Sequence[CellResult], scores: FoldScores, hopeless: Sequence[int]) -> dict[int, str]:
     """Configurations with a failed cell, or without a score in a split in which another one has it.
 
     A split in which nobody has a score is one on which the metric is undefined: that is nobody's failure.
     """
     failures: dict[int, str] = {}
-    for cell in cells:
-        if cell.state is CellState.FAILED:
+    for number, cell in enumerate(cells):
+        if cell.state is CellState.FAILED and number % scores.n_splits not in hopeless:
             failures.setdefault(cell.key.configuration, cell.message)
     undefined = np.isnan(scores.values)
     undefined[:, list(failures)] = True
     lacking = undefined & ~undefined.all(axis=1, keepdims=True)
     for split, configuration in zip(*np.nonzero(lacking), strict=True):
-        message = cells[configuration * folds.n_splits + split].message
+        message = cells[configuration * scores.n_splits + split].message
         failures.setdefault(int(configuration), message or "its score is NaN")
     return dict(sorted(failures.items()))
