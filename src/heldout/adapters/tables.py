@@ -200,6 +200,7 @@ def _read_csv(path: Path) -> Table:
                 na_values=MISSING_TOKENS,
                 skipinitialspace=True,
                 low_memory=False,
+                float_precision="round_trip",  # pandas' quicker way may be off by the last bit
             )
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
         raise InputError(f"{path} cannot be read as a table: {_why(error)}") from None

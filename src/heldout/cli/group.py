@@ -9,7 +9,11 @@ import difflib
 import errno
 import importlib
 import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -35,6 +39,28 @@ _OF_THE_DISK = {
 
 class Interrupted(KeyboardInterrupt):
     """Stopped by the user, with a sentence on how to go on."""
+
+
+@contextmanager
+def stops_like_ctrl_c() -> Iterator[None]:
+    """Let a request to end (SIGTERM of a scheduler, SIGHUP of a closed terminal) end as Ctrl-C does.
+
+    Python would die of it at once and leave its workers behind.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    asked = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.signal(number, _interrupt) for number in asked}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 class Group(click.Group):

@@ -15,7 +15,17 @@ if TYPE_CHECKING:
 
 REVIEWED_TYPES = frozenset(
     {
+        "_loss.CyHalfMultinomialLoss",
         "numpy.dtype",
+        "sklearn._loss.link.IdentityLink",
+        "sklearn._loss.link.Interval",
+        "sklearn._loss.link.LogitLink",
+        "sklearn._loss.link.MultinomialLogit",
+        "sklearn._loss.loss.HalfBinomialLoss",
+        "sklearn._loss.loss.HalfMultinomialLoss",
+        "sklearn._loss.loss.HalfSquaredError",
+        "sklearn.compose._column_transformer._RemainderColsList",
+        "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper",
         "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
         "sklearn.metrics._dist_metrics.EuclideanDistance64",
         "sklearn.metrics._dist_metrics.ManhattanDistance64",
@@ -23,7 +33,7 @@ REVIEWED_TYPES = frozenset(
         "sklearn.tree._tree.Tree",
     }
 )
-"""Types beyond those that skops trusts by itself which the presets' models hold; each only computes."""
+"""What the presets' models hold beyond the types that skops (0.11 to 0.16) trusts by itself; each only computes."""
 
 
 def write_model(model: Any, folder: OutputFolder) -> tuple[Path, list[str]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from heldout.cli.console import Console
-from heldout.cli.group import Interrupted
+from heldout.cli.group import Interrupted, stops_like_ctrl_c
 from heldout.cli.result import estimate_rows
 
 if TYPE_CHECKING:
@@ -113,19 +113,19 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     wanted = Options(**options)
     console = Console(wanted.as_json, wanted.quiet)
     again = command_line(ctx)
-    with console.noting_warnings():
+    with console.noting_warnings(), stops_like_ctrl_c():
         _check(wanted)
         folder = _folder(wanted)
         plan = _plan(wanted, console)
         folder.check_writable()
         folder.check_room(_bytes_of(plan))
         try:
-            evaluation = _search(wanted, plan, folder, console)
+            evaluation, n_resumed = _search(wanted, plan, folder, console)
             files = _leave(evaluation, plan, folder, again, console)
         except KeyboardInterrupt:
             raise Interrupted(_how_to_go_on(folder, again, wanted.resume)) from None
-    console.table(_result(evaluation, files, wanted))
-    console.document(_document(evaluation, files, plan))
+    console.table(_result(evaluation, files, n_resumed))
+    console.document({**_document(evaluation, files, plan), "n_fits_resumed": n_resumed})
 
 
 def command_line(ctx: click.Context) -> str:
@@ -259,8 +259,10 @@ def _bytes_of(plan: Plan) -> int:
     return 8 * cells * (2 * outputs + 2)
 
 
-def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console) -> Evaluation:
+def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console) -> tuple[Evaluation, int]:
+    """The search, and how many of its fits an earlier run had done."""
     from heldout.evaluate import evaluate
+    from heldout.run.events import Event, SearchStarted
     from heldout.run.progress import progress
     from heldout.store.sqlite import SQLiteStore
 
@@ -268,8 +270,14 @@ def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console)
     os.environ.setdefault("PYTHONWARNINGS", "ignore")
     if wanted.resume and not folder.run_file.exists():
         console.note(f"{folder.path} holds no run yet, so there is nothing to resume; a new one begins.")
+    resumed: list[int] = []
+
+    def count(event: Event) -> None:
+        if isinstance(event, SearchStarted):
+            resumed.append(event.n_resumed)
+
     with progress(quiet=wanted.quiet) as listener:
-        return evaluate(
+        evaluation = evaluate(
             plan.task,
             plan.configurations,
             plan.folds,
@@ -282,8 +290,9 @@ def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console)
             entropy=wanted.seed,
             seed_estimators=True,
             n_jobs=wanted.n_jobs,
-            listeners=[listener],
+            listeners=[listener, count],
         )
+    return evaluation, sum(resumed)
 
 
 def _leave(
@@ -319,7 +328,7 @@ def _how_to_go_on(folder: OutputFolder, again: str, resuming: bool) -> str:
     )
 
 
-def _result(evaluation: Evaluation, files: dict[str, str], wanted: Options) -> list[tuple[str, str]]:
+def _result(evaluation: Evaluation, files: dict[str, str], n_resumed: int) -> list[tuple[str, str]]:
     from heldout.run.progress import duration
 
     estimate = evaluation.estimate
@@ -329,9 +338,10 @@ def _result(evaluation: Evaluation, files: dict[str, str], wanted: Options) -> l
         rows.append(("uncorrected", f"{float(scores.mean()):.4g} (no estimate was asked for: --method none)"))
     else:
         rows += estimate_rows(estimate)
+    before = f" ({n_resumed} of them before)" if n_resumed else ""
     failed = f", {len(evaluation.failures)} configurations failed" if evaluation.failures else ""
     rows += [
-        ("fits", f"{evaluation.n_fits} done, {evaluation.n_fits_saved} saved{failed}"),
+        ("fits", f"{evaluation.n_fits} done{before}, {evaluation.n_fits_saved} saved{failed}"),
         ("time", duration(sum(evaluation.seconds.values()))),
         ("files", "\n".join(files.values())),
     ]

@@ -53,6 +53,13 @@ def test_missing_tokens_are_missing_and_numbers_beside_them_stay_numbers(tmp_pat
     assert frame["b"].isna().tolist() == [False, True, True, False]
 
 
+def test_numbers_are_read_to_the_last_bit(tmp_path: Path) -> None:
+    numbers = np.random.default_rng(0).random(2000) * 10.0 ** np.arange(-10, 10).repeat(100)
+    pd.DataFrame({"a": numbers}).to_csv(tmp_path / "t.csv", index=False)
+
+    np.testing.assert_array_equal(read_table(tmp_path / "t.csv").frame["a"], numbers)
+
+
 def test_a_file_in_another_encoding_is_read_and_said(tmp_path: Path) -> None:
     table = read_table(written(tmp_path / "latin.csv", "name,y\nJosé,1\nZoë,0\n".encode("cp1252")))
 

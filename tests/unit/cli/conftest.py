@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from heldout.spaces.presets import _on_scaled
@@ -41,8 +42,11 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., En
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments: object) -> Ended:
-        result = CliRunner().invoke(heldout, [str(argument) for argument in arguments], prog_name="heldout")
-        return Ended(result.exit_code, result.stdout, result.stderr)
+        # Not click's CliRunner: it keeps stderr apart in versions from 8.2 only.
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as end:
+            heldout.main([str(argument) for argument in arguments], prog_name="heldout")
+        return Ended(int(end.value.code or 0), out.getvalue(), err.getvalue())
 
     return call
 

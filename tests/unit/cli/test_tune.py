@@ -190,6 +190,7 @@ def test_resume_of_a_finished_run_fits_nothing_again(
     again = json.loads(tune(command, path, "--json", "--resume").out)
 
     assert again["distribution"] == first["distribution"] and again["value"] == first["value"]
+    assert (first["n_fits_resumed"], again["n_fits_resumed"]) == (0, 10)
 
 
 def test_resume_without_a_run_begins_one(command: Command, table: Write) -> None:

@@ -1,0 +1,49 @@
+"""The saved model: every type that a preset's model holds was reviewed, so that it loads without a question."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.model_selection import ParameterGrid
+
+from heldout.cli.folder import OutputFolder
+from heldout.cli.saving import write_model
+from heldout.spaces import preset
+from heldout.task import TaskKind
+
+
+@pytest.mark.parametrize("kind", [TaskKind.BINARY, TaskKind.MULTICLASS, TaskKind.REGRESSION])
+def test_every_type_of_the_presets_was_reviewed(kind: TaskKind, tmp_path: Path) -> None:
+    from skops import io
+
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=60), "t": rng.choice(["u", "v"], 60)})
+    y = rng.normal(size=60) if kind is TaskKind.REGRESSION else rng.integers(0, 2 + (kind != "binary"), 60)
+
+    for family, estimator, grid in preset("standard", X, kind):
+        few = {name: 2 for name in ("fit__n_estimators", "fit__max_iter") if family in ("forest", "boosting")}
+        known = estimator.get_params()
+        params = {**next(iter(ParameterGrid(grid))), **{name: few[name] for name in few if name in known}}
+        model = clone(estimator).set_params(**params).fit(X, y)
+        path, strangers = write_model(model, OutputFolder(tmp_path))
+        trusted = pd.read_json(tmp_path / "model.trusted.json", typ="series").tolist()
+        assert strangers == [], family
+        np.testing.assert_array_equal(io.load(path, trusted=trusted).predict(X), model.predict(X))
+
+
+class Unreviewed(DummyClassifier):  # type: ignore[misc]
+    """A type that heldout has never seen."""
+
+
+def test_other_types_are_named_and_not_trusted(tmp_path: Path) -> None:
+    model = Unreviewed().fit([[0], [1]], [0, 1])
+
+    _, strangers = write_model(model, OutputFolder(tmp_path))
+
+    assert any(name.endswith("Unreviewed") for name in strangers)
+    assert "Unreviewed" not in (tmp_path / "model.trusted.json").read_text()
