@@ -20,6 +20,7 @@ from heldout.cells import CellState
 from heldout.configurations import Configurations
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.gather import AGGREGATES, Aggregate
+from heldout.estimates.intervals import check_interval_settings
 from heldout.estimates.of_search import check_applicable, estimates_of_search
 from heldout.estimates.types import Alternative, Estimate
 from heldout.fitting import CellContext, Routed, Scoring, refitted
@@ -125,6 +126,7 @@ def evaluate(
     started = time.perf_counter()
     routed, store = routed or Routed(), store or MemoryStore()
     check_settings(scoring, selection=selection, aggregate=aggregate, method=method)
+    check_interval_settings(n_bootstraps, confidence_level, alternative)
     warned = _warn_if_too_small(task, scoring) if method is not None else False
     seeds = entropy if seed_estimators else None
     context = CellContext.of_task(task, scoring, routed, error_score, return_train_score, seeds)
@@ -251,17 +253,23 @@ def pooled_scores(
 ) -> dict[str, NDArray[np.float64]]:
     """The metric on all held-out rows of a repeat, mean over repeats: (C,) for each opened scorer.
 
-    Rows are those that every candidate predicted; NaN for failed configurations.
+    Rows are those that every candidate predicted; NaN for configurations that failed or lack the response.
     """
-    candidates = np.array([j for j in range(predictions.n_configurations) if j not in predictions.failed])
+    running = np.array([j not in predictions.failed for j in range(predictions.n_configurations)])
     scores = {}
     for name, metric in metrics.items():
         if metric is None:
             continue
-        array = predictions.for_metric(metric)[:, candidates]
-        in_play = predictions.predicted(metric)[:, candidates].all(axis=1)
-        segments = np.where(in_play, np.arange(in_play.shape[1]), -1).astype(np.int32)
         scores[name] = np.full(predictions.n_configurations, np.nan)
+        if not any(response in predictions.responses for response in metric.responses):
+            continue
+        predicted = predictions.predicted(metric)
+        candidates = np.flatnonzero(running & predicted.any(axis=(0, 2)))
+        in_play = predicted[:, candidates].all(axis=1)
+        if not len(candidates) or not in_play.any():
+            continue
+        segments = np.where(in_play, np.arange(in_play.shape[1]), -1).astype(np.int32)
+        array = predictions.for_metric(metric)[:, candidates]
         bound = aggregate_score(metric, task.truth, array, segments, task.sample_weight)
         scores[name][candidates] = bound.observed()
     return scores
