@@ -187,6 +187,9 @@ def _read_csv(path: Path) -> Table:
     if delimiter == ";" and _DECIMAL_COMMA.search(sample) and not _DECIMAL_POINT.search(sample):
         decimal = ","
         remarks.append("Numbers are written with a decimal comma.")
+    # Before 3.1 pandas' own way of reading a number could be off by the last bit, and other data is another run.
+    older = tuple(int(part) for part in pd.__version__.split(".")[:2]) < (3, 1)
+    exact = {"float_precision": "round_trip"} if older else {}
     try:
         with warnings.catch_warnings():
             # index_col=False keeps a first column that lacks a name; a row longer than the header warns then.
@@ -200,7 +203,7 @@ def _read_csv(path: Path) -> Table:
                 na_values=MISSING_TOKENS,
                 skipinitialspace=True,
                 low_memory=False,
-                float_precision="round_trip",  # pandas' quicker way may be off by the last bit
+                **exact,
             )
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
         raise InputError(f"{path} cannot be read as a table: {_why(error)}") from None

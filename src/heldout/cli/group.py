@@ -59,6 +59,19 @@ def stops_like_ctrl_c() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+@contextmanager
+def interrupts_ignored() -> Iterator[None]:
+    """Ignore Ctrl-C for a moment; processes that are started meanwhile ignore it for good."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 

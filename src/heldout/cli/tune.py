@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from heldout.cli.console import Console
-from heldout.cli.group import Interrupted, stops_like_ctrl_c
+from heldout.cli.group import Interrupted, interrupts_ignored, stops_like_ctrl_c
 from heldout.cli.result import estimate_rows
 
 if TYPE_CHECKING:
@@ -270,6 +270,7 @@ def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console)
     os.environ.setdefault("PYTHONWARNINGS", "ignore")
     if wanted.resume and not folder.run_file.exists():
         console.note(f"{folder.path} holds no run yet, so there is nothing to resume; a new one begins.")
+    _start_workers(wanted.n_jobs)
     resumed: list[int] = []
 
     def count(event: Event) -> None:
@@ -293,6 +294,21 @@ def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console)
             listeners=[listener, count],
         )
     return evaluation, sum(resumed)
+
+
+def _start_workers(n_jobs: int) -> None:
+    """Start the processes that the search will use, deaf to the Ctrl-C that a terminal sends to them too.
+
+    They are ended by this process, which alone has something to say of it.
+    """
+    from joblib import effective_n_jobs
+    from sklearn.utils.parallel import Parallel, delayed
+
+    workers = effective_n_jobs(n_jobs)
+    if workers > 1:
+        with interrupts_ignored():  # the call starts the processes, before anything is asked of them
+            answers = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(abs)(0) for _ in range(workers))
+        list(answers)
 
 
 def _leave(
