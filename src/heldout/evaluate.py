@@ -9,6 +9,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
@@ -34,8 +35,8 @@ from heldout.run.events import Listener, SearchFinished, SearchStarted, StageSta
 from heldout.run.identity import run_identity, versions
 from heldout.run.loop import run_cells, tell
 from heldout.run.memory import check_memory
-from heldout.run.table import mean_over_splits
-from heldout.selection import NONE_CHOSEN, ScoreTable, SelectionRule, rule_of
+from heldout.run.table import constant_columns, mean_over_splits
+from heldout.selection import NONE_CHOSEN, CallableRefit, ScoreTable, SelectionRule, rule_of
 from heldout.store.base import RunIdentity, Store
 from heldout.store.memory import MemoryStore
 from heldout.task import Task, labels_text
@@ -134,7 +135,7 @@ def evaluate(
     _warn_of_failures(found, configurations, error_score)
     metrics = {name: scoring.metrics.get(name) for name in found.fold_scores}
     pooled = pooled_scores(task, found.predictions, metrics)
-    rule = rule_of(selection)
+    rule = _informed(rule_of(selection), found, folds)
     winner = choose(found) if choose else _chosen(found, pooled, metrics, rule, aggregate, configurations, warned)
     searched = time.perf_counter()
 
@@ -144,7 +145,7 @@ def evaluate(
         with _quiet_again(warned):
             estimates = estimates_of_search(
                 task.truth, found.predictions, metrics=metrics, fold_scores=found.fold_scores,
-                refit_metric=found.refit_metric, winner=winner, aggregate=aggregate, selection=selection,
+                refit_metric=found.refit_metric, winner=winner, aggregate=aggregate, selection=rule,
                 method=method, n_bootstraps=n_bootstraps, confidence_level=confidence_level,
                 alternative=alternative, groups=task.groups, sample_weight=task.sample_weight, entropy=entropy,
                 n_jobs=n_jobs, params=configurations.params,
@@ -164,6 +165,13 @@ def evaluate(
         seconds={"search": searched - started, "estimate": estimated - searched, "refit": finished - estimated},
         provenance=_provenance(task, folds, entropy),
     )  # fmt: skip
+
+
+def _informed(rule: SelectionRule, found: Collected, folds: Folds) -> SelectionRule:
+    """The rule with what it may read of the search besides scores."""
+    if isinstance(rule, CallableRefit):
+        return replace(rule, constants=constant_columns(found.cells, folds.n_splits))
+    return rule
 
 
 def check_settings(scoring: Scoring, *, selection: Any, aggregate: str, method: Any) -> None:

@@ -44,11 +44,14 @@ class Folds:
     n_rows : int
     exchangeable : bool
         False where the test rows come after the training rows in time.
+    grouped : bool
+        Whether groups of rows are held out whole.
     """
 
     splits: tuple[Split, ...]
     n_rows: int
     exchangeable: bool = True
+    grouped: bool = False
 
     @property
     def n_splits(self) -> int:
@@ -147,7 +150,7 @@ def make_folds(
             raise InputError(f"the splitter {splitter} refused the data: {error}") from error
         splits += _numbered(pairs, task.n_rows, splits[-1].repeat + 1 if splits else 0)
     _check_groups(splits, task.groups)
-    return Folds(tuple(splits), task.n_rows, exchangeable=not _in_time_order(cv, splits))
+    return Folds(tuple(splits), task.n_rows, not _in_time_order(cv, splits), grouped=task.groups is not None)
 
 
 def _check_count(task: Task, cv: Any, repeats: int) -> None:

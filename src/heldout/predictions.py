@@ -43,6 +43,8 @@ class HeldOutPredictions:
         False where rows are ordered in time.
     training_rows : float or None
         Mean rows behind a held-out prediction.
+    grouped : bool
+        Whether the search held groups of rows out whole.
     """
 
     responses: Mapping[Response, NDArray[Any]]
@@ -53,6 +55,7 @@ class HeldOutPredictions:
     failed: Mapping[int, str] = field(default_factory=dict)
     exchangeable: bool = True
     training_rows: float | None = None
+    grouped: bool = False
 
     @property
     def n_rows(self) -> int:

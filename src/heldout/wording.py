@@ -40,6 +40,16 @@ class Flag(StrEnum):
         "few_groups",
         "Only {groups} groups were drawn from; with fewer than 10 the interval is unreliable.",
     )
+    GROUPS_NOT_GIVEN = (
+        "groups_not_given",
+        "The search held groups out whole, but no groups= was given here, so single rows are drawn: rows of a "
+        "group look more informative than they are, and the interval is too narrow.",
+    )
+    DEGENERATE_FOLDS = (
+        "degenerate_folds",
+        "{degenerate} of {total} folds lack {needs}, where {metric} has the value that scikit-learn gives by "
+        "convention; larger or stratified folds mean more.",
+    )
     UNDEFINED_FOLDS = (
         "undefined_folds",
         "{metric} is undefined in {undefined} of {total} folds (each needs {needs}); the mean leaves them out.",

@@ -129,9 +129,26 @@ def test_callable_refit_chooses_and_is_replayed() -> None:
     assert "least_complex_above" in fitted.estimate_.provenance["selection"]
 
 
-def test_callable_refit_that_reads_what_no_bootstrap_has_leaves_no_estimate() -> None:
+def test_callable_refit_may_read_times_and_training_scores() -> None:
+    def steady(results: dict[str, Any]) -> int:
+        gap = results["mean_train_score"] - results["mean_test_score"]
+        return int((gap + 0 * results["mean_fit_time"] + 0 * results["std_score_time"]).argmin())
+
+    fitted = search(refit=steady, return_train_score=True).fit(X, Y)
+    assert np.isfinite(fitted.corrected_score_)
+
+
+def test_callable_refit_that_cannot_be_replayed_leaves_no_estimate() -> None:
+    calls = []
+
+    def only_once(results: dict[str, Any]) -> int:
+        calls.append(results)
+        if len(calls) > 1:
+            raise RuntimeError("only once")
+        return 0
+
     with pytest.warns(UserWarning, match="failed when it was replayed"):
-        fitted = search(refit=lambda results: int(results["mean_fit_time"].argmin())).fit(X, Y)
+        fitted = search(refit=only_once).fit(X, Y)
     assert np.isnan(fitted.corrected_score_) and "selection_not_replayable" in fitted.estimate_.flags
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -33,6 +33,10 @@ class Interval:
     high: float
     confidence_level: float
     alternative: Alternative = "two-sided"
+
+    def __iter__(self) -> Iterator[float]:
+        """So that ``low, high = interval``."""
+        return iter((self.low, self.high))
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
@@ -152,7 +156,7 @@ class Estimate:
 
     def _repr_html_(self) -> str:
         rows = [
-            ("corrected", f"<strong>{self.value:.4g}</strong>"),
+            ("value" if Flag.UNCORRECTED in self.flags else "corrected", f"<strong>{self.value:.4g}</strong>"),
             ("interval", "none" if self.interval is None else html.escape(str(self.interval))),
             ("uncorrected", f"{self.uncorrected:.4g}"),
             ("optimism", f"{self.optimism:.4g}"),

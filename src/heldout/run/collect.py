@@ -76,6 +76,7 @@ def collect(
         failed=failures,
         exchangeable=folds.exchangeable,
         training_rows=folds.n_training_rows,
+        grouped=folds.grouped,
     )
     return Collected(cells, predictions, fold_scores, refit_metric, failures, hopeless)
 

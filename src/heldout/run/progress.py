@@ -221,7 +221,7 @@ def duration(seconds: float) -> str:
     """Seconds as people say them, in one or two units.
 
     >>> duration(0.042), duration(75), duration(7260)
-    ('0.04 s', '1 min 15 s', '2 h 1 min')
+    ('0.042 s', '1 min 15 s', '2 h 1 min')
     """
     if seconds < 10:
         return f"{seconds:.2g} s"

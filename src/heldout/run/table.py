@@ -64,6 +64,27 @@ class ResultsTable:
         }
 
 
+def constant_columns(cells: Sequence[CellResult], n_splits: int) -> dict[str, NDArray[np.float64]]:
+    """The columns that do not change when rows are weighed anew: times, and scores on the training rows.
+
+    A callable ``refit`` may read them, so they stand beside the replayed test scores.
+    """
+    measured = {
+        "fit_time": [cell.fit_seconds for cell in cells],
+        "score_time": [cell.score_seconds for cell in cells],
+    }
+    for name in dict.fromkeys(name for cell in cells for name in cell.train_scores):
+        measured[f"train_{name}"] = [cell.train_scores.get(name, np.nan) for cell in cells]
+    columns: dict[str, NDArray[np.float64]] = {}
+    for name, values in measured.items():
+        of_configuration = np.array(values, dtype=np.float64).reshape(-1, n_splits)
+        columns[f"mean_{name}"] = of_configuration.mean(axis=1)
+        columns[f"std_{name}"] = of_configuration.std(axis=1)
+        if name.startswith("train_"):
+            columns |= {f"split{i}_{name}": split for i, split in enumerate(of_configuration.T)}
+    return columns
+
+
 def mean_over_splits(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Plain mean over the splits (splits, C) in which a score is defined; NaN where none is.
 
