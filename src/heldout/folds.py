@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit, check_cv
 
 from heldout._seeding import numpy_seed
+from heldout.columns import array_of, distinct
 from heldout.errors import InputError
 from heldout.task import Task, labels_text, missing
 
@@ -267,19 +268,20 @@ def folds_from_labels(labels: Any, n_rows: int, n_repeats: int) -> NDArray[np.in
     Raises
     ------
     InputError
-        When the shape is neither (N,) nor (N, R).
+        When the shape is neither (N,) nor (N, R), or labels of two types cannot be told apart in order.
     """
-    table = np.asarray(labels)
+    table = array_of(labels, "folds")
+    shape = table.shape
     if table.ndim == 1:
         table = table[:, None]
-    if table.shape[0] != n_rows or table.shape[1] not in (1, n_repeats):
+    if table.ndim != 2 or table.shape[0] != n_rows or table.shape[1] not in (1, n_repeats):
         raise InputError(
             f"folds must have shape ({n_rows},) or ({n_rows}, {n_repeats}), a label a row (and repeat), got "
-            f"{np.shape(labels)}."
+            f"{shape}."
         )
     absent = missing(table)
     codes = np.full((n_rows, table.shape[1]), -1, dtype=np.int32)
     for column in range(table.shape[1]):
         present = ~absent[:, column]
-        codes[present, column] = np.unique(table[present, column], return_inverse=True)[1]
+        codes[present, column] = distinct(table[present, column], "folds")[1]
     return codes if table.shape[1] == n_repeats else np.repeat(codes, n_repeats, axis=1)

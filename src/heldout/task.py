@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import type_of_target
 
+from heldout.columns import check_labels_or_numbers, column_of, counted, distinct, numbers_of
+from heldout.columns import missing as missing  # whoever codes labels asks for what is missing too
 from heldout.errors import InputError
 
 
@@ -102,7 +103,8 @@ def truth_of(y: Any, kind: TaskKind | str | None = None, *, classes: Any = None,
     Raises
     ------
     InputError
-        When ``y`` is empty, has missing values, or does not fit ``kind``.
+        When ``y`` is empty, has missing values, or does not fit ``kind``; when ``classes`` or ``pos_label`` would
+        do nothing.
 
     Examples
     --------
@@ -111,12 +113,14 @@ def truth_of(y: Any, kind: TaskKind | str | None = None, *, classes: Any = None,
     (<TaskKind.BINARY: 'binary'>, [0, 1, 0], 'yes')
     """
     column = target_column(y)
-    wanted = TaskKind(kind) if kind is not None else guess_kind(column, classes)
+    listed = None if classes is None else _listed(classes)
+    wanted = TaskKind(kind) if kind is not None else guess_kind(column, listed)
     if wanted is TaskKind.SURVIVAL:
         raise InputError("survival targets are not supported yet; use a classification or regression target.")
     if wanted is TaskKind.REGRESSION:
+        _refuse_for_numbers(classes=classes, pos_label=pos_label)
         return Truth(wanted, _numbers(column))
-    codes, labels = _coded(column, classes)
+    codes, labels = _coded(column, listed)
     if wanted is TaskKind.BINARY and len(labels) > 2:
         raise InputError(f"a binary task needs 2 classes, got {len(labels)}: {labels_text(labels)}.")
     if len(labels) < 2:
@@ -124,57 +128,47 @@ def truth_of(y: Any, kind: TaskKind | str | None = None, *, classes: Any = None,
             f"the target needs at least 2 classes, got 1: {labels_text(labels)}; "
             "with one class there is nothing to tell apart."
         )
-    if wanted is TaskKind.MULTICLASS and len(labels) == 2:
-        wanted = TaskKind.BINARY
-    if wanted is TaskKind.MULTICLASS:
-        return Truth(wanted, codes, labels)
-    return Truth(wanted, codes, labels, positive=_positive_code(labels, pos_label))
+    if len(labels) == 2:
+        return Truth(TaskKind.BINARY, codes, labels, positive=_positive_code(labels, pos_label))
+    if pos_label is not None:
+        raise InputError(
+            f"pos_label={pos_label!r} is for 2 classes, but there are {len(labels)}: {labels_text(labels)}; "
+            "leave it out."
+        )
+    return Truth(wanted, codes, labels)
 
 
 def target_column(y: Any) -> NDArray[Any]:
     """``y`` as a 1-D array without missing values."""
-    column = np.asarray(y)
-    if isinstance(y, list | tuple) and column.dtype.kind == "U" and not all(isinstance(item, str) for item in y):
-        column = np.asarray(y, dtype=object)  # NumPy would turn the 1 of ["a", 1] into "1", and None into "None"
-    if column.ndim == 2 and column.shape[1] == 1:
-        column = column[:, 0]
+    column = column_of(y, "the target")
     if column.ndim != 1:
         raise InputError(f"the target must be one column of shape (N,), got shape {column.shape}.")
     if not column.size:
         raise InputError("the target has no rows.")
+    check_labels_or_numbers(column, "the target")
     absent = missing(column)
     if absent.any():
         raise InputError(
-            f"the target has {int(absent.sum())} missing values (first in row {int(absent.argmax())}, "
+            f"the target has {counted(int(absent.sum()), 'missing value')} (first in row {int(absent.argmax())}, "
             "counted from 0); every row needs its true value: leave these rows out."
         )
     return column
-
-
-def missing(column: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which values are None or NaN (of any type that has such a value)."""
-    if column.dtype.kind in "fc":
-        return np.isnan(column)
-    if column.dtype.kind in "mM":
-        return np.isnat(column)
-    if column.dtype.kind != "O":
-        return np.zeros(column.shape, dtype=bool)
-    # pandas.NA answers neither == nor != with a bool, so a type's name has to tell it.
-    absent = [
-        value is None or type(value).__name__ in ("NAType", "NaTType") or value != value for value in column.ravel()
-    ]
-    return np.array(absent, dtype=bool).reshape(column.shape)
 
 
 def guess_kind(column: NDArray[Any], classes: Any = None) -> TaskKind:
     """Binary, multiclass or regression, from the values alone."""
     if classes is not None:
         return TaskKind.BINARY if len(classes) <= 2 else TaskKind.MULTICLASS
-    found = type_of_target(column.astype(str) if column.dtype.kind == "O" else column)
-    kinds = {"binary": TaskKind.BINARY, "multiclass": TaskKind.MULTICLASS, "continuous": TaskKind.REGRESSION}
-    if found not in kinds:
-        raise InputError(f"the target must be one column of labels or numbers, got a '{found}' target.")
-    return kinds[found]
+    if no_labels(column).any():
+        return TaskKind.REGRESSION
+    return TaskKind.BINARY if len(distinct(column, "labels")[0]) <= 2 else TaskKind.MULTICLASS
+
+
+def no_labels(column: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which values are numbers with fractions, or infinite, and so hardly labels."""
+    if column.dtype.kind != "f":
+        return np.zeros(column.shape, dtype=bool)
+    return np.asarray((column != np.floor(column)) | np.isinf(column))
 
 
 def labels_text(labels: Any) -> str:
@@ -183,33 +177,38 @@ def labels_text(labels: Any) -> str:
     return ", ".join(listed[:5]) + (f" and {len(listed) - 5} more" if len(listed) > 5 else "")
 
 
+def _refuse_for_numbers(**settings: Any) -> None:
+    for name, value in settings.items():
+        if value is not None:
+            raise InputError(f"{name}={value!r} is for labels, but the target is read as numbers; leave it out.")
+
+
 def _numbers(column: NDArray[Any]) -> NDArray[np.float64]:
-    try:
-        numbers = column.astype(np.float64)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"a regression target must be numbers, got values like {labels_text(column[:1])}; for labels use a "
-            "classification metric."
-        ) from None
+    numbers = numbers_of(column, "a regression target", "for labels use a classification metric")
     if not np.isfinite(numbers).all():
         raise InputError("a regression target must be finite, got an infinite value.")
     return numbers
 
 
-def _coded(column: NDArray[Any], classes: Any) -> tuple[NDArray[np.int32], NDArray[Any]]:
-    try:
-        found = np.unique(column)
-    except TypeError:
-        types = sorted({type(value).__name__ for value in column})
-        raise InputError(f"labels must be of one type, got {' and '.join(types)}; convert them first.") from None
+def _listed(classes: Any) -> NDArray[Any]:
+    labels = column_of(classes, "classes")
+    if labels.ndim != 1 or not labels.size or missing(labels).any():
+        raise InputError(f"classes must be a list of labels, got {classes!r}; for instance classes=['no', 'yes'].")
+    check_labels_or_numbers(labels, "classes")
+    if len(distinct(labels, "classes")[0]) < len(labels):
+        raise InputError(f"classes must be distinct, got {labels_text(labels)}.")
+    return labels
+
+
+def _coded(column: NDArray[Any], classes: NDArray[Any] | None) -> tuple[NDArray[np.int32], NDArray[Any]]:
+    found, inverse = distinct(column, "labels")
     if classes is None:
-        return np.searchsorted(found, column).astype(np.int32), found
-    labels = np.asarray(classes)
-    codes = codes_of(column, labels)
+        return inverse.astype(np.int32), found
+    codes = codes_of(column, classes)
     if (codes < 0).any():
-        strangers = [label for label in found if label not in set(labels.tolist())]
-        raise InputError(f"the target holds {labels_text(strangers)}, which classes={labels_text(labels)} lacks.")
-    return codes, labels
+        strangers = [label for label in found if label not in set(classes.tolist())]
+        raise InputError(f"the target holds {labels_text(strangers)}, which classes={labels_text(classes)} lacks.")
+    return codes, classes
 
 
 def codes_of(column: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int32]:
@@ -217,7 +216,7 @@ def codes_of(column: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int32]:
     code = {label: i for i, label in enumerate(labels.tolist())}
     if len(code) < len(labels):
         raise InputError(f"classes must be distinct, got {labels_text(labels)}.")
-    found, inverse = np.unique(column, return_inverse=True)
+    found, inverse = distinct(column, "labels")
     table = np.array([code.get(label, -1) for label in found.tolist()], dtype=np.int32)
     return table[inverse].reshape(column.shape)
 
@@ -225,10 +224,10 @@ def codes_of(column: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int32]:
 def _positive_code(labels: NDArray[Any], pos_label: Any) -> int:
     if pos_label is None:
         return len(labels) - 1
-    matches = np.flatnonzero([label == pos_label for label in labels.tolist()])
-    if not matches.size:
+    matches = [i for i, label in enumerate(labels.tolist()) if np.ndim(pos_label) == 0 and label == pos_label]
+    if not matches:
         raise InputError(f"pos_label must be one of the classes {labels_text(labels)}, got {pos_label!r}.")
-    return int(matches[0])
+    return matches[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,33 +287,51 @@ def _bytes_of(part: Any) -> bytes:
 
 
 def checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
-    """Importance weights as float64 (N,), or None.
+    """Importance weights as float64 (N,) with mean 1, or None where all weigh the same.
+
+    Only their ratios mean anything, so a unit of 1e-300 or 1e300 is as good as any; equal weights say nothing,
+    and give the bits of no weights.
 
     Raises
     ------
     InputError
         When they are not N finite numbers of at least 0 with a positive sum.
+
+    Examples
+    --------
+    >>> checked_weights([1, 2, 3], 3).tolist(), checked_weights([2, 2, 2], 3)
+    ([0.5, 1.0, 1.5], None)
     """
     if sample_weight is None:
         return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != (n_rows,):
-        raise InputError(f"sample_weight must have shape ({n_rows},), a weight a row, got {weights.shape}.")
-    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.sum() > 0:
+    column = column_of(sample_weight, "sample_weight")
+    if column.shape != (n_rows,):
+        raise InputError(f"sample_weight must have shape ({n_rows},), a weight a row, got {column.shape}.")
+    check_labels_or_numbers(column, "sample_weight")
+    weights = numbers_of(column, "sample_weight")
+    if not np.isfinite(weights).all() or (weights < 0).any() or not (weights > 0).any():
         raise InputError(
             "sample_weight must be finite numbers of at least 0 with a positive sum, got "
             f"values from {weights.min()} to {weights.max()}."
         )
-    return weights
+    greatest = weights.max()
+    relative = weights / greatest  # first, as the sum of weights near 1e308 would overflow
+    if (relative == 1).all():
+        return None
+    if abs(greatest * relative.mean() - 1) < 1e-9:
+        return weights  # scaled before: the same bits again
+    return relative / relative.mean()
 
 
 def checked_groups(groups: Any, n_rows: int) -> NDArray[Any] | None:
-    """Group labels (N,) without missing values, or None."""
+    """Group labels (N,) of one type without missing values, or None."""
     if groups is None:
         return None
-    column = np.asarray(groups)
+    column = column_of(groups, "groups")
     if column.shape != (n_rows,):
         raise InputError(f"groups must have shape ({n_rows},), a group a row, got {column.shape}.")
-    if missing(column).any():
-        raise InputError(f"groups has {int(missing(column).sum())} missing values; every row needs its group.")
+    absent = int(missing(column).sum())
+    if absent:
+        raise InputError(f"groups has {counted(absent, 'missing value')}; every row needs its group.")
+    distinct(column, "groups")
     return column

@@ -43,9 +43,9 @@ def test_classes_can_be_more_than_the_rows_hold_and_in_any_order():
     [
         ([], {}, "no rows"),
         ([[1, 2], [3, 4]], {}, r"one column of shape \(N,\), got shape \(2, 2\)"),
-        ([1.0, np.nan], {}, r"1 missing values \(first in row 1"),
-        (["a", None], {}, "1 missing values"),
-        ([pd.NA, "a"], {}, "1 missing values"),
+        ([1.0, np.nan], {}, r"1 missing value \(first in row 1"),
+        (["a", None], {}, "1 missing value"),
+        ([pd.NA, "a"], {}, "1 missing value"),
         (["a", "a"], {}, "at least 2 classes, got 1: 'a'"),
         (["a", 1], {}, "of one type, got int and str"),
         (["a", "b"], {"kind": "regression"}, "must be numbers, got values like 'a'"),
@@ -55,6 +55,20 @@ def test_classes_can_be_more_than_the_rows_hold_and_in_any_order():
         (["a", "b"], {"classes": ["a", "b", "a"]}, "classes must be distinct"),
         (["a", "b"], {"pos_label": "z"}, "pos_label must be one of the classes 'a', 'b', got 'z'"),
         ([0, 1], {"kind": "survival"}, "not supported yet"),
+        ([[1, 2], [3]], {}, "rows of different lengths"),
+        ([1j, 2j], {}, "Complex data not supported: the target must be real numbers or labels"),
+        (np.array(["2020-01-01", "2020-01-02"], dtype="M8[D]"), {}, "the target must be .* got dates"),
+        (["0.5", "1.5"], {"kind": "regression"}, "must be numbers, got values like '0.5'"),
+        ([10**400, 1.5], {"kind": "regression"}, "beyond the greatest float"),
+        ([0, 1], {"classes": "ab"}, "classes must be a list of labels, got 'ab'"),
+        ([0, 1], {"classes": 2}, "classes must be a list of labels, got 2"),
+        ([0, 1], {"classes": [0, 1, None]}, "classes must be a list of labels"),
+        (["a", "b"], {"classes": ["a", 1]}, "classes must be of one type, got int and str"),
+        ([0, 1], {"pos_label": [0, 1]}, r"pos_label must be one of the classes 0, 1, got \[0, 1\]"),
+        ([0, 1, 2], {"pos_label": 2}, "pos_label=2 is for 2 classes, but there are 3: 0, 1, 2; leave it out"),
+        ([0.5, 1.2], {"pos_label": 2}, "pos_label=2 is for labels, but the target is read as numbers"),
+        ([1, 2], {"kind": "regression", "classes": [1, 2]}, r"classes=\[1, 2\] is for labels"),
+        (np.ma.masked_array([0, 1, 1], mask=[0, 1, 0]), {}, r"1 missing value \(first in row 1"),
     ],
 )
 def test_targets_that_cannot_be_used(y, arguments, said):
@@ -88,15 +102,44 @@ def test_the_fingerprint_is_of_what_matters():
     assert len({base, *(task.fingerprint() for task in changed)}) == len(changed) + 1
 
 
-@pytest.mark.parametrize("weights", [[1, 2], [1, 2, np.nan], [1, 2, -1], [0, 0, 0]])
-def test_weights_without_meaning(weights):
-    with pytest.raises(InputError, match="sample_weight must"):
+@pytest.mark.parametrize(
+    "weights, said",
+    [
+        ([1, 2], r"sample_weight must have shape \(3,\)"),
+        ([1, 2, np.nan], "sample_weight must be finite"),
+        ([1, 2, -1], "sample_weight must be finite numbers of at least 0"),
+        ([0, 0, 0], "positive sum"),
+        (["1", "2", "3"], "sample_weight must be numbers, got values like '1'"),
+        ([1j, 2, 3], "sample_weight must be real numbers"),
+        (np.ma.masked_array([1.0, 2.0, 3.0], mask=[1, 0, 0]), "sample_weight must be finite"),
+    ],
+)
+def test_weights_without_meaning(weights, said):
+    with pytest.raises(InputError, match=said):
         checked_weights(weights, 3)
+
+
+@pytest.mark.parametrize("unit", [1e-320, 1e-300, 1, 1e300, 4e307])
+def test_only_the_ratios_of_weights_count(unit):
+    with np.errstate(all="raise", under="ignore"):
+        assert checked_weights(np.array([1.0, 2.0, 3.0]) * unit, 3) == pytest.approx([0.5, 1, 1.5], rel=1e-3)
+    assert checked_weights(np.full(3, unit), 3) is None
+
+
+def test_scaled_weights_are_scaled_to_themselves():
+    once = checked_weights(np.random.default_rng(0).random(1000), 1000)
+    assert once.mean() == pytest.approx(1, abs=1e-12)
+    np.testing.assert_array_equal(checked_weights(once, 1000), once)
 
 
 def test_groups_are_one_a_row_and_known():
     assert checked_groups(["a", "b"], 2).tolist() == ["a", "b"]
-    with pytest.raises(InputError, match="groups must have shape"):
-        checked_groups(["a"], 2)
-    with pytest.raises(InputError, match="1 missing values"):
-        checked_groups([1.0, np.nan], 2)
+    assert checked_groups(pd.DataFrame({"g": [3, 4]}), 2).tolist() == [3, 4]
+    for groups, said in [
+        (["a"], "groups must have shape"),
+        ([1.0, np.nan], "groups has 1 missing value;"),
+        (["a", np.nan], "groups has 1 missing value;"),
+        (["a", 1], "groups must be of one type, got int and str"),
+    ]:
+        with pytest.raises(InputError, match=said):
+            checked_groups(groups, 2)

@@ -39,15 +39,21 @@ def percentile_interval(
     ``less`` bounds how good it can be. For a loss the better side is the lower one.
     """
     values = np.sort(distribution)
-    tail = 1 - confidence_level
+    level = _as_written(confidence_level)
+    tail = 1 - level
     if alternative == "two-sided":
         ends = order_statistic(values, tail / 2), order_statistic(values, 1 - tail / 2)
-        return Interval(*ends, confidence_level, alternative)
+        return Interval(*ends, level, alternative)
     least, greatest = metric.range
     bounded_below = (alternative == "greater") == metric.greater_is_better
     if bounded_below:
-        return Interval(order_statistic(values, tail), greatest, confidence_level, alternative)
-    return Interval(least, order_statistic(values, 1 - tail), confidence_level, alternative)
+        return Interval(order_statistic(values, tail), greatest, level, alternative)
+    return Interval(least, order_statistic(values, 1 - tail), level, alternative)
+
+
+def _as_written(confidence_level: float) -> float:
+    """A Python float: the .9 of ``np.float32(0.9)`` and not 0.8999999762, which would move the order statistics."""
+    return float(str(confidence_level))
 
 
 def check_interval_settings(n_bootstraps: int, confidence_level: float, alternative: str) -> None:
@@ -59,7 +65,7 @@ def check_interval_settings(n_bootstraps: int, confidence_level: float, alternat
     """
     if isinstance(n_bootstraps, bool) or not isinstance(n_bootstraps, int | np.integer) or n_bootstraps < 1:
         raise InputError(f"n_bootstraps must be an integer of at least 1, got {n_bootstraps!r}; 1000 is usual.")
-    if not isinstance(confidence_level, float | int) or not 0 < confidence_level < 1:
+    if not isinstance(confidence_level, float | int | np.floating) or not 0 < confidence_level < 1:
         raise InputError(f"confidence_level must lie between 0 and 1, got {confidence_level!r}; .95 is usual.")
     if alternative not in ALTERNATIVES:
         raise InputError(f"alternative must be one of {', '.join(ALTERNATIVES)}, got {alternative!r}.")

@@ -21,7 +21,7 @@ from heldout.errors import InputError
 from heldout.metrics import metric_named
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions
-from heldout.task import Task, truth_of
+from heldout.task import Task, checked_weights, truth_of
 
 N, C = 12, 3
 
@@ -50,7 +50,7 @@ def task_and_predictions(metric: str, repeats: int) -> tuple[Task, HeldOutPredic
         {2: "it raised"},
         training_rows=9.0,
     )
-    groups, weights = np.repeat(np.arange(6), 2), rng.random(N)
+    groups, weights = np.repeat(np.arange(6), 2), checked_weights(rng.random(N), N)
     return Task(np.zeros((N, 1)), truth, groups, weights), predictions
 
 

@@ -51,3 +51,11 @@ def test_the_better_side_is_open_with_greater(metric, alternative, expected):
 def test_settings_without_meaning_are_refused(settings, said):
     with pytest.raises(InputError, match=said):
         check_interval_settings(*settings)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_a_level_of_any_float_is_the_level_as_written(dtype):
+    check_interval_settings(10, dtype(0.9), "two-sided")
+    interval = percentile_interval(SHUFFLED, metric_named("r2"), dtype(0.9), "two-sided")
+    assert (interval.low, interval.high, interval.confidence_level) == (50, 950, 0.9)
+    assert type(interval.confidence_level) is float

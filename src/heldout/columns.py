@@ -1,0 +1,185 @@
+"""From whatever a user hands over to an array: lists, columns and tables of any library, masked arrays.
+
+What is masked or missing stays missing, text is never taken for a number, and what has two types is not sorted.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from numbers import Integral, Number, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import InputError
+
+_NEITHER = {"c": "complex numbers", "m": "time differences", "M": "dates", "V": "records"}
+"""Kinds of array that hold neither labels nor numbers."""
+
+
+def array_of(values: Any, what: str) -> NDArray[Any]:
+    """An array with the values as they were written; masked ones are missing.
+
+    Objects that are all booleans, all whole numbers or all numbers become an array of those.
+
+    Parameters
+    ----------
+    values : array-like, masked array, or column or table of pandas, polars or any library with ``to_numpy``
+    what : str
+        What they are, for the sentence of an error.
+
+    Raises
+    ------
+    InputError
+        When rows differ in length.
+
+    Examples
+    --------
+    >>> array_of(["a", 1], "groups").tolist()  # NumPy alone would make it ["a", "1"]
+    ['a', 1]
+    >>> array_of(np.ma.masked_array([1.0, 2.0], mask=[False, True]), "predictions").tolist()
+    [1.0, nan]
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        return _typed(_unmasked(values))
+    try:
+        array = np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
+    except ValueError:
+        raise InputError(
+            f"{what} must be an array, got rows of different lengths; give each row as many values."
+        ) from None
+    if isinstance(values, list | tuple) and array.dtype.kind in "US":
+        written = np.asarray(values, dtype=object)  # NumPy makes the 1 of ["a", 1] "1", and NaN "nan"
+        if not all(isinstance(value, str | bytes) for value in written.ravel()):
+            array = written
+    return _typed(array)
+
+
+def column_of(values: Any, what: str) -> NDArray[Any]:
+    """As ``array_of``; a table of one column is that column."""
+    array = array_of(values, what)
+    return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+
+
+def check_labels_or_numbers(array: NDArray[Any], what: str) -> None:
+    """Refuse complex numbers, dates and records.
+
+    Raises
+    ------
+    InputError
+    """
+    if array.dtype.kind in _NEITHER:
+        kind = _NEITHER[array.dtype.kind]
+        lead = "Complex data not supported: " if array.dtype.kind == "c" else ""
+        raise InputError(
+            f"{lead}{what} must be real numbers or labels, got {kind} ({array.dtype}); convert them first."
+        )
+
+
+def missing(column: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which values are None or NaN (of any type that has such a value)."""
+    if column.dtype.kind in "fc":
+        return np.isnan(column)
+    if column.dtype.kind in "mM":
+        return np.isnat(column)
+    if column.dtype.kind != "O":
+        return np.zeros(column.shape, dtype=bool)
+    return np.array([_is_missing(value) for value in column.ravel()], dtype=bool).reshape(column.shape)
+
+
+def numbers_of(
+    array: NDArray[Any], what: str, otherwise: str = "convert text with astype(float)"
+) -> NDArray[np.float64]:
+    """The array as float64, NaN where missing.
+
+    Parameters
+    ----------
+    what, otherwise : str
+        What they are and what to do instead, for the sentence of an error.
+
+    Raises
+    ------
+    InputError
+        For text and whatever else is no number, text that looks like one included.
+    """
+    if array.dtype.kind in "biuf":
+        return array.astype(np.float64)
+    present = ~missing(array)
+    strangers = [
+        value for value in array[present].ravel().tolist() if not isinstance(value, Real | Decimal | np.bool_)
+    ]
+    if strangers:
+        raise InputError(f"{what} must be numbers, got values like {strangers[0]!r}; {otherwise}.")
+    numbers = np.full(array.shape, np.nan)
+    try:
+        numbers[present] = array[present].astype(np.float64)
+    except OverflowError:
+        raise InputError(f"{what} hold a whole number beyond the greatest float, 1.8e308; scale them.") from None
+    return numbers
+
+
+def distinct(column: NDArray[Any], what: str) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """The sorted distinct values (k,) and which of them each value is, in the column's shape.
+
+    Raises
+    ------
+    InputError
+        When the values have no common order, such as text and numbers.
+    """
+    try:
+        values, inverse = np.unique(column, return_inverse=True)
+    except TypeError:
+        types = sorted({type(value).__name__ for value in column.ravel()})
+        raise InputError(f"{what} must be of one type, got {' and '.join(types)}; convert them first.") from None
+    return values, inverse.reshape(column.shape)
+
+
+def counted(n: int, noun: str) -> str:
+    """'1 row', '2 rows'."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def _is_missing(value: Any) -> bool:
+    # pandas.NA answers neither == nor != with a bool, so a type's name has to tell it.
+    if value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, Number | np.generic) and bool(value != value)
+
+
+def _unmasked(values: Any) -> NDArray[Any]:
+    if values.dtype.kind == "f":
+        return np.asarray(values.filled(np.nan))
+    masked = np.ma.getmaskarray(values)
+    if not masked.any():
+        return np.asarray(values.data)
+    array = values.data.astype(object)
+    array[masked] = None
+    return np.asarray(array)
+
+
+def _typed(array: NDArray[Any]) -> NDArray[Any]:
+    """Objects as booleans or numbers, where they are all that; whole numbers with gaps stay objects."""
+    if array.dtype.kind != "O" or not array.size:
+        return array
+    kinds = {_kind(value) for value in array.ravel()}
+    if kinds == {"boolean"}:
+        return array.astype(bool)
+    if kinds == {"whole"}:
+        try:
+            return array.astype(np.int64)
+        except OverflowError:
+            return array
+    if "number" in kinds and kinds <= {"whole", "number", "missing"}:
+        return numbers_of(array, "numbers")
+    return array
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool | np.bool_):
+        return "boolean"
+    if isinstance(value, Integral):
+        return "whole"
+    if _is_missing(value):
+        return "missing"
+    return "number" if isinstance(value, Real | Decimal) else "other"
