@@ -78,8 +78,8 @@ def both(scorer: Any, model: Any, y: Any) -> tuple[float, float]:
     bound = metric.statistic(truth, response_of(metric, model, truth))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        theirs = scorer(model, X, y)
-    return float(bound.all(np.ones((1, N), np.uint8))[0, 0]), float(theirs)
+        ours, theirs = bound.all(np.ones((1, N), np.uint8))[0, 0], scorer(model, X, y)
+    return float(ours), float(theirs)
 
 
 CLASSIFIERS = {

@@ -3,12 +3,18 @@
 Rows are divided into *segments*: one for each repeat (``pooled``), or one for each fold of each repeat
 (``folds``). A score is the plain mean of the metric over the segments on which it is defined, under any
 weighting of the rows, so that a bootstrap replays exactly what chose the winner.
+
+On observed rows the mean over folds is that of scikit-learn's finite fold scores. A fold that lacks what the
+metric needs may still have such a score (average precision without a positive row is 0): it counts then, as it
+counted when the winner was chosen. No other segment counts in a bootstrap unless the rows with weight hold what
+the metric needs, so that chance never turns a fold into a 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -24,42 +30,39 @@ from heldout.metrics.base import (
     Selected,
     Statistic,
     fitted,
-    positive_code,
+    positive_of,
 )
 from heldout.task import Truth
+
+
+class Standing(Enum):
+    """How a segment enters the mean over segments."""
+
+    ORDINARY = "under the weightings that give weight to all that the metric needs"
+    DEGENERATE = "under every weighting: it lacks what the metric needs, and scikit-learn gives it a number"
+    UNDEFINED = "never: scikit-learn gives it no number"
 
 
 @dataclass(frozen=True, eq=False)
 class Segment:
     """The rows of one repeat or fold, with the metric bound to their predictions.
 
-    The positive class of ``truth`` is the metric's own where it has one.
+    ``positive`` is the metric's own positive class.
     """
 
     rows: NDArray[np.intp]
     truth: Truth
+    positive: int | None
     statistic: Statistic
     needs: Needs
+    standing: Standing = Standing.ORDINARY
 
     def defined(self, weights: Weightings) -> NDArray[np.bool_]:
-        """(L,): whether the metric is defined on the rows of positive weight (L, len(rows))."""
-        present = weights > 0
-        match self.needs:
-            case Needs.ROW:
-                return np.asarray(present.any(axis=1))
-            case Needs.POSITIVE if self.truth.positive is not None:
-                wanted = [self.truth.positive]
-            case Needs.EVERY_CLASS | Needs.POSITIVE:
-                wanted = list(range(self.truth.n_classes))
-            case Needs.TWO_VALUES:
-                values = self.truth.values[None, :]
-                least = np.where(present, values, np.inf).min(axis=1, initial=np.inf)
-                greatest = np.where(present, values, -np.inf).max(axis=1, initial=-np.inf)
-                return np.asarray(least < greatest)
-        defined = np.ones(len(present), dtype=bool)
-        for code in wanted:
-            defined &= present[:, self.truth.values == code].any(axis=1)
-        return defined
+        """(L,): whether the segment counts under weights (L, len(rows))."""
+        if self.standing is Standing.UNDEFINED:
+            return np.zeros(len(weights), dtype=bool)
+        needs = Needs.ROW if self.standing is Standing.DEGENERATE else self.needs
+        return needs.met(self.truth, self.positive, weights)
 
 
 Lanes: TypeAlias = slice | NDArray[np.intp]
@@ -102,24 +105,43 @@ class AggregateScore:
     def best_out_of_bag(self, counts: NDArray[np.uint8]) -> Selected:
         """Select on the drawn rows, score on the rows that were not drawn.
 
-        The first best column wins a tie; NaN never wins, and the value is NaN where every column is.
+        The first best column wins a tie; NaN never wins: where every column is NaN in the bag the column is -1
+        and the value NaN.
         """
         statistic = self.segments[0].statistic
-        if len(self.segments) == 1 and self.sample_weight is None and isinstance(statistic, Fused):
+        if self.has_fused_path and isinstance(statistic, Fused):
             return statistic.best_out_of_bag(self._weigh(counts, self.segments[0]))
         columns, value_in_bag = best_columns(self.all(counts), self.metric.greater_is_better)
         left_out = (counts == 0).astype(np.uint8)
         values = self.selected(left_out, columns)
-        return Selected(columns, np.where(np.isnan(value_in_bag), np.nan, values))
+        none = np.isnan(value_in_bag)
+        return Selected(np.where(none, NO_COLUMN, columns), np.where(none, np.nan, values))
+
+    @property
+    def has_fused_path(self) -> bool:
+        """Whether ``best_out_of_bag`` finds the best column by sums, without a matrix of values."""
+        only = self.segments[0]
+        plain = len(self.segments) == 1 and only.standing is Standing.ORDINARY and self.sample_weight is None
+        return plain and isinstance(only.statistic, Fused)
+
+    @property
+    def degenerate_segments(self) -> int:
+        """How many segments lack what the metric needs and count all the same."""
+        return sum(segment.standing is Standing.DEGENERATE for segment in self.segments)
+
+    @property
+    def calls_foreign_code(self) -> bool:
+        """Whether values come from a function of the user's or of scikit-learn's, which may warn."""
+        return bool(getattr(self.metric, "calls_foreign_code", False))
 
     @property
     def failures(self) -> dict[str, int]:
-        """Messages of a metric that raised or gave no number, and how often each came so far."""
+        """Messages of a metric that raised or gave no number, and how often each came so far, sorted."""
         total: dict[str, int] = {}
         for segment in self.segments:
             for message, times in getattr(segment.statistic, "failures", {}).items():
                 total[message] = total.get(message, 0) + times
-        return total
+        return dict(sorted(total.items()))  # in the order of the threads otherwise
 
     def observed(self) -> Floats:
         """(C,): every row once."""
@@ -139,8 +161,10 @@ class AggregateScore:
         return self.by_segment(self._once)[0]
 
     def defined(self, counts: Weightings) -> NDArray[np.bool_]:
-        """(L,): whether at least one segment is defined."""
-        return np.asarray(self.defined_segments(counts).any(axis=1))
+        """(L,): whether at least one segment is defined, and not by being degenerate unless all are."""
+        ordinary = np.array([segment.standing is Standing.ORDINARY for segment in self.segments])
+        defined = self.defined_segments(counts)
+        return np.asarray((defined[:, ordinary] if ordinary.any() else defined).any(axis=1))
 
     def defined_segments(self, counts: Weightings) -> NDArray[np.bool_]:
         """(L, segments)."""
@@ -158,7 +182,7 @@ class AggregateScore:
 
     def _mean(self, counts: Weightings, evaluate: Evaluate) -> Floats:
         every: Lanes = slice(None)
-        if len(self.segments) == 1:
+        if len(self.segments) == 1 and self.segments[0].standing is not Standing.UNDEFINED:
             return evaluate(self.segments[0], self._weigh(counts, self.segments[0]), every)
         total: Floats | None = None
         defined_in = np.zeros(len(counts))
@@ -171,13 +195,19 @@ class AggregateScore:
             value = evaluate(segment, weights[lanes], lanes)
             if total is None:
                 total = np.zeros((len(counts), value.shape[1]))
-            total[lanes] += value
+            with np.errstate(over="ignore"):
+                total[lanes] += value
             defined_in += defined
         if total is None:
             return np.full((len(counts), self.n_columns), np.nan)
         with np.errstate(invalid="ignore", divide="ignore"):
             mean: Floats = total / np.where(defined_in > 0, defined_in, np.nan)[:, None]
         return mean
+
+
+NO_COLUMN = -1
+"""Stands for a column where none can be chosen; the number that ``selection.base``, a layer above, names
+``NONE_CHOSEN``."""
 
 
 def best_columns(values: Floats, greater_is_better: bool) -> Selected:
@@ -198,6 +228,8 @@ def aggregate_score(
     predictions: NDArray[Any],
     segments: NDArray[np.int32],
     sample_weight: Floats | None = None,
+    *,
+    as_folds: bool = False,
 ) -> AggregateScore:
     """Bind a metric to predictions and a division of the rows.
 
@@ -208,6 +240,9 @@ def aggregate_score(
     segments : ndarray of int, shape (n, R)
         The segment of a row in a repeat, -1 where it is not in play; codes do not recur between repeats.
     sample_weight : ndarray of shape (n,), optional
+    as_folds : bool
+        Whether the segments are folds, each with a score of scikit-learn's: folds without such a number never
+        count, and folds with one count although they lack what the metric needs.
 
     Raises
     ------
@@ -220,7 +255,7 @@ def aggregate_score(
             "out, or use a metric whose function accepts it."
         )
     metric = fitted(metric, truth)
-    positive = positive_code(metric, truth)
+    positive = positive_of(metric, truth)
     parts = []
     for repeat in range(segments.shape[1]):
         for code in np.unique(segments[:, repeat]):
@@ -229,9 +264,20 @@ def aggregate_score(
             rows = np.flatnonzero(segments[:, repeat] == code)
             mine = truth.rows(rows)
             statistic = metric.statistic(mine, predictions[rows, :, repeat])
-            # ``mine`` went to the metric as it is: predictions point to the task's positive class.
-            described = mine if positive is None else mine.with_positive(positive)
-            parts.append(Segment(rows, described, statistic, metric.needs))
+            standing = Standing.ORDINARY
+            if as_folds:
+                own = np.ones(len(rows)) if sample_weight is None else sample_weight[rows]
+                standing = _standing(metric, mine, positive, own)
+            parts.append(Segment(rows, mine, positive, statistic, metric.needs, standing))
     if not parts:
         raise InputError("no row is in play: every row's segment is -1; give at least one predicted row.")
     return AggregateScore(metric, tuple(parts), truth.n_rows, predictions.shape[1], sample_weight)
+
+
+def _standing(metric: Metric, truth: Truth, positive: int | None, weights: Floats) -> Standing:
+    """Of a fold whose rows weigh ``weights``, each drawn once."""
+    if not metric.undefined_without.met(truth, positive, weights[None, :])[0]:
+        return Standing.UNDEFINED
+    if not metric.needs.met(truth, positive, weights[None, :])[0]:
+        return Standing.DEGENERATE
+    return Standing.ORDINARY

@@ -31,21 +31,46 @@ class Response(StrEnum):
 
 
 class Needs(StrEnum):
-    """What rows must hold for a metric to be defined on them; draws that lack it are drawn again."""
+    """What rows may have to hold for a metric."""
 
     ROW = "a row"
+    TWO_ROWS = "two rows"
     EVERY_CLASS = "a row of every class"
+    EVERY_OF_SEVERAL = "a row of every class, if there are more than two"
     POSITIVE = "a row of the positive class"
     """Of a multi-class task: of every class, as each is the positive one in turn."""
     TWO_VALUES = "two different target values"
+
+    def codes(self, truth: Truth, positive: int | None) -> list[int]:
+        """The classes of which a row is needed, ``positive`` being the metric's own positive class."""
+        if self is Needs.POSITIVE and positive is not None:
+            return [positive]
+        if self in (Needs.EVERY_CLASS, Needs.POSITIVE) or (self is Needs.EVERY_OF_SEVERAL and truth.n_classes > 2):
+            return list(range(truth.n_classes))
+        return []
+
+    def met(self, truth: Truth, positive: int | None, weights: Weightings) -> NDArray[np.bool_]:
+        """(L,): whether the rows of positive weight (L, n) hold it."""
+        present = weights > 0
+        if self is Needs.TWO_VALUES:
+            values = truth.values[None, :]
+            least = np.where(present, values, np.inf).min(axis=1, initial=np.inf)
+            greatest = np.where(present, values, -np.inf).max(axis=1, initial=-np.inf)
+            return np.asarray(least < greatest)
+        if self is Needs.TWO_ROWS:
+            return np.asarray(np.count_nonzero(present, axis=1) >= 2)
+        met = np.asarray(present.any(axis=1))
+        for code in self.codes(truth, positive):
+            met &= present[:, truth.values == code].any(axis=1)
+        return met
 
 
 class Statistic(Protocol):
     """A metric bound to n rows and C columns of predictions.
 
     ``counts`` (L, n) weigh the rows: uint8 for bootstrap counts (results are exact for those), float64 for
-    counts times sample weights. Values come in the metric's own direction and units; NaN only where
-    scikit-learn gives NaN or raises.
+    counts times sample weights. Values come in the metric's own direction and units: scikit-learn's number
+    where it gives a finite one, infinite where a loss passes float64, NaN where there is nothing to give.
     """
 
     def all(self, counts: Weightings) -> Floats:
@@ -66,7 +91,8 @@ class Selected(NamedTuple):
 class Fused(Protocol):
     """A statistic that selects in the bag and scores out of it without a matrix of values.
 
-    It can where the denominator is common to all columns, so that the best sum is the best value.
+    It can where the denominator is common to all columns, so that the best sum is the best value. It is asked
+    only for draws that hold what the metric needs, so that no value is NaN.
     """
 
     def best_out_of_bag(self, counts: NDArray[np.uint8]) -> Selected:
@@ -104,6 +130,11 @@ class Metric(Protocol):
     range : (float, float)
         Least and greatest possible value.
     needs : Needs
+        What the rows drawn, and those left out, must hold for the metric to say something of them; else the
+        bootstrap is drawn again.
+    undefined_without : Needs
+        What the rows of a fold must hold for scikit-learn to give a number, so that the fold enters the mean
+        over folds. Often less than ``needs``: F1 of rows without a positive one is 0 there.
     row_wise : bool
         True where the value is a weighted mean of one loss a row (a bounded or unbounded one).
     """
@@ -120,6 +151,8 @@ class Metric(Protocol):
     def range(self) -> tuple[float, float]: ...
     @property
     def needs(self) -> Needs: ...
+    @property
+    def undefined_without(self) -> Needs: ...
     @property
     def row_wise(self) -> bool: ...
 
@@ -151,7 +184,7 @@ def fitted(metric: Metric, truth: Truth) -> Metric:
     return metric.for_truth(truth) if isinstance(metric, TaskDependent) else metric
 
 
-def positive_code(metric: Metric, truth: Truth) -> int | None:
+def positive_of(metric: Metric, truth: Truth) -> int | None:
     """The class that a metric calls positive: that of its own ``pos_label``, else the task's.
 
     Raises
@@ -169,3 +202,19 @@ def positive_code(metric: Metric, truth: Truth) -> int | None:
             "name one of them as pos_label."
         )
     return labels.index(pos_label)
+
+
+def needed_codes(metric: Metric, truth: Truth) -> list[int]:
+    """The classes of which a bootstrap needs a row in the bag and one out of it, by the metric's ``needs``.
+
+    Examples
+    --------
+    >>> from heldout.metrics import metric_named
+    >>> from heldout.metrics.classification import FScore
+    >>> from heldout.task import truth_of
+    >>> truth = truth_of(["ill", "well", "well"])
+    >>> metrics = FScore(pos_label="ill"), metric_named("roc_auc"), metric_named("accuracy")
+    >>> [needed_codes(metric, truth) for metric in metrics]
+    [[0], [0, 1], []]
+    """
+    return metric.needs.codes(truth, positive_of(metric, truth))

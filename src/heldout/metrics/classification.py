@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
-from heldout.metrics.base import Needs, Response, positive_code
+from heldout.metrics.base import Needs, Response, positive_of
 from heldout.metrics.confusion import (
     Cells,
     ClassCells,
@@ -51,6 +51,7 @@ class Accuracy:
     tasks: ClassVar[frozenset[TaskKind]] = _CLASSES
     range: ClassVar[tuple[float, float]] = _UNIT
     needs: ClassVar[Needs] = Needs.ROW
+    undefined_without: ClassVar[Needs] = Needs.ROW
     row_wise: ClassVar[bool] = True
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
@@ -67,6 +68,7 @@ class ZeroOneLoss:
     tasks: ClassVar[frozenset[TaskKind]] = _CLASSES
     range: ClassVar[tuple[float, float]] = _UNIT
     needs: ClassVar[Needs] = Needs.ROW
+    undefined_without: ClassVar[Needs] = Needs.ROW
     row_wise: ClassVar[bool] = True
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
@@ -83,6 +85,7 @@ class BalancedAccuracy:
     tasks: ClassVar[frozenset[TaskKind]] = _CLASSES
     range: ClassVar[tuple[float, float]] = _UNIT
     needs: ClassVar[Needs] = Needs.EVERY_CLASS
+    undefined_without: ClassVar[Needs] = Needs.ROW
     row_wise: ClassVar[bool] = False
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> ConfusionStatistic:
@@ -98,7 +101,8 @@ class MatthewsCorrelation:
     responses: ClassVar[tuple[Response, ...]] = _LABELS
     tasks: ClassVar[frozenset[TaskKind]] = _CLASSES
     range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    needs: ClassVar[Needs] = Needs.ROW
+    needs: ClassVar[Needs] = Needs.EVERY_CLASS
+    undefined_without: ClassVar[Needs] = Needs.ROW
     row_wise: ClassVar[bool] = False
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> ConfusionStatistic:
@@ -123,7 +127,7 @@ class ClassScore:
     greater_is_better: ClassVar[bool] = True
     responses: ClassVar[tuple[Response, ...]] = _LABELS
     range: ClassVar[tuple[float, float]] = _UNIT
-    needs: ClassVar[Needs] = Needs.ROW
+    undefined_without: ClassVar[Needs] = Needs.ROW
     row_wise: ClassVar[bool] = False
 
     @property
@@ -134,13 +138,18 @@ class ClassScore:
     def tasks(self) -> frozenset[TaskKind]:
         return _BINARY if self.average == "binary" else _CLASSES
 
+    @property
+    def needs(self) -> Needs:
+        of_average = {"binary": Needs.POSITIVE, "micro": Needs.ROW}
+        return of_average.get(self.average, Needs.EVERY_CLASS)
+
     def for_truth(self, truth: Truth) -> ClassScore:
         if self.average == "binary":
-            positive_code(self, truth)
+            positive_of(self, truth)
         return self
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> ConfusionStatistic:
-        code = positive_code(self, truth) if self.average == "binary" else None
+        code = positive_of(self, truth) if self.average == "binary" else None
         return ConfusionStatistic(Confusion(truth, predictions), lambda cells: self._averaged(cells, code))
 
     def _averaged(self, cells: Cells, code: int | None) -> Floats:
@@ -243,6 +252,7 @@ class LogLoss:
     tasks: ClassVar[frozenset[TaskKind]] = _CLASSES
     range: ClassVar[tuple[float, float]] = (0.0, np.inf)
     needs: ClassVar[Needs] = Needs.ROW
+    undefined_without: ClassVar[Needs] = Needs.EVERY_CLASS
     row_wise: ClassVar[bool] = True
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
@@ -282,6 +292,7 @@ class Brier:
     responses: ClassVar[tuple[Response, ...]] = _PROBABILITIES
     tasks: ClassVar[frozenset[TaskKind]] = _CLASSES
     needs: ClassVar[Needs] = Needs.ROW
+    undefined_without: ClassVar[Needs] = Needs.EVERY_OF_SEVERAL
     row_wise: ClassVar[bool] = True
 
     @property
@@ -289,7 +300,7 @@ class Brier:
         return (0.0, 1.0) if self.scale_by_half is True else (0.0, 2.0)
 
     def for_truth(self, truth: Truth) -> Brier:
-        positive_code(self, truth)
+        positive_of(self, truth)
         if self.scale_by_half == "auto":
             return replace(self, scale_by_half=truth.kind is TaskKind.BINARY)
         return self

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Needs, Response, positive_code
+from heldout.metrics.base import Needs, Response, positive_of
 from heldout.task import TaskKind, Truth
 
 _TASKS_OF: dict[Response, frozenset[TaskKind]] = {
@@ -52,7 +52,8 @@ def custom(
     name : str, optional
         The function's own by default.
     needs : Needs
-        What rows must hold for it to be defined; draws without it are drawn again.
+        What rows must hold for it to be defined; draws without it are drawn again, and folds without it are
+        left out.
     takes_weights : bool, optional
         Whether ``f`` accepts ``sample_weight``; read off its signature when None. Without, draws are handed
         over as repeated rows, and importance weights are refused.
@@ -91,13 +92,16 @@ def custom(
         responses=_responses(response),
         range=(low, high),
         needs=_needs(needs),
+        undefined_without=_needs(needs),
         takes_weights=accepts_weights(f) if takes_weights is None else bool(takes_weights),
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CustomMetric:
     """A function as a metric; made by ``custom``, which explains the fields.
+
+    It is equal to itself only: arguments may be lists or arrays, which neither compare nor hash.
 
     Attributes
     ----------
@@ -113,6 +117,7 @@ class CustomMetric:
     responses: tuple[Response, ...]
     range: tuple[float, float] = (-np.inf, np.inf)
     needs: Needs = Needs.ROW
+    undefined_without: Needs = Needs.ROW
     takes_weights: bool = False
     arguments: tuple[tuple[str, Any], ...] = ()
     pos_label: Any = None
@@ -122,11 +127,16 @@ class CustomMetric:
         return False
 
     @property
+    def calls_foreign_code(self) -> bool:
+        """Whether the statistic runs code that is not ours, which may warn."""
+        return True
+
+    @property
     def tasks(self) -> frozenset[TaskKind]:
         return frozenset().union(*(_TASKS_OF[response] for response in self.responses))
 
     def for_truth(self, truth: Truth) -> CustomMetric:
-        positive_code(self, truth)
+        positive_of(self, truth)
         return self
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> CalledStatistic:
@@ -139,7 +149,7 @@ class CustomMetric:
             return predictions
         if Response.LABELS in self.responses:
             return truth.classes[predictions]
-        if predictions.ndim > 2 or positive_code(self, truth) == truth.positive:
+        if predictions.ndim > 2 or positive_of(self, truth) == truth.positive:
             return predictions
         return 1 - predictions if self.responses == (Response.PROBABILITIES,) else -predictions
 
@@ -147,6 +157,8 @@ class CustomMetric:
 @dataclass(frozen=True, eq=False)
 class CalledStatistic:
     """A function called for each weighting and column; a ``Statistic``.
+
+    What it warns of is for the caller to silence: filters belong to the process, and this may run in a thread.
 
     Attributes
     ----------
@@ -164,6 +176,7 @@ class CalledStatistic:
     y_true: NDArray[Any]
     y_pred: NDArray[Any]
     failures: dict[str, int] = field(default_factory=dict)
+    _counting: Lock = field(default_factory=Lock, repr=False)
 
     def all(self, counts: Weightings) -> Floats:
         columns = np.arange(self.y_pred.shape[1])
@@ -174,9 +187,7 @@ class CalledStatistic:
 
     def _values(self, counts: Weightings, wanted: NDArray[np.intp]) -> Floats:
         values = np.empty(wanted.shape)
-        # A function may warn about each of a thousand draws; what it cannot compute is in ``failures``.
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
+        with np.errstate(all="ignore"):  # of this thread only
             for lane, weights in enumerate(counts):
                 if not weights.any():
                     values[lane] = np.nan
@@ -198,7 +209,8 @@ class CalledStatistic:
         return value if np.isfinite(value) else self._failed(f"the value {value}")
 
     def _failed(self, message: str) -> float:
-        self.failures[message] = self.failures.get(message, 0) + 1
+        with self._counting:
+            self.failures[message] = self.failures.get(message, 0) + 1
         return float("nan")
 
 

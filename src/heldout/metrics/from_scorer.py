@@ -12,7 +12,7 @@ import inspect
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import sklearn.metrics
@@ -146,22 +146,44 @@ def _called(scorer: Any, responses: tuple[Response, ...]) -> CustomMetric:
     """The function itself, on the slow path."""
     function, arguments = scorer._score_func, scorer._kwargs
     name = name_of(function)
-    unknown = (-np.inf, np.inf, Needs.ROW, scorer._sign > 0)
     named = getattr(sklearn.metrics, name, None) is function
-    low, high, needs, greater_is_better = _DECLARED.get(name, unknown) if named else unknown
+    declared = _DECLARED.get(name) if named else None
+    if declared is None:
+        declared = _Declared(-np.inf, np.inf, scorer._sign > 0)
+    elif declared.reads is not None:
+        responses = tuple(r for r in responses if r not in _PREDICTED or r is declared.reads)
+    needs, undefined_without, pos_label = _demands(scorer, name, declared)
     listed = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
     return CustomMetric(
         function=function,
         name=f"{name}({listed})" if listed else name,
-        greater_is_better=greater_is_better,
+        greater_is_better=declared.greater_is_better,
         responses=responses,
-        range=(low, high),
+        range=(declared.least, declared.greatest),
         needs=needs,
+        undefined_without=undefined_without,
         takes_weights=accepts_weights(function) and "sample_weight" not in arguments,
         arguments=tuple(arguments.items()),
         # Labels are not turned to a class; a function of labels reads ``pos_label`` itself.
-        pos_label=None if Response.LABELS in responses else scorer._get_pos_label(),
+        pos_label=pos_label if Response.LABELS in responses else scorer._get_pos_label(),
     )
+
+
+def _demands(scorer: Any, name: str, declared: _Declared) -> tuple[Needs, Needs, Any]:
+    """What rows must hold under the arguments given, as ``Metric`` explains, and the label to be found."""
+    arguments = scorer._kwargs
+    needs, undefined_without = declared.needs, declared.undefined_without
+    if name in _AVERAGED and declared.needs is Needs.POSITIVE:
+        average = arguments.get("average", "binary")
+        if isinstance(average, str) and average == "binary":
+            return needs, undefined_without, scorer._get_pos_label()
+        micro = isinstance(average, str) and average == "micro"
+        return Needs.ROW if micro else Needs.EVERY_CLASS, undefined_without, None
+    if arguments.get("labels") is not None:
+        undefined_without = declared.undefined_with_labels
+    if arguments.get("force_finite") is False:
+        undefined_without = Needs.TWO_VALUES
+    return needs, undefined_without, scorer._get_pos_label() if needs is Needs.POSITIVE else None
 
 
 # One builder a function, with the function's own keyword arguments; None where a value has no kernel.
@@ -226,13 +248,14 @@ def _average_precision(average: Any = "macro", pos_label: Any = 1) -> Metric | N
 
 def _of_numbers(metric: Metric) -> Builder:
     def build(multioutput: Any = "uniform_average") -> Metric | None:  # one output: its average is itself
-        return metric if multioutput == "uniform_average" else None
+        return metric if isinstance(multioutput, str) and multioutput == "uniform_average" else None
 
     return build
 
 
 def _r2(multioutput: Any = "uniform_average", force_finite: bool = True) -> Metric | None:
-    return R2() if multioutput == "uniform_average" and force_finite is True else None
+    plain = isinstance(multioutput, str) and multioutput == "uniform_average"
+    return R2() if plain and force_finite is True else None
 
 
 _BUILDERS: dict[str, Builder] = {
@@ -255,42 +278,74 @@ _BUILDERS: dict[str, Builder] = {
     "r2_score": _r2,
 }
 
-_UNBOUNDED_LOSS = (0.0, np.inf, Needs.ROW, False)
-_SKILL = (-np.inf, 1.0, Needs.TWO_VALUES, True)
-_SHARE = (0.0, 1.0, Needs.ROW, True)
+_PREDICTED = (Response.LABELS, Response.VALUES)
+"""What ``predict`` may mean."""
 
-_DECLARED: dict[str, tuple[float, float, Needs, bool]] = {
-    # Functions of scikit-learn on the slow path: least, greatest, needs, greater is better.
-    "accuracy_score": (0.0, np.inf, Needs.ROW, True),  # normalize=False counts
-    "zero_one_loss": _UNBOUNDED_LOSS,
-    "balanced_accuracy_score": (-np.inf, 1.0, Needs.EVERY_CLASS, True),  # adjusted=True passes below 0
+
+class _Declared(NamedTuple):
+    """What is known of a function of scikit-learn that is called as it is."""
+
+    least: float
+    greatest: float
+    greater_is_better: bool
+    reads: Response | None = None
+    """Which of the two a function of predictions reads; None where nobody knows."""
+    needs: Needs = Needs.ROW
+    undefined_without: Needs = Needs.ROW
+    undefined_with_labels: Needs = Needs.ROW
+    """Instead, where the scorer names all classes by ``labels=``."""
+
+
+def _of_labels(
+    least: float, greatest: float, greater_is_better: bool, needs: Needs, *undefined_without: Needs
+) -> _Declared:
+    return _Declared(least, greatest, greater_is_better, Response.LABELS, needs, *undefined_without)
+
+
+def _error() -> _Declared:
+    return _Declared(0.0, np.inf, False, Response.VALUES)
+
+
+def _skill(undefined_without: Needs) -> _Declared:
+    return _Declared(-np.inf, 1.0, True, Response.VALUES, Needs.TWO_VALUES, undefined_without)
+
+
+_SHARE = _of_labels(0.0, 1.0, True, Needs.POSITIVE)
+
+_AVERAGED = {"f1_score", "fbeta_score", "precision_score", "recall_score", "jaccard_score"}
+
+_DECLARED: dict[str, _Declared] = {
+    "accuracy_score": _of_labels(0.0, np.inf, True, Needs.ROW),  # normalize=False counts
+    "zero_one_loss": _of_labels(0.0, np.inf, False, Needs.ROW),
+    "balanced_accuracy_score": _of_labels(-np.inf, 1.0, True, Needs.EVERY_CLASS),  # adjusted=True passes below 0
     "f1_score": _SHARE,
     "fbeta_score": _SHARE,
     "precision_score": _SHARE,
     "recall_score": _SHARE,
     "jaccard_score": _SHARE,
-    "top_k_accuracy_score": _SHARE,
-    "cohen_kappa_score": (-1.0, 1.0, Needs.ROW, True),
-    "roc_auc_score": (0.0, 1.0, Needs.EVERY_CLASS, True),
-    "average_precision_score": (0.0, 1.0, Needs.EVERY_CLASS, True),
-    "log_loss": _UNBOUNDED_LOSS,
-    "brier_score_loss": (0.0, 2.0, Needs.ROW, False),
-    "d2_log_loss_score": (-np.inf, 1.0, Needs.EVERY_CLASS, True),
-    "d2_brier_score": (-np.inf, 1.0, Needs.EVERY_CLASS, True),
-    "explained_variance_score": _SKILL,
-    "r2_score": _SKILL,
-    "d2_absolute_error_score": _SKILL,
-    "d2_pinball_score": _SKILL,
-    "d2_tweedie_score": _SKILL,
-    "max_error": _UNBOUNDED_LOSS,
-    "mean_squared_error": _UNBOUNDED_LOSS,
-    "root_mean_squared_error": _UNBOUNDED_LOSS,
-    "mean_absolute_error": _UNBOUNDED_LOSS,
-    "median_absolute_error": _UNBOUNDED_LOSS,
-    "mean_squared_log_error": _UNBOUNDED_LOSS,
-    "root_mean_squared_log_error": _UNBOUNDED_LOSS,
-    "mean_absolute_percentage_error": _UNBOUNDED_LOSS,
-    "mean_pinball_loss": _UNBOUNDED_LOSS,
-    "mean_poisson_deviance": _UNBOUNDED_LOSS,
-    "mean_gamma_deviance": _UNBOUNDED_LOSS,
+    "cohen_kappa_score": _of_labels(-1.0, 1.0, True, Needs.EVERY_CLASS),
+    "top_k_accuracy_score": _of_labels(0.0, 1.0, True, Needs.ROW, Needs.EVERY_CLASS),
+    "roc_auc_score": _of_labels(0.0, 1.0, True, Needs.EVERY_CLASS, Needs.EVERY_CLASS, Needs.EVERY_CLASS),
+    "average_precision_score": _of_labels(0.0, 1.0, True, Needs.POSITIVE, Needs.EVERY_OF_SEVERAL),
+    "log_loss": _of_labels(0.0, np.inf, False, Needs.ROW, Needs.EVERY_CLASS),
+    "brier_score_loss": _of_labels(0.0, 2.0, False, Needs.ROW, Needs.EVERY_OF_SEVERAL),
+    "d2_log_loss_score": _of_labels(-np.inf, 1.0, True, Needs.EVERY_CLASS, Needs.EVERY_CLASS, Needs.TWO_ROWS),
+    "d2_brier_score": _of_labels(-np.inf, 1.0, True, Needs.EVERY_CLASS, Needs.EVERY_CLASS, Needs.EVERY_CLASS),
+    "explained_variance_score": _skill(Needs.ROW),
+    "r2_score": _skill(Needs.TWO_ROWS),
+    "d2_absolute_error_score": _skill(Needs.TWO_ROWS),
+    "d2_pinball_score": _skill(Needs.TWO_ROWS),
+    "d2_tweedie_score": _skill(Needs.TWO_VALUES),
+    "max_error": _error(),
+    "mean_squared_error": _error(),
+    "root_mean_squared_error": _error(),
+    "mean_absolute_error": _error(),
+    "median_absolute_error": _error(),
+    "mean_squared_log_error": _error(),
+    "root_mean_squared_log_error": _error(),
+    "mean_absolute_percentage_error": _error(),
+    "mean_pinball_loss": _error(),
+    "mean_poisson_deviance": _error(),
+    "mean_gamma_deviance": _error(),
 }
+"""Functions of scikit-learn on the slow path."""

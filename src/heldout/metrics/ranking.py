@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from heldout.kernels.dispatch import PrecisionSums, RankSums, best_out_of_bag
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Needs, Response, Selected, Statistic, Sums, positive_code
+from heldout.metrics.base import Needs, Response, Selected, Statistic, Sums, positive_of
 from heldout.metrics.row_losses import one_cell
 from heldout.metrics.weights import total_weight, weight_of
 from heldout.task import TaskKind, Truth
@@ -127,6 +127,7 @@ class RocAuc:
     tasks: ClassVar[frozenset[TaskKind]] = frozenset({TaskKind.BINARY})
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     needs: ClassVar[Needs] = Needs.EVERY_CLASS
+    undefined_without: ClassVar[Needs] = Needs.EVERY_CLASS
     row_wise: ClassVar[bool] = False
     responses: tuple[Response, ...] = (Response.DECISION, Response.PROBABILITIES)
 
@@ -153,6 +154,7 @@ class RocAucOneVsRest:
     tasks: ClassVar[frozenset[TaskKind]] = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     needs: ClassVar[Needs] = Needs.EVERY_CLASS
+    undefined_without: ClassVar[Needs] = Needs.EVERY_CLASS
     row_wise: ClassVar[bool] = False
 
     @property
@@ -187,6 +189,7 @@ class RocAucOneVsOne:
     tasks: ClassVar[frozenset[TaskKind]] = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     needs: ClassVar[Needs] = Needs.EVERY_CLASS
+    undefined_without: ClassVar[Needs] = Needs.EVERY_CLASS
     row_wise: ClassVar[bool] = False
 
     @property
@@ -249,10 +252,11 @@ class AveragePrecision:
     tasks: ClassVar[frozenset[TaskKind]] = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     needs: ClassVar[Needs] = Needs.POSITIVE
+    undefined_without: ClassVar[Needs] = Needs.EVERY_OF_SEVERAL
     row_wise: ClassVar[bool] = False
 
     def for_truth(self, truth: Truth) -> AveragePrecision:
-        positive_code(self, truth)
+        positive_of(self, truth)
         return self
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
@@ -260,7 +264,7 @@ class AveragePrecision:
         if truth.kind is TaskKind.MULTICLASS:
             found = range(truth.n_classes)
             return MeanOfParts([_precision(scores[:, :, code], truth.values == code) for code in found])
-        code = positive_code(self, truth)
+        code = positive_of(self, truth)
         # Scores point to the task's positive class; the other one is found by their reverse.
         return _precision(scores if code == truth.positive else -scores, truth.values == code)
 

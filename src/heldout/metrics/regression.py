@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels.dispatch import Medians, best_out_of_bag
+from heldout.kernels.dispatch import Medians
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Needs, Response, Selected, Sums
+from heldout.metrics.base import Needs, Response, Sums
 from heldout.metrics.row_losses import Finish, MeanLoss, loss_sums, mean_loss
 from heldout.metrics.weights import total_weight, weighted_sum
 from heldout.task import TaskKind, Truth
@@ -21,12 +21,13 @@ _LOSS: tuple[float, float] = (0.0, np.inf)
 
 
 def _errors(truth: Truth, predictions: NDArray[Any]) -> Floats:
-    errors: Floats = np.asarray(predictions, dtype=np.float64) - truth.values[:, None]
+    with np.errstate(over="ignore"):  # infinite where the difference passes float64
+        errors: Floats = np.asarray(predictions, dtype=np.float64) - truth.values[:, None]
     return errors
 
 
 def _squared_errors(truth: Truth, predictions: NDArray[Any]) -> Floats:
-    with np.errstate(over="ignore"):  # a model that diverged; its loss is cut to the largest that sums
+    with np.errstate(over="ignore"):  # a model that diverged; its loss is infinite
         squares: Floats = _errors(truth, predictions) ** 2
     return squares
 
@@ -50,6 +51,7 @@ class MeanSquaredError:
     tasks: ClassVar[frozenset[TaskKind]] = _REGRESSION
     range: ClassVar[tuple[float, float]] = _LOSS
     needs: ClassVar[Needs] = Needs.ROW
+    undefined_without: ClassVar[Needs] = Needs.ROW
     row_wise: ClassVar[bool] = True
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
@@ -66,6 +68,7 @@ class RootMeanSquaredError:
     tasks: ClassVar[frozenset[TaskKind]] = _REGRESSION
     range: ClassVar[tuple[float, float]] = _LOSS
     needs: ClassVar[Needs] = Needs.ROW
+    undefined_without: ClassVar[Needs] = Needs.ROW
     row_wise: ClassVar[bool] = False  # the root of a mean is no mean
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
@@ -82,6 +85,7 @@ class MeanAbsoluteError:
     tasks: ClassVar[frozenset[TaskKind]] = _REGRESSION
     range: ClassVar[tuple[float, float]] = _LOSS
     needs: ClassVar[Needs] = Needs.ROW
+    undefined_without: ClassVar[Needs] = Needs.ROW
     row_wise: ClassVar[bool] = True
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
@@ -102,10 +106,30 @@ class MedianAbsoluteError:
     tasks: ClassVar[frozenset[TaskKind]] = _REGRESSION
     range: ClassVar[tuple[float, float]] = _LOSS
     needs: ClassVar[Needs] = Needs.ROW
+    undefined_without: ClassVar[Needs] = Needs.ROW
     row_wise: ClassVar[bool] = False
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Sums:
-        return Medians(np.abs(_errors(truth, predictions)))
+        errors = np.abs(_errors(truth, predictions))
+        largest = errors.max(initial=0.0, where=np.isfinite(errors))
+        # The mean of two middle errors must not pass float64 on its way.
+        return Medians(errors) if largest < _HALF else _Doubled(Medians(errors / 2))
+
+
+_HALF = np.finfo(np.float64).max / 2
+
+
+@dataclass(frozen=True, eq=False)
+class _Doubled:
+    """Twice a statistic."""
+
+    half: Sums
+
+    def all(self, counts: Weightings) -> Floats:
+        return 2 * self.half.all(counts)
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        return 2 * self.half.selected(counts, columns)
 
 
 @dataclass(frozen=True)
@@ -113,7 +137,9 @@ class R2:
     """Coefficient of determination, ``1 - SSE / SST``: 1 is perfect, the mean of the rows scores 0.
 
     Not the squared correlation, for which predictions of the wrong sign are as good as the right ones.
-    NaN where the target is constant (scikit-learn reports 0 or 1 there).
+    Where the target is constant it is 1 if the predictions are that constant and 0 otherwise, as in
+    scikit-learn (which may see a spread in equal values such as .1, from the rounding of their mean; here
+    equal values are constant). Bootstraps with a constant target are drawn again.
 
     Examples
     --------
@@ -129,51 +155,64 @@ class R2:
     tasks: ClassVar[frozenset[TaskKind]] = _REGRESSION
     range: ClassVar[tuple[float, float]] = (-np.inf, 1.0)
     needs: ClassVar[Needs] = Needs.TWO_VALUES
+    undefined_without: ClassVar[Needs] = Needs.TWO_ROWS
     row_wise: ClassVar[bool] = False
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Determination:
-        # Centred, so that the spread of a target far from zero keeps its digits.
-        centred = truth.values - truth.values.mean()
-        return Determination(loss_sums(_squared_errors(truth, predictions)), centred)
+        # Near 1 before squaring, so that a target of 1e200 or 1e-200 has a spread; and centred, so that one
+        # far from zero keeps its digits.
+        near_one, first = _near_one(truth.values)
+        target, second = _near_one(near_one - near_one.mean())
+        with np.errstate(over="ignore"):
+            errors = np.ldexp(_errors(truth, predictions), -(first + second))
+            sums, exponent = loss_sums(errors**2)
+        return Determination(sums, exponent, target)
+
+
+def _near_one(numbers: Floats) -> tuple[Floats, int]:
+    """Numbers times the power of two, 2**-exponent, that brings the largest near 1; and the exponent."""
+    exponent = int(np.frexp(np.abs(numbers).max(initial=0.0))[1])
+    return np.ldexp(numbers, -exponent), exponent
 
 
 @dataclass(frozen=True, eq=False)
 class Determination:
-    """R² of every column; a ``Statistic`` with the fused path, as SST is common to all columns.
+    """R² of every column; a ``Statistic``.
+
+    Without the fused path: R² near 1 ties where sums of squares still differ, and ties go by value.
 
     Attributes
     ----------
     sums : LossSums
-        Of squared errors.
+        Of squared errors times 2**-exponent.
+    exponent : int
     target : ndarray of shape (n,)
         Centred.
     """
 
     sums: Sums
+    exponent: int
     target: Floats
 
     def all(self, counts: Weightings) -> Floats:
-        return _one_minus(self.sums.all(counts), self.spread(counts)[:, None])
+        return self._one_minus(self.sums.all(counts), self.spread(counts)[:, None])
 
     def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        return _one_minus(self.sums.selected(counts, columns), self.spread(counts))
-
-    def best_out_of_bag(self, counts: NDArray[np.uint8]) -> Selected:
-        columns, sums = best_out_of_bag(self.sums, counts, greatest=False)
-        return Selected(columns, _one_minus(sums, self.spread((counts == 0).astype(np.uint8))))
+        return self._one_minus(self.sums.selected(counts, columns), self.spread(counts))
 
     def spread(self, counts: Weightings) -> Floats:
-        """(L,): SST, the weighted sum of squared deviations from the weighted mean; NaN for a constant."""
+        """(L,): SST, the weighted sum of squared deviations from the weighted mean; NaN without rows."""
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = weighted_sum(counts, self.target) / total_weight(counts)
             squares = weighted_sum(counts, (self.target - mean[:, None]) ** 2)
         present = counts > 0
         least = np.where(present, self.target, np.inf).min(axis=1, initial=np.inf)
         greatest = np.where(present, self.target, -np.inf).max(axis=1, initial=-np.inf)
-        return np.where(least < greatest, squares, np.nan)
+        # A constant has no spread, whatever the rounding of its mean says; no rows are no constant.
+        return np.where(least == greatest, 0.0, np.where(least < greatest, squares, np.nan))
 
-
-def _one_minus(errors: Floats, spread: Floats) -> Floats:
-    with np.errstate(over="ignore"):
-        value: Floats = 1.0 - errors / spread
-    return value
+    def _one_minus(self, errors: Floats, spread: Floats) -> Floats:
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            value: Floats = 1.0 - np.ldexp(errors / spread, self.exponent)
+        constant = spread == 0
+        return np.where(constant, np.where(errors == 0, 1.0, 0.0), value) if constant.any() else value

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from math import isqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,10 +37,13 @@ class MeanLoss:
     sums : LossSums, or CellSums of one cell
     finish : Finish
         All three keep the order of the sums: the least sum is the best column.
+    exponent : int
+        The losses summed are the true ones times 2**-exponent.
     """
 
     sums: Sums
     finish: Finish = Finish.MEAN
+    exponent: int = 0
 
     def all(self, counts: Weightings) -> Floats:
         return self._value(one_cell(self.sums.all(counts), 2), total_weight(counts)[:, None])
@@ -54,17 +57,20 @@ class MeanLoss:
         return Selected(columns, self._value(one_cell(sums, 1), left_out))
 
     def _value(self, sums: NDArray[Any], weight: Floats) -> Floats:
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             if self.finish is Finish.COMPLEMENT:  # so that all wrong is exactly 0
                 share: Floats = (weight - sums) / weight
                 return share
             mean: Floats = sums / weight
+            if self.exponent:
+                mean = np.ldexp(mean, self.exponent)
             return np.sqrt(mean) if self.finish is Finish.ROOT else mean
 
 
 def mean_loss(losses: Floats, finish: Finish = Finish.MEAN) -> MeanLoss:
     """The mean of losses (n, C)."""
-    return MeanLoss(loss_sums(losses), finish)
+    sums, exponent = loss_sums(losses)
+    return MeanLoss(sums, finish, exponent)
 
 
 def mean_of_errors(wrong: NDArray[np.bool_], finish: Finish = Finish.MEAN) -> MeanLoss:
@@ -72,15 +78,93 @@ def mean_of_errors(wrong: NDArray[np.bool_], finish: Finish = Finish.MEAN) -> Me
     return MeanLoss(CellSums(np.where(wrong, 0, -1).astype(np.int32), 1), finish)
 
 
-def loss_sums(losses: Floats) -> Sums:
-    """Sums of losses, exact for bootstrap counts.
+class ScaledSums(NamedTuple):
+    """Sums of losses times 2**-exponent."""
 
-    A loss so large that a sum would overflow counts as the largest that does not: a model that diverged
-    keeps a finite loss and comes last, rather than spoiling the column for every draw.
+    sums: Sums
+    exponent: int
+
+
+_EXPONENTS = int(np.finfo(np.float64).maxexp)
+_SPARE = 10
+"""Bits left above the largest sum of counts, for importance weights that add up to more."""
+
+
+def loss_sums(losses: Floats) -> ScaledSums:
+    """Sums of losses (n, C), exact for bootstrap counts.
+
+    Losses of which a sum could pass float64 are summed at a smaller scale. A loss that is infinite itself (the
+    square of 1e200) makes the sum infinite wherever its row has weight, so that the column comes last there.
     """
     most = most_drawn(len(losses))
-    largest = np.finfo(np.float64).max / (8 * most)
-    return LossSums(np.minimum(losses, largest), most)
+    overflown = np.isinf(losses)
+    some = bool(overflown.any())
+    finite = np.where(overflown, 0.0, losses) if some else losses
+    exponent = _exponent_of(finite.max(initial=0.0)) + _exponent_of(most) + _SPARE - _EXPONENTS
+    exponent = max(0, exponent)
+    sums = _finite_sums(np.ldexp(finite, -exponent) if exponent else finite, most)
+    return ScaledSums(_WithInfinite(sums, overflown) if some else sums, exponent)
+
+
+def _exponent_of(number: float) -> int:
+    return int(np.frexp(number)[1])
+
+
+def _finite_sums(losses: Floats, most: int) -> Sums:
+    """Sums, with losses that are huge among those of their column summed apart.
+
+    Exact sums keep the digits of the largest loss, so that the others would be rounded away, and a draw without
+    the one row on which a model diverged would find it perfect on the rest.
+    """
+    large = losses * (most / 2.0**36) > _typical(losses)
+    rows = np.flatnonzero(large.any(axis=1))
+    if not rows.size:
+        return LossSums(losses, most)
+    apart = _finite_sums(np.where(large[rows], losses[rows], 0.0), most)
+    return _InTwoParts(LossSums(np.where(large, 0.0, losses), most), apart, rows)
+
+
+def _typical(losses: Floats) -> Floats:
+    """(C,): the median of the losses above 0, of some thousand rows where there are more."""
+    some = np.sort(losses[:: -(-len(losses) // 1000) or 1], axis=0)
+    zeros = np.count_nonzero(some == 0, axis=0)
+    middle = np.minimum((zeros + len(some)) // 2, len(some) - 1)
+    typical: Floats = np.take_along_axis(some, middle[None, :], axis=0)[0]
+    return typical
+
+
+@dataclass(frozen=True, eq=False)
+class _InTwoParts:
+    """Sums of losses of which some stand apart: on ``rows`` only."""
+
+    ordinary: Sums
+    apart: Sums
+    rows: NDArray[np.intp]
+
+    def all(self, counts: Weightings) -> NDArray[Any]:
+        total: Floats = self.ordinary.all(counts) + self.apart.all(np.take(counts, self.rows, axis=1))
+        return total
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> NDArray[Any]:
+        apart = self.apart.selected(np.take(counts, self.rows, axis=1), columns)
+        total: Floats = self.ordinary.selected(counts, columns) + apart
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class _WithInfinite:
+    """Sums of losses of which some, ``infinite`` (n, C), are infinite."""
+
+    finite: Sums
+    infinite: NDArray[np.bool_]
+
+    def all(self, counts: Weightings) -> NDArray[Any]:
+        met = (counts > 0).astype(np.float32) @ self.infinite.astype(np.float32) > 0
+        return np.where(met, np.inf, self.finite.all(counts))
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> NDArray[Any]:
+        met = ((counts > 0) & self.infinite.T[columns]).any(axis=1)
+        return np.where(met, np.inf, self.finite.selected(counts, columns))
 
 
 def most_drawn(n_rows: int) -> int:

@@ -63,6 +63,10 @@ class Signed:
         return self.metric.needs
 
     @property
+    def undefined_without(self) -> Needs:
+        return self.metric.undefined_without
+
+    @property
     def row_wise(self) -> bool:
         return self.metric.row_wise
 
@@ -73,6 +77,10 @@ class Signed:
     @property
     def takes_weights(self) -> bool:
         return bool(getattr(self.metric, "takes_weights", True))
+
+    @property
+    def calls_foreign_code(self) -> bool:
+        return bool(getattr(self.metric, "calls_foreign_code", False))
 
     def for_truth(self, truth: Truth) -> Signed:
         return replace(self, metric=fitted(self.metric, truth))

@@ -15,6 +15,7 @@ from heldout.metrics.custom import custom
 from heldout.metrics.named import metric_named
 from heldout.metrics.ranking import AveragePrecision, RocAuc
 from heldout.metrics.regression import R2, MeanSquaredError
+from heldout.selection.base import NONE_CHOSEN
 from heldout.task import Truth, truth_of
 
 RNG = np.random.default_rng(0)
@@ -129,7 +130,7 @@ def test_the_value_is_nan_where_no_column_has_a_value_in_the_bag() -> None:
     metric = custom(first_row_only, greater_is_better=True, response="values")
     score = pooled(metric, truth_of([0.0, 0.5, 1.5], "regression"), np.zeros((3, 2, 1)))
     found = score.best_out_of_bag(np.array([[2, 1, 0], [0, 2, 1]], dtype=np.uint8))
-    np.testing.assert_array_equal(found.columns, [0, 0])
+    np.testing.assert_array_equal(found.columns, [NONE_CHOSEN, 0])  # nobody is credited with the first
     np.testing.assert_array_equal(found.values, [np.nan, np.nan])
 
 

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import pickle
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 import sklearn.metrics as skm
+from sklearn.exceptions import UndefinedMetricWarning
 
 from heldout.errors import InputError
 from heldout.metrics.base import Metric, Needs, Response
-from heldout.metrics.custom import custom
+from heldout.metrics.classification import LogLoss
+from heldout.metrics.custom import CustomMetric, custom
+from heldout.metrics.signed import Signed
 from heldout.task import TaskKind, truth_of
 
 COUNTS = np.array([[1, 1, 1, 1], [2, 0, 1, 1], [0, 0, 0, 0]], dtype=np.uint8)
@@ -75,15 +81,57 @@ def test_what_raises_or_is_not_finite_is_nan_and_its_message_is_kept() -> None:
     assert sum(times for message, times in bound.failures.items() if "TypeError" in message) == 2
 
 
-def test_warnings_of_a_function_are_silent() -> None:
+def test_filters_of_the_process_are_left_alone_so_warnings_pass_through() -> None:
+    # catch_warnings in a thread may put back the filters of another thread, for good.
     metric = custom(skm.precision_score, greater_is_better=True, response="labels")
     bound = metric.statistic(truth_of([0, 1, 1, 0]), np.zeros((4, 1), dtype=np.int32))
-    np.testing.assert_array_equal(bound.all(COUNTS[:1]), [[0.0]])
+    with pytest.warns(UndefinedMetricWarning):
+        np.testing.assert_array_equal(bound.all(COUNTS[:1]), [[0.0]])
+
+
+def test_failures_are_counted_in_any_number_of_threads() -> None:
+    def fails(y_true: Any, y_pred: Any) -> float:
+        raise ValueError("no")
+
+    metric = custom(fails, greater_is_better=True, response="labels")
+    bound = metric.statistic(truth_of([0, 1, 1, 0]), np.zeros((4, 1), dtype=np.int32))
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda _: bound.all(COUNTS[:2]), range(400)))
+    finally:
+        sys.setswitchinterval(interval)
+    assert bound.failures == {"ValueError: no": 800}
+
+
+def test_arguments_that_neither_hash_nor_compare_are_no_obstacle() -> None:
+    def make() -> CustomMetric:
+        return replace(
+            custom(share_right, greater_is_better=True, response="labels"),
+            arguments=(("labels", np.array([0, 1])), ("average", ["macro"])),
+        )
+
+    one, other = make(), make()
+    assert one == one  # noqa: PLR0124 -- equality must not raise
+    assert one != other
+    assert Signed(one, -1) == Signed(one, -1) != Signed(other, -1)
+    assert len({one, other, Signed(one, -1), Signed(one, -1)}) == 3
+
+
+def test_it_says_that_it_runs_code_of_others() -> None:
+    metric = custom(share_right, greater_is_better=True, response="labels")
+    assert metric.calls_foreign_code
+    assert Signed(metric, -1).calls_foreign_code
+    assert not Signed(LogLoss(), -1).calls_foreign_code
+
+
+def test_what_it_needs_is_what_it_is_undefined_without() -> None:
+    metric = custom(share_right, greater_is_better=True, response="labels", needs=Needs.EVERY_CLASS)
+    assert (metric.needs, metric.undefined_without) == (Needs.EVERY_CLASS, Needs.EVERY_CLASS)
 
 
 def test_probabilities_point_to_the_class_that_the_function_calls_positive() -> None:
-    from dataclasses import replace
-
     metric = custom(lambda y, p: p[0], greater_is_better=True, response="probabilities", name="first")
     truth, given = truth_of([1, 2]), np.array([[0.2], [0.9]])
     assert metric.statistic(truth, given).all(np.ones((1, 2), np.uint8)) == 0.2

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heldout.metrics.base import Metric
+from heldout.metrics.base import Fused, Metric
 from heldout.metrics.regression import (
     R2,
     MeanAbsoluteError,
@@ -67,18 +67,92 @@ def test_r2_of_the_wrong_sign_is_bad_and_of_the_mean_is_0() -> None:
     np.testing.assert_allclose(found, [[-3.0, 0.0, 1 - 1 / 14]], atol=1e-15)
 
 
-def test_r2_of_a_constant_target_is_nan() -> None:
-    found = values(R2(), [0.1, 0.1, 0.1, 0.7], [0.1, 0.2, 0.3, 0.7], [[1, 1, 2, 0], [0, 0, 3, 0]])
-    assert np.isnan(found).all()
+def test_r2_of_a_constant_target_is_1_if_hit_and_0_otherwise_as_in_scikit_learn() -> None:
+    found = values(R2(), [0.1, 0.1, 0.1, 0.7], [0.1, 0.2, 0.3, 0.7], [[1, 1, 2, 0], [0, 0, 3, 0], [2, 0, 0, 0]])
+    np.testing.assert_array_equal(found[:, 0], [0, 0, 1])
 
 
-def test_a_model_that_diverged_comes_last_and_spoils_nothing() -> None:
-    predicted = np.column_stack([np.full(4, 1e200), [1.0, 2.0, 3.0, 5.0]])
+COUNTS = np.array([[1, 1, 1, 1], [0, 2, 1, 1], [4, 0, 0, 0]], dtype=np.uint8)
+
+
+def test_a_loss_that_overflows_is_infinite_under_the_draws_that_hold_it_and_nowhere_else() -> None:
+    diverged_once = np.array([1e200, 2.0, 1.0, 9.0])
+    good = np.array([1.0, 2.0, 3.0, 5.0])
     for metric in (MeanSquaredError(), RootMeanSquaredError(), R2()):
-        found = values(metric, Y, predicted, [[1, 1, 1, 1], [4, 0, 0, 0], [0, 2, 1, 1]])
-        diverged, good = found[[0, 2]].T
-        assert np.isfinite(diverged).all()
-        assert (good > diverged).all() if metric.greater_is_better else (good < diverged).all()
+        worst = -np.inf if metric.greater_is_better else np.inf
+        found = values(metric, Y, np.column_stack([diverged_once, good]), COUNTS)
+        alone = values(metric, Y, np.column_stack([[1.0, *diverged_once[1:]], good]), COUNTS)
+        np.testing.assert_array_equal(found[1], alone[1])
+        np.testing.assert_array_equal(found[:, 1], alone[:, 1])
+        assert found[0, 0] == worst
+        bound = metric.statistic(truth_of(Y, TaskKind.REGRESSION), np.column_stack([diverged_once, good]))
+        np.testing.assert_array_equal(bound.selected(COUNTS[:2], np.array([0, 0])), found[:2, 0])
+
+
+def test_a_column_of_infinite_losses_is_never_the_best_in_the_bag() -> None:
+    columns = np.column_stack([np.full(4, 1e200), [1.0, 2.0, 3.0, 5.0]])
+    for metric in (MeanSquaredError(), RootMeanSquaredError()):
+        found = metric.statistic(truth_of(Y, TaskKind.REGRESSION), columns).best_out_of_bag(COUNTS[1:])
+        np.testing.assert_array_equal(found.columns, [1, 1])
+        assert np.isfinite(found.values).all()
+
+
+@pytest.mark.parametrize("outlier", [1e7, 1e9, 1e60, 1e150])
+def test_one_row_far_off_takes_no_digits_from_the_others(outlier: float) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=50)
+    predicted = y[:, None] + rng.normal(size=(50, 3))
+    plain = values(MeanSquaredError(), y, predicted)  # without outliers
+    far = predicted.copy()
+    far[[3, 7, 11], [0, 1, 2]] += [outlier, outlier, outlier**0.5]
+    without = np.ones((2, 50), np.uint8)
+    without[:, [3, 7, 11]] = 0
+    for metric in (MeanSquaredError(), RootMeanSquaredError(), R2()):
+        exact = values(metric, y, predicted, without)
+        np.testing.assert_allclose(values(metric, y, far, without), exact, rtol=1e-6)
+        bound = metric.statistic(truth_of(y, TaskKind.REGRESSION), far)
+        np.testing.assert_allclose(bound.selected(without, np.array([0, 2])), exact[0, [0, 2]], rtol=1e-6)
+        np.testing.assert_allclose(bound.all(without * 0.5), exact, rtol=1e-6)
+    errors = far - y[:, None]
+    np.testing.assert_allclose(values(MeanSquaredError(), y, far), np.mean(errors**2, axis=0)[None], rtol=1e-12)
+    assert (values(MeanSquaredError(), y, far) > plain).all()
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-155, 1e153, 1e155, 1e200, 1e307])
+def test_numbers_at_the_ends_of_float64_are_exact_or_infinite(scale: float) -> None:
+    y, predicted = np.array([1.0, 2.0, 3.0, 6.0]), np.array([2.0, 2.0, 1.0, 9.0])
+    counts = [[1, 1, 1, 1], [2, 0, 0, 2]]
+    for metric, power in ((MeanAbsoluteError(), 1), (MedianAbsoluteError(), 1), (R2(), 0)):
+        exact = values(metric, y, predicted, counts) * scale**power
+        np.testing.assert_allclose(
+            values(metric, y * scale, predicted * scale, counts), exact, rtol=1e-12, atol=1e-14 if power == 0 else 0
+        )
+    overflows = scale > 1.3e154
+    for metric in (MeanSquaredError(), RootMeanSquaredError()):
+        found = values(metric, y * scale, predicted * scale, counts)
+        if overflows:
+            assert (found == np.inf).all()
+        elif scale > 1:
+            root = np.sqrt(found) if metric.name == "mean_squared_error" else found
+            np.testing.assert_allclose(
+                root, values(RootMeanSquaredError(), y, predicted, counts) * scale, rtol=1e-12
+            )
+
+
+def test_differences_that_overflow_are_infinite() -> None:
+    y, predicted = [1.5e308, -1.0, 2.5, 1.0], [-1.5e308, 1.0, 3.0, 1.0]
+    assert values(MeanAbsoluteError(), y, predicted)[0, 0] == np.inf
+    assert values(R2(), y, predicted)[0, 0] == -np.inf
+    assert values(MedianAbsoluteError(), y, predicted)[0, 0] == (0.5 + 2.0) / 2
+    np.testing.assert_array_equal(values(MeanAbsoluteError(), y, predicted, [[0, 1, 1, 2]])[0], [2.5 / 4])
+    assert values(MedianAbsoluteError(), [0.5, 0.0], [1.7e308, 1.7e308])[0, 0] == 1.7e308
+
+
+def test_r2_goes_by_values_as_what_is_observed_does() -> None:
+    y = np.random.default_rng(4).normal(size=60)
+    predicted = np.column_stack([y + 1e-9, y + 1e-10])
+    assert not isinstance(R2().statistic(truth_of(y, TaskKind.REGRESSION), predicted), Fused)
+    np.testing.assert_array_equal(values(R2(), y, predicted), [[1.0, 1.0]])
 
 
 def test_no_row_is_nan() -> None:
