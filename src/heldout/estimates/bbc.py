@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,9 +17,12 @@ from heldout.estimates.intervals import percentile_interval
 from heldout.estimates.types import Estimate
 from heldout.kernels.blocks import map_blocks
 from heldout.kernels.draws import Draws, UndefinedDrawsError, out_of_bag
+from heldout.metrics.aggregate import AggregateScore
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError
 from heldout.task import labels_text
 from heldout.wording import Flag
+
+MANY_REDRAWS = 0.05
 
 
 class Block(NamedTuple):
@@ -97,12 +101,15 @@ class BBC:
 
     def _flags(self, evidence: Evidence, blocks: list[Block], undefined: int, total: int) -> dict[Flag, str]:
         flags: dict[Flag, str] = {}
-        if evidence.n_candidates == 1:
+        if len(evidence.names) == 1:
             flags[Flag.SINGLE_CONFIGURATION] = Flag.SINGLE_CONFIGURATION.filled()
         if undefined:
             flags[Flag.UNDEFINED_BOOTSTRAPS] = Flag.UNDEFINED_BOOTSTRAPS.filled(
                 undefined=undefined, total=total, why=_reasons(evidence.matrix)
             )
+        redraws = sum(block.redraws for block in blocks)
+        if redraws > MANY_REDRAWS * total:
+            flags[Flag.REDRAWN] = Flag.REDRAWN.filled(redraws=redraws, needs=evidence.metric.needs)
         undefined_share = 1 - float(np.mean([block.defined_share for block in blocks]))
         if undefined_share > 0.5:
             flags[Flag.MOSTLY_UNDEFINED_FOLDS] = Flag.MOSTLY_UNDEFINED_FOLDS.filled(
@@ -125,7 +132,7 @@ def bootstrap(matrix: Matrix, evidence: Evidence) -> list[Block]:
     def block(first: int, last: int) -> Block:
         counts, redraws = draws.block(first, last)
         left_out = out_of_bag(counts)
-        defined_share = float(matrix.out_of_bag.defined_segments(left_out).mean())
+        defined_share = min(_defined_share(matrix.scores, counts), _defined_share(matrix.out_of_bag, left_out))
         replay = matrix.replay
         if replay.is_plain_best and replay.scores[0] is matrix.out_of_bag and len(replay.scores[0].segments) == 1:
             return Block(*matrix.out_of_bag.best_out_of_bag(counts), redraws, defined_share)
@@ -134,9 +141,19 @@ def bootstrap(matrix: Matrix, evidence: Evidence) -> list[Block]:
         return Block(chosen, np.where(chosen == NONE_CHOSEN, np.nan, scores), redraws, defined_share)
 
     try:
-        return map_blocks(block, evidence.settings.n_bootstraps, n_threads=evidence.settings.n_threads)
+        # Users' functions may warn in every bootstrap. The filters belong to the process, so they are set around
+        # the threads and not in them.
+        with warnings.catch_warnings():
+            if matrix.out_of_bag.calls_foreign_code or matrix.replay.calls_foreign_code:
+                warnings.simplefilter("ignore")
+            return map_blocks(block, evidence.settings.n_bootstraps, n_threads=evidence.settings.n_threads)
     except UndefinedDrawsError as error:
         raise InputError(undrawable(matrix, evidence, str(error))) from error
+
+
+def _defined_share(score: AggregateScore, counts: NDArray[np.uint8]) -> float:
+    """The mean share of the segments in which the metric is defined; of one segment it says nothing."""
+    return float(score.defined_segments(counts).mean()) if len(score.segments) > 1 else 1.0
 
 
 def draws_of(matrix: Matrix, evidence: Evidence) -> Draws:

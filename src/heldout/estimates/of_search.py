@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates import method_of
 from heldout.estimates.base import Evidence, Method, Settings, conclude
-from heldout.estimates.gather import Aggregate, Question, gather, settings_provenance
+from heldout.estimates.gather import TIES, Aggregate, Question, gather, settings_provenance
 from heldout.estimates.intervals import check_interval_settings
+from heldout.estimates.race import failed_sentence
 from heldout.estimates.types import Alternative, Estimate
 from heldout.fold_scores import FoldScores
 from heldout.kernels.blocks import effective_threads
@@ -36,6 +37,7 @@ class OpaqueMetric:
     tasks: frozenset[TaskKind] = frozenset(TaskKind)
     range: tuple[float, float] = (-np.inf, np.inf)
     needs: Needs = Needs.ROW
+    undefined_without: Needs = Needs.ROW
     row_wise: bool = False
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
@@ -111,15 +113,15 @@ def estimates_of_search(
         opened = {other: found for other in read if (found := metrics[other]) is not None}
         if metric is None or len(opened) < len(read):
             evidence = _from_fold_scores(
-                metric or OpaqueMetric(name), fold_scores[name], predictions, winner, settings, rule
+                truth, metric or OpaqueMetric(name), fold_scores[name], predictions, winner, settings, rule
             )
             estimates[name] = _attempt(chosen, evidence)
             continue
         question = Question(metric, opened, rule, aggregate, settings, groups, sample_weight, params, winner)
         try:
             evidence = gather(truth, predictions, question)
-        except InputError as error:
-            evidence = _from_fold_scores(metric, fold_scores[name], predictions, winner, settings, rule)
+        except Exception as error:  # whatever it is, the search that took hours is kept
+            evidence = _from_fold_scores(truth, metric, fold_scores[name], predictions, winner, settings, rule)
             estimates[name] = _nothing(chosen, evidence, error)
             continue
         estimates[name] = _attempt(chosen, evidence)
@@ -127,6 +129,7 @@ def estimates_of_search(
 
 
 def _from_fold_scores(
+    truth: Truth,
     metric: Metric,
     scores: FoldScores,
     predictions: HeldOutPredictions,
@@ -134,7 +137,21 @@ def _from_fold_scores(
     settings: Settings,
     rule: SelectionRule,
 ) -> Evidence:
-    candidates = np.array([j for j in range(scores.n_configurations) if j not in predictions.failed], dtype=np.intp)
+    failed = predictions.failed
+    candidates = np.array([j for j in range(scores.n_configurations) if j not in failed], dtype=np.intp)
+    flags: dict[Flag, str] = {}
+    if failed:
+        flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(predictions.names, failed)
+    if not predictions.exchangeable:
+        flags[Flag.NOT_EXCHANGEABLE] = Flag.NOT_EXCHANGEABLE.filled()
+    tested = truth.n_rows
+    if predictions.folds is not None and (predictions.folds < 0).any():
+        in_play = predictions.folds >= 0
+        used = in_play.any(axis=1)
+        tested = int(used.sum())
+        flags[Flag.INCOMPLETE_PREDICTIONS] = Flag.INCOMPLETE_PREDICTIONS.filled(
+            used=tested, total=truth.n_rows, cells=in_play[used].mean()
+        )
     return Evidence(
         metric=metric,
         names=predictions.names,
@@ -143,11 +160,14 @@ def _from_fold_scores(
         settings=settings,
         matrix=None,
         fold_scores=scores.values[:, candidates],
-        n_rows_used=predictions.n_rows,
+        n_rows_used=tested,
+        flags=flags,
         provenance={
             **settings_provenance(settings),
             "aggregate": "folds",
             "selection": rule.name,
+            "ties": TIES,
+            "n_rows": truth.n_rows,
             "n_configurations": scores.n_configurations,
             "n_candidates": len(candidates),
             "training_rows": predictions.training_rows,
@@ -158,15 +178,16 @@ def _from_fold_scores(
 def _attempt(method: Method, evidence: Evidence) -> Estimate:
     try:
         estimate = method.estimate(evidence)
-    except InputError as error:
+    except Exception as error:  # as above
         return _nothing(method, evidence, error)
     if np.isnan(estimate.value):
         warnings.warn(HeldoutWarning(" ".join(estimate.flags.values())), stacklevel=4)
     return estimate
 
 
-def _nothing(method: Method, evidence: Evidence, error: InputError) -> Estimate:
-    reason = str(error).rstrip(".")
+def _nothing(method: Method, evidence: Evidence, error: Exception) -> Estimate:
+    kind = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
+    reason = kind + str(error).rstrip(".")
     message = Flag.UNDEFINED.filled(reason=reason)
     warnings.warn(HeldoutWarning(f"{evidence.metric.name}: {message}"), stacklevel=4)
     return conclude(evidence, method, float("nan"), flags={Flag.UNDEFINED: message})

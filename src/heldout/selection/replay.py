@@ -44,6 +44,11 @@ class SelectionReplay:
         """Whether the choice is the best score of one metric, for which kernels have a fused path."""
         return isinstance(self.rule, Best)
 
+    @property
+    def calls_foreign_code(self) -> bool:
+        """Whether replaying runs functions of the user, which may warn."""
+        return not self.is_plain_best or any(score.calls_foreign_code for score in self.scores)
+
     def choose(self, counts: Weightings) -> NDArray[np.intp]:
         """(L,): the candidate column chosen under each weighting, ``NONE_CHOSEN`` where none can be."""
         values = np.stack([_oriented(score, score.all(counts)) for score in self.scores], axis=2)
@@ -51,7 +56,7 @@ class SelectionReplay:
         if self.rule.reads_fold_scores and self.by_fold:
             folds = np.stack([_oriented(score, score.by_segment(counts)) for score in self.by_fold], axis=3)
         table = ScoreTable(
-            self._all_configurations(tie_exactly(values), axis=1),
+            self._all_configurations(tie_exactly(values) if self._averages else values, axis=1),
             self.metric_names,
             self.params,
             None if folds is None else self._all_configurations(folds, axis=2),
@@ -62,6 +67,11 @@ class SelectionReplay:
         """(L,): whether every score that the rule reads is defined."""
         defined = [score.defined(counts) for score in self.scores]
         return np.asarray(np.logical_and.reduce(defined))
+
+    @property
+    def _averages(self) -> bool:
+        """Whether scores are means over several segments, whose last bits are noise."""
+        return any(len(score.segments) > 1 for score in self.scores)
 
     def _all_configurations(self, values: Floats, axis: int) -> Floats:
         if len(self.candidates) == len(self.params):

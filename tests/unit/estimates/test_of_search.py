@@ -128,7 +128,7 @@ def test_a_metric_that_cannot_read_the_winner_gives_nan_and_says_so():
 def test_a_class_of_one_row_gives_nan_and_a_warning():
     y = np.where(np.arange(120) == 0, "rare", "common")
     truth = truth_of(y)
-    with pytest.warns(HeldoutWarning, match="class 'rare' has 1 rows"):
+    with pytest.warns(HeldoutWarning, match="class 'rare' has 1 row"):
         found = estimates_of_search(
             truth,
             PREDICTIONS,

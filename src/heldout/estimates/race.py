@@ -1,0 +1,162 @@
+"""The race: which configurations are candidates, and on which rows they can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import InputError
+from heldout.metrics.base import Metric, Needs, needed_codes
+from heldout.predictions import HeldOutPredictions
+from heldout.task import Truth, labels_text
+from heldout.wording import Flag
+
+FEW_GROUPS = 10
+SHOWN = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Race:
+    """Who is compared, and where.
+
+    Attributes
+    ----------
+    candidates : ndarray of int
+        Configurations that did not fail.
+    in_play : ndarray of bool, shape (N, R)
+        What all of them predicted.
+    used : ndarray of int
+        Rows in play in some repeat.
+    unit_of_row : ndarray of int, shape (len(used),)
+        What a bootstrap draws whole: the row, or its group.
+    flags : dict
+    """
+
+    candidates: NDArray[np.intp]
+    in_play: NDArray[np.bool_]
+    used: NDArray[np.intp]
+    unit_of_row: NDArray[np.intp]
+    flags: dict[Flag, str] = field(default_factory=dict)
+
+
+def start_race(predictions: HeldOutPredictions, metrics: Sequence[Metric], groups: NDArray[Any] | None) -> Race:
+    """Set aside who failed and what not everybody predicted.
+
+    Raises
+    ------
+    InputError
+        When no configuration, row, or second group is left, or groups were not held out whole.
+    """
+    predicted = np.logical_and.reduce([predictions.predicted(metric) for metric in metrics])
+    failed = failures(predictions, predicted)
+    candidates = np.array([j for j in range(predictions.n_configurations) if j not in failed], dtype=np.intp)
+    if not candidates.size:
+        first = min(failed)
+        raise InputError(
+            f"all {predictions.n_configurations} configurations failed, so nothing can be estimated; the first: "
+            f"{predictions.names[first]}: {failed[first]}."
+        )
+    in_play = predicted[:, candidates].all(axis=1)
+    used = np.flatnonzero(in_play.any(axis=1))
+    if not used.size:
+        raise InputError(
+            f"no row was predicted by all {len(candidates)} configurations; leave out the configurations that "
+            "predicted few rows."
+        )
+    flags: dict[Flag, str] = {}
+    if failed:
+        flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(predictions.names, failed)
+    if not in_play.all():
+        flags[Flag.INCOMPLETE_PREDICTIONS] = Flag.INCOMPLETE_PREDICTIONS.filled(
+            used=len(used), total=len(in_play), cells=in_play[used].mean()
+        )
+    if not predictions.exchangeable:
+        flags[Flag.NOT_EXCHANGEABLE] = Flag.NOT_EXCHANGEABLE.filled()
+    _check_groups_held_out(groups, predictions.folds)
+    return Race(candidates, in_play, used, _units(predictions, groups, used, flags), flags)
+
+
+def failures(predictions: HeldOutPredictions, predicted: NDArray[np.bool_]) -> dict[int, str]:
+    """Configurations that are no candidates, and why."""
+    failed = dict(predictions.failed)
+    for column in np.flatnonzero(~predicted.any(axis=(0, 2))).tolist():
+        failed.setdefault(column, "it predicted no row")
+    folds = predictions.folds
+    if folds is None:
+        return failed
+    racing = np.array([j for j in range(predictions.n_configurations) if j not in failed], dtype=np.intp)
+    for repeat in range(folds.shape[1]):
+        for code in np.unique(folds[folds[:, repeat] >= 0, repeat]):
+            has = predicted[folds[:, repeat] == code][:, racing, repeat].any(axis=0)
+            if has.any():
+                for column in racing[~has].tolist():
+                    failed[column] = "it predicted no row of a fold that others predicted"
+    return failed
+
+
+def failed_sentence(names: Sequence[str], failed: Mapping[int, str]) -> str:
+    """The flag of failed configurations, naming the first few."""
+    shown = "; ".join(f"{names[j]} ({failed[j]})" for j in sorted(failed)[:SHOWN])
+    more = f"; and {len(failed) - SHOWN} more" if len(failed) > SHOWN else ""
+    return Flag.FAILED_CONFIGURATIONS.filled(failed=len(failed), total=len(names), which=shown + more)
+
+
+def _units(
+    predictions: HeldOutPredictions, groups: NDArray[Any] | None, used: NDArray[np.intp], flags: dict[Flag, str]
+) -> NDArray[np.intp]:
+    if groups is None:
+        if predictions.grouped:
+            flags[Flag.GROUPS_NOT_GIVEN] = Flag.GROUPS_NOT_GIVEN.filled()
+        return np.arange(len(used))
+    codes = np.unique(groups[used], return_inverse=True)[1].astype(np.intp)
+    n_groups = int(codes.max()) + 1
+    if n_groups < FEW_GROUPS:
+        flags[Flag.FEW_GROUPS] = Flag.FEW_GROUPS.filled(groups=n_groups)
+    return codes
+
+
+def _check_groups_held_out(groups: NDArray[Any] | None, folds: NDArray[np.int32] | None) -> None:
+    """Every group must lie in one fold of a repeat, or outside of all of them: then no model that predicts it
+    has seen it."""
+    if groups is None or folds is None:
+        return
+    names, codes = np.unique(groups, return_inverse=True)
+    for repeat in range(folds.shape[1]):
+        pairs = np.unique(np.stack([codes, folds[:, repeat]]), axis=1)
+        split = np.flatnonzero(np.bincount(pairs[0], minlength=len(names)) > 1)
+        if split.size:
+            raise InputError(
+                f"group {labels_text(names[split[:1]])} stands in several folds of a repeat (or partly in none), "
+                "so that its rows were predicted by models that had seen the group; use folds that keep groups "
+                "whole, such as GroupKFold's."
+            )
+
+
+def check_enough(truth: Truth, unit_of_row: NDArray[np.intp], metrics: Sequence[Metric], grouped: bool) -> None:
+    """Something to draw and something to leave out, of everything that the metrics need.
+
+    Raises
+    ------
+    InputError
+        Naming the class and its count.
+    """
+    unit = "group" if grouped else "row"
+    n_units = int(unit_of_row.max()) + 1
+    if n_units < 2:
+        raise InputError(f"at least 2 {unit}s are needed to draw some and leave some out, got {n_units}.")
+    for metric in metrics:
+        if metric.needs is Needs.TWO_VALUES and len(np.unique(truth.values)) < 2:
+            raise InputError(f"{metric.name} needs {metric.needs}, but the target is constant.")
+        for code in needed_codes(metric, truth):
+            have = len(np.unique(unit_of_row[truth.values == code]))
+            if have < 2:
+                assert truth.classes is not None
+                label = labels_text(truth.classes[code : code + 1])
+                raise InputError(
+                    f"class {label} has {have} {unit}{'' if have == 1 else 's'}, and {metric.name} needs at least "
+                    f"2, one to draw and one to leave out; gather more {unit}s of it."
+                )
