@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import sklearn.metrics as skm
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression, PoissonRegressor
@@ -19,7 +20,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from heldout.errors import HeldoutWarning, InputError
-from heldout.metrics.base import Metric, Response
+from heldout.metrics.aggregate import aggregate_score
+from heldout.metrics.base import Metric, Response, needed_codes
 from heldout.metrics.classification import Accuracy, Brier, FScore, LogLoss
 from heldout.metrics.custom import CustomMetric
 from heldout.metrics.from_scorer import metric_from_scorer
@@ -112,6 +114,87 @@ def test_every_scorer_name_gives_the_scorer_s_value(name: str, kind: str) -> Non
             assert (TaskKind.REGRESSION in metric.tasks) != (kind == "numbers")
             continue
         assert ours == pytest.approx(theirs, rel=1e-12, abs=1e-12)
+
+
+class Told(BaseEstimator):
+    """Answers with what it was told for the row numbers that it is given as X."""
+
+    def __init__(self, told: NDArray[Any]) -> None:
+        self.told = told
+
+
+class ToldNumbers(RegressorMixin, Told):
+    def predict(self, X: Any) -> Any:
+        return self.told[X[:, 0]]
+
+
+class ToldProbabilities(ClassifierMixin, Told):
+    @property
+    def classes_(self) -> Any:
+        return np.arange(self.told.shape[1])
+
+    def predict_proba(self, X: Any) -> Any:
+        return self.told[X[:, 0]]
+
+    def predict(self, X: Any) -> Any:
+        return self.told[X[:, 0]].argmax(axis=1)
+
+
+FOLDS = {
+    "two": [[0, 1, 0, 1, 1], [0, 0, 0], [1, 1, 1], [1, 0, 0], [0], [1]],
+    "three": [[0, 1, 2, 1, 1], [0, 0, 2], [1, 1, 1], [1, 0, 2, 2], [0, 1], [2]],
+    "numbers": [[0.5, 1.5, 2.0], [2.0, 2.0, 2.0], [3.5, 3.5], [1.0, 2.5, 0.5, 4.0], [1.5]],
+}
+"""Targets by fold: whole, without a class, with one class, with one row; constant."""
+
+
+def one_hot_or_close(codes: NDArray[Any], n_classes: int, rng: np.random.Generator) -> NDArray[Any]:
+    return 0.6 * np.eye(n_classes)[codes] + 0.4 * rng.dirichlet(np.ones(n_classes), len(codes))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("kind", list(FOLDS))
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_mean_over_folds_is_that_of_the_scorer_s_finite_scores(name: str, kind: str, seed: int) -> None:
+    y = np.concatenate([np.array(fold) for fold in FOLDS[kind]])
+    fold_of = np.repeat(np.arange(len(FOLDS[kind])), [len(fold) for fold in FOLDS[kind]]).astype(np.int32)
+    truth = truth_of(y, TaskKind.REGRESSION if kind == "numbers" else None)
+    metric = metric_from_scorer(get_scorer(name))
+    assert metric is not None
+    try:
+        metric = check_fits(metric, truth)
+    except InputError:
+        return
+    rng = np.random.default_rng(seed)
+    if kind == "numbers":
+        told = np.where(y == 3.5, 3.5, y + rng.exponential(size=len(y)))  # one constant fold is hit
+        model, predictions = ToldNumbers(told), told[:, None, None]
+    else:
+        guessed = np.where(rng.random(len(y)) < 0.7, y, rng.integers(0, truth.n_classes, len(y)))
+        told = one_hot_or_close(guessed, truth.n_classes, rng)
+        model = ToldProbabilities(told)
+        labels = Response.LABELS in metric.responses
+        given = told.argmax(axis=1).astype(np.int32) if labels else told[:, 1] if kind == "two" else told
+        predictions = given[:, None, None]
+    scores = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for fold in np.unique(fold_of):
+            rows = np.flatnonzero(fold_of == fold)
+            try:
+                scores.append(get_scorer(name)(model, rows[:, None], y[rows]))
+            except (ValueError, IndexError, ZeroDivisionError):
+                scores.append(np.nan)
+        bound = aggregate_score(metric, truth, predictions, fold_of[:, None], as_folds=True)
+        found, parts = bound.observed()[0], bound.observed_by_segment()[:, 0]
+    if (name, kind) == ("neg_brier_score", "three") and np.isnan(scores[0]):
+        return  # new in scikit-learn 1.7
+    finite = np.where(np.isfinite(scores), scores, np.nan)
+    np.testing.assert_allclose(parts, finite, rtol=1e-12, atol=1e-12)
+    if np.isnan(finite).all():
+        assert np.isnan(found)
+    else:
+        assert found == pytest.approx(np.nanmean(finite), rel=1e-12, abs=1e-12)
 
 
 def test_which_names_have_kernels() -> None:
@@ -276,6 +359,59 @@ def test_an_estimator_s_own_score_is_accuracy_or_r2() -> None:
         metric_from_scorer(check_scoring(make_pipeline(StandardScaler(), LinearDiscriminantAnalysis())))
         == Accuracy()
     )
+
+
+@pytest.mark.parametrize(
+    ("scorer", "tasks"),
+    [
+        (get_scorer("neg_mean_absolute_percentage_error"), {TaskKind.REGRESSION}),
+        (get_scorer("neg_mean_poisson_deviance"), {TaskKind.REGRESSION}),
+        (get_scorer("explained_variance"), {TaskKind.REGRESSION}),
+        (make_scorer(skm.d2_pinball_score, alpha=0.3), {TaskKind.REGRESSION}),
+        (get_scorer("jaccard"), {TaskKind.BINARY, TaskKind.MULTICLASS}),
+        (make_scorer(skm.f1_score, labels=[0, 1], average="macro"), {TaskKind.BINARY, TaskKind.MULTICLASS}),
+        (make_scorer(rmse_over_mean), set(TaskKind) - {TaskKind.SURVIVAL}),  # nobody knows
+    ],
+    ids=repr,
+)
+def test_functions_of_numbers_are_for_regressions_only(scorer: Any, tasks: set[TaskKind]) -> None:
+    # A target of whole numbers would else be read as labels, and predictions of 2.5 refused.
+    metric = metric_from_scorer(scorer)
+    assert metric is not None
+    assert metric.tasks == tasks
+
+
+@pytest.mark.parametrize(
+    ("scorer", "codes"),
+    [
+        (get_scorer("jaccard"), [1]),
+        (make_scorer(skm.jaccard_score, pos_label=0), [0]),
+        (make_scorer(skm.f1_score, pos_label=0, zero_division=1), [0]),
+        (get_scorer("jaccard_macro"), [0, 1]),
+        (get_scorer("jaccard_micro"), []),
+        (make_scorer(skm.average_precision_score, average="micro", response_method="predict_proba"), [1]),
+        (make_scorer(skm.cohen_kappa_score), [0, 1]),
+        (make_scorer(skm.log_loss, normalize=False, response_method="predict_proba"), []),
+        (make_scorer(skm.roc_auc_score, max_fpr=0.5, response_method="predict_proba"), [0, 1]),
+    ],
+    ids=repr,
+)
+def test_a_function_that_is_called_needs_the_classes_that_its_kernel_would(scorer: Any, codes: list[int]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HeldoutWarning)  # a log loss that is maximised
+        metric = metric_from_scorer(scorer)
+    assert metric is not None
+    assert needed_codes(metric, truth_of(TWO)) == codes
+
+
+def test_arguments_may_be_lists_and_arrays() -> None:
+    for labels in ([0, 1], np.array([0, 1])):
+        metric = metric_from_scorer(make_scorer(skm.f1_score, labels=labels, average="macro"))
+        assert metric is not None
+        assert metric == metric
+        assert {metric: 1}[metric] == 1
+    weights = metric_from_scorer(make_scorer(skm.r2_score, multioutput=np.array([0.5, 0.5])))
+    assert isinstance(weights, CustomMetric)
 
 
 def test_what_cannot_be_opened_is_none() -> None:

@@ -12,8 +12,9 @@ the metric needs, so that chance never turns a fold into a 0.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -264,20 +265,25 @@ def aggregate_score(
             rows = np.flatnonzero(segments[:, repeat] == code)
             mine = truth.rows(rows)
             statistic = metric.statistic(mine, predictions[rows, :, repeat])
-            standing = Standing.ORDINARY
+            segment = Segment(rows, mine, positive, statistic, metric.needs)
             if as_folds:
-                own = np.ones(len(rows)) if sample_weight is None else sample_weight[rows]
-                standing = _standing(metric, mine, positive, own)
-            parts.append(Segment(rows, mine, positive, statistic, metric.needs, standing))
+                segment = replace(segment, standing=_standing(metric, segment, sample_weight))
+            parts.append(segment)
     if not parts:
         raise InputError("no row is in play: every row's segment is -1; give at least one predicted row.")
     return AggregateScore(metric, tuple(parts), truth.n_rows, predictions.shape[1], sample_weight)
 
 
-def _standing(metric: Metric, truth: Truth, positive: int | None, weights: Floats) -> Standing:
-    """Of a fold whose rows weigh ``weights``, each drawn once."""
-    if not metric.undefined_without.met(truth, positive, weights[None, :])[0]:
+def _standing(metric: Metric, fold: Segment, sample_weight: Floats | None) -> Standing:
+    """Of a fold, from its rows drawn once each."""
+    once = np.ones((1, len(fold.rows)), dtype=np.uint8)
+    weights = once if sample_weight is None else once * sample_weight[fold.rows]
+    if not metric.undefined_without.met(fold.truth, fold.positive, weights)[0]:
         return Standing.UNDEFINED
-    if not metric.needs.met(truth, positive, weights[None, :])[0]:
-        return Standing.DEGENERATE
-    return Standing.ORDINARY
+    if getattr(metric, "calls_foreign_code", False):
+        # What a function is undefined without is not always declared, so it is asked.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if np.isnan(fold.statistic.all(weights)).all():
+                return Standing.UNDEFINED
+    return Standing.ORDINARY if fold.defined(weights)[0] else Standing.DEGENERATE

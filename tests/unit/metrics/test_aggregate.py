@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -9,12 +13,22 @@ import pytest
 
 from heldout.errors import InputError
 from heldout.metrics.aggregate import AggregateScore, aggregate_score, best_columns
-from heldout.metrics.base import Metric, Response
-from heldout.metrics.classification import Accuracy, FScore
+from heldout.metrics.base import Metric, Response, needed_codes, positive_of
+from heldout.metrics.classification import (
+    Accuracy,
+    BalancedAccuracy,
+    Brier,
+    FScore,
+    LogLoss,
+    MatthewsCorrelation,
+    Precision,
+    Recall,
+)
 from heldout.metrics.custom import custom
 from heldout.metrics.named import metric_named
 from heldout.metrics.ranking import AveragePrecision, RocAuc
 from heldout.metrics.regression import R2, MeanSquaredError
+from heldout.metrics.signed import Signed
 from heldout.selection.base import NONE_CHOSEN
 from heldout.task import Truth, truth_of
 
@@ -156,6 +170,170 @@ def test_r2_needs_two_different_values() -> None:
     draws = np.array([[1, 1, 1], [2, 1, 0], [0, 0, 3]], dtype=np.uint8)
     score = pooled(R2(), truth, np.zeros((3, 1, 1)))
     np.testing.assert_array_equal(score.defined(draws), [True, False, False])
+
+
+FOLDS_OF_THREE = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2], dtype=np.int32)[:, None]
+ONCE = np.ones((1, 9), dtype=np.uint8)
+
+
+def test_a_fold_without_positives_counts_as_in_scikit_learn_and_chance_makes_no_more_of_them() -> None:
+    truth = truth_of([1, 0, 0, 0, 0, 0, 1, 1, 0])
+    predicted = np.array([1, 0, 0, 1, 0, 0, 1, 1, 0], dtype=np.int32)[:, None, None]
+    score = aggregate_score(FScore(), truth, predicted, FOLDS_OF_THREE, as_folds=True)
+    assert score.degenerate_segments == 1
+    np.testing.assert_array_equal(score.observed_by_segment()[:, 0], [1.0, 0.0, 1.0])
+    assert score.observed()[0] == pytest.approx(2 / 3)
+    draws = np.array(
+        [
+            [0, 2, 1, 1, 1, 1, 1, 1, 1],  # no positive row of the first fold: it is left out
+            [0, 2, 1, 0, 0, 0, 1, 1, 1],  # nor any of the second
+            [0, 2, 1, 1, 1, 1, 0, 0, 3],  # nothing but the 0 of the second: drawn again
+        ],
+        dtype=np.uint8,
+    )
+    np.testing.assert_array_equal(score.defined_segments(draws)[:2], [[False, True, True], [False, False, True]])
+    np.testing.assert_allclose(score.all(draws)[:2, 0], [1 / 2, 1.0])
+    np.testing.assert_array_equal(score.defined(draws), [True, True, False])
+    np.testing.assert_array_equal(score.selected(draws, np.zeros(3, np.intp)), score.all(draws)[:, 0])
+
+
+def test_pooled_rows_have_no_degenerate_segments() -> None:
+    truth = truth_of([1, 0, 0, 0, 0, 0, 1, 1, 0])
+    score = aggregate_score(FScore(), truth, np.zeros((9, 1, 1), np.int32), FOLDS_OF_THREE)
+    assert score.degenerate_segments == 0
+    np.testing.assert_array_equal(score.defined_segments(ONCE), [[True, False, True]])
+
+
+def test_where_every_fold_is_degenerate_any_row_will_do() -> None:
+    # Leaving one out, balanced accuracy of a fold is whether its row was right, in scikit-learn too.
+    truth = truth_of([1, 0, 0, 1])
+    predicted = np.array([1, 0, 1, 0], dtype=np.int32)[:, None, None]
+    folds = np.arange(4, dtype=np.int32)[:, None]
+    score = aggregate_score(BalancedAccuracy(), truth, predicted, folds, as_folds=True)
+    assert score.degenerate_segments == 4
+    draws = np.array([[1, 1, 1, 1], [0, 4, 0, 0]], dtype=np.uint8)
+    np.testing.assert_array_equal(score.defined(draws), [True, True])
+    np.testing.assert_array_equal(score.all(draws)[:, 0], [0.5, 1.0])
+
+
+def test_a_log_loss_of_one_class_has_no_score_in_scikit_learn_and_none_here_however_it_is_drawn() -> None:
+    truth = truth_of([1, 0, 0, 0, 0, 0, 1, 1, 0])
+    given = np.linspace(0.1, 0.9, 9)[:, None, None]
+    score = aggregate_score(LogLoss(), truth, given, FOLDS_OF_THREE, as_folds=True)
+    assert score.degenerate_segments == 0
+    parts = score.observed_by_segment()[:, 0]
+    np.testing.assert_array_equal(np.isnan(parts), [False, True, False])
+    assert score.observed()[0] == pytest.approx(np.nanmean(parts))
+    draws = np.array([[1, 0, 0, 5, 0, 0, 0, 0, 3], [0, 0, 0, 9, 0, 0, 0, 0, 0]], dtype=np.uint8)
+    np.testing.assert_array_equal(score.defined_segments(draws), [[True, False, True], [False] * 3])
+    np.testing.assert_array_equal(np.isnan(score.all(draws)[:, 0]), [False, True])
+
+
+def test_one_fold_alone_may_be_undefined() -> None:
+    truth = truth_of([0, 0, 1])
+    one = np.array([0, 0, -1], dtype=np.int32)[:, None]
+    score = aggregate_score(LogLoss(), truth, np.full((3, 2, 1), 0.5), one, as_folds=True)
+    counts = np.ones((2, 3), dtype=np.uint8)
+    assert np.isnan(score.all(counts)).all()
+    found = score.best_out_of_bag(counts)
+    np.testing.assert_array_equal(found.columns, NONE_CHOSEN)
+    assert np.isnan(found.values).all()
+
+
+def test_a_constant_fold_has_the_r2_of_scikit_learn_and_one_of_one_row_has_none() -> None:
+    truth = truth_of([0.5, 0.5, 0.5, 2.5, 2.5, 1.0, 2.0, 4.0, 3.5], "regression")
+    values = np.array([0.5, 0.5, 0.7, 2.5, 2.5, 1.0, 2.0, 3.0, 1.0])[:, None, None]
+    folds = np.array([0, 0, 0, 1, 1, 2, 2, 2, 3], dtype=np.int32)[:, None]
+    score = aggregate_score(R2(), truth, values, folds, as_folds=True)
+    assert score.degenerate_segments == 2
+    spread = 14 / 3  # of 1, 2, 4
+    np.testing.assert_allclose(score.observed_by_segment()[:, 0], [0.0, 1.0, 1 - 1 / spread, np.nan])
+
+
+def test_weights_of_0_are_no_rows_of_a_fold() -> None:
+    truth = truth_of([1, 0, 0, 0, 0, 0, 1, 1, 0])
+    weights = np.ones(9)
+    weights[0] = 0.0
+    predicted = np.zeros((9, 1, 1), np.int32)
+    score = aggregate_score(FScore(), truth, predicted, FOLDS_OF_THREE, weights, as_folds=True)
+    assert score.degenerate_segments == 2
+
+
+def test_a_fold_in_which_a_function_gives_nobody_a_number_is_left_out() -> None:
+    def undeclared(y_true: Any, y_pred: Any) -> float:
+        if y_true.max() == 0:
+            raise ZeroDivisionError("no events")
+        return float(y_pred.sum() / y_true.sum())
+
+    metric = custom(undeclared, greater_is_better=True, response="labels")
+    truth = truth_of([1, 0, 0, 0, 0, 0, 1, 1, 0])
+    predicted = np.array([1, 0, 0, 1, 0, 0, 1, 0, 0], dtype=np.int32)[:, None, None]
+    score = aggregate_score(metric, truth, predicted, FOLDS_OF_THREE, as_folds=True)
+    np.testing.assert_array_equal(score.defined_segments(ONCE), [[True, False, True]])
+    assert score.observed() == (1 + 1 / 2) / 2
+    assert "ZeroDivisionError: no events" in score.failures
+
+
+def test_it_says_whether_values_come_from_others_and_how_the_best_is_found() -> None:
+    mine = custom(lambda y, p: 0.0, greater_is_better=True, response="labels", name="nothing")
+    labels = np.zeros((N, 2, 1), np.int32)
+    assert pooled(mine, LABELS, labels).calls_foreign_code
+    assert not pooled(mine, LABELS, labels).has_fused_path
+    assert not pooled(Accuracy(), LABELS, labels).calls_foreign_code
+    assert pooled(Accuracy(), LABELS, labels).has_fused_path
+    assert not pooled(Accuracy(), LABELS, labels, sample_weight=np.ones(N)).has_fused_path
+    assert not by_folds(Accuracy(), LABELS, labels).has_fused_path
+
+
+def test_threads_leave_the_warning_filters_of_the_process_alone() -> None:
+    def slow(y_true: Any, y_pred: Any) -> float:
+        time.sleep(0.0005 if threading.current_thread().name.endswith("_1") else 0)
+        return 0.0
+
+    score = pooled(custom(slow, greater_is_better=True, response="labels"), LABELS, np.zeros((N, 1, 1), np.int32))
+    before = list(warnings.filters)
+    seen = []
+    with ThreadPoolExecutor(2) as pool:
+        for _ in range(10):
+            pending = [pool.submit(score.all, COUNTS) for _ in range(4)]
+            seen.append(list(warnings.filters))
+            [future.result() for future in pending]
+    assert all(filters == before for filters in [*seen, list(warnings.filters)])
+
+
+@pytest.mark.parametrize(
+    ("metric", "codes"),
+    [
+        (FScore(), [1]),
+        (FScore(pos_label="a"), [0]),
+        (Recall(pos_label="a"), [0]),
+        (Precision("weighted"), [0, 1]),
+        (FScore("macro"), [0, 1]),
+        (FScore("micro"), []),
+        (MatthewsCorrelation(), [0, 1]),
+        (BalancedAccuracy(), [0, 1]),
+        (RocAuc(), [0, 1]),
+        (AveragePrecision(pos_label="a"), [0]),
+        (Signed(AveragePrecision(pos_label="a"), 1), [0]),
+        (LogLoss(), []),
+        (Brier(), []),
+        (Accuracy(), []),
+    ],
+    ids=lambda p: getattr(p, "name", ""),
+)
+def test_the_classes_that_a_bootstrap_needs(metric: Metric, codes: list[int]) -> None:
+    assert needed_codes(metric, truth_of(["a", "b", "b"])) == codes
+
+
+def test_the_classes_that_a_bootstrap_needs_of_several_and_of_numbers() -> None:
+    three = truth_of(["a", "b", "c"])
+    assert needed_codes(AveragePrecision(), three) == [0, 1, 2]
+    assert needed_codes(FScore("macro"), three) == [0, 1, 2]
+    assert needed_codes(Brier(), three) == []
+    assert needed_codes(R2(), truth_of([0.5, 1.5], "regression")) == []
+    assert positive_of(FScore("macro"), three) is None
+    assert positive_of(FScore(pos_label="a"), truth_of(["a", "b"])) == 0
+    assert positive_of(RocAuc(), truth_of(["a", "b"], pos_label="a")) == 0
 
 
 def test_rows_that_are_not_in_play_do_not_count() -> None:

@@ -113,7 +113,7 @@ def test_arguments_that_neither_hash_nor_compare_are_no_obstacle() -> None:
         )
 
     one, other = make(), make()
-    assert one == one  # noqa: PLR0124 -- equality must not raise
+    assert one == one
     assert one != other
     assert Signed(one, -1) == Signed(one, -1) != Signed(other, -1)
     assert len({one, other, Signed(one, -1), Signed(one, -1)}) == 3
