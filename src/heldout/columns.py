@@ -89,7 +89,7 @@ def missing(column: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def numbers_of(
-    array: NDArray[Any], what: str, otherwise: str = "convert text with astype(float)"
+    array: NDArray[Any], what: str, otherwise: str = "convert them with astype(float)"
 ) -> NDArray[np.float64]:
     """The array as float64, NaN where missing.
 

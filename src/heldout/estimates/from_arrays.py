@@ -1,26 +1,30 @@
-"""From a user's arrays to held-out predictions: which response they are, and what a metric reads of them.
+"""From a user's arrays to held-out predictions: shapes, names and folds.
 
-What cannot be told apart is asked back: an array is never read in the likelier of two ways where the answer
-would differ.
+What the numbers are is told in ``responses``. A setting that would do nothing is refused, as whoever gave it
+expects that it does something.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.columns import array_of, check_labels_or_numbers, counted, numbers_of
 from heldout.errors import InputError
+from heldout.estimates.responses import ResponseName as ResponseName
+from heldout.estimates.responses import check_settings, read_response
 from heldout.folds import folds_from_labels
 from heldout.metrics.base import Metric, Response
-from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
-from heldout.task import TaskKind, Truth, codes_of, labels_text, missing
+from heldout.predictions import HeldOutPredictions
+from heldout.task import TaskKind, Truth
 
-ResponseName: TypeAlias = Literal["auto", "labels", "probabilities", "decision"]
-RESPONSES = ("auto", "labels", "probabilities", "decision")
 SHAPES = "(rows, configurations), (rows, configurations, repeats) or (rows, configurations, repeats, classes)"
+TWO_DECIMALS = 0.0101
+"""How far from 1 the sum of class probabilities lies that were rounded to two decimals, and a little."""
 
 
 def read_predictions(
@@ -37,8 +41,8 @@ def read_predictions(
     Parameters
     ----------
     predictions : array-like or table
-        (N, C), (N, C, R) or (N, C, R, n_classes); NaN (None for labels) where not predicted. The columns of a
-        table name its configurations.
+        (N, C), (N, C, R) or (N, C, R, n_classes); NaN (None for labels) or masked where not predicted. The
+        columns of a table name its configurations.
     response : "auto", "labels", "probabilities" or "decision"
         What the numbers are.
     threshold : float, optional
@@ -49,47 +53,99 @@ def read_predictions(
     Raises
     ------
     InputError
+        When the array cannot be used, can be read in two ways, or a setting would do nothing.
     """
-    if response not in RESPONSES:
-        raise InputError(f"response must be one of {', '.join(RESPONSES)}, got {response!r}.")
+    check_settings(response, threshold)
     array, names = _four_dimensional(truth, predictions)
     labels = None if folds is None else folds_from_labels(folds, truth.n_rows, array.shape[2])
-    failed: dict[int, str] = {}
     if truth.kind is TaskKind.REGRESSION:
-        kind, held = Response.VALUES, _numeric(array)[..., 0]
+        _refuse_of_numbers(metric, response, threshold)
+        kind, held = Response.VALUES, _values(array)
     else:
-        kind, held = _classification(truth, array, metric, response, threshold)
-    if held.dtype.kind == "f":
-        infinite = np.isinf(held).reshape(held.shape[0], held.shape[1], -1).any(axis=(0, 2))
-        failed = {int(column): "it predicted an infinite value" for column in np.flatnonzero(infinite)}
-        held = np.where(np.isinf(held), np.nan, held) if failed else held
-    return HeldOutPredictions(
-        {kind: held}, names, labels, truth.classes, truth.positive, failed, training_rows=_training_rows(labels)
+        kind, held = read_response(truth, array, metric, response, threshold)
+    return without_infinite(
+        HeldOutPredictions(
+            {kind: held}, names, labels, truth.classes, truth.positive, training_rows=_training_rows(labels)
+        ),
+        metric,
     )
 
 
-def with_folds(predictions: HeldOutPredictions, folds: Any) -> HeldOutPredictions:
-    """The same predictions with the user's folds in place of their own."""
-    labels = folds_from_labels(folds, predictions.n_rows, predictions.n_repeats)
-    return replace(predictions, folds=labels, training_rows=_training_rows(labels))
+def checked_held_out(
+    truth: Truth,
+    predictions: HeldOutPredictions,
+    metric: Metric,
+    *,
+    response: ResponseName = "auto",
+    threshold: float | None = None,
+    folds: Any = None,
+) -> HeldOutPredictions:
+    """Held-out predictions that are such already, with the user's folds in place of their own.
+
+    Raises
+    ------
+    InputError
+        When their arrays do not fit each other or the target, or a setting would do nothing.
+    """
+    check_settings(response, threshold)
+    _check_shapes(predictions)
+    if predictions.n_rows != truth.n_rows:
+        raise InputError(
+            f"predictions are of {counted(predictions.n_rows, 'row')}, y_true has {truth.n_rows}; give the "
+            "rows that were predicted."
+        )
+    if threshold is not None:
+        raise InputError(
+            f"threshold={threshold} cuts an array of scores, but HeldOutPredictions hold what was predicted; leave "
+            "it out, or pass one of their arrays, such as predictions.responses['probabilities']."
+        )
+    read = [str(name) for name in metric.responses if name in predictions.responses]
+    if response != "auto" and read != [response]:
+        raise InputError(
+            f"response={response!r} says what an array is, but HeldOutPredictions know that themselves "
+            f"({metric.name} reads their {' and '.join(read) or 'nothing'}); leave it out, or pass an array."
+        )
+    if folds is not None:
+        labels = folds_from_labels(folds, predictions.n_rows, predictions.n_repeats)
+        predictions = replace(predictions, folds=labels, training_rows=_training_rows(labels))
+    return without_infinite(predictions, metric)
+
+
+def without_infinite(predictions: HeldOutPredictions, metric: Metric) -> HeldOutPredictions:
+    """Configurations that predicted infinite values of what the metric reads, as failed ones."""
+    responses: dict[Response, NDArray[Any]] = dict(predictions.responses)
+    failed: dict[int, str] = {}
+    for kind in set(responses) & set(metric.responses):
+        array = responses[kind]
+        infinite = np.isinf(array) if array.dtype.kind == "f" else np.zeros(0, dtype=bool)
+        if infinite.any():
+            responses[kind] = np.where(infinite, np.nan, array)
+            columns = infinite.reshape(array.shape[0], array.shape[1], -1).any(axis=(0, 2))
+            failed |= {int(column): "it predicted an infinite value" for column in np.flatnonzero(columns)}
+    if not failed:
+        return predictions
+    return replace(predictions, responses=responses, failed=failed | dict(predictions.failed))
 
 
 def _training_rows(folds: NDArray[np.int32] | None) -> float | None:
-    """Mean rows behind a prediction, taking each fold to be predicted from all the other rows."""
+    """Mean rows behind a prediction, where the labels are those of a K-fold: each row in one of several folds."""
     if folds is None or (folds < 0).any():
         return None
-    sizes = [n for column in folds.T for n in np.bincount(column) if n]
-    return float(len(folds) - np.mean(sizes))
+    sizes = [np.bincount(column) for column in folds.T]
+    if min(len(size) for size in sizes) < 2:
+        return None
+    return float(len(folds) - np.mean(np.concatenate(sizes)))
 
 
 def _four_dimensional(truth: Truth, predictions: Any) -> tuple[NDArray[Any], tuple[str, ...]]:
     """The array as (N, C, R, outputs), and the names of the configurations."""
-    named = hasattr(predictions, "columns") and hasattr(predictions, "to_numpy")
-    array = predictions.to_numpy() if named else np.asarray(predictions)
+    array = array_of(predictions, "predictions")
+    check_labels_or_numbers(array, "predictions")
     if array.ndim == 1:
+        as_column = "to_frame()" if hasattr(predictions, "to_frame") else "reshape(-1, 1)"
         raise InputError(
             f"predictions must have a column a configuration, got shape {array.shape}; for one configuration use "
-            "predictions.reshape(-1, 1)."
+            f"predictions.{as_column}."
         )
     if not 2 <= array.ndim <= 4 or 0 in array.shape:
         raise InputError(f"predictions must be {SHAPES}, none of them empty; got shape {array.shape}.")
@@ -104,173 +160,67 @@ def _four_dimensional(truth: Truth, predictions: Any) -> tuple[NDArray[Any], tup
             "repeats; pass class probabilities as (rows, configurations, repeats, classes): "
             "predictions[:, :, None, :]."
         )
+    is_table = hasattr(predictions, "columns") and hasattr(predictions, "to_numpy")
     names = (
         tuple(str(column) for column in predictions.columns)
-        if named
+        if is_table
         else tuple(f"configuration {j}" for j in range(array.shape[1]))
     )
     return array.reshape(array.shape + (1,) * (4 - array.ndim)), names
 
 
 def _sums_to_one(array: NDArray[Any]) -> bool:
-    if array.dtype.kind != "f" or array.shape[2] < 2:
+    """Whether the last axis looks like classes, as one-hot labels and rounded probabilities do too."""
+    if array.shape[2] < 2 or array.dtype.kind not in "iufO":
         return False
-    sums = array.sum(axis=2)
+    try:
+        numbers = numbers_of(array, "predictions")
+    except InputError:
+        return False  # text
+    sums = numbers.sum(axis=2)
     present = ~np.isnan(sums)
-    return bool(present.any() and np.allclose(sums[present], 1.0) and (array[present] >= 0).all())
+    return bool(
+        present.any() and (np.abs(sums[present] - 1) <= TWO_DECIMALS).all() and (numbers[present] >= 0).all()
+    )
 
 
-def _numeric(array: NDArray[Any]) -> NDArray[np.float64]:
+def _values(array: NDArray[Any]) -> NDArray[np.float64]:
     if array.shape[3] != 1:
         raise InputError(f"predictions of a regression have one value each, got {array.shape[3]} on the last axis.")
-    return _floats(array)
+    return numbers_of(array, "predictions")[..., 0]
 
 
-def _floats(array: NDArray[Any]) -> NDArray[np.float64]:
-    if array.dtype.kind == "O":
-        array = np.where(missing(array), np.nan, array)
-    try:
-        return array.astype(np.float64)
-    except (TypeError, ValueError):
-        stranger = next(value for value in array.ravel() if isinstance(value, str) or value is None)
-        raise InputError(f"predictions must be numbers here, got {stranger!r}.") from None
-
-
-def _classification(
-    truth: Truth, array: NDArray[Any], metric: Metric, response: ResponseName, threshold: float | None
-) -> tuple[Response, NDArray[Any]]:
-    kind = _response_of(truth, array, metric) if response == "auto" else Response(response)
-    if kind is Response.LABELS:
-        return _from_labels(truth, array, metric, threshold)
-    scores = _oriented(truth, _floats(array), kind)
-    if Response.LABELS in metric.responses:
-        return Response.LABELS, _cut(truth, scores, kind, threshold)
-    if kind not in metric.responses:
-        raise InputError(f"{metric.name} needs {' or '.join(metric.responses)}, got {kind}.")
-    return kind, scores
-
-
-def _response_of(truth: Truth, array: NDArray[Any], metric: Metric) -> Response:
-    """What the numbers are, where there is only one way to read them (or all give the same answer)."""
-    if array.shape[3] > 1:
-        in_unit = _within_unit(_floats(array))
-        return Response.PROBABILITIES if in_unit.all() else Response.DECISION
-    if not _is_numeric(array):
-        return Response.LABELS
-    numbers = _floats(array)
-    present = numbers[~np.isnan(numbers)]
-    on_labels = Response.LABELS in metric.responses
-    if on_labels and _all_labels(truth, present):
-        return Response.LABELS
-    if truth.kind is TaskKind.MULTICLASS:
-        return Response.LABELS
-    if on_labels and array.dtype.kind in "iu":
-        return Response.LABELS  # whole numbers that are no classes: refused where they are coded
-    in_unit = _within_unit(numbers)
-    if in_unit.all():
-        return Response.PROBABILITIES
-    if on_labels and in_unit.any():
-        inside, outside = int(in_unit.argmax()), int((~in_unit).argmax())
-        raise InputError(
-            f"configuration {inside} lies within [0, 1] and configuration {outside} does not, so they could be cut "
-            "at .5 (probabilities) or at 0 (decisions), with other answers; say response='probabilities' or "
-            "'decision', or pass labels."
-        )
-    return Response.DECISION
-
-
-def _is_numeric(array: NDArray[Any]) -> bool:
-    if array.dtype.kind in "iuf":
-        return True
-    if array.dtype.kind != "O":
-        return False
-    present = array[~missing(array)]
-    return all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in present)
-
-
-def _all_labels(truth: Truth, present: NDArray[np.float64]) -> bool:
-    assert truth.classes is not None
-    if truth.classes.dtype.kind not in "iufb":
-        return False
-    return bool(np.isin(present, truth.classes.astype(np.float64)).all())
-
-
-def _within_unit(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """(C,): whether all numbers of a configuration lie in [0, 1]."""
-    outside = (numbers < 0) | (numbers > 1)
-    return np.asarray(~outside.any(axis=(0, 2, 3)))
-
-
-def _from_labels(
-    truth: Truth, array: NDArray[Any], metric: Metric, threshold: float | None
-) -> tuple[Response, NDArray[Any]]:
-    if threshold is not None:
-        raise InputError(f"threshold={threshold} cuts probabilities or decisions, but the predictions are labels.")
-    if Response.LABELS not in metric.responses:
-        wanted = " or ".join(metric.responses)
-        raise InputError(f"{metric.name} needs {wanted}, but the predictions are labels.")
-    if array.shape[3] > 1:
-        raise InputError(f"labels have one value each, got {array.shape[3]} on the last axis.")
-    assert truth.classes is not None
-    column = array[..., 0]
-    absent = missing(column)
-    codes = np.full(column.shape, UNPREDICTED_LABEL, dtype=np.int32)
-    codes[~absent] = codes_of(column[~absent], truth.classes)
-    unknown = (codes == UNPREDICTED_LABEL) & ~absent
-    if unknown.any():
-        stranger = labels_text(
-            np.unique(column[unknown].astype(str) if column.dtype.kind == "O" else column[unknown])
-        )
-        raise InputError(
-            f"predictions hold labels that y_true lacks: {stranger}; its classes are {labels_text(truth.classes)}. "
-            "Pass classes= if there are more."
-        )
-    return Response.LABELS, codes
-
-
-def _oriented(truth: Truth, scores: NDArray[np.float64], kind: Response) -> NDArray[np.float64]:
-    """Scores as ``HeldOutPredictions`` holds them: binary ones of the positive class, (N, C, R)."""
-    outputs = scores.shape[3]
-    if kind is Response.PROBABILITIES:
-        _check_probabilities(truth, scores)
-    if truth.kind is TaskKind.BINARY:
-        if outputs == 2 and kind is Response.PROBABILITIES:
-            return scores[..., truth.positive]
-        if outputs != 1:
-            raise InputError(f"{kind} of a binary task have one value each (or two probabilities), got {outputs}.")
-        return scores[..., 0]
-    if outputs != truth.n_classes:
-        raise InputError(
-            f"{kind} of {truth.n_classes} classes need {truth.n_classes} values on the fourth axis, got {outputs}."
-        )
-    return scores
-
-
-def _check_probabilities(truth: Truth, scores: NDArray[np.float64]) -> None:
-    present = scores[~np.isnan(scores)]
-    if present.size and (present.min() < 0 or present.max() > 1):
-        raise InputError(
-            f"probabilities must lie in [0, 1], got values from {present.min():.4g} to {present.max():.4g}."
-        )
-    if scores.shape[3] > 1:
-        sums = scores.sum(axis=3)
-        wrong = ~np.isnan(sums) & (np.abs(sums - 1) > 1e-4)
-        if wrong.any():
+def _refuse_of_numbers(metric: Metric, response: ResponseName, threshold: float | None) -> None:
+    settings: Mapping[str, Any] = {"response": None if response == "auto" else response, "threshold": threshold}
+    for name, value in settings.items():
+        if value is not None:
             raise InputError(
-                f"probabilities must sum to 1 over the classes, got a sum of {sums[wrong].flat[0]:.4g}."
+                f"{name}={value!r} is for classifications, but {metric.name} compares numbers here; leave it out."
             )
 
 
-def _cut(truth: Truth, scores: NDArray[np.float64], kind: Response, threshold: float | None) -> NDArray[np.int32]:
-    """Labels from scores: strictly above the threshold is positive; of several classes the first greatest."""
-    if truth.kind is TaskKind.MULTICLASS:
-        if threshold is not None:
-            raise InputError(f"threshold={threshold} is for binary tasks; several classes take the greatest score.")
-        absent = np.asarray(np.isnan(scores).any(axis=3))
-        labels = np.where(absent[..., None], -np.inf, scores).argmax(axis=3)
-    else:
-        cut = threshold if threshold is not None else 0.5 if kind is Response.PROBABILITIES else 0.0
-        absent = np.asarray(np.isnan(scores))
-        assert truth.positive is not None
-        labels = np.where(scores > cut, truth.positive, 1 - truth.positive)
-    return np.where(absent, UNPREDICTED_LABEL, labels).astype(np.int32)
+def _check_shapes(predictions: HeldOutPredictions) -> None:
+    """Arrays of one number of rows, configurations and repeats, each of the type of its response."""
+    if not predictions.responses:
+        raise InputError("HeldOutPredictions hold no response; give at least one array.")
+    shapes = {str(kind): np.shape(array) for kind, array in predictions.responses.items()}
+    n_configurations = len(predictions.names)
+    for kind, shape in shapes.items():
+        axes = (3, 4) if kind in (Response.PROBABILITIES, Response.DECISION) else (3,)
+        if len(shape) not in axes or 0 in shape or shape[1] != n_configurations:
+            raise InputError(
+                f"{kind} of HeldOutPredictions must have shape (rows, {n_configurations} configurations, repeats)"
+                f"{' or with classes as a fourth axis' if 4 in axes else ''}, got {shape}."
+            )
+    if len({shape[:3] for shape in shapes.values()}) > 1:
+        raise InputError(f"the responses of HeldOutPredictions must agree in shape, got {shapes}.")
+    for kind, array in predictions.responses.items():
+        of_codes = kind is Response.LABELS
+        if array.dtype.kind not in ("iu" if of_codes else "f"):
+            wanted = "class codes (int32)" if of_codes else "floats"
+            raise InputError(f"{kind} of HeldOutPredictions must be {wanted}, got {array.dtype}.")
+    expected = next(iter(shapes.values()))[0], next(iter(shapes.values()))[2]
+    if predictions.folds is not None and np.shape(predictions.folds) != expected:
+        raise InputError(
+            f"folds of HeldOutPredictions must have shape {expected}, got {np.shape(predictions.folds)}."
+        )

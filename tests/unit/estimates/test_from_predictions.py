@@ -177,14 +177,24 @@ def test_groups_are_drawn_whole():
 
 def test_equal_weights_change_nothing_and_others_do():
     plain = ho.estimate(Y, PROBABILITIES, metric="log_loss", **FAST)
-    equal = ho.estimate(Y, PROBABILITIES, metric="log_loss", sample_weight=np.full(100, 2.0), **FAST)
-    assert equal.value == pytest.approx(plain.value, abs=1e-12)
+    for weight in (1e-300, 2.0, 1e300):
+        equal = ho.estimate(Y, PROBABILITIES, metric="log_loss", sample_weight=np.full(100, weight), **FAST)
+        assert same(equal, plain)
     weights = RNG.uniform(0.1, 3, 100)
     weighted = ho.estimate(Y, PROBABILITIES, metric="log_loss", sample_weight=weights, method="cv")
     expected = [sk.log_loss(Y, column, sample_weight=weights) for column in PROBABILITIES.T]
     assert weighted.value == pytest.approx(min(expected), abs=1e-12)
     with pytest.raises(InputError, match="sample_weight must have shape"):
         ho.estimate(Y, PROBABILITIES, metric="log_loss", sample_weight=[1, 2])
+
+
+@pytest.mark.parametrize("metric", ["roc_auc", "accuracy", "log_loss"])
+def test_importance_weights_have_no_unit(metric):
+    weights = RNG.uniform(0.1, 3, 100)
+    expected = ho.estimate(Y, PROBABILITIES, metric=metric, sample_weight=weights, **FAST)
+    for unit in (1e-300, 1e300, 5e307):
+        found = ho.estimate(Y, PROBABILITIES, metric=metric, sample_weight=weights * unit, **FAST)
+        np.testing.assert_allclose(found.distribution, expected.distribution, rtol=0, atol=1e-12)
 
 
 def test_one_configuration_has_no_optimism_to_speak_of():
@@ -288,6 +298,46 @@ REFUSED = {
     "selection": (Y, SCORES, {"metric": "roc_auc", "selection": "worst"}, "selection must be one of best"),
     "seed": (Y, SCORES, {"metric": "roc_auc", "random_state": -1}, "random_state must be from 0"),
     "text in a regression": (SCORES[:, 0], np.full((100, 2), "x"), {"metric": "r2"}, "must be numbers"),
+    "text as numbers": (SCORES[:, 0], SCORES.astype(str), {"metric": "r2"}, "must be numbers, got values like '"),
+    "complex values": (SCORES[:, 0], SCORES + 1j, {"metric": "r2"}, "predictions must be real numbers or labels"),
+    "complex target": (SCORES[:, 0] + 1j, SCORES, {"metric": "r2"}, "the target must be real numbers or labels"),
+    "dates": (
+        SCORES[:, 0],
+        SCORES.astype(int).astype("M8[D]"),
+        {"metric": "r2"},
+        "predictions must be .* got dates",
+    ),
+    "an object among numbers": (
+        Y,
+        np.where(np.eye(100, 4) > 0, object(), PROBABILITIES.astype(object)),
+        {"metric": "roc_auc", "response": "probabilities"},
+        "predictions must be numbers, got values like <object",
+    ),
+    "columns of two types": (
+        np.array(["n", "y"])[Y],
+        pd.DataFrame({"a": PROBABILITIES[:, 0], "b": np.array(["n", "y"])[Y]}),
+        {"metric": "accuracy"},
+        "labels must be of one type, got float and str",
+    ),
+    "rows of different lengths": (Y, [[1, 2], [1]] * 50, {"metric": "accuracy"}, "rows of different lengths"),
+    "fractions for a metric of labels": (
+        SCORES[:, 0],
+        SCORES,
+        {"metric": "accuracy"},
+        "'accuracy' is for labels, but y_true holds numbers with fractions .*metrics that fit: .*r2",
+    ),
+    "mixed folds": (Y, SCORES, {"metric": "roc_auc", "folds": ["a", 1] * 50}, "folds must be of one type"),
+    "mixed groups": (Y, SCORES, {"metric": "roc_auc", "groups": ["a", 1] * 50}, "groups must be of one type"),
+    "one number as folds": (Y, SCORES, {"metric": "roc_auc", "folds": 5}, r"folds must have shape \(100,\)"),
+    "text as weights": (
+        Y,
+        SCORES,
+        {"metric": "roc_auc", "sample_weight": ["a"] * 100},
+        "must be numbers, got .*'a'",
+    ),
+    "no threads": (Y, SCORES, {"metric": "roc_auc", "n_jobs": 0}, "n_jobs must be .*, got 0"),
+    "text as threads": (Y, SCORES, {"metric": "roc_auc", "n_jobs": "2"}, "n_jobs must be .*, got '2'"),
+    "text as classes": (Y, SCORES, {"metric": "roc_auc", "classes": "ab"}, "classes must be a list of labels"),
     "no common row": (
         Y,
         np.column_stack([np.where(np.arange(100) < 50, 0.5, np.nan), np.where(np.arange(100) < 50, np.nan, 0.5)]),

@@ -1,0 +1,265 @@
+"""What predictions are, and what a metric reads of them: labels, probabilities or decisions.
+
+What can be read in two ways that answer differently is asked back; so is a reading by which every row would get
+one label.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.columns import missing, numbers_of
+from heldout.errors import InputError
+from heldout.metrics.base import Metric, Response
+from heldout.predictions import UNPREDICTED_LABEL
+from heldout.task import TaskKind, Truth, codes_of, labels_text
+
+ResponseName: TypeAlias = Literal["auto", "labels", "probabilities", "decision"]
+RESPONSES = ("auto", "labels", "probabilities", "decision")
+ROUNDING = 1e-6
+"""How far beyond [0, 1] rounding errors take probabilities, those of a softmax in float32 included."""
+
+
+def read_response(
+    truth: Truth, array: NDArray[Any], metric: Metric, response: ResponseName, threshold: float | None
+) -> tuple[Response, NDArray[Any]]:
+    """The response that a metric reads, from an array (N, C, R, outputs) of a classification.
+
+    Returns
+    -------
+    response : Response
+    held : ndarray
+        As ``HeldOutPredictions`` holds it.
+
+    Raises
+    ------
+    InputError
+    """
+    on_labels = Response.LABELS in metric.responses
+    if threshold is not None and not on_labels:
+        raise InputError(
+            f"threshold={threshold} cuts scores into labels, but {metric.name} reads the scores; leave it out."
+        )
+    kind = _response_of(truth, array, metric, threshold) if response == "auto" else Response(response)
+    if kind is Response.LABELS:
+        return kind, _from_labels(truth, array, metric, threshold)
+    scores = _oriented(truth, numbers_of(array, "predictions"), kind)
+    if on_labels:
+        return Response.LABELS, _cut(truth, scores, kind, threshold)
+    if kind not in metric.responses:
+        why = "" if response != "auto" else f" as they reach {_ends(scores)}, beyond [0, 1]{_advice(scores)}"
+        raise InputError(f"{metric.name} needs {' or '.join(metric.responses)}, got {kind}{why}.")
+    return kind, scores
+
+
+def check_settings(response: Any, threshold: Any) -> None:
+    """Refuse a response or threshold of no meaning.
+
+    Raises
+    ------
+    InputError
+    """
+    if not isinstance(response, str) or response not in RESPONSES:
+        raise InputError(f"response must be one of {', '.join(RESPONSES)}, got {response!r}.")
+    if threshold is None:
+        return
+    is_number = isinstance(threshold, int | float | np.integer | np.floating) and not isinstance(threshold, bool)
+    if not is_number or not np.isfinite(threshold):
+        raise InputError(f"threshold must be a finite number, got {threshold!r}; .5 is usual for probabilities.")
+
+
+def _response_of(truth: Truth, array: NDArray[Any], metric: Metric, threshold: float | None) -> Response:
+    """What the numbers are, where there is only one way to read them (or all give the same answer)."""
+    on_labels = Response.LABELS in metric.responses
+    if array.shape[3] > 1:
+        return _of_several_outputs(truth, numbers_of(array, "predictions"), on_labels)
+    if truth.kind is TaskKind.MULTICLASS or not _is_numeric(array):
+        return Response.LABELS
+    numbers = numbers_of(array, "predictions")
+    present = numbers[~np.isnan(numbers)]
+    whole = array.dtype.kind != "f"
+    if present.size and _all_labels(truth, present):
+        return _of_labels(truth, present, metric, whole, threshold)
+    if on_labels and whole:
+        return Response.LABELS  # whole numbers that are no classes: refused where they are coded
+    return _of_scores(numbers[..., 0], metric, threshold)
+
+
+def _of_several_outputs(truth: Truth, numbers: NDArray[np.float64], on_labels: bool) -> Response:
+    """Of several classes the greatest wins, whatever the numbers are; else rounding is told where it is checked."""
+    greatest_wins = on_labels and truth.kind is TaskKind.MULTICLASS
+    slack = 0 if greatest_wins else ROUNDING
+    outside = (numbers < -slack) | (numbers > 1 + slack)
+    return Response.DECISION if outside.any() else Response.PROBABILITIES
+
+
+def _of_labels(
+    truth: Truth, present: NDArray[np.float64], metric: Metric, whole: bool, threshold: float | None
+) -> Response:
+    """Numbers that are all classes: labels, or scores that happen to be 0 and 1.
+
+    Labels of the greater class rise with its scores, so both readings agree where it is the positive one.
+    """
+    assert truth.classes is not None and truth.positive is not None
+    inside = bool(((present >= 0) & (present <= 1)).all())
+    as_scores = Response.PROBABILITIES if inside else Response.DECISION
+    rising = truth.classes.astype(np.float64).argmax() == truth.positive
+    on_labels = Response.LABELS in metric.responses
+    if on_labels:
+        if threshold is not None and not whole:
+            return as_scores  # labels are not cut, so these are scores
+        both_sides = (present < 0).any() and (present > 0).any()
+        if whole or rising or not (inside or both_sides):
+            return Response.LABELS
+    elif rising:
+        return as_scores
+    label = labels_text(truth.classes[truth.positive : truth.positive + 1])
+    otherwise = (
+        "or 'labels' if they are the classes themselves"
+        if on_labels
+        else f"but from labels {metric.name} cannot be computed (with the other class as pos_label it can)"
+    )
+    raise InputError(
+        f"predictions hold only {labels_text(np.unique(present))}: labels, or scores of pos_label={label}, which "
+        f"read the other way round; say response='{as_scores}' if a greater number means more of class {label}, "
+        f"{otherwise}."
+    )
+
+
+def _of_scores(numbers: NDArray[np.float64], metric: Metric, threshold: float | None) -> Response:
+    """Probabilities or decisions (N, C, R), from where they lie."""
+    has = (~np.isnan(numbers)).any(axis=(0, 2))
+    outside = ((numbers < 0) | (numbers > 1)).any(axis=(0, 2))
+    if not outside.any():
+        return Response.PROBABILITIES
+    if Response.LABELS not in metric.responses or threshold is not None:
+        return Response.DECISION  # ranks, and a cut that was said, are the same of both
+    if _almost_probabilities(numbers):
+        raise InputError(f"predictions reach {_ends(numbers)}, beyond [0, 1]{_advice(numbers)}; or say response=.")
+    if (has & ~outside).any():
+        inside = int((has & ~outside).argmax())
+        raise InputError(
+            f"configuration {inside} lies within [0, 1] and configuration {int(outside.argmax())} does not, so "
+            "they could be cut at .5 (probabilities) or at 0 (decisions), with other answers; say "
+            "response='probabilities' or 'decision', or pass labels."
+        )
+    one_sided = has & ~((numbers < 0).any(axis=(0, 2)) & (numbers > 0).any(axis=(0, 2)))
+    if one_sided.any():
+        which = int(one_sided.argmax())
+        raise InputError(
+            f"configuration {which} holds numbers from {_ends(numbers[:, which])}, so cutting decisions at 0 would "
+            "give every row one label; if they are percentages, divide them by 100; if labels, pass those of "
+            "y_true; if decisions all the same, say response='decision' (or where to cut: threshold=)."
+        )
+    return Response.DECISION
+
+
+def _ends(numbers: NDArray[np.float64]) -> str:
+    present = numbers[~np.isnan(numbers)]
+    return f"{present.min():.9g} to {present.max():.9g}"
+
+
+def _almost_probabilities(numbers: NDArray[np.float64]) -> bool:
+    present = numbers[~np.isnan(numbers)]
+    return bool(present.size and present.min() >= -ROUNDING and present.max() <= 1 + ROUNDING)
+
+
+def _advice(numbers: NDArray[np.float64]) -> str:
+    if not _almost_probabilities(numbers):
+        return ""
+    return ": if they are probabilities with rounding errors, pass np.clip(predictions, 0, 1)"
+
+
+def _is_numeric(array: NDArray[Any]) -> bool:
+    if array.dtype.kind != "O":
+        return array.dtype.kind in "iuf"
+    # ``array_of`` leaves as objects only whole numbers with gaps or beyond int64, and what is no number.
+    present = array[~missing(array)].ravel()
+    return all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in present)
+
+
+def _all_labels(truth: Truth, present: NDArray[np.float64]) -> bool:
+    assert truth.classes is not None
+    if truth.classes.dtype.kind not in "iufb":
+        return False
+    return bool(np.isin(present, truth.classes.astype(np.float64)).all())
+
+
+def _from_labels(truth: Truth, array: NDArray[Any], metric: Metric, threshold: float | None) -> NDArray[np.int32]:
+    if Response.LABELS not in metric.responses:
+        raise InputError(
+            f"{metric.name} needs {' or '.join(metric.responses)}, but the predictions are labels; pass those, or "
+            "use a metric of labels such as accuracy."
+        )
+    if threshold is not None:
+        raise InputError(
+            f"threshold={threshold} cuts probabilities or decisions, but the predictions are labels; leave it "
+            "out, or say response='probabilities' if they are."
+        )
+    if array.shape[3] > 1:
+        raise InputError(f"labels have one value each, got {array.shape[3]} on the last axis.")
+    assert truth.classes is not None
+    column = array[..., 0]
+    absent = missing(column)
+    codes = np.full(column.shape, UNPREDICTED_LABEL, dtype=np.int32)
+    codes[~absent] = codes_of(column[~absent], truth.classes)
+    unknown = (codes == UNPREDICTED_LABEL) & ~absent
+    if unknown.any():
+        stranger = labels_text(np.unique(column[unknown]))
+        raise InputError(
+            f"predictions hold labels that y_true lacks: {stranger}; its classes are {labels_text(truth.classes)}. "
+            "Pass classes= if there are more."
+        )
+    return codes
+
+
+def _oriented(truth: Truth, scores: NDArray[np.float64], kind: Response) -> NDArray[np.float64]:
+    """Scores as ``HeldOutPredictions`` holds them: binary ones of the positive class, (N, C, R)."""
+    outputs = scores.shape[3]
+    if kind is Response.PROBABILITIES:
+        _check_probabilities(scores)
+    if truth.kind is TaskKind.BINARY:
+        if outputs == 2 and kind is Response.PROBABILITIES:
+            return scores[..., truth.positive]
+        if outputs != 1:
+            raise InputError(f"{kind} of a binary task have one value each (or two probabilities), got {outputs}.")
+        return scores[..., 0]
+    if outputs != truth.n_classes:
+        raise InputError(
+            f"{kind} of {truth.n_classes} classes need {truth.n_classes} values on the fourth axis, got {outputs}."
+        )
+    return scores
+
+
+def _check_probabilities(scores: NDArray[np.float64]) -> None:
+    present = scores[~np.isnan(scores)]
+    if present.size and (present.min() < 0 or present.max() > 1):
+        raise InputError(f"probabilities must lie in [0, 1], got values from {_ends(scores)}{_advice(scores)}.")
+    if scores.shape[3] > 1:
+        sums = scores.sum(axis=3)
+        wrong = ~np.isnan(sums) & (np.abs(sums - 1) > 1e-4)
+        if wrong.any():
+            raise InputError(
+                f"probabilities must sum to 1 over the classes, got a sum of {sums[wrong].flat[0]:.4g}; divide "
+                "them by their sum if that is rounding."
+            )
+
+
+def _cut(truth: Truth, scores: NDArray[np.float64], kind: Response, threshold: float | None) -> NDArray[np.int32]:
+    """Labels from scores: strictly above the threshold is positive; of several classes the first greatest."""
+    if truth.kind is TaskKind.MULTICLASS:
+        if threshold is not None:
+            raise InputError(f"threshold={threshold} is for binary tasks; several classes take the greatest score.")
+        absent = np.asarray(np.isnan(scores).any(axis=3))
+        labels = np.where(absent[..., None], -np.inf, scores).argmax(axis=3)
+    else:
+        if threshold is not None and kind is Response.PROBABILITIES and not 0 <= threshold <= 1:
+            raise InputError(f"threshold must lie in [0, 1] for probabilities, got {threshold}; .5 is usual.")
+        cut = threshold if threshold is not None else 0.5 if kind is Response.PROBABILITIES else 0.0
+        absent = np.asarray(np.isnan(scores))
+        assert truth.positive is not None
+        labels = np.where(scores > cut, truth.positive, 1 - truth.positive)
+    return np.where(absent, UNPREDICTED_LABEL, labels).astype(np.int32)
