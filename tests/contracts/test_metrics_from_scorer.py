@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 
 from heldout.errors import HeldoutWarning, InputError
 from heldout.metrics.aggregate import aggregate_score
-from heldout.metrics.base import Metric, Response, needed_codes
+from heldout.metrics.base import Metric, Needs, Response, needed_codes
 from heldout.metrics.classification import Accuracy, Brier, FScore, LogLoss
 from heldout.metrics.custom import CustomMetric
 from heldout.metrics.from_scorer import metric_from_scorer
@@ -402,6 +402,16 @@ def test_a_function_that_is_called_needs_the_classes_that_its_kernel_would(score
         metric = metric_from_scorer(scorer)
     assert metric is not None
     assert needed_codes(metric, truth_of(TWO)) == codes
+
+
+def test_a_log_loss_that_is_told_the_classes_has_a_score_in_every_fold() -> None:
+    for labels, undefined_without in ((None, Needs.EVERY_CLASS), ([0, 1, 2], Needs.ROW)):
+        scorer = make_scorer(
+            skm.log_loss, normalize=False, labels=labels, greater_is_better=False, response_method="predict_proba"
+        )
+        metric = metric_from_scorer(scorer)
+        assert metric is not None
+        assert metric.undefined_without is undefined_without
 
 
 def test_arguments_may_be_lists_and_arrays() -> None:

@@ -97,13 +97,13 @@ def loss_sums(losses: Floats) -> ScaledSums:
     square of 1e200) makes the sum infinite wherever its row has weight, so that the column comes last there.
     """
     most = most_drawn(len(losses))
-    overflown = np.isinf(losses)
-    some = bool(overflown.any())
-    finite = np.where(overflown, 0.0, losses) if some else losses
-    exponent = _exponent_of(finite.max(initial=0.0)) + _exponent_of(most) + _SPARE - _EXPONENTS
+    if np.isinf(losses.max(initial=0.0)):
+        overflown = np.isinf(losses)
+        finite = loss_sums(np.where(overflown, 0.0, losses))
+        return ScaledSums(_WithInfinite(finite.sums, overflown), finite.exponent)
+    exponent = _exponent_of(losses.max(initial=0.0)) + _exponent_of(most) + _SPARE - _EXPONENTS
     exponent = max(0, exponent)
-    sums = _finite_sums(np.ldexp(finite, -exponent) if exponent else finite, most)
-    return ScaledSums(_WithInfinite(sums, overflown) if some else sums, exponent)
+    return ScaledSums(_finite_sums(np.ldexp(losses, -exponent) if exponent else losses, most), exponent)
 
 
 def _exponent_of(number: float) -> int:
@@ -116,10 +116,11 @@ def _finite_sums(losses: Floats, most: int) -> Sums:
     Exact sums keep the digits of the largest loss, so that the others would be rounded away, and a draw without
     the one row on which a model diverged would find it perfect on the rest.
     """
-    large = losses * (most / 2.0**36) > _typical(losses)
-    rows = np.flatnonzero(large.any(axis=1))
-    if not rows.size:
+    typical, share = _typical(losses), most / 2.0**36
+    if not (losses.max(axis=0, initial=0.0) * share > typical).any():
         return LossSums(losses, most)
+    large = losses * share > typical
+    rows = np.flatnonzero(large.any(axis=1))
     apart = _finite_sums(np.where(large[rows], losses[rows], 0.0), most)
     return _InTwoParts(LossSums(np.where(large, 0.0, losses), most), apart, rows)
 
