@@ -269,7 +269,7 @@ REFUSED = {
     ),
     "one class": (np.zeros(100), SCORES, {"metric": "roc_auc"}, "at least 2 classes, got 1"),
     "NaN in y": (np.where(Y == 1, np.nan, 0.0), SCORES, {"metric": "roc_auc"}, "40 missing values"),
-    "a class with one row": (np.eye(100)[0].astype(int), SCORES, {"metric": "roc_auc"}, "class 1 has 1 rows"),
+    "a class with one row": (np.eye(100)[0].astype(int), SCORES, {"metric": "roc_auc"}, "class 1 has 1 row,"),
     "mixed scales": (
         Y,
         np.column_stack([SCORES[:, 0], PROBABILITIES[:, 1]]),
