@@ -27,7 +27,7 @@ from heldout.estimates.types import Alternative, Estimate
 from heldout.fitting import CellContext, Routed, Scoring, refitted
 from heldout.folds import Folds
 from heldout.metrics.aggregate import aggregate_score
-from heldout.metrics.base import Metric, Needs
+from heldout.metrics.base import Metric, Needs, quiet_if_foreign
 from heldout.predictions import HeldOutPredictions
 from heldout.result import Evaluation
 from heldout.run.collect import Collected, collect
@@ -278,8 +278,9 @@ def pooled_scores(
             continue
         segments = np.where(in_play, np.arange(in_play.shape[1]), -1).astype(np.int32)
         array = predictions.for_metric(metric)[:, candidates]
-        bound = aggregate_score(metric, task.truth, array, segments, task.sample_weight)
-        scores[name][candidates] = bound.observed()
+        with quiet_if_foreign([metric]):
+            bound = aggregate_score(metric, task.truth, array, segments, task.sample_weight)
+            scores[name][candidates] = bound.observed()
     return scores
 
 

@@ -150,6 +150,12 @@ def conclude(
 ) -> Estimate:
     """An estimate with what the evidence says of itself filled in."""
     before = evidence.uncorrected if uncorrected is None else uncorrected
+    said = {**evidence.flags, **(flags or {})}
+    if np.isinf(value):
+        said[Flag.UNDEFINED] = Flag.UNDEFINED.filled(
+            reason=f"the {evidence.metric.name} is beyond what float64 holds"
+        )
+        value = float("nan")
     optimism = before - value if evidence.metric.greater_is_better else value - before
     return Estimate(
         value=value,
@@ -164,7 +170,7 @@ def conclude(
         n_rows_used=evidence.n_rows_used,
         distribution=distribution,
         selection_frequency=selection_frequency,
-        flags={**evidence.flags, **(flags or {})},
+        flags=said,
         provenance={**evidence.provenance, "sources": list(method.sources), **(provenance or {})},
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,6 +17,7 @@ from heldout.estimates.types import Estimate
 from heldout.kernels.blocks import map_blocks
 from heldout.kernels.draws import Draws, UndefinedDrawsError, out_of_bag
 from heldout.metrics.aggregate import AggregateScore
+from heldout.metrics.base import quiet_if_foreign
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError
 from heldout.task import labels_text
 from heldout.wording import Flag
@@ -76,7 +76,8 @@ class BBC:
         chosen = np.concatenate([block.chosen for block in blocks])
         finite = scores[np.isfinite(scores)]
         flags = self._flags(evidence, blocks, len(scores) - len(finite), len(scores))
-        value = float(finite.mean()) if finite.size else float("nan")
+        with np.errstate(over="ignore"):  # losses near the end of float64: the mean is infinite, and flagged
+            value = float(finite.mean()) if finite.size else float("nan")
         settings = evidence.settings
         interval = (
             percentile_interval(finite, evidence.metric, settings.confidence_level, settings.alternative)
@@ -141,11 +142,7 @@ def bootstrap(matrix: Matrix, evidence: Evidence) -> list[Block]:
         return Block(chosen, np.where(chosen == NONE_CHOSEN, np.nan, scores), redraws, defined_share)
 
     try:
-        # Users' functions may warn in every bootstrap. The filters belong to the process, so they are set around
-        # the threads and not in them.
-        with warnings.catch_warnings():
-            if matrix.out_of_bag.calls_foreign_code or matrix.replay.calls_foreign_code:
-                warnings.simplefilter("ignore")
+        with quiet_if_foreign([matrix.out_of_bag.metric, *(score.metric for score in matrix.replay.scores)]):
             return map_blocks(block, evidence.settings.n_bootstraps, n_threads=evidence.settings.n_threads)
     except UndefinedDrawsError as error:
         raise InputError(undrawable(matrix, evidence, str(error))) from error

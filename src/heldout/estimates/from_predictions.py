@@ -77,7 +77,8 @@ def estimate(
     sample_weight : array-like of shape (N,), optional
         Importance weights, of which only the ratios count: they are divided by their mean, and equal ones are none.
     aggregate : "pooled" or "folds"
-        The metric over all rows of a repeat, or its mean over folds; then the mean over repeats.
+        The metric over all rows of a repeat, or its mean over folds; then the mean over repeats. "tt" takes the
+        mean over folds always.
     selection : str or rule
         How the winner is chosen, on the data and again in every bootstrap.
     n_bootstraps : int
@@ -129,6 +130,11 @@ def estimate(
     truth = _truth(y_true, named, predictions, classes, pos_label)
     measured = check_fits(named, truth)
     held = _held_out(truth, predictions, measured, response, threshold, folds)
+    chosen = method_of(method)
+    if chosen.reads == {"fold scores"}:
+        if held.folds is None:
+            raise InputError(f"method '{chosen.name}' compares scores fold by fold; give folds=, a label a row.")
+        aggregate = "folds"  # it corrects the mean over folds, so that is what the winner must be best in
     question = Question(
         metric=measured,
         selected_on={measured.name: measured},
@@ -138,7 +144,7 @@ def estimate(
         groups=checked_groups(groups, truth.n_rows),
         sample_weight=checked_weights(sample_weight, truth.n_rows),
     )
-    return method_of(method).estimate(gather(truth, held, question))
+    return chosen.estimate(gather(truth, held, question))
 
 
 def _truth(y_true: Any, metric: Metric, predictions: Any, classes: Any, pos_label: Any) -> Truth:

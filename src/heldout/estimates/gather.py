@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Matrix, Settings
-from heldout.estimates.race import check_enough, start_race
+from heldout.estimates.race import Race, check_enough, start_race
 from heldout.kernels.dispatch import KERNELS
 from heldout.metrics.aggregate import AggregateScore, aggregate_score
-from heldout.metrics.base import Metric, positive_of
+from heldout.metrics.base import Metric, positive_of, quiet_if_foreign
 from heldout.predictions import HeldOutPredictions
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, SelectionRule
 from heldout.selection.replay import SelectionReplay
@@ -72,15 +72,27 @@ def gather(truth: Truth, predictions: HeldOutPredictions, question: Question) ->
     """
     metrics = question.metrics
     race = start_race(predictions, metrics, question.groups)
-    candidates, used, flags = race.candidates, race.used, race.flags
-    if question.winner is not None and question.winner not in candidates:
+    if question.winner is not None and question.winner not in race.candidates:
         raise InputError(
             f"the winner, {predictions.names[question.winner]}, has no predictions that "
             f"{question.metric.name} can read"
         )
-    mine = truth.rows(used)
+    mine = truth.rows(race.used)
     check_enough(mine, race.unit_of_row, metrics, question.groups is not None)
-    segments = _segmentations(predictions, race.in_play, used, question)
+    segments = _segmentations(predictions, race.in_play, race.used, question)
+    with quiet_if_foreign(metrics):
+        return _bound_evidence(truth, mine, predictions, question, race, segments)
+
+
+def _bound_evidence(
+    truth: Truth,
+    mine: Truth,
+    predictions: HeldOutPredictions,
+    question: Question,
+    race: Race,
+    segments: Mapping[str, NDArray[np.int32] | None],
+) -> Evidence:
+    candidates, used, flags = race.candidates, race.used, race.flags
     bound = _Binder(mine, predictions, candidates, used, question.sample_weight)
     matrix = _matrix(bound, segments, question, race.unit_of_row, flags)
     observed = np.ones((1, len(used)), dtype=np.uint8)

@@ -61,5 +61,10 @@ class TT:
             value,
             uncorrected=uncorrected,
             flags=flags,
-            provenance={"quantity": wording.QUANTITY_TT, "aggregate": "folds", "n_folds_used": len(in_folds)},
+            provenance={
+                "quantity": wording.QUANTITY_TT,
+                "aggregate": "folds",
+                "winner_chosen_on": evidence.provenance.get("aggregate"),
+                "n_folds_used": len(in_folds),
+            },
         )

@@ -6,6 +6,9 @@ for blocks of weightings of those rows, which is all that the estimates ever ask
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -182,6 +185,18 @@ def oriented(metric: Metric, values: Floats) -> Floats:
 def fitted(metric: Metric, truth: Truth) -> Metric:
     """The metric as it is on this target: its range there, its positive class checked."""
     return metric.for_truth(truth) if isinstance(metric, TaskDependent) else metric
+
+
+@contextmanager
+def quiet_if_foreign(metrics: Iterable[Metric]) -> Iterator[None]:
+    """Silence warnings while users' functions are called, which may warn in every bootstrap.
+
+    Filters of warnings belong to the process, so this is entered around threads and never in them.
+    """
+    with warnings.catch_warnings():
+        if any(getattr(metric, "calls_foreign_code", False) for metric in metrics):
+            warnings.simplefilter("ignore")
+        yield
 
 
 def positive_of(metric: Metric, truth: Truth) -> int | None:

@@ -44,11 +44,6 @@ class SelectionReplay:
         """Whether the choice is the best score of one metric, for which kernels have a fused path."""
         return isinstance(self.rule, Best)
 
-    @property
-    def calls_foreign_code(self) -> bool:
-        """Whether replaying runs functions of the user, which may warn."""
-        return not self.is_plain_best or any(score.calls_foreign_code for score in self.scores)
-
     def choose(self, counts: Weightings) -> NDArray[np.intp]:
         """(L,): the candidate column chosen under each weighting, ``NONE_CHOSEN`` where none can be."""
         values = np.stack([_oriented(score, score.all(counts)) for score in self.scores], axis=2)

@@ -1,6 +1,7 @@
 """ho.estimate as a user meets it: shapes, labels, responses, what is refused, what is flagged."""
 
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -378,3 +379,34 @@ def test_a_custom_metric_that_fails_now_and_then_is_counted_and_quoted():
 def test_a_binary_brier_score_is_open_up_to_one():
     found = ho.estimate(Y, PROBABILITIES, metric="brier_score", alternative="less", **FAST)
     assert found.interval.high == 1.0
+
+
+def test_tt_chooses_by_the_mean_over_folds_that_it_corrects():
+    folds = np.arange(100) % 4
+    found = ho.estimate(Y, SCORES, metric="average_precision", method="tt", folds=folds)
+    in_folds = np.array(
+        [[sk.average_precision_score(Y[folds == k], c[folds == k]) for c in SCORES.T] for k in range(4)]
+    )
+    assert found.selected == int(in_folds.mean(axis=0).argmax())
+    assert found.provenance["aggregate"] == "folds"
+    assert found.uncorrected == pytest.approx(in_folds.mean(axis=0).max(), abs=1e-12)
+
+
+def test_a_loss_beyond_float64_is_no_estimate_and_says_so():
+    y = RNG.normal(size=40)
+    for method in ("cv", "bbc"):
+        found = ho.estimate(y, np.full((40, 2), 1e200), metric="mean_squared_error", method=method, **FAST)
+        assert np.isnan(found.value)
+        assert {"undefined", "undefined_bootstraps"} & set(found.flags)
+
+
+def test_a_metric_that_warns_in_every_bootstrap_is_heard_by_nobody():
+    def warns(y_true, y_pred):
+        warnings.warn("again", UserWarning, stacklevel=1)
+        return float(np.mean(y_true == (y_pred > 0)))
+
+    metric = ho.metrics.custom(warns, greater_is_better=True, response="decision")
+    before = list(warnings.filters)
+    found = ho.estimate(Y, SCORES, metric=metric, n_jobs=2, n_bootstraps=600, random_state=0)
+    assert np.isfinite(found.value)
+    assert list(warnings.filters) == before
