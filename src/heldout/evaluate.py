@@ -20,14 +20,16 @@ from sklearn.exceptions import FitFailedWarning
 from heldout.cells import CellState
 from heldout.configurations import Configurations
 from heldout.errors import HeldoutWarning, InputError
+from heldout.estimates import method_of
 from heldout.estimates.gather import AGGREGATES, Aggregate
 from heldout.estimates.intervals import check_interval_settings
 from heldout.estimates.of_search import check_applicable, estimates_of_search
+from heldout.estimates.race import check_drawable
 from heldout.estimates.types import Alternative, Estimate
 from heldout.fitting import CellContext, Routed, Scoring, refitted
 from heldout.folds import Folds
 from heldout.metrics.aggregate import aggregate_score
-from heldout.metrics.base import Metric, Needs, quiet_if_foreign
+from heldout.metrics.base import Metric, quiet_if_foreign
 from heldout.predictions import HeldOutPredictions
 from heldout.result import Evaluation
 from heldout.run.collect import Collected, collect
@@ -39,7 +41,7 @@ from heldout.run.table import constant_columns, mean_over_splits
 from heldout.selection import NONE_CHOSEN, CallableRefit, ScoreTable, SelectionRule, rule_of
 from heldout.store.base import RunIdentity, Store
 from heldout.store.memory import MemoryStore
-from heldout.task import Task, labels_text
+from heldout.task import Task
 
 Choose: TypeAlias = Callable[[Collected], int]
 
@@ -128,7 +130,7 @@ def evaluate(
     routed, store = routed or Routed(), store or MemoryStore()
     check_settings(scoring, selection=selection, aggregate=aggregate, method=method)
     check_interval_settings(n_bootstraps, confidence_level, alternative)
-    warned = _warn_if_too_small(task, scoring) if method is not None else False
+    warned = method is not None and method_of(method).draws and _warn_if_too_small(task, scoring)
     seeds = entropy if seed_estimators else None
     context = CellContext.of_task(task, scoring, routed, error_score, return_train_score, seeds)
     found = _searched(task, configurations, folds, context, store, resume, entropy, n_jobs, pre_dispatch, listeners)
@@ -319,22 +321,13 @@ def _chosen(
 
 
 def too_few_to_draw(task: Task, scoring: Scoring) -> str | None:
-    """Why no bootstrap can score this task, in one sentence; None where it can.
-
-    A metric that needs a class needs it in the bag and out of it: in at least 2 rows, or groups.
-    """
-    truth, needs = task.truth, {metric.needs for metric in scoring.metrics.values() if metric is not None}
-    units = "rows" if task.groups is None else "groups"
-    of_rows = np.arange(truth.n_rows) if task.groups is None else np.unique(task.groups, return_inverse=True)[1]
-    if len(np.unique(of_rows)) < 2:
-        return f"at least 2 {units} are needed to draw some and leave some out, got 1."
-    if truth.classes is None or not needs & {Needs.EVERY_CLASS, Needs.POSITIVE}:
-        return None
-    for code in range(truth.n_classes) if Needs.EVERY_CLASS in needs else [truth.positive or 0]:
-        have = len(np.unique(of_rows[truth.values == code]))
-        if have < 2:
-            label = labels_text(truth.classes[code : code + 1])
-            return f"class {label} has {have} {units[:-1]}, and a bootstrap needs 2: one to draw, one to leave out."
+    """Why no bootstrap can score this task, in one sentence; None where it can."""
+    units = np.arange(task.n_rows) if task.groups is None else np.unique(task.groups, return_inverse=True)[1]
+    metrics = [metric for metric in scoring.metrics.values() if metric is not None]
+    try:
+        check_drawable(task.truth, units, metrics, task.groups is not None)
+    except InputError as error:
+        return str(error)
     return None
 
 

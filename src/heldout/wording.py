@@ -79,6 +79,11 @@ class Flag(StrEnum):
         "No estimate: the selection rule failed when it was replayed on a bootstrap ({reason}), so what selecting "
         "costs cannot be measured.",
     )
+    FEW_BOOTSTRAPS = (
+        "few_bootstraps",
+        "With {total} bootstraps the interval ends at the most extreme of them; its level needs at least {wanted}, "
+        "and 1000 are usual.",
+    )
     UNDEFINED_BOOTSTRAPS = (
         "undefined_bootstraps",
         "The metric gave no finite value in {undefined} of {total} bootstraps{why}; the estimate leaves them out.",

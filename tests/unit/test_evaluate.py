@@ -194,8 +194,8 @@ def test_a_class_of_one_row_is_said_before_fitting_and_leaves_a_flagged_nan() ->
         found = auc_search(y, X, splits)
     ours = [str(warning.message) for warning in caught if issubclass(warning.category, HeldoutWarning)]
     assert ours == [
-        "the search will have no estimate: class 1 has 1 row, and a bootstrap needs 2: one to draw, one to leave "
-        "out.",
+        "the search will have no estimate: class 1 has 1 row, and a bootstrap needs at least 2, one to draw and "
+        "one to leave out; gather more rows of it.",
         "1 of 2 splits train without one of the classes, and no configuration could be scored there (class 1 is "
         "missing from its training rows); scores leave these splits out.",
     ]
@@ -223,10 +223,11 @@ def test_a_class_in_one_group_cannot_be_drawn() -> None:
     y = np.array([0, 0, 1, 1, 0, 0])
     task = Task(np.zeros((6, 1)), truth_of(y), np.array([1, 1, 2, 2, 3, 3]))
     reads_every_class = make_scoring(task.truth, get_scorer("roc_auc"))
-    assert too_few_to_draw(task, reads_every_class) == (
-        "class 1 has 1 group, and a bootstrap needs 2: one to draw, one to leave out."
-    )
-    assert too_few_to_draw(task, make_scoring(task.truth, get_scorer("accuracy"))) is None
+    for scoring in (reads_every_class, make_scoring(task.truth, get_scorer("accuracy"))):
+        assert too_few_to_draw(task, scoring) == (
+            "class 1 has 1 group, and a bootstrap needs at least 2, one to draw and one to leave out; gather more "
+            "groups of it."
+        )
     assert too_few_to_draw(Task(task.X, task.truth), reads_every_class) is None
     alone = Task(task.X, task.truth, np.zeros(6))
     assert "at least 2 groups are needed" in str(too_few_to_draw(alone, reads_every_class))

@@ -121,6 +121,8 @@ class Method(Protocol):
     name : str
     reads : frozenset of str
         Any of "predictions" and "fold scores": it can work from either of those named.
+    draws : bool
+        Whether it draws bootstraps, and so needs two rows of everything.
     sources : tuple of str
         Keys of ``heldout.references``.
     """
@@ -129,6 +131,8 @@ class Method(Protocol):
     def name(self) -> str: ...
     @property
     def reads(self) -> frozenset[str]: ...
+    @property
+    def draws(self) -> bool: ...
     @property
     def sources(self) -> tuple[str, ...]: ...
 

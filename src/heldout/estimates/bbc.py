@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from heldout._seeding import stream
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Matrix, conclude, over_configurations
 from heldout.estimates.intervals import percentile_interval
+from heldout.estimates.race import check_drawable
 from heldout.estimates.types import Estimate
 from heldout.kernels.blocks import map_blocks
 from heldout.kernels.draws import Draws, UndefinedDrawsError, out_of_bag
@@ -52,6 +54,7 @@ class BBC:
 
     name: str = "bbc"
     reads: frozenset[str] = frozenset({"predictions"})
+    draws: bool = True
     sources: tuple[str, ...] = ("tsamardinos2018", "salmon2011")
 
     def estimate(self, evidence: Evidence) -> Estimate:
@@ -67,6 +70,9 @@ class BBC:
                 f"method 'bbc' needs held-out predictions, but the scorer '{evidence.metric.name}' cannot be "
                 "opened, so there are fold scores only; use method 'tt', or a scorer made by make_scorer."
             )
+        metrics = [evidence.metric, *(score.metric for score in evidence.matrix.replay.scores)]
+        grouped = bool(evidence.provenance.get("grouped"))
+        check_drawable(evidence.matrix.truth, evidence.matrix.unit_of_row, metrics, grouped)
         try:
             blocks = bootstrap(evidence.matrix, evidence)
         except SelectionFailedError as error:
@@ -108,6 +114,10 @@ class BBC:
             flags[Flag.UNDEFINED_BOOTSTRAPS] = Flag.UNDEFINED_BOOTSTRAPS.filled(
                 undefined=undefined, total=total, why=_reasons(evidence.matrix)
             )
+        tails = 2 if evidence.settings.alternative == "two-sided" else 1
+        wanted = math.ceil(tails / (1 - evidence.settings.confidence_level) - 1e-9)
+        if total < wanted:
+            flags[Flag.FEW_BOOTSTRAPS] = Flag.FEW_BOOTSTRAPS.filled(total=total, wanted=wanted)
         redraws = sum(block.redraws for block in blocks)
         if redraws > MANY_REDRAWS * total:
             flags[Flag.REDRAWN] = Flag.REDRAWN.filled(redraws=redraws, needs=evidence.metric.needs)

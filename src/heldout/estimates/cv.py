@@ -20,6 +20,7 @@ class CV:
 
     name: str = "cv"
     reads: frozenset[str] = frozenset({"predictions", "fold scores"})
+    draws: bool = False
     sources: tuple[str, ...] = ("tsamardinos2018",)
 
     def estimate(self, evidence: Evidence) -> Estimate:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from heldout._seeding import RandomState, entropy_of
 from heldout.columns import array_of
-from heldout.errors import InputError
+from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates import method_of
 from heldout.estimates.base import Settings
 from heldout.estimates.from_arrays import checked_held_out, read_predictions
@@ -32,6 +33,7 @@ from heldout.task import (
     target_column,
     truth_of,
 )
+from heldout.wording import Flag
 
 
 def estimate(
@@ -109,6 +111,11 @@ def estimate(
     InputError
         When the input cannot be used as it is, or a setting would do nothing.
 
+    Warns
+    -----
+    HeldoutWarning
+        When configurations failed, or there is no estimate; the flags say so too.
+
     References
     ----------
     Tsamardinos, Greasidou and Borboudakis (2018), algorithms 2, 4 and 5.
@@ -144,7 +151,11 @@ def estimate(
         groups=checked_groups(groups, truth.n_rows),
         sample_weight=checked_weights(sample_weight, truth.n_rows),
     )
-    return chosen.estimate(gather(truth, held, question))
+    found = chosen.estimate(gather(truth, held, question))
+    for flag in (Flag.FAILED_CONFIGURATIONS, Flag.UNDEFINED, Flag.SELECTION_NOT_REPLAYABLE):
+        if flag in found.flags:
+            warnings.warn(HeldoutWarning(found.flags[flag]), stacklevel=2)
+    return found
 
 
 def _truth(y_true: Any, metric: Metric, predictions: Any, classes: Any, pos_label: Any) -> Truth:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Matrix, Settings
-from heldout.estimates.race import Race, check_enough, start_race
+from heldout.estimates.race import Race, check_defined, start_race
 from heldout.kernels.dispatch import KERNELS
 from heldout.metrics.aggregate import AggregateScore, aggregate_score
 from heldout.metrics.base import Metric, positive_of, quiet_if_foreign
@@ -78,7 +78,7 @@ def gather(truth: Truth, predictions: HeldOutPredictions, question: Question) ->
             f"{question.metric.name} can read"
         )
     mine = truth.rows(race.used)
-    check_enough(mine, race.unit_of_row, metrics, question.groups is not None)
+    check_defined(mine, metrics)
     segments = _segmentations(predictions, race.in_play, race.used, question)
     with quiet_if_foreign(metrics):
         return _bound_evidence(truth, mine, predictions, question, race, segments)

@@ -136,8 +136,23 @@ def _check_groups_held_out(groups: NDArray[Any] | None, folds: NDArray[np.int32]
             )
 
 
-def check_enough(truth: Truth, unit_of_row: NDArray[np.intp], metrics: Sequence[Metric], grouped: bool) -> None:
-    """Something to draw and something to leave out, of everything that the metrics need.
+def check_defined(truth: Truth, metrics: Sequence[Metric]) -> None:
+    """Refuse a target on which a metric means nothing.
+
+    Raises
+    ------
+    InputError
+    """
+    for metric in metrics:
+        if metric.needs is Needs.TWO_VALUES and len(np.unique(truth.values)) < 2:
+            raise InputError(f"{metric.name} needs {metric.needs}, but the target is constant.")
+
+
+def check_drawable(truth: Truth, unit_of_row: NDArray[np.intp], metrics: Sequence[Metric], grouped: bool) -> None:
+    """Refuse rows of which a bootstrap cannot draw some and leave some out: of all, and of each class.
+
+    A class of a single row (or group) is refused whatever the metric: no bootstrap holds it on both sides, so
+    that nothing said of it could be checked. A class without any row matters only to metrics that need it.
 
     Raises
     ------
@@ -148,15 +163,14 @@ def check_enough(truth: Truth, unit_of_row: NDArray[np.intp], metrics: Sequence[
     n_units = int(unit_of_row.max()) + 1
     if n_units < 2:
         raise InputError(f"at least 2 {unit}s are needed to draw some and leave some out, got {n_units}.")
-    for metric in metrics:
-        if metric.needs is Needs.TWO_VALUES and len(np.unique(truth.values)) < 2:
-            raise InputError(f"{metric.name} needs {metric.needs}, but the target is constant.")
-        for code in needed_codes(metric, truth):
-            have = len(np.unique(unit_of_row[truth.values == code]))
-            if have < 2:
-                assert truth.classes is not None
-                label = labels_text(truth.classes[code : code + 1])
-                raise InputError(
-                    f"class {label} has {have} {unit}{'' if have == 1 else 's'}, and {metric.name} needs at least "
-                    f"2, one to draw and one to leave out; gather more {unit}s of it."
-                )
+    if truth.classes is None:
+        return
+    needed = {code for metric in metrics for code in needed_codes(metric, truth)}
+    for code in range(truth.n_classes):
+        have = len(np.unique(unit_of_row[truth.values == code]))
+        if have == 1 or (have == 0 and code in needed):
+            label = labels_text(truth.classes[code : code + 1])
+            raise InputError(
+                f"class {label} has {have} {unit}{'' if have == 1 else 's'}, and a bootstrap needs at least 2, "
+                f"one to draw and one to leave out; gather more {unit}s of it."
+            )

@@ -25,6 +25,7 @@ class TT:
 
     name: str = "tt"
     reads: frozenset[str] = frozenset({"fold scores"})
+    draws: bool = False
     sources: tuple[str, ...] = ("tibshirani2009", "tsamardinos2018")
 
     def estimate(self, evidence: Evidence) -> Estimate:

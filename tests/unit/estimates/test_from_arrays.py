@@ -148,6 +148,7 @@ def test_ready_predictions_that_do_not_fit(predictions, settings, said):
         ho.estimate(Y, predictions, metric="roc_auc", **settings)
 
 
+@pytest.mark.filterwarnings("ignore::heldout.errors.HeldoutWarning")
 def test_an_infinite_value_fails_its_configuration_in_ready_predictions_too():
     array = P[..., None].copy()
     array[3, 1] = np.inf

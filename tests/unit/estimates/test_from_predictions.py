@@ -9,7 +9,7 @@ import pytest
 from sklearn import metrics as sk
 
 import heldout as ho
-from heldout.errors import InputError
+from heldout.errors import HeldoutWarning, InputError
 
 RNG = np.random.default_rng(5)
 Y = RNG.permutation(np.repeat([0, 1], [60, 40]))
@@ -108,7 +108,8 @@ def test_an_unseeded_estimate_can_be_repeated_from_its_provenance():
 
 def test_a_constant_predictor_never_wins_and_nan_columns_are_no_candidates():
     table = np.column_stack([np.full(100, 0.5), np.full(100, np.nan), PROBABILITIES])
-    found = ho.estimate(Y, table, metric="roc_auc", **FAST)
+    with pytest.warns(HeldoutWarning, match="configuration 1 \\(it predicted no row\\)"):
+        found = ho.estimate(Y, table, metric="roc_auc", **FAST)
     assert found.selected >= 2
     assert found.selection_frequency[1] == 0
     assert "failed_configurations" in found.flags and "configuration 1" in found.flags["failed_configurations"]
@@ -116,6 +117,7 @@ def test_a_constant_predictor_never_wins_and_nan_columns_are_no_candidates():
     assert alone.value == 0.5
 
 
+@pytest.mark.filterwarnings("ignore::heldout.errors.HeldoutWarning")
 def test_an_infinite_prediction_fails_its_configuration():
     table = SCORES.copy()
     table[3, 2] = np.inf
@@ -134,6 +136,7 @@ def test_incomplete_rows_are_left_out_and_counted():
     assert "90 of 100 rows" in found.flags["incomplete_predictions"]
 
 
+@pytest.mark.filterwarnings("ignore::heldout.errors.HeldoutWarning")
 def test_a_failed_fold_takes_its_configuration_out_and_not_the_rows():
     folds = np.arange(100) % 5
     table = PROBABILITIES.copy()
@@ -392,6 +395,7 @@ def test_tt_chooses_by_the_mean_over_folds_that_it_corrects():
     assert found.uncorrected == pytest.approx(in_folds.mean(axis=0).max(), abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::heldout.errors.HeldoutWarning")
 def test_a_loss_beyond_float64_is_no_estimate_and_says_so():
     y = RNG.normal(size=40)
     for method in ("cv", "bbc"):
@@ -410,3 +414,17 @@ def test_a_metric_that_warns_in_every_bootstrap_is_heard_by_nobody():
     found = ho.estimate(Y, SCORES, metric=metric, n_jobs=2, n_bootstraps=600, random_state=0)
     assert np.isfinite(found.value)
     assert list(warnings.filters) == before
+
+
+def test_too_few_bootstraps_for_the_level_are_flagged():
+    assert "few_bootstraps" not in ho.estimate(Y, SCORES, metric="roc_auc", n_bootstraps=40, random_state=0).flags
+    assert "few_bootstraps" in ho.estimate(Y, SCORES, metric="roc_auc", n_bootstraps=39, random_state=0).flags
+    one_sided = ho.estimate(Y, SCORES, metric="roc_auc", n_bootstraps=20, alternative="greater", random_state=0)
+    assert "few_bootstraps" not in one_sided.flags
+
+
+def test_a_class_of_one_row_is_refused_by_methods_that_draw():
+    y = np.where(np.arange(100) == 0, "rare", np.where(Y == 1, "b", "a"))
+    with pytest.raises(InputError, match="class 'rare' has 1 row"):
+        ho.estimate(y, y[:, None], metric="accuracy", random_state=0)
+    assert ho.estimate(y, y[:, None], metric="accuracy", method="cv").value == 1.0

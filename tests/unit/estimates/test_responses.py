@@ -60,6 +60,7 @@ def test_labels_stay_labels_when_the_first_class_is_positive(y, labels):
     assert value(y, labels, pos_label=np.unique(y)[0]) == best(HARD)
 
 
+@pytest.mark.filterwarnings("ignore::heldout.errors.HeldoutWarning")
 def test_probabilities_and_decisions_are_told_by_where_they_lie():
     assert value(Y, P) == best(P > 0.5)
     assert value(Y, DECISIONS) == best(DECISIONS > 0)
