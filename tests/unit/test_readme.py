@@ -11,9 +11,22 @@ README = Path(__file__).parents[2] / "README.md"
 BLOCKS = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("code", BLOCKS, ids=["scikit-learn", "predictions"])
-def test_examples_run(code, tmp_path, monkeypatch, capsys):
+@pytest.fixture
+def where_tune_has_run(tmp_path, monkeypatch):
+    """A folder with the model that ``heldout tune`` leaves."""
+    from sklearn.linear_model import LogisticRegression
+
+    from heldout.cli.folder import OutputFolder
+    from heldout.cli.saving import write_model
+
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "demo").mkdir()
+    write_model(LogisticRegression().fit([[0.0], [1.0]], ["no", "yes"]), OutputFolder(tmp_path / "demo"))
+
+
+@pytest.mark.usefixtures("where_tune_has_run")
+@pytest.mark.parametrize("code", BLOCKS, ids=["model", "scikit-learn", "predictions"])
+def test_examples_run(code, capsys):
     exec(compile(code, "README.md", "exec"), {})
     printed = capsys.readouterr().out.splitlines()
     promised = re.findall(r"print\(.*?\)  # ([\d.]+)", code)
