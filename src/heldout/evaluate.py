@@ -20,12 +20,9 @@ from sklearn.exceptions import FitFailedWarning
 from heldout.cells import CellState
 from heldout.configurations import Configurations
 from heldout.errors import HeldoutWarning, InputError
-from heldout.estimates import method_of
-from heldout.estimates.gather import AGGREGATES, Aggregate
-from heldout.estimates.intervals import check_interval_settings
-from heldout.estimates.of_search import check_applicable, estimates_of_search
+from heldout.estimates.of_search import Estimation, check_applicable, estimates_of_search
 from heldout.estimates.race import check_drawable
-from heldout.estimates.types import Alternative, Estimate
+from heldout.estimates.types import Estimate
 from heldout.fitting import CellContext, Routed, Scoring, refitted
 from heldout.folds import Folds
 from heldout.metrics.aggregate import aggregate_score
@@ -38,7 +35,7 @@ from heldout.run.identity import run_identity, versions
 from heldout.run.loop import run_cells, tell
 from heldout.run.memory import check_memory
 from heldout.run.table import constant_columns, mean_over_splits
-from heldout.selection import NONE_CHOSEN, CallableRefit, ScoreTable, SelectionRule, rule_of
+from heldout.selection import NONE_CHOSEN, CallableRefit, ScoreTable
 from heldout.store.base import RunIdentity, Store
 from heldout.store.memory import MemoryStore
 from heldout.task import Task
@@ -51,13 +48,8 @@ def evaluate(
     configurations: Configurations,
     folds: Folds,
     scoring: Scoring,
+    estimation: Estimation = Estimation(),  # noqa: B008 - frozen
     *,
-    selection: Any = "best",
-    aggregate: Aggregate = "folds",
-    method: Any = "bbc",
-    n_bootstraps: int = 1000,
-    confidence_level: float = 0.95,
-    alternative: Alternative = "two-sided",
     error_score: float | Literal["raise"] = np.nan,
     return_train_score: bool = False,
     refit: bool = True,
@@ -77,12 +69,8 @@ def evaluate(
     ----------
     task, configurations, folds, scoring
         What is learned, what is tried, on which splits, and what is measured.
-    selection : str or SelectionRule
-        How the winner is chosen; replayed in every bootstrap.
-    aggregate : "folds" or "pooled"
-        The winner's score: the mean over splits, as ``GridSearchCV`` has it, or the metric over all rows.
-    method : str, method or None
-        How the estimate is made; None for no estimate.
+    estimation : Estimation
+        How the winner is chosen, and estimated.
     error_score : float or "raise"
         With "raise" the first failure ends the search. A number only fills ``cv_results_``.
     refit : bool
@@ -98,7 +86,7 @@ def evaluate(
     seed_estimators : bool
         Whether to fill ``random_state=None`` inside estimators.
     choose : callable, optional
-        Takes the cells and the failures and gives the winner, in place of ``selection``.
+        Takes the cells and the failures and gives the winner, in place of the estimation's rule.
 
     Returns
     -------
@@ -122,35 +110,32 @@ def evaluate(
     >>> task = Task(X, truth_of(y))
     >>> grid = make_configurations(KNeighborsClassifier(), {"n_neighbors": [1, 50]})
     >>> scoring = make_scoring(task.truth, get_scorer("accuracy"))
-    >>> found = evaluate(task, grid, make_folds(task), scoring, n_bootstraps=200, entropy=1)
+    >>> found = evaluate(task, grid, make_folds(task), scoring, Estimation(n_bootstraps=200), entropy=1)
     >>> found.winner, found.n_fits, bool(found.estimate.value < 1)
     (0, 10, True)
     """
     started = time.perf_counter()
     routed, store = routed or Routed(), store or MemoryStore()
-    check_settings(scoring, selection=selection, aggregate=aggregate, method=method)
-    check_interval_settings(n_bootstraps, confidence_level, alternative)
-    warned = method is not None and method_of(method).draws and _warn_if_too_small(task, scoring)
+    check_settings(scoring, estimation)
+    warned = estimation.draws and _warn_if_too_small(task, scoring)
     seeds = entropy if seed_estimators else None
     context = CellContext.of_task(task, scoring, routed, error_score, return_train_score, seeds)
     found = _searched(task, configurations, folds, context, store, resume, entropy, n_jobs, pre_dispatch, listeners)
     _warn_of_failures(found, configurations, error_score)
     metrics = {name: scoring.metrics.get(name) for name in found.fold_scores}
     pooled = pooled_scores(task, found.predictions, metrics)
-    rule = _informed(rule_of(selection), found, folds)
-    winner = choose(found) if choose else _chosen(found, pooled, metrics, rule, aggregate, configurations, warned)
+    estimation = _informed(estimation, found, folds)
+    winner = choose(found) if choose else _chosen(found, pooled, metrics, estimation, configurations, warned)
     searched = time.perf_counter()
 
     estimates: Mapping[str, Estimate] = {}
-    if method is not None:
+    if estimation.method is not None:
         tell(listeners, StageStarted("estimate"))
         with _quiet_again(warned):
             estimates = estimates_of_search(
-                task.truth, found.predictions, metrics=metrics, fold_scores=found.fold_scores,
-                refit_metric=found.refit_metric, winner=winner, aggregate=aggregate, selection=rule,
-                method=method, n_bootstraps=n_bootstraps, confidence_level=confidence_level,
-                alternative=alternative, groups=task.groups, sample_weight=task.sample_weight, entropy=entropy,
-                n_jobs=n_jobs, params=configurations.params,
+                task.truth, found.predictions, estimation, metrics=metrics, fold_scores=found.fold_scores,
+                refit_metric=found.refit_metric, winner=winner, groups=task.groups,
+                sample_weight=task.sample_weight, entropy=entropy, n_jobs=n_jobs, params=configurations.params,
             )  # fmt: skip
     estimated = time.perf_counter()
 
@@ -169,25 +154,25 @@ def evaluate(
     )  # fmt: skip
 
 
-def _informed(rule: SelectionRule, found: Collected, folds: Folds) -> SelectionRule:
-    """The rule with what it may read of the search besides scores."""
+def _informed(estimation: Estimation, found: Collected, folds: Folds) -> Estimation:
+    """The estimation with what its rule may read of the search besides scores."""
+    rule = estimation.rule
     if isinstance(rule, CallableRefit):
-        return replace(rule, constants=constant_columns(found.cells, folds.n_splits))
-    return rule
+        rule = replace(rule, constants=constant_columns(found.cells, folds.n_splits))
+    return replace(estimation, selection=rule)
 
 
-def check_settings(scoring: Scoring, *, selection: Any, aggregate: str, method: Any) -> None:
+def check_settings(scoring: Scoring, estimation: Estimation) -> None:
     """Refuse, before anything is fitted, settings that do not go together.
 
     Raises
     ------
     InputError
     """
-    if aggregate not in AGGREGATES:
-        raise InputError(f"aggregate must be 'folds' or 'pooled', got {aggregate!r}.")
-    reads_all = rule_of(selection).reads_all_metrics
-    check_applicable(method, scoring.metrics, list(scoring.metrics) if reads_all else [scoring.refit_metric])
-    if aggregate == "pooled" and scoring.metrics.get(scoring.refit_metric) is None:
+    estimation.check()
+    read = list(scoring.metrics) if estimation.rule.reads_all_metrics else [scoring.refit_metric]
+    check_applicable(estimation.method, scoring.metrics, read)
+    if estimation.aggregate == "pooled" and scoring.metrics.get(scoring.refit_metric) is None:
         raise InputError(
             f"aggregate='pooled' scores all rows together, but the scorer '{scoring.refit_metric}' cannot be "
             "opened; use aggregate='folds', or a scorer made by make_scorer."
@@ -290,19 +275,19 @@ def _chosen(
     found: Collected,
     pooled: Mapping[str, NDArray[np.float64]],
     metrics: Mapping[str, Metric | None],
-    rule: SelectionRule,
-    aggregate: str,
+    estimation: Estimation,
     configurations: Configurations,
     warned: bool,
 ) -> int:
     """What the rule chooses on the observed scores; failed configurations are no candidates."""
+    rule = estimation.rule
     others = [name for name in metrics if name != found.refit_metric] if rule.reads_all_metrics else []
     names = [found.refit_metric, *others]
     oriented = {name: found.fold_scores[name].oriented() for name in names}
     columns = []
     for name in names:
         metric = metrics[name]
-        if aggregate == "pooled" and metric is not None:
+        if estimation.aggregate == "pooled" and metric is not None:
             columns.append(pooled[name] if metric.greater_is_better else -pooled[name])
         else:
             columns.append(mean_over_splits(oriented[name]))

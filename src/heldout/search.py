@@ -28,6 +28,7 @@ from heldout._seeding import entropy_of
 from heldout.configurations import checked_entries, make_configurations
 from heldout.errors import InputError
 from heldout.estimates.gather import Aggregate
+from heldout.estimates.of_search import Estimation
 from heldout.estimates.types import Alternative
 from heldout.evaluate import evaluate
 from heldout.fitting import Routed, make_scoring
@@ -231,12 +232,14 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
             configurations,
             folds,
             make_scoring(task.truth, scorers, self._deciding_scorer(scorers)),
-            selection=CallableRefit(self.refit) if callable(self.refit) else self.selection,
-            aggregate=self.aggregate,
-            method=self.method if self.refit or not several else None,
-            n_bootstraps=self.n_bootstraps,
-            confidence_level=self.confidence_level,
-            alternative=self.alternative,
+            Estimation(
+                method=self.method if self.refit or not several else None,
+                selection=CallableRefit(self.refit) if callable(self.refit) else self.selection,
+                aggregate=self.aggregate,
+                n_bootstraps=self.n_bootstraps,
+                confidence_level=self.confidence_level,
+                alternative=self.alternative,
+            ),
             error_score=self.error_score,
             return_train_score=self.return_train_score,
             refit=bool(self.refit),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.metrics import check_scoring, get_scorer, mean_squared_error, roc_a
 
 from heldout.configurations import make_configurations
 from heldout.errors import HeldoutWarning, InputError
+from heldout.estimates.of_search import Estimation
 from heldout.evaluate import evaluate, too_few_to_draw
 from heldout.fitting import make_scoring
 from heldout.folds import make_folds
@@ -22,6 +24,15 @@ from heldout.run.events import CellFinished, SearchFinished, SearchStarted, Stag
 from heldout.run.memory import bytes_needed, check_memory, machine_memory
 from heldout.run.table import mean_over_splits, ranks
 from heldout.task import Task, truth_of
+
+
+def run_search(task: Task, grid: Any, folds: Any, scoring: Any, **settings: Any) -> Evaluation:
+    """``evaluate`` with the settings of the estimation and of the run in one dict."""
+    own = {field.name for field in fields(Estimation)}
+    estimation = Estimation(**{name: value for name, value in settings.items() if name in own})
+    return evaluate(
+        task, grid, folds, scoring, estimation, **{name: v for name, v in settings.items() if name not in own}
+    )
 
 
 class Scripted(RegressorMixin, BaseEstimator):
@@ -59,7 +70,7 @@ def regression(X: Any, y: Any, columns: list[int], cv: Any = 3, **settings: Any)
     task = Task(np.asarray(X, dtype=float), truth_of(np.asarray(y, dtype=float), "regression"))
     scoring = make_scoring(task.truth, get_scorer("neg_mean_squared_error"))
     grid = make_configurations(Scripted(), {"column": columns})
-    return evaluate(task, grid, make_folds(task, cv), scoring, **({"n_bootstraps": 50, "entropy": 3} | settings))
+    return run_search(task, grid, make_folds(task, cv), scoring, **({"n_bootstraps": 50, "entropy": 3} | settings))
 
 
 # Column 0 is off by 1 everywhere; column 1 is right but for one row; column 2 equals column 0.
@@ -149,8 +160,8 @@ def test_a_closed_scorer_has_fold_scores_only(settings: dict[str, Any], words: s
     grid, folds = make_configurations(Scripted(), {"column": [0, 1]}), make_folds(task, 3)
     scoring = make_scoring(task.truth, opaque)
     with pytest.raises(InputError, match=words):
-        evaluate(task, grid, folds, scoring, **settings)
-    found = evaluate(task, grid, folds, scoring, method="tt")
+        run_search(task, grid, folds, scoring, **settings)
+    found = run_search(task, grid, folds, scoring, method="tt")
     assert found.winner == 0 and found.pooled_scores == {} and found.metrics == {"score": None}
     assert found.estimate is not None and found.estimate.uncorrected == pytest.approx(-1)
 
@@ -159,7 +170,7 @@ def auc_search(y: Any, X: Any, cv: Any, groups: Any = None, **settings: Any) -> 
     task = Task(np.asarray(X, dtype=float), truth_of(y), groups)
     scoring = make_scoring(task.truth, get_scorer("roc_auc"))
     grid = make_configurations(ScriptedClassifier(), {"column": list(range(task.X.shape[1]))})
-    return evaluate(task, grid, make_folds(task, cv), scoring, **({"n_bootstraps": 50, "entropy": 3} | settings))
+    return run_search(task, grid, make_folds(task, cv), scoring, **({"n_bootstraps": 50, "entropy": 3} | settings))
 
 
 @pytest.mark.filterwarnings("ignore:Only one class is present")
@@ -212,7 +223,7 @@ def test_a_split_that_trains_without_a_class_is_nobodys_failure() -> None:
     scoring = make_scoring(task.truth, get_scorer("accuracy"))
     grid = make_configurations(LogisticRegression(), {"C": [0.1, 1.0]})
     with pytest.warns(HeldoutWarning, match="1 of 3 splits train without one of the classes.*at least 2 classes"):
-        found = evaluate(task, grid, folds, scoring, n_bootstraps=20, entropy=0)
+        found = run_search(task, grid, folds, scoring, n_bootstraps=20, entropy=0)
     assert not found.failures
     assert (found.predictions.responses[Response.LABELS][12:] == -1).all()
     assert np.isnan(found.fold_scores["score"].values[2]).all()
@@ -239,7 +250,7 @@ def test_several_scorers_are_one_search() -> None:
     grid, folds = make_configurations(Scripted(), {"column": [0, 1]}), make_folds(task, 3)
     winners = {}
     for name in ("neg_mean_squared_error", "neg_median_absolute_error"):
-        found = evaluate(task, grid, folds, make_scoring(task.truth, scorers, name), n_bootstraps=20)
+        found = run_search(task, grid, folds, make_scoring(task.truth, scorers, name), n_bootstraps=20)
         assert found.refit_metric == name and found.estimate is found.estimates[name]
         assert {estimate.selected for estimate in found.estimates.values()} == {found.winner}
         winners[name] = found.winner

@@ -192,7 +192,7 @@ def _folder(wanted: Options) -> OutputFolder:
 def _plan(wanted: Options, console: Console) -> Plan:
     from heldout.adapters.table_task import DEFAULT_METRICS, check_folds_fit, task_from_table
     from heldout.adapters.tables import quoted, read_table
-    from heldout.cli.measures import scorer_of, with_positive, without_the_unable
+    from heldout.cli.measures import scorer_of, without_the_unable
     from heldout.configurations import make_configurations
     from heldout.errors import InputError
     from heldout.fitting import make_scoring
@@ -200,8 +200,8 @@ def _plan(wanted: Options, console: Console) -> Plan:
     from heldout.spaces import preset
 
     table = read_table(wanted.data)
-    found = task_from_table(table, wanted.target, kind=wanted.task, groups=wanted.groups)
-    task = with_positive(found.task, wanted.positive)
+    found = task_from_table(table, wanted.target, kind=wanted.task, groups=wanted.groups, positive=wanted.positive)
+    task = found.task
     console.say(f"{table.name}: {task.n_rows} rows, {task.X.shape[1]} columns to predict from.")
     for remark in table.remarks:
         console.note(remark)
@@ -261,6 +261,7 @@ def _bytes_of(plan: Plan) -> int:
 
 def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console) -> tuple[Evaluation, int]:
     """The search, and how many of its fits an earlier run had done."""
+    from heldout.estimates.of_search import Estimation
     from heldout.evaluate import evaluate
     from heldout.run.events import Event, SearchStarted
     from heldout.run.progress import progress
@@ -283,9 +284,11 @@ def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console)
             plan.configurations,
             plan.folds,
             plan.scoring,
-            method=None if wanted.method == "none" else wanted.method,
-            n_bootstraps=wanted.n_bootstraps,
-            confidence_level=wanted.confidence_level,
+            Estimation(
+                None if wanted.method == "none" else wanted.method,
+                n_bootstraps=wanted.n_bootstraps,
+                confidence_level=wanted.confidence_level,
+            ),
             store=SQLiteStore(folder.run_file, accept_changed_code=wanted.accept_changed_code, one_run=True),
             resume=wanted.resume,
             entropy=wanted.seed,

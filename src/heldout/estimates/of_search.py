@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates import method_of
 from heldout.estimates.base import Evidence, Method, Settings, conclude
-from heldout.estimates.gather import TIES, Aggregate, Question, gather, settings_provenance
+from heldout.estimates.gather import AGGREGATES, TIES, Aggregate, Question, gather, settings_provenance
 from heldout.estimates.intervals import check_interval_settings
 from heldout.estimates.race import failed_sentence
 from heldout.estimates.types import Alternative, Estimate
@@ -44,6 +44,53 @@ class OpaqueMetric:
         raise InputError(f"the scorer '{self.name}' cannot be opened, so it cannot score resampled rows.")
 
 
+@dataclass(frozen=True)
+class Estimation:
+    """How a search chooses, and how its winner is estimated: what a user decides.
+
+    Attributes
+    ----------
+    method : str, method or None
+        None for no estimate.
+    selection : str or SelectionRule
+        How the winner is chosen; replayed in every bootstrap.
+    aggregate : "folds" or "pooled"
+        A configuration's score: the mean over splits, as ``GridSearchCV`` has it, or the metric over all rows.
+    n_bootstraps : int
+    confidence_level : float
+    alternative : "two-sided", "greater" or "less"
+    """
+
+    method: Any = "bbc"
+    selection: Any = "best"
+    aggregate: Aggregate = "folds"
+    n_bootstraps: int = 1000
+    confidence_level: float = 0.95
+    alternative: Alternative = "two-sided"
+
+    @property
+    def rule(self) -> SelectionRule:
+        """The selection rule itself."""
+        return rule_of(self.selection)
+
+    @property
+    def draws(self) -> bool:
+        """Whether bootstraps will be drawn."""
+        return self.method is not None and method_of(self.method).draws
+
+    def check(self) -> None:
+        """Refuse settings of no meaning.
+
+        Raises
+        ------
+        InputError
+        """
+        if self.aggregate not in AGGREGATES:
+            raise InputError(f"aggregate must be 'folds' or 'pooled', got {self.aggregate!r}.")
+        check_interval_settings(self.n_bootstraps, self.confidence_level, self.alternative)
+        rule_of(self.selection)
+
+
 def check_applicable(method: Any, metrics: Mapping[str, Metric | None], read: Sequence[str]) -> None:
     """Refuse, before anything is fitted, a method that the scorers cannot serve.
 
@@ -71,17 +118,12 @@ def check_applicable(method: Any, metrics: Mapping[str, Metric | None], read: Se
 def estimates_of_search(
     truth: Truth,
     predictions: HeldOutPredictions,
+    estimation: Estimation,
     *,
     metrics: Mapping[str, Metric | None],
     fold_scores: Mapping[str, FoldScores],
     refit_metric: str,
     winner: int,
-    aggregate: Aggregate = "folds",
-    selection: Any = "best",
-    method: Any = "bbc",
-    n_bootstraps: int = 1000,
-    confidence_level: float = 0.95,
-    alternative: Alternative = "two-sided",
     groups: NDArray[Any] | None = None,
     sample_weight: NDArray[np.float64] | None = None,
     entropy: int = 0,
@@ -103,9 +145,15 @@ def estimates_of_search(
     params : sequence of mapping
         Of each configuration, for rules that read them.
     """
-    check_interval_settings(n_bootstraps, confidence_level, alternative)
-    chosen, rule = method_of(method), rule_of(selection)
-    settings = Settings(n_bootstraps, confidence_level, alternative, entropy, effective_threads(n_jobs))
+    estimation.check()
+    chosen, rule = method_of(estimation.method), estimation.rule
+    settings = Settings(
+        estimation.n_bootstraps,
+        estimation.confidence_level,
+        estimation.alternative,
+        entropy,
+        effective_threads(n_jobs),
+    )
     estimates = {}
     for name, metric in metrics.items():
         read = list(metrics) if rule.reads_all_metrics else [refit_metric]
@@ -117,7 +165,9 @@ def estimates_of_search(
             )
             estimates[name] = _attempt(chosen, evidence)
             continue
-        question = Question(metric, opened, rule, aggregate, settings, groups, sample_weight, params, winner)
+        question = Question(
+            metric, opened, rule, estimation.aggregate, settings, groups, sample_weight, params, winner
+        )
         try:
             evidence = gather(truth, predictions, question)
         except Exception as error:  # whatever it is, the search that took hours is kept

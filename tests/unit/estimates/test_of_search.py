@@ -1,6 +1,6 @@
 """Estimates as a search asks for them: given winner, several metrics, closed scorers, rules that fail."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from sklearn import metrics as sk
 
 import heldout as ho
 from heldout.errors import HeldoutWarning, InputError
-from heldout.estimates.of_search import check_applicable, estimates_of_search
+from heldout.estimates.of_search import Estimation, check_applicable, estimates_of_search
 from heldout.fold_scores import FoldScores
 from heldout.metrics import metric_named
 from heldout.metrics.base import Response
@@ -42,6 +42,8 @@ ACCURACY = fold_scores(sk.accuracy_score, (SCORES > 0.5).astype(int))
 METRICS = {"roc_auc": metric_named("roc_auc"), "accuracy": metric_named("accuracy")}
 BOTH = {"roc_auc": AUC, "accuracy": ACCURACY}
 
+OWN = {field.name for field in fields(Estimation)}
+
 
 def run(**changes):
     arguments = {
@@ -53,7 +55,9 @@ def run(**changes):
         "entropy": 4,
         "params": [{"depth": depth} for depth in (3, 1, 2, 6, 5, 4)],
     }
-    return estimates_of_search(TRUTH, PREDICTIONS, **(arguments | changes))
+    settings = arguments | changes
+    estimation = Estimation(**{name: settings.pop(name) for name in list(settings) if name in OWN})
+    return estimates_of_search(TRUTH, PREDICTIONS, estimation, **settings)
 
 
 def test_the_refit_metric_equals_the_public_function():
@@ -115,11 +119,11 @@ def test_a_metric_that_cannot_read_the_winner_gives_nan_and_says_so():
         found = estimates_of_search(
             TRUTH,
             both,
+            Estimation(n_bootstraps=50),
             metrics=metrics,
             fold_scores={"roc_auc": AUC, "log_loss": AUC},
             refit_metric="roc_auc",
             winner=3,
-            n_bootstraps=50,
         )
     assert np.isnan(found["log_loss"].value)
     assert np.isfinite(found["roc_auc"].value)
@@ -132,10 +136,10 @@ def test_a_class_of_one_row_gives_nan_and_a_warning():
         found = estimates_of_search(
             truth,
             PREDICTIONS,
+            Estimation(aggregate="pooled"),
             metrics={"roc_auc": METRICS["roc_auc"]},
             fold_scores={"roc_auc": AUC},
             refit_metric="roc_auc",
             winner=0,
-            aggregate="pooled",
         )["roc_auc"]
     assert np.isnan(found.value) and found.interval is None

@@ -10,7 +10,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from heldout.configurations import make_configurations
-from heldout.estimates.of_search import estimates_of_search
+from heldout.estimates.of_search import Estimation, estimates_of_search
 from heldout.fold_scores import FoldScores
 from heldout.folds import make_folds
 from heldout.metrics import metric_named
@@ -80,8 +80,9 @@ def evaluation_by_hand(
         {}
         if method is None
         else estimates_of_search(
-            task.truth, predictions, metrics=named, fold_scores=fold_scores, refit_metric=metrics[0], winner=winner,
-            method=method, n_bootstraps=200, entropy=11, alternative=alternative,  # type: ignore[arg-type]
+            task.truth, predictions, Estimation(method=method, n_bootstraps=200, alternative=alternative),  # type: ignore[arg-type]
+            metrics=named, fold_scores=fold_scores, refit_metric=metrics[0], winner=winner,
+            entropy=11,
         )
     )  # fmt: skip
     return Evaluation(
