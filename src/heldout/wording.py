@@ -146,6 +146,14 @@ def optimism_sentence(
     )
 
 
+def scores_reversed_sentence(positive: str, other: str, option: str) -> str:
+    """Where the whole interval of a ranking metric lies below guessing."""
+    return (
+        f"The whole interval lies below 0.5, which is guessing: the scores rank rows of class {other} above those of "
+        f"class {positive}. If they are scores of class {other}, say --positive {option}."
+    )
+
+
 # --- The report ------------------------------------------------------------------------------------------
 
 METRIC_WORDS: dict[str, tuple[str, str]] = {

@@ -50,7 +50,9 @@ class TableTask:
     set_aside: Mapping[str, str]
 
 
-def task_from_table(table: Table, target: str, *, kind: str | None = None, groups: str | None = None) -> TableTask:
+def task_from_table(
+    table: Table, target: str, *, kind: str | None = None, groups: str | None = None, positive: str | None = None
+) -> TableTask:
     """The task of predicting one column of a table from the others.
 
     Parameters
@@ -62,6 +64,8 @@ def task_from_table(table: Table, target: str, *, kind: str | None = None, group
         One of ``TASKS``; guessed from the target's values when None.
     groups : str, optional
         Name of the column that says which rows belong together (a patient, a site); no predictor.
+    positive : str, optional
+        The positive class of a binary target, as text; the last in order when None.
 
     Raises
     ------
@@ -81,7 +85,7 @@ def task_from_table(table: Table, target: str, *, kind: str | None = None, group
     if groups is not None and groups == target:
         raise InputError(f"column {target!r} cannot be both the target and the groups; name two columns.")
     group_column = None if groups is None else table.column(groups, "the groups")
-    truth, why = _truth(column, target, kind)
+    truth, why = _truth(column, target, kind, positive)
     rest = table.frame.drop(columns=[target] if groups is None else [target, groups])
     set_aside = columns_set_aside(rest)
     usable = rest.drop(columns=list(set_aside))
@@ -95,7 +99,7 @@ def task_from_table(table: Table, target: str, *, kind: str | None = None, group
     return TableTask(Task(usable, truth, _group_labels(group_column, groups)), target, why, set_aside)
 
 
-def _truth(column: Any, target: str, kind: str | None) -> tuple[Truth, str]:
+def _truth(column: Any, target: str, kind: str | None, positive: str | None) -> tuple[Truth, str]:
     absent = column.isna()
     if absent.any():
         lacking, first = counted(int(absent.sum()), "missing value"), int(absent.to_numpy().argmax()) + 1
@@ -126,7 +130,26 @@ def _truth(column: Any, target: str, kind: str | None) -> tuple[Truth, str]:
             )
         said = f"{distinct} distinct values, read as {{kind}} as --task {kind} says"
     truth = truth_of(_values(column, wanted), wanted)
+    if positive is not None:
+        truth = truth.with_positive(code_of_text(truth, positive))
     return truth, f"Target {target!r} holds {said.format(kind=_worded(truth))}."
+
+
+def code_of_text(truth: Truth, label: str) -> int:
+    """The code of the class that a user wrote after ``--positive``; ``1.0`` is the class 1 too.
+
+    Raises
+    ------
+    InputError
+        When the target is not binary or has no such class.
+    """
+    if truth.kind is not TaskKind.BINARY or truth.classes is None:
+        raise InputError(f"--positive {label} needs a target of two classes, got a {truth.kind.value} one.")
+    for code, found in enumerate(truth.classes.tolist()):
+        same_number = not isinstance(found, str | bool) and reads_as_number(label) and float(label) == found
+        if label == str(found) or same_number:
+            return code
+    raise InputError(f"--positive must be one of the classes {labels_text(truth.classes)}, got {label!r}.")
 
 
 def _guessed(column: Any, target: str, distinct: int) -> tuple[TaskKind, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from heldout.adapters.tables import Table
     from heldout.estimates.from_arrays import ResponseName
     from heldout.estimates.gather import Aggregate
-    from heldout.estimates.types import Alternative
+    from heldout.estimates.types import Alternative, Estimate
     from heldout.task import Truth
 
 
@@ -79,14 +79,11 @@ def command(
         for remark in table.remarks:
             console.note(remark)
         found = _read(table, target, fold, group, weight, exclude)
-        truth = _truth(found, metric)
+        truth = _with_positive(_truth(found, metric), found, positive)
         measured = _metric(metric, table, truth, found, console)
         _check_method(method, aggregate, found)
         settings = table.roles.get("settings", {})
-        console.say(
-            f"{table.name}: {truth.n_rows} rows, {found.n_configurations} configurations, {truth.kind.value} "
-            "target."
-        )
+        console.say(_what_was_read(table, truth, found))
         result = estimate(
             found.y_true,
             found.predictions,
@@ -101,10 +98,13 @@ def command(
                 settings.get("confidence_level", 0.95) if confidence_level is None else confidence_level
             ),
             alternative=cast("Alternative", alternative),
-            pos_label=_positive(truth, positive),
+            pos_label=None if positive is None else truth.pos_label,
             response=cast("ResponseName", response),
             random_state=settings.get("entropy", 0) if seed is None else seed,
         )
+        other_way = _other_way_round(result, truth)
+        if other_way:
+            console.note(other_way)
     console.table([("winner", result.selected_name), *estimate_rows(result)])
     console.document(result.to_dict())
 
@@ -175,16 +175,52 @@ def _check_method(method: str, aggregate: str | None, found: TablePredictions) -
         raise InputError(f"{wanted} compares scores fold by fold; name the column of folds with --fold.")
 
 
-def _positive(truth: Truth, label: str | None) -> Any:
-    """The class of that text."""
+def _with_positive(truth: Truth, found: TablePredictions, label: str | None) -> Truth:
+    """The target with the class that scores point to: that of our own file, else the one asked for."""
+    from heldout.adapters.table_task import code_of_text
     from heldout.errors import InputError
+    from heldout.predictions import HeldOutPredictions
     from heldout.task import labels_text
 
+    held = found.predictions
+    own = held.positive if isinstance(held, HeldOutPredictions) else None
     if label is None:
-        return None
-    if truth.classes is None:
-        raise InputError(f"--positive {label} needs a target of classes, got a {truth.kind.value} one.")
-    known = {str(found): found for found in truth.classes.tolist()}
-    if label not in known:
-        raise InputError(f"--positive must be one of the classes {labels_text(truth.classes)}, got {label!r}.")
-    return known[label]
+        return truth if own is None else truth.with_positive(own)
+    code = code_of_text(truth, label)
+    if own is not None and code != own:
+        assert truth.classes is not None
+        raise InputError(
+            f"--positive {label}: the scores in this file point to class {labels_text([truth.classes[own]])}, "
+            "which is fixed since they were made; leave the option out."
+        )
+    return truth.with_positive(code)
+
+
+def _what_was_read(table: Table, truth: Truth, found: TablePredictions) -> str:
+    from heldout.adapters.tables import counted
+    from heldout.predictions import HeldOutPredictions
+    from heldout.task import labels_text
+
+    said = f"{table.name}: {counted(truth.n_rows, 'row')}, {counted(found.n_configurations, 'configuration')}"
+    own = isinstance(found.predictions, HeldOutPredictions)
+    if not own and found.n_configurations > 1:
+        names = list(found.predictions.columns)
+        said += f" ({names[0]!r} to {names[-1]!r})"
+    said += f", {truth.kind.value} target"
+    if truth.positive is None:
+        return f"{said}."
+    otherwise = "" if own else "; --positive LABEL says otherwise"
+    return f"{said} (positive class {labels_text([truth.pos_label])}{otherwise})."
+
+
+def _other_way_round(result: Estimate, truth: Truth) -> str:
+    """A note where scores rank the classes worse than guessing does; the direction stays as declared."""
+    from heldout.task import TaskKind, labels_text
+    from heldout.wording import scores_reversed_sentence
+
+    ranks = result.metric in ("roc_auc", "roc_auc_ovr", "roc_auc_ovo")
+    if truth.kind is not TaskKind.BINARY or not ranks or result.interval is None or result.interval.high >= 0.5:
+        return ""
+    assert truth.classes is not None and truth.positive is not None
+    other = truth.classes[1 - truth.positive]
+    return scores_reversed_sentence(labels_text([truth.pos_label]), labels_text([other]), str(other))

@@ -8,7 +8,7 @@ from typing import Any
 from heldout.errors import InputError
 from heldout.metrics import check_fits, metric_named
 from heldout.metrics.base import Metric, Response
-from heldout.task import Task, TaskKind, Truth, labels_text
+from heldout.task import TaskKind, Truth
 
 _OF_ONE_CLASS = ("f1", "precision", "recall", "average_precision", "neg_brier_score")
 """Scorers that take the class called 1 as positive unless they are told, and so fail on other labels."""
@@ -73,26 +73,6 @@ def _told(name: str, positive: Any) -> Any:
     return make_scorer(
         brier_score_loss, response_method="predict_proba", greater_is_better=False, pos_label=positive
     )
-
-
-def with_positive(task: Task, label: str | None) -> Task:
-    """The same task with the class of that text as the positive one.
-
-    Raises
-    ------
-    InputError
-        When the task is not binary or has no such class.
-    """
-    from dataclasses import replace
-
-    if label is None:
-        return task
-    if task.truth.kind is not TaskKind.BINARY or task.truth.classes is None:
-        raise InputError(f"--positive {label} needs a target of two classes, got a {task.truth.kind.value} one.")
-    names = [str(found) for found in task.truth.classes.tolist()]
-    if label not in names:
-        raise InputError(f"--positive must be one of the classes {labels_text(task.truth.classes)}, got {label!r}.")
-    return replace(task, truth=task.truth.with_positive(names.index(label)))
 
 
 def without_the_unable(entries: list[Any], metrics: Mapping[str, Metric | None]) -> tuple[list[Any], list[str]]:

@@ -48,6 +48,17 @@ def test_what_is_guessed_is_said_with_how_to_override_it() -> None:
     assert "binary classification (positive class 'yes')" in task_from_table(table(), "y").why
 
 
+def test_the_positive_class_that_is_said_is_the_one_asked_for() -> None:
+    found = task_from_table(table(), "y", positive="no")
+
+    assert found.task.truth.pos_label == "no" and "(positive class 'no')" in found.why
+    assert task_from_table(table(y=[1.0, 2.0] * 30), "y", positive="1.0").task.truth.pos_label == 1
+    with pytest.raises(InputError, match="must be one of the classes 'no', 'yes', got 'maybe'"):
+        task_from_table(table(), "y", positive="maybe")
+    with pytest.raises(InputError, match="needs a target of two classes, got a regression one"):
+        task_from_table(table(y=np.arange(N) / 2), "y", positive="1")
+
+
 def test_the_user_overrides_the_guess() -> None:
     scores = table(y=[0, 1, 2] * 20)
 

@@ -79,7 +79,8 @@ def test_the_table_for_people(command: Command, scores: pd.DataFrame) -> None:
     ended = command("estimate", "p.csv", "--target", "truth", "--fold", "fold", *NOT_PREDICTIONS)
 
     assert "Metric: roc_auc. To choose another: --metric NAME." in ended.out
-    assert "p.csv: 80 rows, 3 configurations, binary target." in ended.out
+    assert "p.csv: 80 rows, 3 configurations ('one' to 'three'), binary target" in ended.out
+    assert "(positive class 1; --positive LABEL says otherwise)." in ended.out
     for label in ("winner", "corrected", "interval", "uncorrected", "optimism"):
         assert f"\n{label}" in ended.out
 
@@ -104,3 +105,23 @@ def test_numbers_with_decimals_are_a_regression(command: Command, tmp_path: Path
     document = json.loads(command("estimate", "r.csv", "--target", "y", "--json").out)
 
     assert (document["metric"] == "r2" and document["selected_name"] == "one") or document["value"] < 0
+
+
+def test_scores_that_point_to_the_other_class_are_said_to(command: Command, scores: pd.DataFrame) -> None:
+    options = ["estimate", "p.csv", "--target", "truth", "--fold", "fold", *NOT_PREDICTIONS]
+
+    wrong = command(*options, "--positive", "0")
+    right = command(*options)
+
+    assert "positive class 0" in wrong.out and "positive class 1" in right.out
+    assert "rank rows of class 1 above those of class 0" in wrong.err and "say --positive 1." in wrong.err
+    assert "above those of" not in right.err
+
+
+def test_a_class_may_be_written_as_in_the_file(command: Command, scores: pd.DataFrame, tmp_path: Path) -> None:
+    scores.assign(truth=scores["truth"] + 1.0).to_csv(tmp_path / "floats.csv", index=False)
+    options = ["--target", "truth", "--fold", "fold", *NOT_PREDICTIONS]
+
+    assert "positive class 1.0" in command("estimate", "floats.csv", *options, "--positive", "1").out
+    refused = command("estimate", "floats.csv", *options, "--positive", "3")
+    assert refused.code == 2 and "must be one of the classes 1.0, 2.0, got '3'" in refused.err
