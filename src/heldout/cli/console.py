@@ -1,20 +1,25 @@
 """Where a command's words go: what it does and its result to stdout, notes and progress to stderr.
 
 With ``--json`` stdout holds one JSON document and nothing else; with ``--quiet`` only the result is printed.
+
+A run is worth more than the words about it: when nobody reads them any more (``| head``), or they do not fit on a
+disk, the work goes on without them. Lost words of the second kind make the command end with an error.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import click
 
-from heldout.errors import HeldoutWarning
+from heldout.errors import HeldoutWarning, InputError
 
 
 @dataclass
@@ -30,17 +35,18 @@ class Console:
     as_json: bool = False
     quiet: bool = False
     _noted: set[str] = field(default_factory=set)
+    _lost: OSError | None = None
 
     def say(self, text: str) -> None:
         """What is being done."""
         if not self.quiet:
-            click.echo(text, err=self.as_json)
+            self._print(text, err=self.as_json)
 
     def note(self, text: str) -> None:
         """What a reader of the result should know; once, however often it comes up."""
         if not self.quiet and text not in self._noted:
             self._noted.add(text)
-            click.echo(f"Note: {text}", err=True)
+            self._print(f"Note: {text}", err=True)
 
     def table(self, rows: Sequence[tuple[str, str]]) -> None:
         """The result for people: labels and what they say, aligned."""
@@ -49,14 +55,41 @@ class Console:
         width = max(len(label) for label, _ in rows)
         for label, text in rows:
             first, *others = text.split("\n")
-            click.echo(click.style(f"{label:<{width}}", bold=True) + f"  {first}")
+            self._print(click.style(f"{label:<{width}}", bold=True) + f"  {first}")
             for line in others:
-                click.echo(" " * (width + 2) + line)
+                self._print(" " * (width + 2) + line)
 
     def document(self, document: Mapping[str, Any]) -> None:
         """The result for machines."""
         if self.as_json:
-            click.echo(json.dumps(document, indent=2, allow_nan=False))
+            self._print(json.dumps(document, indent=2, allow_nan=False))
+
+    def check_all_was_printed(self, instead: str = "nothing else was kept") -> None:
+        """Say at the end that words were lost which somebody wanted to keep.
+
+        Parameters
+        ----------
+        instead : str
+            Where the result can be found.
+
+        Raises
+        ------
+        InputError
+            When stdout could not take what was printed, other than because its reader had gone.
+        """
+        if self._lost is not None:
+            why = (self._lost.strerror or str(self._lost)).lower()
+            raise InputError(f"what was to be printed could not be written to standard output ({why}); {instead}.")
+
+    def _print(self, text: str, *, err: bool = False) -> None:
+        try:
+            click.echo(text, err=err)
+        except BrokenPipeError:
+            let_go_of(err)
+        except OSError as error:
+            let_go_of(err)
+            if not err:
+                self._lost = error
 
     @contextmanager
     def noting_warnings(self) -> Iterator[None]:
@@ -73,3 +106,12 @@ class Console:
 
     def _show(self, message: Warning | str, *where: Any, **more: Any) -> None:
         self.note(str(message))
+
+
+def let_go_of(err: bool = False) -> None:
+    """Send the rest of stdout (or stderr) nowhere: what is left in its buffer must not fail once more at exit."""
+    stream = sys.stderr if err else sys.stdout
+    with suppress(OSError, ValueError, AttributeError):  # a stream of Python's own has no number
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)

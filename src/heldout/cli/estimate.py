@@ -107,6 +107,7 @@ def command(
             console.note(other_way)
     console.table([("winner", result.selected_name), *estimate_rows(result)])
     console.document(result.to_dict())
+    console.check_all_was_printed()
 
 
 def _read(

@@ -8,16 +8,16 @@ from __future__ import annotations
 import difflib
 import errno
 import importlib
-import os
 import signal
-import sys
 import threading
+import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import click
 
+from heldout.cli.console import let_go_of
 from heldout.errors import HeldoutError
 
 COMMANDS = {
@@ -99,6 +99,17 @@ class Group(click.Group):
             )
         return super().resolve_command(ctx, args)
 
+    def main(self, *arguments: Any, **settings: Any) -> Any:
+        """As click's, but a stdout that takes nothing is a sentence even where help was to be printed."""
+        try:
+            return super().main(*arguments, **settings)
+        except OSError as error:
+            let_go_of()
+            with suppress(OSError):
+                why = (error.strerror or str(error)).lower()
+                click.echo(f"Error: what was to be printed could not be written ({why}).", err=True)
+            raise SystemExit(EXIT_BAD_INPUT) from None
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
@@ -108,11 +119,9 @@ class Group(click.Group):
             _end(ctx, error, f"Error: {error}", EXIT_BAD_INPUT)
         except KeyboardInterrupt as error:
             _end(ctx, error, f"\n{str(error) or 'Interrupted.'}", EXIT_INTERRUPTED)
-        except BrokenPipeError:
-            # Whoever read our output has gone; what is left in the buffer must not raise once more at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            ctx.exit(0)
         except Exception as error:
+            if isinstance(error, OSError) and _while_printing(error):
+                raise  # of a command's help, and ends in main; the rest is the Console's
             known = isinstance(error, OSError) and _OF_THE_DISK.get(error.errno or 0)
             if known:
                 where = getattr(error, "filename", None) or "the output folder"
@@ -123,12 +132,16 @@ class Group(click.Group):
             _end(ctx, error, _fault(error), EXIT_FAULT)
 
 
+def _while_printing(error: OSError) -> bool:
+    """Whether click was printing when it happened: a stdout has no name that the error could tell it by."""
+    return any(frame.f_code is click.echo.__code__ for frame, _ in traceback.walk_tb(error.__traceback__))
+
+
 def _end(ctx: click.Context, error: BaseException, text: str, code: int) -> None:
     if ctx.params.get("debug") and not isinstance(error, KeyboardInterrupt):
-        import traceback
-
         traceback.print_exception(error)
-    click.echo(text, err=True)
+    with suppress(OSError):  # the code says it too
+        click.echo(text, err=True)
     ctx.exit(code)
 
 

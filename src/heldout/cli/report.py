@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from heldout.cli.console import Console
+
 
 @click.command(name="report", short_help="Draw the report of a finished run again.")
 @click.argument("folder", metavar="DIR")
@@ -25,4 +27,6 @@ def command(folder: str, destination: str | None) -> None:
     output = OutputFolder(target.parent)
     output.check_writable()
     written = output.write(target.name, lambda partial: write_report(content, partial))
-    click.echo(str(written))
+    console = Console()
+    console.say(str(written))
+    console.check_all_was_printed(f"the report is {written}")

@@ -126,6 +126,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
             raise Interrupted(_how_to_go_on(folder, again, wanted.resume)) from None
     console.table(_result(evaluation, files, n_resumed))
     console.document({**_document(evaluation, files, plan), "n_fits_resumed": n_resumed})
+    console.check_all_was_printed(f"the files are in {folder.path}")
 
 
 def command_line(ctx: click.Context) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Protocol, Self, TextIO
@@ -152,7 +153,8 @@ class ProgressLines(Silent):
 
     def _say(self, line: str) -> None:
         self._said_at = self._clock()
-        print(line, file=self._stream, flush=True)
+        with suppress(OSError):  # a full disk or a reader who left is no reason to stop fitting
+            print(line, file=self._stream, flush=True)
 
 
 class ProgressBar(Silent):
