@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.adapters.tables import Table, counted, quoted, reads_as_number
+from heldout.adapters.tables import Table, counted, reads_as_number
 from heldout.errors import InputError
 from heldout.spaces.presets import MOST_CLASSES
 from heldout.task import Task, TaskKind, Truth, labels_text, truth_of
@@ -20,6 +20,9 @@ from heldout.task import Task, TaskKind, Truth, labels_text, truth_of
 CLASSIFICATION = "classification"
 TASKS = (CLASSIFICATION, "binary", "multiclass", "regression")
 """What ``--task`` may say; classification leaves the number of classes to the data."""
+
+GREATEST = 1e38
+"""Numbers beyond this are refused."""
 
 DEFAULT_METRICS: Mapping[TaskKind, str] = {
     TaskKind.BINARY: "roc_auc",
@@ -95,7 +98,8 @@ def task_from_table(
             f"{table.name} has no usable column left to predict {target!r} from"
             + (f": {reasons}; add columns that differ between rows." if reasons else "; add predictor columns.")
         )
-    _check_finite(usable)
+    for name in usable.select_dtypes("number").columns:
+        _check_size(usable[name], f"column {name!r}")
     return TableTask(Task(usable, truth, _group_labels(group_column, groups)), target, why, set_aside)
 
 
@@ -129,6 +133,8 @@ def _truth(column: Any, target: str, kind: str | None, positive: str | None) -> 
                 "it, or say --task classification."
             )
         said = f"{distinct} distinct values, read as {{kind}} as --task {kind} says"
+    if wanted is TaskKind.REGRESSION and column.dtype.kind in "iuf":
+        _check_size(column, f"the target column {target!r}")
     truth = truth_of(_values(column, wanted), wanted)
     if positive is not None:
         truth = truth.with_positive(code_of_text(truth, positive))
@@ -224,12 +230,17 @@ def _why_unusable(column: Any) -> str | None:
     return None
 
 
-def _check_finite(frame: Any) -> None:
-    numbers = frame.select_dtypes("number")
-    infinite = np.isinf(numbers.to_numpy(dtype=float, na_value=np.nan)).any(axis=0)
-    if infinite.any():
-        names = [name for name, bad in zip(numbers.columns, infinite, strict=True) if bad]
-        raise InputError(f"infinite values in {quoted(names)}; replace them by numbers, or leave them empty.")
+def _check_size(column: Any, what: str) -> None:
+    """Refuse infinities, and numbers beyond those of float32: forests keep no greater ones, and no variance of
+    them can be computed, by which the other models scale."""
+    excess = np.abs(column.to_numpy(dtype=float, na_value=np.nan)) > GREATEST
+    if excess.any():
+        first = int(excess.argmax())
+        raise InputError(
+            f"{what} holds {counted(int(excess.sum()), 'number')} that no model can take, infinite or beyond "
+            f"±{GREATEST:.0e}: {column.iloc[first]!s} in row {first + 1} is the first; if they stand for missing "
+            "values leave them empty, else scale them."
+        )
 
 
 def _group_labels(column: Any, name: str | None) -> NDArray[Any] | None:

@@ -113,7 +113,16 @@ def test_target_and_groups_are_no_predictors() -> None:
         ({"y": pd.date_range("2020-01-01", periods=N)}, "must hold labels or numbers"),
         ({"y": [*[f"{i}.5" for i in range(N - 1)], "12o"]}, r"but for 1 value such as '12o' \(row 60\)"),
         ({"x": 1}, r"no usable column left to predict 'y' from: 'x' \(constant\)"),
-        ({"x": [np.inf, *range(N - 1)]}, "infinite values in 'x'"),
+        (
+            {"x": [0.5, np.inf, *range(N - 2)]},
+            r"column 'x' holds 1 number .* infinite or beyond .*: inf in row 2 is",
+        ),
+        (
+            {"x": [0.5, 1e161, -1e200, *range(N - 3)]},
+            r"column 'x' holds 2 numbers .*: 1e\+161 in row 2 is the first",
+        ),
+        ({"y": [0.5, 1e161, *range(N - 2)]}, r"the target column 'y' holds 1 number"),
+        ({"y": [0.5, -np.inf, *range(N - 2)]}, r"the target column 'y' holds 1 number"),
     ],
 )
 def test_what_cannot_be_learned_is_refused(columns: dict[str, Any], said: str) -> None:
