@@ -5,13 +5,14 @@ Everything that is guessed comes with a sentence that says so and how to say oth
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.adapters.predictors import columns_set_aside
 from heldout.adapters.tables import Table, counted, reads_as_number
 from heldout.errors import InputError
 from heldout.spaces.presets import MOST_CLASSES
@@ -54,7 +55,13 @@ class TableTask:
 
 
 def task_from_table(
-    table: Table, target: str, *, kind: str | None = None, groups: str | None = None, positive: str | None = None
+    table: Table,
+    target: str,
+    *,
+    kind: str | None = None,
+    groups: str | None = None,
+    positive: str | None = None,
+    keep: Sequence[str] = (),
 ) -> TableTask:
     """The task of predicting one column of a table from the others.
 
@@ -69,6 +76,8 @@ def task_from_table(
         Name of the column that says which rows belong together (a patient, a site); no predictor.
     positive : str, optional
         The positive class of a binary target, as text; the last in order when None.
+    keep : sequence of str
+        Columns to predict from although they look like numbers of rows, names or dates.
 
     Raises
     ------
@@ -90,7 +99,11 @@ def task_from_table(
     group_column = None if groups is None else table.column(groups, "the groups")
     truth, why = _truth(column, target, kind, positive)
     rest = table.frame.drop(columns=[target] if groups is None else [target, groups])
-    set_aside = columns_set_aside(rest)
+    for name in keep:
+        table.column(name, "one to keep")
+        if name not in rest.columns:
+            raise InputError(f"--keep {name}: the column is {'the target' if name == target else 'the groups'}.")
+    set_aside = columns_set_aside(rest, keep)
     usable = rest.drop(columns=list(set_aside))
     if not usable.shape[1]:
         reasons = ", ".join(f"{name!r} ({reason})" for name, reason in list(set_aside.items())[:5])
@@ -200,34 +213,6 @@ def _worded(truth: Truth) -> str:
     if truth.kind is TaskKind.MULTICLASS:
         return f"{truth.n_classes}-class classification"
     return "regression"
-
-
-def columns_set_aside(frame: Any) -> dict[str, str]:
-    """Columns that cannot help to predict, or that the preset models cannot read, with the reason."""
-    reasons = {}
-    for name in frame.columns:
-        reason = _why_unusable(frame[name])
-        if reason:
-            reasons[name] = reason
-    return reasons
-
-
-def _why_unusable(column: Any) -> str | None:
-    present = column.dropna()
-    if not len(present):
-        return "all missing"
-    if column.dtype.kind in "mM":
-        return "dates"
-    if column.dtype.kind == "c":
-        return "complex numbers"
-    if column.dtype.kind == "O" and not all(isinstance(value, str | bool | int | float) for value in present):
-        return f"values of type {type(present.iloc[0]).__name__}"
-    distinct = present.nunique()
-    if distinct == 1 and len(present) == len(column):
-        return "constant"
-    if column.dtype.kind == "O" and distinct == len(present) and len(present) > 2:
-        return "text that differs in every row, like a name or number of the row"
-    return None
 
 
 def _check_size(column: Any, what: str) -> None:

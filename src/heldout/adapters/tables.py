@@ -14,6 +14,7 @@ import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -270,7 +271,8 @@ def _check_names(path: Path, names: Sequence[str]) -> None:
     twice = [name for name, times in Counter(names).items() if times > 1 and name]
     if twice:
         raise InputError(
-            f"{path} has more than one column called {quoted(twice)}; give every column a name of its own."
+            f"{path} has more than one column called {quoted(twice)}; give every column a name of its own"
+            + (" (does its first line hold the names?)." if reads_as_number(twice[0]) else ".")
         )
 
 
@@ -299,7 +301,7 @@ def _plain_objects(column: Any) -> Any:
     """Objects with NaN for whatever is missing; as text where their types differ."""
     present = column.dropna()
     kinds = {type(value) for value in present}
-    if kinds and all(issubclass(kind, int | float) and kind is not bool for kind in kinds):
+    if kinds and all(issubclass(kind, int | float | Decimal) and kind is not bool for kind in kinds):
         return column.astype("float64")
     if len(kinds) > 1 and all(issubclass(kind, str | int | float | bool) for kind in kinds):
         present = present.map(str)

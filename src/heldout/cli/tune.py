@@ -38,6 +38,7 @@ class Options:
     repeats: int
     drop: str
     groups: str | None
+    keep: tuple[str, ...]
     method: str
     n_bootstraps: int
     confidence_level: float
@@ -87,6 +88,9 @@ class Plan:
 @click.option("--repeats", type=int, default=1, show_default=True, help="How often to draw the folds anew.")
 @click.option("--drop", default="never", show_default=True, help="When to drop losing configurations: never.")
 @click.option("--groups", metavar="COL", help="Rows of one group (a patient, a site) stay together.")
+@click.option(
+    "--keep", metavar="COL", multiple=True, help="A column to use although it looks like a row number; repeatable."
+)
 @click.option(
     "--method",
     default="bbc",
@@ -191,8 +195,9 @@ def _folder(wanted: Options) -> OutputFolder:
 
 
 def _plan(wanted: Options, console: Console) -> Plan:
+    from heldout.adapters.predictors import categories_said, remarks_on_text
     from heldout.adapters.table_task import DEFAULT_METRICS, check_folds_fit, task_from_table
-    from heldout.adapters.tables import quoted, read_table
+    from heldout.adapters.tables import counted, quoted, read_table
     from heldout.cli.measures import scorer_of, without_the_unable
     from heldout.configurations import make_configurations
     from heldout.errors import InputError
@@ -201,10 +206,20 @@ def _plan(wanted: Options, console: Console) -> Plan:
     from heldout.spaces import preset
 
     table = read_table(wanted.data)
-    found = task_from_table(table, wanted.target, kind=wanted.task, groups=wanted.groups, positive=wanted.positive)
+    found = task_from_table(
+        table,
+        wanted.target,
+        kind=wanted.task,
+        groups=wanted.groups,
+        positive=wanted.positive,
+        keep=wanted.keep,
+    )
     task = found.task
-    console.say(f"{table.name}: {task.n_rows} rows, {task.X.shape[1]} columns to predict from.")
-    for remark in table.remarks:
+    console.say(
+        f"{table.name}: {counted(task.n_rows, 'row')}, {counted(task.X.shape[1], 'column')} to predict from."
+        + categories_said(task.X)
+    )
+    for remark in (*table.remarks, *remarks_on_text(task.X)):
         console.note(remark)
     for reason in dict.fromkeys(found.set_aside.values()):
         names = [name for name, why in found.set_aside.items() if why == reason]

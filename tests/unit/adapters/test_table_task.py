@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from heldout.adapters.table_task import check_folds_fit, columns_set_aside, task_from_table
+from heldout.adapters.table_task import check_folds_fit, task_from_table
 from heldout.adapters.tables import Table
 from heldout.errors import InputError
 from heldout.task import TaskKind
@@ -78,24 +78,19 @@ def test_whole_floats_are_labels_without_a_point() -> None:
     assert truth.classes is not None and truth.classes.dtype.kind == "i"
 
 
-def test_useless_columns_are_set_aside_with_the_reason() -> None:
-    frame = pd.DataFrame(
-        {
-            "constant": 1,
-            "empty": np.nan,
-            "name": [f"patient {i}" for i in range(N)],
-            "when": pd.date_range("2020-01-01", periods=N),
-            "constant_or_missing": [1.0, np.nan] * 30,  # its gaps may tell something
-            "number": np.arange(N),
-            "flag": [True, False] * 30,
-            "text": ["a", "b"] * 30,
-        }
+def test_a_column_that_is_kept_is_used_whatever_it_looks_like() -> None:
+    rows = table(
+        number=np.arange(N), day=[f"2020-01-{i % 28 + 1:02}" for i in range(N)], empty=np.nan, g=[0, 1] * 30
     )
 
-    reasons = columns_set_aside(frame)
-
-    assert set(reasons) == {"constant", "empty", "name", "when"}
-    assert reasons["constant"] == "constant" and reasons["empty"] == "all missing" and reasons["when"] == "dates"
+    assert list(task_from_table(rows, "y").task.X.columns) == ["x", "g"]
+    assert list(task_from_table(rows, "y", keep=["number", "day"]).task.X.columns) == ["x", "number", "day", "g"]
+    with pytest.raises(InputError, match=r"--keep empty: this column cannot be used \(all missing\)"):
+        task_from_table(rows, "y", keep=["empty"])
+    with pytest.raises(InputError, match="no column 'dy' to use as one to keep"):
+        task_from_table(rows, "y", keep=["dy"])
+    with pytest.raises(InputError, match="--keep g: the column is the groups"):
+        task_from_table(rows, "y", keep=["g"], groups="g")
 
 
 def test_target_and_groups_are_no_predictors() -> None:

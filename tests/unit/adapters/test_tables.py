@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -168,3 +169,20 @@ def test_a_file_without_names_is_told_apart_from_a_wrong_name(tmp_path: Path) ->
 
     with pytest.raises(InputError, match="looks like data"):
         table.column("target", "the target")
+
+
+def test_decimals_of_parquet_are_numbers(tmp_path: Path) -> None:
+    pd.DataFrame({"price": [Decimal("1.50"), None, Decimal("2.25")]}).to_parquet(tmp_path / "d.parquet")
+
+    column = read_table(tmp_path / "d.parquet").frame["price"]
+
+    assert column.dtype == np.float64 and column.dropna().tolist() == [1.5, 2.25]
+
+
+def test_a_file_without_names_is_asked_for_them(tmp_path: Path) -> None:
+    (tmp_path / "n.csv").write_text("0,1,0\n1,2,3\n")
+
+    with pytest.raises(
+        InputError, match=r"more than one column called '0'.*\(does its first line hold the names\?\)"
+    ):
+        read_table(tmp_path / "n.csv")
