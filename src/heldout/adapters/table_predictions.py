@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.adapters.tables import Table, quoted, reads_as_number
+from heldout.adapters.tables import Table, counted, quoted, reads_as_number
 from heldout.errors import InputError
 from heldout.metrics.base import Metric, Response
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
-from heldout.task import Task, TaskKind, Truth, checked_groups, checked_weights, codes_of
+from heldout.task import Task, TaskKind, Truth, checked_groups, checked_weights, codes_of, labels_text
 
 OWN_COLUMNS = ("row", "repeat", "fold", "group", "weight")
 """Columns of a table that heldout writes, before the target and the configurations."""
@@ -106,6 +106,8 @@ def predictions_from_table(
             f"{quoted(empty)} of {table.name} {'has' if len(empty) == 1 else 'have'} no predictions at all, only "
             f"missing values; leave {'it' if len(empty) == 1 else 'them'} out (--exclude), or mend the file."
         )
+    for purpose, column in columns.items():
+        _check_complete(column, purpose)
     weights = columns.get("the weights")
     if weights is not None and weights.dtype.kind not in "iuf":
         raise InputError(f"the weights column {weight!r} must hold numbers, got {weights.iloc[0]!r}.")
@@ -116,6 +118,16 @@ def predictions_from_table(
         groups=_labels(columns.get("the groups")),
         sample_weight=None if weights is None else weights.to_numpy(),
     )
+
+
+def _check_complete(column: Any, purpose: str) -> None:
+    absent = column.isna()
+    if absent.any():
+        lacking, first = counted(int(absent.sum()), "missing value"), int(absent.to_numpy().argmax()) + 1
+        raise InputError(
+            f"column {column.name!r} ({purpose}) has {lacking} in {counted(len(column), 'row')} (the first in row "
+            f"{first}); every row needs one: fill them in, or leave these rows out."
+        )
 
 
 def _labels(column: Any) -> Any:
@@ -147,6 +159,8 @@ def check_kinds(found: TablePredictions, truth: Truth, metric: Metric) -> None:
     if isinstance(found.predictions, HeldOutPredictions):
         return
     frame = found.predictions
+    if truth.kind is TaskKind.MULTICLASS:
+        _check_labels_of_several_classes(frame, truth, metric)
     texts = [name for name in frame.columns if frame[name].dtype.kind not in "iufb"]
     needs_numbers = truth.kind is TaskKind.REGRESSION or Response.LABELS not in metric.responses
     for name in texts:
@@ -165,6 +179,37 @@ def check_kinds(found: TablePredictions, truth: Truth, metric: Metric) -> None:
         raise InputError(
             f"{quoted(numeric)} hold numbers and {quoted(texts)} text; predictions must be all scores or all "
             "labels: leave one kind out (--exclude)."
+        )
+
+
+def _check_labels_of_several_classes(frame: Any, truth: Truth, metric: Metric) -> None:
+    """A column a configuration holds one thing a row: of several classes the label, no probabilities."""
+    instead = (
+        "probabilities of several classes cannot be read from a table yet (in Python heldout.estimate takes them, "
+        "as an array of rows x configurations x repeats x classes)"
+    )
+    assert truth.classes is not None
+    if Response.LABELS not in metric.responses:
+        raise InputError(
+            f"{metric.name} needs {' or '.join(metric.responses)}, and {instead}; use a metric of labels such as "
+            "accuracy, with columns of labels."
+        )
+    known = {*truth.classes.tolist(), *map(str, truth.classes.tolist())}
+    for name in frame.columns:
+        present = frame[name].dropna()
+        strange = present[~present.isin(known)]
+        if not len(strange):
+            continue
+        value, row = strange.iloc[0], strange.index[0] + 1
+        has_decimals = frame[name].dtype.kind == "f" and bool((present != present.round()).any())
+        why = (
+            f"; with {truth.n_classes} classes a column must hold labels: {instead}"
+            if has_decimals
+            else "; mend the file, or leave the column out (--exclude)"
+        )
+        raise InputError(
+            f"column {name!r} holds {value!s} in row {row}, which is none of the target's classes "
+            f"({labels_text(truth.classes)}){why}."
         )
 
 

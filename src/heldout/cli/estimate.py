@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -84,7 +86,8 @@ def command(
         _check_method(method, aggregate, found)
         settings = table.roles.get("settings", {})
         console.say(_what_was_read(table, truth, found))
-        result = estimate(
+        result = _in_words_of_options(
+            estimate,
             found.y_true,
             found.predictions,
             metric=measured,
@@ -110,6 +113,33 @@ def command(
     console.check_all_was_printed()
 
 
+_OPTIONS = (
+    (r"\bresponse='?(\w+)'?", r"--response \1"),
+    (r"\bresponse=", "--response"),
+    (r"\bpos_label(=| cannot| as)", r"--positive\1"),
+    (r"\bfolds=(, a label a row)?", "--fold COL"),
+    (r"\bgroups=", "--group COL"),
+    (r" \(or where to cut: threshold=\)", ""),
+    (r"pass np\.clip\(predictions, 0, 1\)", "round them into [0, 1]"),
+    (r" Pass classes= if there are more\.", ""),
+    (r"; if they are labels, list them as classes=\.", "."),
+)
+"""What the library calls its arguments, as the options that set them."""
+
+
+def _in_words_of_options(estimate: Callable[..., Estimate], *arguments: Any, **settings: Any) -> Estimate:
+    """Call it; what it refuses is said in the words of the command line."""
+    from heldout.errors import InputError
+
+    try:
+        return estimate(*arguments, **settings)
+    except InputError as error:
+        said = str(error)
+        for argument, option in _OPTIONS:
+            said = re.sub(argument, option, said)
+        raise InputError(said) from None
+
+
 def _read(
     table: Table,
     target: str | None,
@@ -121,7 +151,9 @@ def _read(
     from heldout.adapters.table_predictions import predictions_from_own_table, predictions_from_table
     from heldout.errors import InputError
 
-    if table.roles and not any((target, fold, group, weight, exclude)):
+    own = ((target, table.roles.get("target")), (fold, "fold"), (group, "group"), (weight, "weight"))
+    agreed = all(said in (None, meant) for said, meant in own) and {*exclude} <= {"row", "repeat"}
+    if table.roles and agreed:
         return predictions_from_own_table(table)
     if target is None:
         raise InputError(f"--target is needed: which column of {table.name} holds the true values?")
@@ -130,14 +162,21 @@ def _read(
 
 def _truth(found: TablePredictions, metric: str | None) -> Truth:
     """The target as the metric reads it, or as its values say."""
+    from heldout.errors import InputError
     from heldout.metrics import metric_named
     from heldout.predictions import HeldOutPredictions
-    from heldout.task import TaskKind, truth_of
+    from heldout.task import TaskKind, no_labels, truth_of
 
     tasks = None if metric is None else metric_named(metric).tasks
     if isinstance(found.predictions, HeldOutPredictions) and found.predictions.classes is not None:
         return truth_of(found.y_true, TaskKind.MULTICLASS, classes=found.predictions.classes)
     if tasks is not None and TaskKind.REGRESSION not in tasks:
+        fractions = no_labels(found.y_true)
+        if fractions.any():
+            raise InputError(
+                f"--metric {metric} is for labels, but the target holds numbers with decimals (such as "
+                f"{found.y_true[fractions][0]:.6g}); use a metric of numbers such as r2, or name another --target."
+            )
         return truth_of(found.y_true, TaskKind.MULTICLASS)
     if tasks is not None and len(tasks) == 1:
         return truth_of(found.y_true, TaskKind.REGRESSION)
@@ -150,13 +189,16 @@ def _truth(found: TablePredictions, metric: str | None) -> Truth:
 
 def _metric(metric: str | None, table: Table, truth: Truth, found: TablePredictions, console: Console) -> str:
     from heldout.adapters.table_predictions import check_kinds, guessed_metric
+    from heldout.errors import InputError
     from heldout.metrics import check_fits, metric_named
 
     name = metric or table.roles.get("metric") or guessed_metric(truth, found)
     if metric is None:
         console.say(f"Metric: {name}. To choose another: --metric NAME.")
-    measured = metric_named(name)
-    check_fits(measured, truth)
+    try:
+        measured = check_fits(metric_named(name), truth)
+    except InputError as error:
+        raise InputError(f"--metric {name}: {error}") from None
     check_kinds(found, truth, measured)
     return name
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from heldout.errors import InputError
 from heldout.metrics import check_fits, metric_named
-from heldout.metrics.base import Metric, Response
+from heldout.metrics.base import Metric, Response, quiet_if_foreign
 from heldout.task import TaskKind, Truth
 
-_OF_ONE_CLASS = ("f1", "precision", "recall", "average_precision", "neg_brier_score")
+_OF_ONE_CLASS = ("f1", "precision", "recall", "jaccard", "average_precision", "neg_brier_score")
 """Scorers that take the class called 1 as positive unless they are told, and so fail on other labels."""
 
 
@@ -41,6 +43,7 @@ def scorer_of(name: str, truth: Truth) -> Any:
         )
     if truth.kind is TaskKind.BINARY and found in _OF_ONE_CLASS:
         return _told(found, truth.pos_label)
+    _try_out(measured, name, truth)
     return get_scorer(found)
 
 
@@ -54,17 +57,39 @@ def check_fits_named(name: str, truth: Truth) -> Metric:
         raise InputError(f"--metric {name}: {error}") from None
 
 
+def _try_out(metric: Metric, name: str, truth: Truth) -> None:
+    """Score the truth by itself with a function that is not ours: what it refuses of that, it refuses of all."""
+    if not getattr(metric, "calls_foreign_code", False):
+        return
+    perfect = truth.values[:, None]
+    if Response.LABELS not in metric.responses and truth.kind is TaskKind.BINARY:
+        perfect = (perfect == truth.positive).astype(np.float64)
+    elif Response.LABELS not in metric.responses and truth.kind is TaskKind.MULTICLASS:
+        perfect = np.eye(truth.n_classes)[perfect]
+    with quiet_if_foreign([metric]):
+        statistic = metric.statistic(truth, perfect)
+        statistic.all(np.ones((1, truth.n_rows), dtype=np.uint8))
+    failures: Mapping[str, int] = getattr(statistic, "failures", {})
+    # A perfect score may be infinite or undefined; what counts is what the function will not take.
+    raised = next((message for message in failures if not message.startswith("the value ")), None)
+    if raised:
+        why = raised.partition(": ")[2].strip(" .")
+        raise InputError(f"--metric {name} does not fit the {truth.kind.value} target ({why}); use another metric.")
+
+
 def _told(name: str, positive: Any) -> Any:
     from sklearn.metrics import (
         average_precision_score,
         brier_score_loss,
         f1_score,
+        jaccard_score,
         make_scorer,
         precision_score,
         recall_score,
     )
 
     on_labels = {"f1": f1_score, "precision": precision_score, "recall": recall_score}
+    on_labels["jaccard"] = jaccard_score
     if name in on_labels:
         return make_scorer(on_labels[name], pos_label=positive)
     if name == "average_precision":
