@@ -129,8 +129,8 @@ def _truth(column: Any, target: str, kind: str | None, positive: str | None) -> 
     distinct = int(column.nunique())
     if distinct == 1:
         raise InputError(
-            f"the target column {target!r} has one value in all {len(column)} rows, {column.iloc[0]!r}; there is "
-            "nothing to predict: use a column with at least two."
+            f"the target column {target!r} has one value in all {counted(len(column), 'row')}, {column.iloc[0]!r}; "
+            "there is nothing to predict: use a column with at least two."
         )
     if kind is None:
         wanted, seen = _guessed(column, target, distinct)

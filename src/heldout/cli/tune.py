@@ -260,11 +260,14 @@ def _folds(task: Task, wanted: Options) -> Folds:
 
 
 def _plan_sentence(wanted: Options, folds: Folds, configurations: Configurations, models: list[str]) -> str:
+    from heldout.adapters.tables import counted
+
     repeats = f" x {wanted.repeats} repeats" if wanted.repeats > 1 else ""
     grouped = " of whole groups" if wanted.groups else ""
     return (
-        f"Plan: {len(configurations)} configurations ({', '.join(models)}) x {wanted.cv} folds{grouped}{repeats} = "
-        f"{len(configurations) * folds.n_splits} fits, seed {wanted.seed}."
+        f"Plan: {counted(len(configurations), 'configuration')} ({', '.join(models)}) x "
+        f"{wanted.cv} folds{grouped}{repeats} = "
+        f"{counted(len(configurations) * folds.n_splits, 'fit')}, seed {wanted.seed}."
     )
 
 
@@ -364,17 +367,22 @@ def _how_to_go_on(folder: OutputFolder, again: str, resuming: bool) -> str:
 
 
 def _result(evaluation: Evaluation, files: dict[str, str], n_resumed: int) -> list[tuple[str, str]]:
+    from heldout.adapters.tables import counted
+    from heldout.report.numbers import scale_of
     from heldout.run.progress import duration
+    from heldout.wording import number_text
 
     estimate = evaluation.estimate
     rows = [("winner", evaluation.configurations[evaluation.winner].name)]
     if estimate is None:
         scores = evaluation.fold_scores[evaluation.refit_metric].values[:, evaluation.winner]
-        rows.append(("uncorrected", f"{float(scores.mean()):.4g} (no estimate was asked for: --method none)"))
+        decimals = scale_of(str(evaluation.refit_metric), True, scores=scores.tolist()).decimals
+        shown = number_text(float(scores.mean()), decimals)
+        rows.append(("uncorrected", f"{shown} (no estimate was asked for: --method none)"))
     else:
         rows += estimate_rows(estimate)
     before = f" ({n_resumed} of them before)" if n_resumed else ""
-    failed = f", {len(evaluation.failures)} configurations failed" if evaluation.failures else ""
+    failed = f", {counted(len(evaluation.failures), 'configuration')} failed" if evaluation.failures else ""
     rows += [
         ("fits", f"{evaluation.n_fits} done{before}, {evaluation.n_fits_saved} saved{failed}"),
         ("time", duration(sum(evaluation.seconds.values()))),

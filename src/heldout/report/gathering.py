@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -237,7 +238,9 @@ def _rows_text(truth: Truth) -> str:
     counts = truth.class_counts()
     if len(counts) > 4:
         return f"{rows} in {len(counts)} classes"
-    of_class = ", ".join(f"{count:,} {label}" for label, count in zip(truth.classes.tolist(), counts, strict=True))
+    numbers = truth.classes.dtype.kind in "iufb"  # "65 1" would be two numbers side by side
+    named = [f"class {label}" if numbers else str(label) for label in truth.classes.tolist()]
+    of_class = ", ".join(f"{label}: {count:,}" for label, count in zip(named, counts.tolist(), strict=True))
     return f"{rows} ({of_class})"
 
 
@@ -258,7 +261,7 @@ def _search_facts(evaluation: Evaluation, failed: int) -> tuple[Entry, ...]:
         Entry("Configurations", f"{total:,}" + (f", {failed:,} failed" if failed else "")),
         Entry("Folds", _folds_text(evaluation.predictions.folds, evaluation.folds.n_splits)),
         Entry("Fits", fits),
-        Entry("Fitting", _duration(seconds) if seconds else ""),
+        Entry("Time of all fits", _duration(seconds) if seconds else ""),
     ]
     return tuple(fact for fact in facts if fact.text)
 
@@ -329,10 +332,16 @@ def _settings(records: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:
 
 def _reproduction(records: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:
     return tuple(
-        Entry(_REPRODUCE.get(key, key.replace("_", " ").capitalize()), text)
+        Entry(_REPRODUCE.get(key, key.replace("_", " ").capitalize()), _moment(text))
         for key, value in _items(records)
         if (key in _REPRODUCE or "fingerprint" in key) and (text := _setting_text(value))
     )
+
+
+def _moment(text: str) -> str:
+    """A time of ISO 8601 in UTC as people write it; any other text as it is."""
+    found = re.fullmatch(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?\+00:00", text)
+    return f"{found[1]} {found[2]} UTC" if found else text
 
 
 def _items(records: Sequence[Mapping[str, Any]]) -> list[tuple[str, Any]]:

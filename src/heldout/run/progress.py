@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self, TextIO
 
 from heldout.cells import CellResult, CellState
+from heldout.columns import counted
 from heldout.errors import MissingExtraError
 from heldout.run.events import CellFinished, Event, SearchFinished, SearchStarted, StageStarted
 
@@ -100,7 +101,7 @@ class _Count:
         return (now - self.started) / here * (self.total - self.done) if here else None
 
     def __str__(self) -> str:
-        share = f"{self.done} of {self.total} fits ({self.done / max(self.total, 1):.0%})"
+        share = f"{self.done} of {counted(self.total, 'fit')} ({self.done / max(self.total, 1):.0%})"
         return f"{share}, {self.failed} failed" if self.failed else share
 
 
@@ -182,6 +183,7 @@ class ProgressBar(Silent):
             MofNCompleteColumn(),
             TextColumn("{task.fields[failures]}", style="red"),
             TimeRemainingColumn(elapsed_when_finished=True),
+            TextColumn("{task.fields[time]}"),
             console=Console(file=stream),
         )
         self._count = _Count()
@@ -200,12 +202,13 @@ class ProgressBar(Silent):
                 self._bar.start()
                 self._bar.console.print(plan(event), highlight=False)
                 self._task = self._bar.add_task(
-                    "fitting", total=event.n_cells, completed=event.n_resumed, failures=""
+                    "fitting", total=event.n_cells, completed=event.n_resumed, failures="", time="left"
                 )
             case CellFinished(result):
                 self._count.add(result)
                 failures = f"{self._count.failed} failed" if self._count.failed else ""
-                self._bar.update(self._task, completed=self._count.done, failures=failures)
+                time = "in all" if self._count.done == self._count.total else "left"
+                self._bar.update(self._task, completed=self._count.done, failures=failures, time=time)
             case StageStarted(stage):
                 self._bar.console.print(STAGES.get(stage, stage), highlight=False)
             case SearchFinished(seconds):
@@ -215,8 +218,10 @@ class ProgressBar(Silent):
 
 def plan(event: SearchStarted) -> str:
     """What the search is going to do."""
-    words = f"{event.n_configurations} configurations x {event.n_splits} splits = {event.n_cells} fits"
-    return f"{words}, of which {event.n_resumed} are done already" if event.n_resumed else words
+    configurations, fits = counted(event.n_configurations, "configuration"), counted(event.n_cells, "fit")
+    words = f"{configurations} x {counted(event.n_splits, 'split')} = {fits}"
+    are = "is" if event.n_resumed == 1 else "are"
+    return f"{words}, of which {event.n_resumed} {are} done already" if event.n_resumed else words
 
 
 def duration(seconds: float) -> str:

@@ -15,8 +15,10 @@ from heldout.metrics import metric_named
 from heldout.references import REFERENCES
 from heldout.report import estimate_content, report_content
 from heldout.report.content import ReportContent, distribution_of
+from heldout.report.gathering import _moment, _rows_text
 from heldout.report.numbers import scale_of
 from heldout.result import Evaluation
+from heldout.task import truth_of
 
 Make = Callable[..., Evaluation]
 
@@ -45,7 +47,7 @@ def test_the_headline_is_the_estimate(make_evaluation: Make) -> None:
 def test_facts_count_what_was_done(make_evaluation: Make) -> None:
     content = report_content(make_evaluation(failures={1: "boom"}, repeats=2), command="heldout tune x.csv")
     said = labels(content)
-    assert said["Rows"] == "120 (60 ill, 60 well)"
+    assert said["Rows"] == "120 (ill: 60, well: 60)"
     assert said["Positive class"] == "well"
     assert said["Configurations"] == "6, 1 failed"
     assert said["Folds"] == "2 × 4 folds"
@@ -54,6 +56,16 @@ def test_facts_count_what_was_done(make_evaluation: Make) -> None:
     assert said["Seed"] == "11"
     assert content.command == "heldout tune x.csv"
     assert "5 configurations" in content.headline.sentence
+
+
+def test_numbers_as_labels_are_told_from_counts() -> None:
+    assert _rows_text(truth_of([3, 1, 3, 3])) == "4 (class 1: 1, class 3: 3)"
+    assert _rows_text(truth_of(["u", "v", "u"])) == "3 (u: 2, v: 1)"
+
+
+def test_moments_are_written_for_people() -> None:
+    assert _moment("2026-01-02T03:04:05+00:00") == "2026-01-02 03:04:05 UTC"
+    assert _moment("heldout tune x.csv") == "heldout tune x.csv"
 
 
 def test_fingerprints_are_the_parts_own(make_evaluation: Make) -> None:

@@ -93,9 +93,10 @@ def test_the_bar_says_how_far_and_gives_the_cursor_back_after_an_interrupt():
         listener(StageStarted("estimate"))
         raise KeyboardInterrupt
     text = stream.getvalue()
-    assert "of which 1 are done already" in text
+    assert "1 split = 4 fits, of which 1 is done already" in text
     assert "2/4" in text
     assert "1 failed" in text
+    assert " left" in text
     assert text.rindex("\x1b[?25h") > text.rindex("\x1b[?25l")  # shown after it was hidden
 
 
