@@ -149,8 +149,8 @@ def optimism_sentence(
 def scores_reversed_sentence(positive: str, other: str, option: str) -> str:
     """Where the whole interval of a ranking metric lies below guessing."""
     return (
-        f"The whole interval lies below 0.5, which is guessing: the scores rank rows of class {other} above those of "
-        f"class {positive}. If they are scores of class {other}, say --positive {option}."
+        f"The whole interval lies below 0.5, which is guessing: the scores rank rows of class {other} above "
+        f"those of class {positive}. If they are scores of class {other}, say --positive {option}."
     )
 
 

@@ -1,14 +1,16 @@
-"""An estimate as the few lines that end a command, its numbers to the digits that the report shows too."""
+"""What a command found, as lines for people and as one document; digits as the report shows them."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from heldout.wording import number_text
 
 if TYPE_CHECKING:
+    from heldout.cli.tune import Plan
     from heldout.estimates.types import Estimate, Interval
+    from heldout.result import Evaluation
 
 
 def estimate_rows(estimate: Estimate) -> list[tuple[str, str]]:
@@ -28,6 +30,56 @@ def estimate_rows(estimate: Estimate) -> list[tuple[str, str]]:
         ]
     notes = list(estimate.flags.values())
     return rows + ([("note" if len(notes) == 1 else "notes", "\n".join(notes))] if notes else [])
+
+
+def search_rows(evaluation: Evaluation, files: dict[str, str], n_resumed: int) -> list[tuple[str, str]]:
+    """Labels and what they say, of a finished search."""
+    from heldout.adapters.tables import counted
+    from heldout.report.numbers import scale_of
+    from heldout.run.progress import duration
+
+    estimate = evaluation.estimate
+    rows = [("winner", evaluation.configurations[evaluation.winner].name)]
+    if estimate is None:
+        scores = evaluation.fold_scores[evaluation.refit_metric].values[:, evaluation.winner]
+        decimals = scale_of(str(evaluation.refit_metric), True, scores=scores.tolist()).decimals
+        shown = number_text(float(scores.mean()), decimals)
+        rows.append(("uncorrected", f"{shown} (no estimate was asked for: --method none)"))
+    else:
+        rows += estimate_rows(estimate)
+    before = f" ({n_resumed} of them before)" if n_resumed else ""
+    failed = f", {counted(len(evaluation.failures), 'configuration')} failed" if evaluation.failures else ""
+    rows += [
+        ("fits", f"{evaluation.n_fits} done{before}, {evaluation.n_fits_saved} saved{failed}"),
+        ("time", duration(sum(evaluation.seconds.values()))),
+        ("files", "\n".join(files.values())),
+    ]
+    return rows
+
+
+def search_document(evaluation: Evaluation, files: dict[str, str], plan: Plan) -> dict[str, Any]:
+    """The estimate's fields, and beside them what a script wants to know of the run."""
+    from heldout.estimates.types import json_safe
+
+    estimate = {} if evaluation.estimate is None else evaluation.estimate.to_dict()
+    winner = evaluation.configurations[evaluation.winner]
+    document: dict[str, Any] = json_safe(
+        {
+            **estimate,
+            "winner": {"name": winner.name, "params": winner.params},
+            "task": plan.task.truth.kind.value,
+            "n_rows": plan.task.n_rows,
+            "columns": list(plan.task.X.columns),
+            "set_aside": plan.found.set_aside,
+            "n_configurations": len(plan.configurations),
+            "n_fits": evaluation.n_fits,
+            "n_fits_saved": evaluation.n_fits_saved,
+            "failures": {str(position): reason for position, reason in evaluation.failures.items()},
+            "seconds": dict(evaluation.seconds),
+            "files": files,
+        }
+    )
+    return document
 
 
 def _number(value: float, decimals: int) -> str:

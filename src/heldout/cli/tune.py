@@ -12,7 +12,7 @@ import click
 
 from heldout.cli.console import Console
 from heldout.cli.group import Interrupted, interrupts_ignored, stops_like_ctrl_c
-from heldout.cli.result import estimate_rows
+from heldout.cli.result import search_document, search_rows
 
 if TYPE_CHECKING:
     from heldout.adapters.table_task import TableTask
@@ -128,8 +128,8 @@ def command(ctx: click.Context, /, **options: Any) -> None:
             files = _leave(evaluation, plan, folder, again, console)
         except KeyboardInterrupt:
             raise Interrupted(_how_to_go_on(folder, again, wanted.resume)) from None
-    console.table(_result(evaluation, files, n_resumed))
-    console.document({**_document(evaluation, files, plan), "n_fits_resumed": n_resumed})
+    console.table(search_rows(evaluation, files, n_resumed))
+    console.document({**search_document(evaluation, files, plan), "n_fits_resumed": n_resumed})
     console.check_all_was_printed(f"the files are in {folder.path}")
 
 
@@ -364,53 +364,3 @@ def _how_to_go_on(folder: OutputFolder, again: str, resuming: bool) -> str:
         f"Interrupted. What was finished is kept in {folder.run_file}; to go on:\n  "
         f"{again}{'' if resuming else ' --resume'}"
     )
-
-
-def _result(evaluation: Evaluation, files: dict[str, str], n_resumed: int) -> list[tuple[str, str]]:
-    from heldout.adapters.tables import counted
-    from heldout.report.numbers import scale_of
-    from heldout.run.progress import duration
-    from heldout.wording import number_text
-
-    estimate = evaluation.estimate
-    rows = [("winner", evaluation.configurations[evaluation.winner].name)]
-    if estimate is None:
-        scores = evaluation.fold_scores[evaluation.refit_metric].values[:, evaluation.winner]
-        decimals = scale_of(str(evaluation.refit_metric), True, scores=scores.tolist()).decimals
-        shown = number_text(float(scores.mean()), decimals)
-        rows.append(("uncorrected", f"{shown} (no estimate was asked for: --method none)"))
-    else:
-        rows += estimate_rows(estimate)
-    before = f" ({n_resumed} of them before)" if n_resumed else ""
-    failed = f", {counted(len(evaluation.failures), 'configuration')} failed" if evaluation.failures else ""
-    rows += [
-        ("fits", f"{evaluation.n_fits} done{before}, {evaluation.n_fits_saved} saved{failed}"),
-        ("time", duration(sum(evaluation.seconds.values()))),
-        ("files", "\n".join(files.values())),
-    ]
-    return rows
-
-
-def _document(evaluation: Evaluation, files: dict[str, str], plan: Plan) -> dict[str, Any]:
-    """The estimate's fields, and beside them what a script wants to know of the run."""
-    from heldout.estimates.types import json_safe
-
-    estimate = {} if evaluation.estimate is None else evaluation.estimate.to_dict()
-    winner = evaluation.configurations[evaluation.winner]
-    document: dict[str, Any] = json_safe(
-        {
-            **estimate,
-            "winner": {"name": winner.name, "params": winner.params},
-            "task": plan.task.truth.kind.value,
-            "n_rows": plan.task.n_rows,
-            "columns": list(plan.task.X.columns),
-            "set_aside": plan.found.set_aside,
-            "n_configurations": len(plan.configurations),
-            "n_fits": evaluation.n_fits,
-            "n_fits_saved": evaluation.n_fits_saved,
-            "failures": {str(position): reason for position, reason in evaluation.failures.items()},
-            "seconds": dict(evaluation.seconds),
-            "files": files,
-        }
-    )
-    return document
