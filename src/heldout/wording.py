@@ -33,8 +33,7 @@ class Flag(StrEnum):
     )
     INCOMPLETE_PREDICTIONS = (
         "incomplete_predictions",
-        "The estimate rests on {used} of {total} rows, {cells:.0%} of their repeats: those predicted for every "
-        "configuration in the race.",
+        "The estimate rests on {used} of {total} rows{often}: those predicted for every configuration in the race.",
     )
     FEW_GROUPS = (
         "few_groups",
@@ -61,7 +60,7 @@ class Flag(StrEnum):
     )
     OUT_OF_BAG_POOLED = (
         "out_of_bag_pooled",
-        "A fold holds only {least} rows of {what}, fewer than 8, so the rows left out of a bootstrap were scored "
+        "A fold holds fewer than 8 rows of {what} ({least}), so the rows left out of a bootstrap were scored "
         "together instead of fold by fold.",
     )
     NOT_EXCHANGEABLE = (

@@ -15,7 +15,7 @@ from heldout.estimates import method_of
 from heldout.estimates.base import Evidence, Method, Settings, conclude
 from heldout.estimates.gather import AGGREGATES, TIES, Aggregate, Question, gather, settings_provenance
 from heldout.estimates.intervals import check_interval_settings
-from heldout.estimates.race import failed_sentence
+from heldout.estimates.race import failed_sentence, incomplete_sentence
 from heldout.estimates.types import Alternative, Estimate
 from heldout.fold_scores import FoldScores
 from heldout.kernels.blocks import effective_threads
@@ -197,11 +197,8 @@ def _from_fold_scores(
     tested = truth.n_rows
     if predictions.folds is not None and (predictions.folds < 0).any():
         in_play = predictions.folds >= 0
-        used = in_play.any(axis=1)
-        tested = int(used.sum())
-        flags[Flag.INCOMPLETE_PREDICTIONS] = Flag.INCOMPLETE_PREDICTIONS.filled(
-            used=tested, total=truth.n_rows, cells=in_play[used].mean()
-        )
+        tested = int(in_play.any(axis=1).sum())
+        flags[Flag.INCOMPLETE_PREDICTIONS] = incomplete_sentence(in_play)
     return Evidence(
         metric=metric,
         names=predictions.names,

@@ -71,9 +71,7 @@ def start_race(predictions: HeldOutPredictions, metrics: Sequence[Metric], group
     if failed:
         flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(predictions.names, failed)
     if not in_play.all():
-        flags[Flag.INCOMPLETE_PREDICTIONS] = Flag.INCOMPLETE_PREDICTIONS.filled(
-            used=len(used), total=len(in_play), cells=in_play[used].mean()
-        )
+        flags[Flag.INCOMPLETE_PREDICTIONS] = incomplete_sentence(in_play)
     if not predictions.exchangeable:
         flags[Flag.NOT_EXCHANGEABLE] = Flag.NOT_EXCHANGEABLE.filled()
     _check_groups_held_out(groups, predictions.folds)
@@ -103,6 +101,14 @@ def failed_sentence(names: Sequence[str], failed: Mapping[int, str]) -> str:
     shown = "; ".join(f"{names[j]} ({failed[j]})" for j in sorted(failed)[:SHOWN])
     more = f"; and {len(failed) - SHOWN} more" if len(failed) > SHOWN else ""
     return Flag.FAILED_CONFIGURATIONS.filled(failed=len(failed), total=len(names), which=shown + more)
+
+
+def incomplete_sentence(in_play: NDArray[np.bool_]) -> str:
+    """The flag of rows that were not predicted, from the cells (N, R) that were."""
+    used = in_play.any(axis=1)
+    share = in_play[used].mean()
+    often = "" if share == 1 else f" (each in {share:.0%} of the repeats on average)"
+    return Flag.INCOMPLETE_PREDICTIONS.filled(used=int(used.sum()), total=len(in_play), often=often)
 
 
 def _units(
