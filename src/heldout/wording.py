@@ -60,8 +60,9 @@ class Flag(StrEnum):
     )
     OUT_OF_BAG_POOLED = (
         "out_of_bag_pooled",
-        "A fold holds fewer than 8 rows of {what} ({least}), so the rows left out of a bootstrap were scored "
-        "together instead of fold by fold.",
+        "A fold holds fewer than {fewest} rows of {what} ({least}), too few for {metric} on what a bootstrap "
+        "leaves out of it, so the rows left out were scored together: the corrected score is on the scale of "
+        "all rows, the uncorrected one is the mean over folds.",
     )
     NOT_EXCHANGEABLE = (
         "not_exchangeable",

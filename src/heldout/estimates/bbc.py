@@ -19,7 +19,7 @@ from heldout.estimates.types import Estimate
 from heldout.kernels.blocks import map_blocks
 from heldout.kernels.draws import Draws, UndefinedDrawsError, out_of_bag
 from heldout.metrics.aggregate import AggregateScore
-from heldout.metrics.base import quiet_if_foreign
+from heldout.metrics.base import Metric, quiet_if_foreign
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError
 from heldout.task import labels_text
 from heldout.wording import Flag
@@ -71,8 +71,7 @@ class BBC:
                 "opened, so there are fold scores only; use method 'tt', or a scorer made by make_scorer."
             )
         metrics = [evidence.metric, *(score.metric for score in evidence.matrix.replay.scores)]
-        grouped = bool(evidence.provenance.get("grouped"))
-        check_drawable(evidence.matrix.truth, evidence.matrix.unit_of_row, metrics, grouped)
+        _check_drawable(evidence.matrix, metrics, grouped=bool(evidence.provenance.get("grouped")))
         try:
             blocks = bootstrap(evidence.matrix, evidence)
         except SelectionFailedError as error:
@@ -80,14 +79,15 @@ class BBC:
             return conclude(evidence, self, float("nan"), flags={Flag.SELECTION_NOT_REPLAYABLE: reason})
         scores = np.concatenate([block.scores for block in blocks])
         chosen = np.concatenate([block.chosen for block in blocks])
-        finite = scores[np.isfinite(scores)]
-        flags = self._flags(evidence, blocks, len(scores) - len(finite), len(scores))
+        # An infinite loss is the worst there is, not an undefined one: to leave it out would reward it.
+        defined = scores[~np.isnan(scores)]
+        flags = self._flags(evidence, blocks, len(scores) - len(defined), len(scores))
         with np.errstate(over="ignore"):  # losses near the end of float64: the mean is infinite, and flagged
-            value = float(finite.mean()) if finite.size else float("nan")
+            value = float(defined.mean()) if defined.size else float("nan")
         settings = evidence.settings
         interval = (
-            percentile_interval(finite, evidence.metric, settings.confidence_level, settings.alternative)
-            if finite.size
+            percentile_interval(defined, evidence.metric, settings.confidence_level, settings.alternative)
+            if defined.size
             else None
         )
         times = np.bincount(chosen[chosen != NONE_CHOSEN], minlength=evidence.n_candidates)
@@ -127,6 +127,12 @@ class BBC:
                 metric=evidence.metric.name, share=undefined_share
             )
         return flags
+
+
+def _check_drawable(matrix: Matrix, metrics: list[Metric], *, grouped: bool) -> None:
+    weighed = matrix.scores.rows_of_weight
+    units = np.unique(matrix.unit_of_row[weighed], return_inverse=True)[1]
+    check_drawable(matrix.truth.rows(weighed), units, metrics, grouped)
 
 
 def _reasons(matrix: Matrix | None) -> str:

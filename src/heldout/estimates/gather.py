@@ -14,7 +14,7 @@ from heldout.estimates.base import Evidence, Matrix, Settings
 from heldout.estimates.race import Race, check_defined, start_race
 from heldout.kernels.dispatch import KERNELS
 from heldout.metrics.aggregate import AggregateScore, aggregate_score
-from heldout.metrics.base import Metric, positive_of, quiet_if_foreign
+from heldout.metrics.base import Metric, Needs, positive_of, quiet_if_foreign
 from heldout.predictions import HeldOutPredictions
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, SelectionRule
 from heldout.selection.replay import SelectionReplay
@@ -24,6 +24,7 @@ from heldout.wording import Flag
 Aggregate: TypeAlias = Literal["pooled", "folds"]
 AGGREGATES = ("pooled", "folds")
 FEWEST_IN_FOLD = 8
+FEWEST_FOR_A_SPREAD = 100
 TIES = "the lowest index wins"
 
 
@@ -170,10 +171,11 @@ def _matrix(
     left_out = scores
     if in_folds:
         _flag_undefined_folds(scores, flags)
-        least, what = _smallest_part(bind.truth, chosen)
-        if least < FEWEST_IN_FOLD:
+        weighed = scores.rows_of_weight
+        too_small = _too_small_out_of_bag(question.metric, bind.truth.rows(weighed), chosen[weighed])
+        if too_small:
             left_out = bind(question.metric, pooled, False)
-            flags[Flag.OUT_OF_BAG_POOLED] = Flag.OUT_OF_BAG_POOLED.filled(least=least, what=what)
+            flags[Flag.OUT_OF_BAG_POOLED] = too_small
     by_fold = None if folds is None else scores if in_folds else bind(question.metric, folds, True)
     read_by_fold: tuple[AggregateScore, ...] = ()
     if question.rule.reads_fold_scores and folds is not None:
@@ -208,8 +210,13 @@ def _flag_undefined_folds(scores: AggregateScore, flags: dict[Flag, str]) -> Non
         )
 
 
-def _smallest_part(truth: Truth, segments: NDArray[np.int32]) -> tuple[int, str]:
-    """The fewest rows of a class (of all rows for a regression) in any fold, and of what."""
+def _too_small_out_of_bag(metric: Metric, truth: Truth, segments: NDArray[np.int32]) -> str | None:
+    """The sentence for folds too small for what a bootstrap leaves out of them; None where they are not.
+
+    A fold of 8 rows leaves about 3 out of the bag. A mean over rows bears that; a ratio to the spread of the target
+    (R2) does not, as the spread of a few rows can be next to nothing.
+    """
+    fewest = FEWEST_FOR_A_SPREAD if metric.needs is Needs.TWO_VALUES else FEWEST_IN_FOLD
     least, what = truth.n_rows, "data"
     for repeat in range(segments.shape[1]):
         for code in np.unique(segments[segments[:, repeat] >= 0, repeat]):
@@ -221,7 +228,9 @@ def _smallest_part(truth: Truth, segments: NDArray[np.int32]) -> tuple[int, str]
             if counts.min() < least:
                 least = int(counts.min())
                 what = f"class {labels_text([truth.classes[counts.argmin()]])}"
-    return least, what
+    if least >= fewest:
+        return None
+    return Flag.OUT_OF_BAG_POOLED.filled(least=least, what=what, fewest=fewest, metric=metric.name)
 
 
 def _winner(replay: SelectionReplay, observed: NDArray[np.uint8]) -> int:

@@ -90,9 +90,9 @@ def _response_of(truth: Truth, array: NDArray[Any], metric: Metric, threshold: f
 
 def _of_several_outputs(truth: Truth, numbers: NDArray[np.float64], on_labels: bool) -> Response:
     """Of several classes the greatest wins, whatever the numbers are; else rounding is told where it is checked."""
-    greatest_wins = on_labels and truth.kind is TaskKind.MULTICLASS
-    slack = 0 if greatest_wins else ROUNDING
-    outside = (numbers < -slack) | (numbers > 1 + slack)
+    if on_labels and truth.kind is TaskKind.MULTICLASS:
+        return Response.DECISION
+    outside = (numbers < -ROUNDING) | (numbers > 1 + ROUNDING)
     return Response.DECISION if outside.any() else Response.PROBABILITIES
 
 

@@ -131,6 +131,13 @@ class AggregateScore:
         return sum(segment.standing is Standing.DEGENERATE for segment in self.segments)
 
     @property
+    def rows_of_weight(self) -> NDArray[np.intp]:
+        """Rows that count; those of weight zero are as good as absent."""
+        if self.sample_weight is None:
+            return np.arange(self.n_rows)
+        return np.flatnonzero(self.sample_weight > 0)
+
+    @property
     def calls_foreign_code(self) -> bool:
         """Whether values come from a function of the user's or of scikit-learn's, which may warn."""
         return bool(getattr(self.metric, "calls_foreign_code", False))

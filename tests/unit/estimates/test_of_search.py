@@ -5,6 +5,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 from sklearn import metrics as sk
+from sklearn.linear_model import Ridge
 
 import heldout as ho
 from heldout.errors import HeldoutWarning, InputError
@@ -143,3 +144,43 @@ def test_a_class_of_one_row_gives_nan_and_a_warning():
             winner=0,
         )["roc_auc"]
     assert np.isnan(found.value) and found.interval is None
+
+
+@pytest.mark.parametrize("rows", [40, 100])
+def test_r2_of_small_folds_is_not_torn_by_folds_of_three_rows(rows):
+    rng = np.random.default_rng(rows)
+    X = rng.normal(size=(rows, 4))
+    y = X @ [1.0, 0.5, 0.0, 0.0] + rng.normal(size=rows)
+    search = ho.HeldOutSearchCV(Ridge(), {"alpha": [0.1, 1, 10, 100]}, cv=5, n_bootstraps=300, random_state=0).fit(
+        X, y
+    )
+    pooled = ho.estimate(y, search.predictions_, metric="r2", n_bootstraps=300, random_state=0)
+    assert abs(search.estimate_.value - pooled.value) < 0.1
+    assert "out_of_bag_pooled" in search.estimate_.flags
+
+
+def test_a_class_whose_rows_in_a_fold_weigh_nothing_is_too_small_for_it():
+    y = np.tile([0, 1], 60)
+    folds = np.repeat(np.arange(3), 40)
+    weights = np.where((folds == 0) & (y == 1), 0.0, 1.0)
+    found = ho.estimate(
+        y,
+        y[:, None],
+        metric="f1",
+        folds=folds,
+        aggregate="folds",
+        sample_weight=weights,
+        n_bootstraps=50,
+        random_state=0,
+    )
+    assert found.value == 1.0
+    assert "out_of_bag_pooled" in found.flags
+
+
+def test_an_infinite_loss_is_not_left_out_of_the_mean():
+    y = np.random.default_rng(0).normal(size=100)
+    table = (y + 0.1)[:, None]
+    table[3] = 1e160
+    with pytest.warns(HeldoutWarning, match="beyond what float64 holds"):
+        found = ho.estimate(y, table, metric="mean_squared_error", n_bootstraps=100, random_state=0)
+    assert np.isnan(found.value) and found.interval.high == np.inf
