@@ -175,7 +175,7 @@ def _advice(numbers: NDArray[np.float64]) -> str:
 
 def _is_numeric(array: NDArray[Any]) -> bool:
     if array.dtype.kind != "O":
-        return array.dtype.kind in "iuf"
+        return array.dtype.kind in "iufb"
     # ``array_of`` leaves as objects only whole numbers with gaps or beyond int64, and what is no number.
     present = array[~missing(array)].ravel()
     return all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in present)

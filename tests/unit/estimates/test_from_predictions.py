@@ -428,3 +428,11 @@ def test_a_class_of_one_row_is_refused_by_methods_that_draw():
     with pytest.raises(InputError, match="class 'rare' has 1 row"):
         ho.estimate(y, y[:, None], metric="accuracy", random_state=0)
     assert ho.estimate(y, y[:, None], metric="accuracy", method="cv").value == 1.0
+
+
+@pytest.mark.parametrize("metric", ["roc_auc", "accuracy", "brier_score"])
+def test_booleans_are_read_as_the_numbers_that_they_are(metric):
+    guesses = SCORES > 0.5
+    assert same(
+        ho.estimate(Y, guesses, metric=metric, **FAST), ho.estimate(Y, guesses.astype(int), metric=metric, **FAST)
+    )
