@@ -148,11 +148,6 @@ def make_configurations(estimator: Any, param_grid: Any = None) -> Configuration
     return _numbered(found)
 
 
-def configurations_of(estimator: Any, candidates: Sequence[Mapping[str, Any]]) -> Configurations:
-    """Configurations of one estimator with the given parameters, in the given order."""
-    return _numbered([(None, estimator, dict(params)) for params in candidates])
-
-
 def _numbered(found: Sequence[tuple[str | None, Any, dict[str, Any]]]) -> Configurations:
     return Configurations(
         tuple(Configuration(position, params, model, name) for position, (name, model, params) in enumerate(found))

@@ -39,3 +39,16 @@ class FoldScores:
     def oriented(self) -> NDArray[np.float64]:
         """Scores with greater = better."""
         return self.values.copy() if self.greater_is_better else -self.values
+
+
+def ranks(scores: NDArray[np.float64]) -> NDArray[np.int32]:
+    """1 for the greatest; ties share the least rank, NaN comes last: as ``rank_test_*`` has it.
+
+    Examples
+    --------
+    >>> ranks(np.array([0.7, np.nan, 0.9, 0.7])).tolist()
+    [2, 4, 1, 2]
+    """
+    filled = np.where(np.isnan(scores), -np.inf, scores)
+    greater = len(filled) - np.searchsorted(np.sort(filled), filled, side="right")
+    return np.asarray(greater + 1, dtype=np.int32)

@@ -82,6 +82,10 @@ class Folds:
 
     def fingerprint(self) -> str:
         """sha256 of the splits, training rows included."""
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
         digest = hashlib.sha256()
         for split in self.splits:
             digest.update(f"{split.repeat},{split.fold},{len(split.train)},{len(split.test)};".encode())

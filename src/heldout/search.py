@@ -32,12 +32,13 @@ from heldout.estimates.of_search import Estimation
 from heldout.estimates.types import Alternative
 from heldout.evaluate import evaluate
 from heldout.fitting import Routed, make_scoring
+from heldout.fold_scores import ranks
 from heldout.folds import make_folds
 from heldout.result import Evaluation
 from heldout.run.callbacks import SklearnCallbacks
 from heldout.run.collect import Collected
 from heldout.run.events import Listener
-from heldout.run.table import ResultsTable, mean_over_splits, ranks
+from heldout.run.table import ResultsTable, mean_over_splits
 from heldout.run.verbose import Printed
 from heldout.selection.callable_refit import CallableRefit
 from heldout.store.base import Store

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -264,6 +265,10 @@ class Task:
 
     def fingerprint(self) -> str:
         """sha256 of the rows, target, groups and weights: what a run file is checked against on resume."""
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
         digest = hashlib.sha256()
         for part in (self.X, self.truth.labels(), self.groups, self.sample_weight):
             digest.update(_bytes_of(part))

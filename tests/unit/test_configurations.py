@@ -23,7 +23,6 @@ from sklearn.svm import SVC
 from heldout.configurations import (
     NotHashableError,
     canonical_form,
-    configurations_of,
     estimators_within,
     make_configurations,
 )
@@ -69,10 +68,6 @@ def test_fresh_estimators_share_nothing() -> None:
     assert isinstance(one.named_steps["scale"], MinMaxScaler)
     assert isinstance(PIPELINE.named_steps["scale"], StandardScaler)
     assert found.name == "Pipeline (scale=MinMaxScaler)"
-
-
-def test_candidates_can_be_listed() -> None:
-    assert configurations_of(Ridge(), [{"alpha": 3.0}, {}]).params == [{"alpha": 3.0}, {}]
 
 
 @pytest.mark.parametrize(

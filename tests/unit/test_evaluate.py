@@ -17,12 +17,13 @@ from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.of_search import Estimation
 from heldout.evaluate import evaluate, too_few_to_draw
 from heldout.fitting import make_scoring
+from heldout.fold_scores import ranks
 from heldout.folds import make_folds
 from heldout.metrics.base import Response
 from heldout.result import Evaluation
 from heldout.run.events import CellFinished, SearchFinished, SearchStarted, StageStarted
 from heldout.run.memory import bytes_needed, check_memory, machine_memory
-from heldout.run.table import mean_over_splits, ranks
+from heldout.run.table import mean_over_splits
 from heldout.task import Task, truth_of
 
 

@@ -167,19 +167,9 @@ class Metric(Protocol):
         """
 
 
-def best_possible(metric: Metric) -> float:
-    """The end of the metric's range that a perfect model reaches."""
-    return metric.range[1] if metric.greater_is_better else metric.range[0]
-
-
-def worst_possible(metric: Metric) -> float:
-    """The other end of the range."""
-    return metric.range[0] if metric.greater_is_better else metric.range[1]
-
-
 def oriented(metric: Metric, values: Floats) -> Floats:
-    """Scores with greater = better; a copy of the values for a score, their negative for a loss."""
-    return values.copy() if metric.greater_is_better else -values
+    """Scores with greater = better: the values themselves for a score, their negative for a loss."""
+    return values if metric.greater_is_better else -values
 
 
 def fitted(metric: Metric, truth: Truth) -> Metric:

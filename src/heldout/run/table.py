@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from heldout.cells import CellResult
-from heldout.fold_scores import FoldScores
+from heldout.fold_scores import FoldScores, ranks
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,15 +100,3 @@ def mean_over_splits(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     count = defined.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.where(defined, scores, 0.0).sum(axis=0) / count)
-
-
-def ranks(scores: NDArray[np.float64]) -> NDArray[np.int32]:
-    """1 for the greatest; ties share the least rank, NaN comes last.
-
-    Examples
-    --------
-    >>> ranks(np.array([0.7, np.nan, 0.9, 0.7])).tolist()
-    [2, 4, 1, 2]
-    """
-    filled = np.where(np.isnan(scores), -np.inf, scores)
-    return np.asarray(rankdata(-filled, method="min").astype(np.int32))

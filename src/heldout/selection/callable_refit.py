@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.fold_scores import ranks
 from heldout.selection.base import NONE_CHOSEN, Floats, ScoreTable, SelectionFailedError
 
 
@@ -64,8 +65,8 @@ def _param_columns(params: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return columns
 
 
-def _score_columns(table: ScoreTable, b: int) -> dict[str, Floats]:
-    columns: dict[str, Floats] = {}
+def _score_columns(table: ScoreTable, b: int) -> dict[str, NDArray[Any]]:
+    columns: dict[str, NDArray[Any]] = {}
     for m, name in enumerate(table.metrics):
         means = table.values[b, :, m]
         if table.fold_scores is not None:
@@ -74,7 +75,7 @@ def _score_columns(table: ScoreTable, b: int) -> dict[str, Floats]:
             with np.errstate(invalid="ignore"):
                 columns[f"std_test_{name}"] = _spread(splits)
         columns[f"mean_test_{name}"] = means
-        columns[f"rank_test_{name}"] = _ranks(means)
+        columns[f"rank_test_{name}"] = ranks(means)
     return columns
 
 
@@ -84,9 +85,3 @@ def _spread(splits: Floats) -> Floats:
     mean = np.where(present, splits, 0.0).sum(axis=0) / n
     spread = np.sqrt(np.where(present, (splits - mean) ** 2, 0.0).sum(axis=0) / n)
     return np.where(present.any(axis=0), spread, np.nan)
-
-
-def _ranks(means: Floats) -> NDArray[Any]:
-    """1 for the best; ties share the least rank; NaN comes last."""
-    filled = np.where(np.isnan(means), -np.inf, means)
-    return (filled[None, :] > filled[:, None]).sum(axis=1).astype(np.int32) + 1

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from heldout.kernels.reference import Weightings
 from heldout.metrics.aggregate import AggregateScore
+from heldout.metrics.base import oriented
 from heldout.selection.base import NONE_CHOSEN, Floats, ScoreTable, SelectionRule
 from heldout.selection.best import Best
 
@@ -46,10 +47,10 @@ class SelectionReplay:
 
     def choose(self, counts: Weightings) -> NDArray[np.intp]:
         """(L,): the candidate column chosen under each weighting, ``NONE_CHOSEN`` where none can be."""
-        values = np.stack([_oriented(score, score.all(counts)) for score in self.scores], axis=2)
+        values = np.stack([oriented(score.metric, score.all(counts)) for score in self.scores], axis=2)
         folds = None
         if self.rule.reads_fold_scores and self.by_fold:
-            folds = np.stack([_oriented(score, score.by_segment(counts)) for score in self.by_fold], axis=3)
+            folds = np.stack([oriented(score.metric, score.by_segment(counts)) for score in self.by_fold], axis=3)
         table = ScoreTable(
             self._all_configurations(tie_exactly(values) if self._averages else values, axis=1),
             self.metric_names,
@@ -83,10 +84,6 @@ class SelectionReplay:
         column = np.full(len(self.params) + 1, NONE_CHOSEN)  # the last entry serves NONE_CHOSEN itself
         column[self.candidates] = np.arange(len(self.candidates))
         return column[chosen]
-
-
-def _oriented(score: AggregateScore, values: Floats) -> Floats:
-    return values if score.metric.greater_is_better else -values
 
 
 def tie_exactly(values: Floats) -> Floats:
