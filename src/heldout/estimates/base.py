@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,12 @@ class Matrix:
     replay : SelectionReplay
     unit_of_row : ndarray of int, shape (n,)
         What a bootstrap draws whole: the row, or its group.
+    grouped : bool
+        Whether those units are groups.
+    predictions : ndarray of shape (n, candidates, R) or (n, candidates, R, outputs)
+        What ``scores`` reads, in the response of the reported metric.
+    in_play : ndarray of bool, shape (n, R)
+        The cells that every candidate predicted.
     """
 
     truth: Truth
@@ -60,6 +66,14 @@ class Matrix:
     by_fold: AggregateScore | None
     replay: SelectionReplay
     unit_of_row: NDArray[np.intp]
+    grouped: bool
+    predictions: NDArray[Any]
+    in_play: NDArray[np.bool_]
+
+    @property
+    def sample_weight(self) -> NDArray[np.float64] | None:
+        """Importance weights (n,) of mean 1, or None where all weigh the same."""
+        return self.scores.sample_weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +94,8 @@ class Evidence:
         None where the scorer could not be opened, so that only fold scores are left.
     fold_scores : ndarray of shape (splits, candidates) or None
         In the metric's own direction and units; None where the folds are not known.
+    repeat_of_split : ndarray of int, shape (splits,), or None
+        The repeat that each split belongs to; None with ``fold_scores``.
     flags, provenance : mapping
         What was found while the evidence was gathered.
     """
@@ -92,6 +108,7 @@ class Evidence:
     matrix: Matrix | None
     fold_scores: NDArray[np.float64] | None
     n_rows_used: int
+    repeat_of_split: NDArray[np.intp] | None = None
     flags: Mapping[Flag, str] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
@@ -123,6 +140,9 @@ class Method(Protocol):
         Any of "predictions" and "fold scores": it can work from either of those named.
     draws : bool
         Whether it draws bootstraps, and so needs two rows of everything.
+    scored : "as asked", "folds" or "folds if known"
+        The aggregate in which the winner must be the best: what the user asked for, or the mean over folds,
+        which the method corrects whatever was asked for.
     sources : tuple of str
         Keys of ``heldout.references``.
     """
@@ -134,7 +154,12 @@ class Method(Protocol):
     @property
     def draws(self) -> bool: ...
     @property
+    def scored(self) -> Literal["as asked", "folds", "folds if known"]: ...
+    @property
     def sources(self) -> tuple[str, ...]: ...
+
+    def unfit(self, evidence: Evidence) -> str | None:
+        """Why the method is not for this metric, task or matrix, as half a sentence; None where it is."""
 
     def estimate(self, evidence: Evidence) -> Estimate:
         """The estimate for the winner."""
@@ -147,12 +172,18 @@ def conclude(
     *,
     uncorrected: float | None = None,
     interval: Interval | None = None,
+    standard_error: float | None = None,
+    selected: int | None = None,
     distribution: NDArray[np.float64] | None = None,
     selection_frequency: NDArray[np.float64] | None = None,
     flags: Mapping[Flag, str] | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> Estimate:
-    """An estimate with what the evidence says of itself filled in."""
+    """An estimate with what the evidence says of itself filled in.
+
+    ``selected`` is the configuration of a method that chooses for itself; the evidence's winner otherwise.
+    """
+    selected = evidence.winner if selected is None else selected
     before = evidence.uncorrected if uncorrected is None else uncorrected
     said = {**evidence.flags, **(flags or {})}
     if np.isinf(value):
@@ -166,9 +197,9 @@ def conclude(
         interval=interval,
         uncorrected=before,
         optimism=optimism,
-        standard_error=None,
-        selected=evidence.winner,
-        selected_name=evidence.names[evidence.winner],
+        standard_error=standard_error,
+        selected=selected,
+        selected_name=evidence.names[selected],
         metric=evidence.metric.name,
         method=method.name,
         n_rows_used=evidence.n_rows_used,
@@ -190,3 +221,20 @@ def defined_mean(values: NDArray[np.float64]) -> float:
     """Mean of the values that are not NaN, NaN where there is none."""
     present = values[~np.isnan(values)]
     return float(present.mean()) if present.size else float("nan")
+
+
+def needs_predictions(evidence: Evidence) -> str | None:
+    """Half a sentence where there are fold scores only; None where there is a matrix of predictions."""
+    if evidence.matrix is not None:
+        return None
+    return (
+        "it needs held-out predictions, and here are fold scores only (of a scorer that cannot be opened, use one "
+        "made by make_scorer)"
+    )
+
+
+def needs_folds(evidence: Evidence) -> str | None:
+    """Half a sentence where no fold scores are known; None where they are."""
+    if evidence.fold_scores is not None:
+        return None
+    return "it compares scores fold by fold; give folds=, a label a row"

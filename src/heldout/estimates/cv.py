@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from heldout import wording
 from heldout.estimates.base import Evidence, conclude
@@ -21,7 +22,12 @@ class CV:
     name: str = "cv"
     reads: frozenset[str] = frozenset({"predictions", "fold scores"})
     draws: bool = False
+    scored: Literal["as asked"] = "as asked"
     sources: tuple[str, ...] = ("tsamardinos2018",)
+
+    def unfit(self, evidence: Evidence) -> str | None:
+        """A score is all that it needs."""
+        return None
 
     def estimate(self, evidence: Evidence) -> Estimate:
         """The winner's aggregate score."""

@@ -2,38 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
-import numpy as np
-
-from heldout._seeding import RandomState, entropy_of
-from heldout.columns import array_of
-from heldout.errors import HeldoutWarning, InputError
-from heldout.estimates import method_of
-from heldout.estimates.base import Settings
-from heldout.estimates.from_arrays import checked_held_out, read_predictions
-from heldout.estimates.gather import AGGREGATES, Aggregate, Question, gather
-from heldout.estimates.intervals import check_interval_settings
+from heldout._seeding import RandomState
+from heldout.estimates.asking import ask, warn_of
+from heldout.estimates.gather import Aggregate
+from heldout.estimates.named import answer, method_of
 from heldout.estimates.responses import ResponseName
 from heldout.estimates.types import Alternative, Estimate
-from heldout.kernels.blocks import effective_threads
-from heldout.metrics import check_fits, metric_named
-from heldout.metrics.base import Metric
-from heldout.metrics.named import DECLARED
-from heldout.predictions import HeldOutPredictions
-from heldout.selection import rule_of
-from heldout.task import (
-    TaskKind,
-    Truth,
-    checked_groups,
-    checked_weights,
-    labels_text,
-    no_labels,
-    target_column,
-    truth_of,
-)
-from heldout.wording import Flag
 
 
 def estimate(
@@ -130,75 +106,26 @@ def estimate(
     >>> found.uncorrected > 0.55, found.value < 0.55
     (True, True)
     """
-    check_interval_settings(n_bootstraps, confidence_level, alternative)
-    if aggregate not in AGGREGATES:
-        raise InputError(f"aggregate must be one of {', '.join(AGGREGATES)}, got {aggregate!r}.")
-    named = metric_named(metric)
-    truth = _truth(y_true, named, predictions, classes, pos_label)
-    measured = check_fits(named, truth)
-    held = _held_out(truth, predictions, measured, response, threshold, folds)
     chosen = method_of(method)
-    if chosen.reads == {"fold scores"}:
-        if held.folds is None:
-            raise InputError(f"method '{chosen.name}' compares scores fold by fold; give folds=, a label a row.")
-        aggregate = "folds"  # it corrects the mean over folds, so that is what the winner must be best in
-    question = Question(
-        metric=measured,
-        selected_on={measured.name: measured},
-        rule=rule_of(selection),
+    asked = ask(
+        y_true,
+        predictions,
+        metric=metric,
+        folds=folds,
+        groups=groups,
+        sample_weight=sample_weight,
         aggregate=aggregate,
-        settings=Settings(n_bootstraps, confidence_level, alternative, entropy_of(random_state), _threads(n_jobs)),
-        groups=checked_groups(groups, truth.n_rows),
-        sample_weight=checked_weights(sample_weight, truth.n_rows),
+        selection=selection,
+        n_bootstraps=n_bootstraps,
+        confidence_level=confidence_level,
+        alternative=alternative,
+        classes=classes,
+        pos_label=pos_label,
+        response=response,
+        threshold=threshold,
+        random_state=random_state,
+        n_jobs=n_jobs,
     )
-    found = chosen.estimate(gather(truth, held, question))
-    for flag in (Flag.FAILED_CONFIGURATIONS, Flag.UNDEFINED, Flag.SELECTION_NOT_REPLAYABLE):
-        if flag in found.flags:
-            warnings.warn(HeldoutWarning(found.flags[flag]), stacklevel=2)
+    found = answer(chosen, asked.evidence(chosen))
+    warn_of(found, stacklevel=2)
     return found
-
-
-def _truth(y_true: Any, metric: Metric, predictions: Any, classes: Any, pos_label: Any) -> Truth:
-    if isinstance(predictions, HeldOutPredictions) and predictions.classes is not None:
-        return _truth_of_held(y_true, predictions.classes, predictions.positive, classes, pos_label)
-    if metric.tasks == {TaskKind.REGRESSION}:
-        return truth_of(y_true, TaskKind.REGRESSION, classes=classes, pos_label=pos_label)
-    if TaskKind.REGRESSION in metric.tasks:
-        return truth_of(y_true, classes=classes, pos_label=pos_label)
-    column = target_column(y_true)
-    fractions = no_labels(column)
-    if classes is None and fractions.any():
-        fitting = sorted(known.name for known in DECLARED if TaskKind.REGRESSION in known.tasks)
-        raise InputError(
-            f"metric '{metric.name}' is for labels, but y_true holds numbers with fractions (such as "
-            f"{column[fractions][0]:.6g}); metrics that fit: {', '.join(fitting)}. If they are labels, list "
-            "them as classes=."
-        )
-    return truth_of(column, TaskKind.MULTICLASS, classes=classes, pos_label=pos_label)
-
-
-def _truth_of_held(y_true: Any, own: Any, positive: int | None, classes: Any, pos_label: Any) -> Truth:
-    """The target coded as the predictions are, which a user may repeat but not change."""
-    if classes is not None and array_of(classes, "classes").tolist() != np.asarray(own).tolist():
-        raise InputError(f"the predictions are of classes {labels_text(own)}, so classes cannot be {classes!r}.")
-    if positive is not None:
-        label = own[positive]
-        if pos_label is not None and (np.ndim(pos_label) or pos_label != label):
-            raise InputError(
-                f"the predictions point to class {labels_text([label])}, so pos_label cannot be {pos_label!r}."
-            )
-        pos_label = label
-    return truth_of(y_true, TaskKind.MULTICLASS, classes=own, pos_label=pos_label)
-
-
-def _held_out(
-    truth: Truth, predictions: Any, metric: Metric, response: ResponseName, threshold: float | None, folds: Any
-) -> HeldOutPredictions:
-    read = checked_held_out if isinstance(predictions, HeldOutPredictions) else read_predictions
-    return read(truth, predictions, metric, response=response, threshold=threshold, folds=folds)
-
-
-def _threads(n_jobs: Any) -> int:
-    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
-        raise InputError(f"n_jobs must be None or an integer other than 0, got {n_jobs!r}; -1 uses all cores.")
-    return effective_threads(None if n_jobs is None else int(n_jobs))

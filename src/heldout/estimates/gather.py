@@ -95,7 +95,7 @@ def _bound_evidence(
 ) -> Evidence:
     candidates, used, flags = race.candidates, race.used, race.flags
     bound = _Binder(mine, predictions, candidates, used, question.sample_weight)
-    matrix = _matrix(bound, segments, question, race.unit_of_row, flags)
+    matrix = _matrix(bound, segments, question, race, flags)
     observed = np.ones((1, len(used)), dtype=np.uint8)
     winner = question.winner if question.winner is not None else _winner(matrix.replay, observed)
     return Evidence(
@@ -106,6 +106,7 @@ def _bound_evidence(
         settings=question.settings,
         matrix=matrix,
         fold_scores=None if matrix.by_fold is None else matrix.by_fold.observed_by_segment(),
+        repeat_of_split=None if segments["folds"] is None else _repeat_of_segment(segments["folds"]),
         n_rows_used=len(used),
         flags=flags,
         provenance=_provenance(truth, predictions, question, candidates),
@@ -141,20 +142,24 @@ class _Binder:
     sample_weight: NDArray[np.float64] | None
 
     def __call__(self, metric: Metric, segments: NDArray[np.int32], as_folds: bool) -> AggregateScore:
+        weights = None if self.sample_weight is None else self.sample_weight[self.used]
+        return aggregate_score(metric, self.truth, self.array(metric), segments, weights, as_folds=as_folds)
+
+    def array(self, metric: Metric) -> NDArray[Any]:
+        """What a metric reads of the candidates on the rows used."""
         array = self.predictions.for_metric(metric)
         if len(self.used) < len(array):
             array = array[self.used]
         if len(self.candidates) < array.shape[1]:
             array = array[:, self.candidates]
-        weights = None if self.sample_weight is None else self.sample_weight[self.used]
-        return aggregate_score(metric, self.truth, array, segments, weights, as_folds=as_folds)
+        return array
 
 
 def _matrix(
     bind: _Binder,
     segments: Mapping[str, NDArray[np.int32] | None],
     question: Question,
-    unit_of_row: NDArray[np.intp],
+    race: Race,
     flags: dict[Flag, str],
 ) -> Matrix:
     chosen, folds = segments[question.aggregate], segments["folds"]
@@ -186,7 +191,23 @@ def _matrix(
     replay = SelectionReplay(
         question.rule, tuple(selection), read_by_fold, bind.candidates, params, list(question.selected_on)
     )
-    return Matrix(bind.truth, scores, left_out, by_fold, replay, unit_of_row)
+    return Matrix(
+        truth=bind.truth,
+        scores=scores,
+        out_of_bag=left_out,
+        by_fold=by_fold,
+        replay=replay,
+        unit_of_row=race.unit_of_row,
+        grouped=question.groups is not None,
+        predictions=bind.array(question.metric),
+        in_play=race.in_play[race.used],
+    )
+
+
+def _repeat_of_segment(segments: NDArray[np.int32]) -> NDArray[np.intp]:
+    """The repeat of each segment, in the order in which ``aggregate_score`` lists them."""
+    held = [len(np.unique(column[column >= 0])) for column in segments.T]
+    return np.repeat(np.arange(len(held)), held)
 
 
 def _flag_undefined_folds(scores: AggregateScore, flags: dict[Flag, str]) -> None:

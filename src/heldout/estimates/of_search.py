@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import HeldoutWarning, InputError
-from heldout.estimates import method_of
 from heldout.estimates.base import Evidence, Method, Settings, conclude
 from heldout.estimates.gather import AGGREGATES, TIES, Aggregate, Question, gather, settings_provenance
 from heldout.estimates.intervals import check_interval_settings
+from heldout.estimates.named import answer, method_of
 from heldout.estimates.race import failed_sentence, incomplete_sentence
 from heldout.estimates.types import Alternative, Estimate
 from heldout.fold_scores import FoldScores
@@ -207,6 +207,7 @@ def _from_fold_scores(
         settings=settings,
         matrix=None,
         fold_scores=scores.values[:, candidates],
+        repeat_of_split=scores.repeat,
         n_rows_used=tested,
         flags=flags,
         provenance={
@@ -224,7 +225,7 @@ def _from_fold_scores(
 
 def _attempt(method: Method, evidence: Evidence) -> Estimate:
     try:
-        estimate = method.estimate(evidence)
+        estimate = answer(method, evidence)
     except Exception as error:  # as above
         return _nothing(method, evidence, error)
     if np.isnan(estimate.value):

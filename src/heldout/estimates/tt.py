@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from heldout import wording
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence, conclude, defined_mean
+from heldout.estimates.base import Evidence, conclude, defined_mean, needs_folds
 from heldout.estimates.types import Estimate
 from heldout.metrics.base import oriented
 from heldout.wording import Flag
@@ -26,7 +27,12 @@ class TT:
     name: str = "tt"
     reads: frozenset[str] = frozenset({"fold scores"})
     draws: bool = False
+    scored: Literal["folds"] = "folds"
     sources: tuple[str, ...] = ("tibshirani2009", "tsamardinos2018")
+
+    def unfit(self, evidence: Evidence) -> str | None:
+        """It knows nothing but fold scores."""
+        return needs_folds(evidence)
 
     def estimate(self, evidence: Evidence) -> Estimate:
         """Correct the winner's mean fold score; folds in which the metric is undefined are left out.
@@ -36,8 +42,7 @@ class TT:
         InputError
             When the folds are not known, or the metric is undefined in all of them.
         """
-        if evidence.fold_scores is None:
-            raise InputError("method 'tt' compares scores fold by fold; give folds=, a label a row.")
+        assert evidence.fold_scores is not None, "unfit says so"
         in_folds = oriented(evidence.metric, evidence.fold_scores)
         in_folds = in_folds[~np.isnan(in_folds).all(axis=1)]
         if not len(in_folds):

@@ -1,0 +1,167 @@
+"""Asking: from a user's arrays and settings to evidence that any method can answer from."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from heldout._seeding import RandomState, entropy_of
+from heldout.columns import array_of
+from heldout.errors import HeldoutWarning, InputError
+from heldout.estimates.base import Evidence, Method, Settings
+from heldout.estimates.from_arrays import checked_held_out, read_predictions
+from heldout.estimates.gather import AGGREGATES, Aggregate, Question, gather
+from heldout.estimates.intervals import check_interval_settings
+from heldout.estimates.responses import ResponseName
+from heldout.estimates.types import Alternative, Estimate
+from heldout.kernels.blocks import effective_threads
+from heldout.metrics import check_fits, metric_named
+from heldout.metrics.base import Metric
+from heldout.metrics.named import DECLARED
+from heldout.predictions import HeldOutPredictions
+from heldout.selection import rule_of
+from heldout.task import (
+    TaskKind,
+    Truth,
+    checked_groups,
+    checked_weights,
+    labels_text,
+    no_labels,
+    target_column,
+    truth_of,
+)
+from heldout.wording import Flag
+
+WARNED = (Flag.FAILED_CONFIGURATIONS, Flag.UNDEFINED, Flag.SELECTION_NOT_REPLAYABLE)
+"""Flags that are warnings too."""
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A question about a user's predictions, with everything read and checked.
+
+    Attributes
+    ----------
+    truth : Truth of N rows
+    predictions : HeldOutPredictions
+    question : Question
+        With the aggregate that was asked for.
+    """
+
+    truth: Truth
+    predictions: HeldOutPredictions
+    question: Question
+    _gathered: dict[Aggregate, Evidence] = field(default_factory=dict, repr=False)
+
+    def evidence(self, method: Method) -> Evidence:
+        """What the method may read: gathered once for each aggregate that a winner is chosen in."""
+        folds_known = self.predictions.folds is not None
+        aggregate = self.question.aggregate
+        if method.scored != "as asked" and folds_known:
+            aggregate = "folds"
+        if aggregate not in self._gathered:
+            question = replace(self.question, aggregate=aggregate)
+            self._gathered[aggregate] = gather(self.truth, self.predictions, question)
+        return self._gathered[aggregate]
+
+
+def ask(
+    y_true: Any,
+    predictions: Any,
+    *,
+    metric: Any,
+    folds: Any = None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    aggregate: Aggregate = "pooled",
+    selection: Any = "best",
+    n_bootstraps: int = 1000,
+    confidence_level: float = 0.95,
+    alternative: Alternative = "two-sided",
+    classes: Any = None,
+    pos_label: Any = None,
+    response: ResponseName = "auto",
+    threshold: float | None = None,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+) -> Asked:
+    """Read and check what ``heldout.estimate`` takes; its parameters are described there.
+
+    Raises
+    ------
+    InputError
+        When the input cannot be used as it is, or a setting would do nothing.
+    """
+    check_interval_settings(n_bootstraps, confidence_level, alternative)
+    if aggregate not in AGGREGATES:
+        raise InputError(f"aggregate must be one of {', '.join(AGGREGATES)}, got {aggregate!r}.")
+    named = metric_named(metric)
+    truth = _truth(y_true, named, predictions, classes, pos_label)
+    measured = check_fits(named, truth)
+    held = _held_out(truth, predictions, measured, response, threshold, folds)
+    question = Question(
+        metric=measured,
+        selected_on={measured.name: measured},
+        rule=rule_of(selection),
+        aggregate=aggregate,
+        settings=Settings(n_bootstraps, confidence_level, alternative, entropy_of(random_state), _threads(n_jobs)),
+        groups=checked_groups(groups, truth.n_rows),
+        sample_weight=checked_weights(sample_weight, truth.n_rows),
+    )
+    return Asked(truth, held, question)
+
+
+def warn_of(estimate: Estimate, *, stacklevel: int) -> None:
+    """A ``HeldoutWarning`` for each flag that one must not miss."""
+    for flag in WARNED:
+        if flag in estimate.flags:
+            warnings.warn(HeldoutWarning(estimate.flags[flag]), stacklevel=stacklevel + 1)
+
+
+def _truth(y_true: Any, metric: Metric, predictions: Any, classes: Any, pos_label: Any) -> Truth:
+    if isinstance(predictions, HeldOutPredictions) and predictions.classes is not None:
+        return _truth_of_held(y_true, predictions.classes, predictions.positive, classes, pos_label)
+    if metric.tasks == {TaskKind.REGRESSION}:
+        return truth_of(y_true, TaskKind.REGRESSION, classes=classes, pos_label=pos_label)
+    if TaskKind.REGRESSION in metric.tasks:
+        return truth_of(y_true, classes=classes, pos_label=pos_label)
+    column = target_column(y_true)
+    fractions = no_labels(column)
+    if classes is None and fractions.any():
+        fitting = sorted(known.name for known in DECLARED if TaskKind.REGRESSION in known.tasks)
+        raise InputError(
+            f"metric '{metric.name}' is for labels, but y_true holds numbers with fractions (such as "
+            f"{column[fractions][0]:.6g}); metrics that fit: {', '.join(fitting)}. If they are labels, list "
+            "them as classes=."
+        )
+    return truth_of(column, TaskKind.MULTICLASS, classes=classes, pos_label=pos_label)
+
+
+def _truth_of_held(y_true: Any, own: Any, positive: int | None, classes: Any, pos_label: Any) -> Truth:
+    """The target coded as the predictions are, which a user may repeat but not change."""
+    if classes is not None and array_of(classes, "classes").tolist() != np.asarray(own).tolist():
+        raise InputError(f"the predictions are of classes {labels_text(own)}, so classes cannot be {classes!r}.")
+    if positive is not None:
+        label = own[positive]
+        if pos_label is not None and (np.ndim(pos_label) or pos_label != label):
+            raise InputError(
+                f"the predictions point to class {labels_text([label])}, so pos_label cannot be {pos_label!r}."
+            )
+        pos_label = label
+    return truth_of(y_true, TaskKind.MULTICLASS, classes=own, pos_label=pos_label)
+
+
+def _held_out(
+    truth: Truth, predictions: Any, metric: Metric, response: ResponseName, threshold: float | None, folds: Any
+) -> HeldOutPredictions:
+    read = checked_held_out if isinstance(predictions, HeldOutPredictions) else read_predictions
+    return read(truth, predictions, metric, response=response, threshold=threshold, folds=folds)
+
+
+def _threads(n_jobs: Any) -> int:
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
+        raise InputError(f"n_jobs must be None or an integer other than 0, got {n_jobs!r}; -1 uses all cores.")
+    return effective_threads(None if n_jobs is None else int(n_jobs))

@@ -1,0 +1,48 @@
+"""From a method's name to the method, and from a question that it cannot answer to those that can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from heldout.errors import InputError
+from heldout.estimates.base import Evidence, Method
+from heldout.estimates.bbc import BBC
+from heldout.estimates.cv import CV
+from heldout.estimates.tt import TT
+from heldout.estimates.types import Estimate
+
+METHODS: Mapping[str, Callable[[], Method]] = MappingProxyType({"cv": CV, "tt": TT, "bbc": BBC})
+"""Every method by its name, as it is by default."""
+
+
+def method_of(method: Any) -> Method:
+    """A method from its name or from itself.
+
+    Raises
+    ------
+    InputError
+        For anything else.
+    """
+    if isinstance(method, str) and method in METHODS:
+        return METHODS[method]()
+    if hasattr(method, "estimate") and hasattr(method, "reads") and not isinstance(method, type):
+        configured: Method = method
+        return configured
+    raise InputError(f"method must be one of {', '.join(METHODS)} or a method of ho.estimates, got {method!r}.")
+
+
+def answer(method: Method, evidence: Evidence) -> Estimate:
+    """The method's estimate, where it is for this metric, task and matrix.
+
+    Raises
+    ------
+    InputError
+        With the reason why it is not, and the methods that are.
+    """
+    reason = method.unfit(evidence)
+    if reason is None:
+        return method.estimate(evidence)
+    fitting = [name for name, make in METHODS.items() if make().unfit(evidence) is None]
+    raise InputError(f"method '{method.name}' does not fit: {reason}; methods that do: {', '.join(fitting)}.")

@@ -1,0 +1,95 @@
+"""Bootstraps of the held-out matrix: the draws that all methods share, and the selection replayed on them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout._seeding import stream
+from heldout.errors import InputError
+from heldout.estimates.base import Evidence, Matrix
+from heldout.estimates.race import check_drawable
+from heldout.kernels.blocks import map_blocks
+from heldout.kernels.draws import Draws, UndefinedDrawsError, out_of_bag
+from heldout.metrics.aggregate import AggregateScore
+from heldout.metrics.base import quiet_if_foreign
+from heldout.selection.base import NONE_CHOSEN
+from heldout.task import labels_text
+
+
+class Block(NamedTuple):
+    """What some consecutive bootstraps gave."""
+
+    chosen: NDArray[np.intp]
+    scores: NDArray[np.float64]
+    redraws: int
+    defined_share: float
+
+
+def check_matrix_drawable(evidence: Evidence, matrix: Matrix) -> None:
+    """Refuse a matrix of whose rows (and of each class's) a bootstrap cannot draw some and leave some out.
+
+    Raises
+    ------
+    InputError
+        Naming the class and its count.
+    """
+    metrics = [evidence.metric, *(score.metric for score in matrix.replay.scores)]
+    weighed = matrix.scores.rows_of_weight
+    units = np.unique(matrix.unit_of_row[weighed], return_inverse=True)[1]
+    check_drawable(matrix.truth.rows(weighed), units, metrics, matrix.grouped)
+
+
+def bootstrap(matrix: Matrix, evidence: Evidence) -> list[Block]:
+    """Select in the bag and score out of it, for every bootstrap."""
+    draws = draws_of(matrix, evidence)
+
+    def block(first: int, last: int) -> Block:
+        counts, redraws = draws.block(first, last)
+        left_out = out_of_bag(counts)
+        defined_share = min(_defined_share(matrix.scores, counts), _defined_share(matrix.out_of_bag, left_out))
+        replay = matrix.replay
+        if replay.is_plain_best and replay.scores[0] is matrix.out_of_bag and len(replay.scores[0].segments) == 1:
+            return Block(*matrix.out_of_bag.best_out_of_bag(counts), redraws, defined_share)
+        chosen = replay.choose(counts)
+        scores = matrix.out_of_bag.selected(left_out, np.maximum(chosen, 0))
+        return Block(chosen, np.where(chosen == NONE_CHOSEN, np.nan, scores), redraws, defined_share)
+
+    try:
+        with quiet_if_foreign([matrix.out_of_bag.metric, *(score.metric for score in matrix.replay.scores)]):
+            return map_blocks(block, evidence.settings.n_bootstraps, n_threads=evidence.settings.n_threads)
+    except UndefinedDrawsError as error:
+        raise InputError(undrawable(matrix, evidence, str(error))) from error
+
+
+def _defined_share(score: AggregateScore, counts: NDArray[np.uint8]) -> float:
+    """The mean share of the segments in which the metric is defined; of one segment it says nothing."""
+    return float(score.defined_segments(counts).mean()) if len(score.segments) > 1 else 1.0
+
+
+def draws_of(matrix: Matrix, evidence: Evidence) -> Draws:
+    """The draws that every method on this matrix shares."""
+    return Draws(
+        seed=stream(evidence.settings.entropy, "draws"),
+        n_bootstraps=evidence.settings.n_bootstraps,
+        unit_of_row=matrix.unit_of_row,
+        defined_in_bag=matrix.replay.defined,
+        defined_out_of_bag=matrix.out_of_bag.defined,
+    )
+
+
+def undrawable(matrix: Matrix, evidence: Evidence, reason: str) -> str:
+    """Why no bootstrap can be drawn, naming the rarest class where there are classes."""
+    metric, truth = evidence.metric, matrix.truth
+    if truth.classes is None:
+        return (
+            f"{metric.name} needs {metric.needs} both among the drawn rows and among those left out, but {reason}."
+        )
+    counts = truth.class_counts()
+    rare = int(counts.argmin())
+    return (
+        f"{metric.name} needs {metric.needs} both among the drawn rows and among those left out, but {reason}: "
+        f"class {labels_text(truth.classes[rare : rare + 1])} has {counts[rare]} rows; gather more rows of it."
+    )

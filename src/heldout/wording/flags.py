@@ -1,0 +1,100 @@
+"""Flags: conditions that a reader of a number must know of, each with its sentence.
+
+A sentence may hold named places that the raising code fills.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+
+class Flag(StrEnum):
+    """What a reader of an estimate must know. ``flag.sentence`` says it."""
+
+    sentence: str
+
+    def __new__(cls, value: str, sentence: str) -> Flag:
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.sentence = sentence
+        return member
+
+    UNCORRECTED = (
+        "uncorrected",
+        "The score is the best of {candidates} configurations on the same predictions that chose it, so it is "
+        "optimistic: a corrected method (bbc) takes that out.",
+    )
+    FAILED_CONFIGURATIONS = (
+        "failed_configurations",
+        "{failed} of {total} configurations failed and were no candidates: {which}.",
+    )
+    INCOMPLETE_PREDICTIONS = (
+        "incomplete_predictions",
+        "The estimate rests on {used} of {total} rows{often}: those predicted for every configuration in the race.",
+    )
+    FEW_GROUPS = (
+        "few_groups",
+        "Only {groups} groups were drawn from; with fewer than 10 the interval is unreliable.",
+    )
+    GROUPS_NOT_GIVEN = (
+        "groups_not_given",
+        "The search held groups out whole, but no groups= was given here, so single rows are drawn: rows of a "
+        "group look more informative than they are, and the interval is too narrow.",
+    )
+    DEGENERATE_FOLDS = (
+        "degenerate_folds",
+        "{degenerate} of {total} folds lack {needs}, where {metric} has the value that scikit-learn gives by "
+        "convention; larger or stratified folds mean more.",
+    )
+    UNDEFINED_FOLDS = (
+        "undefined_folds",
+        "{metric} is undefined in {undefined} of {total} folds (each needs {needs}); the mean leaves them out.",
+    )
+    MOSTLY_UNDEFINED_FOLDS = (
+        "mostly_undefined_folds",
+        "In the average bootstrap, {metric} is undefined in {share:.0%} of the folds; pooled scores "
+        "(aggregate='pooled') use all rows.",
+    )
+    OUT_OF_BAG_POOLED = (
+        "out_of_bag_pooled",
+        "A fold holds fewer than {fewest} rows of {what} ({least}), too few for {metric} on what a bootstrap "
+        "leaves out of it, so the rows left out were scored together: the corrected score is on the scale of "
+        "all rows, the uncorrected one is the mean over folds.",
+    )
+    NOT_EXCHANGEABLE = (
+        "not_exchangeable",
+        "The folds follow the order of time; the bootstrap takes rows as exchangeable, which such rows may not be.",
+    )
+    TT_BEYOND_RANGE = (
+        "tt_beyond_range",
+        "The correction carried the score outside the range of {metric}, [{low}, {high}]; it is reported as it is.",
+    )
+    NO_INTERVAL = ("no_interval", "The method {method} gives no confidence interval.")
+    UNDEFINED = ("undefined", "No estimate: {reason}.")
+    SELECTION_NOT_REPLAYABLE = (
+        "selection_not_replayable",
+        "No estimate: the selection rule failed when it was replayed on a bootstrap ({reason}), so what selecting "
+        "costs cannot be measured.",
+    )
+    FEW_BOOTSTRAPS = (
+        "few_bootstraps",
+        "With {total} bootstraps the interval ends at the most extreme of them; its level needs at least {wanted}, "
+        "and 1000 are usual.",
+    )
+    UNDEFINED_BOOTSTRAPS = (
+        "undefined_bootstraps",
+        "The metric gave no finite value in {undefined} of {total} bootstraps{why}; the estimate leaves them out.",
+    )
+    SINGLE_CONFIGURATION = (
+        "single_configuration",
+        "There was one candidate, so nothing was selected and there is no selection optimism to correct.",
+    )
+    REDRAWN = (
+        "redrawn",
+        "{redraws} bootstrap draws lacked {needs} in or out of the bag and were drawn again.",
+    )
+
+    def filled(self, **places: Any) -> str:
+        """The sentence with its places filled."""
+        return self.sentence.format(**places)

@@ -1,0 +1,57 @@
+"""How each method arrives at its number, what it estimates, and what it is called."""
+
+from __future__ import annotations
+
+QUANTITY_CV = (
+    "the expected performance, over training sets of the size of a fold's training part, of the winner as if it "
+    "had been chosen beforehand (what choosing it costs is left out of the definition)"
+)
+QUANTITY_TT = (
+    "the expected performance, over training sets of the size of a fold's training part, of the winner of the "
+    "search"
+)
+QUANTITY_BBC = (
+    "the expected performance, over training sets of the size of a fold's training part, of the whole search: "
+    "tuning on about 63 % distinct rows and then predicting rows that took no part in the choice"
+)
+
+METHOD_SENTENCES: dict[str, str] = {
+    "cv": "The score is the winner's own cross-validated score: no correction was made for having chosen it.",
+    "tt": (
+        "In each fold the winner's score was compared with the best score that any configuration reached there. "
+        "The mean of these differences is the optimism, and it was taken off the winner's cross-validated score."
+    ),
+    "bbc": (
+        "The rows were resampled {bootstraps} times. Each time the configuration that is best on the drawn rows "
+        "was chosen anew, from the held-out predictions that the search had made anyway, and scored on the rows "
+        "that were not drawn. The estimate is the mean of these scores, the interval lies between their "
+        "percentiles, and no model was trained for it."
+    ),
+}
+
+
+def method_sentence(method: str, bootstraps: int | None) -> str:
+    """How a method arrives at its number; empty for one that has no sentence yet."""
+    return METHOD_SENTENCES.get(method, "").format(bootstraps=f"{bootstraps or 0:,}")
+
+
+METHOD_NAMES: dict[str, str] = {
+    "cv": "cross-validation of the winner",
+    "tt": "the method of Tibshirani and Tibshirani",
+    "bbc": "bootstrap bias-corrected cross-validation",
+}
+
+
+def method_name(method: str) -> str:
+    """A method's name within a sentence."""
+    return METHOD_NAMES.get(method, method.replace("_", " "))
+
+
+def quantity_sentence(quantity: str, training_rows: float | None) -> str:
+    """What a number estimates, from the noun phrase in its provenance."""
+    size = "" if training_rows is None else f" Its models were trained on {training_rows:,.0f} rows."
+    return f"It estimates {quantity}.{size}"
+
+
+AGGREGATE_WORDS = {"folds": "mean over the folds", "pooled": "all held-out rows together"}
+SELECTION_WORDS = {"best": "the best score wins"}

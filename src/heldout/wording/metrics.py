@@ -1,0 +1,64 @@
+"""Metrics in words: their names for people, and what they measure."""
+
+from __future__ import annotations
+
+METRIC_WORDS: dict[str, tuple[str, str]] = {
+    "accuracy": ("Accuracy", "The share of rows whose class was predicted."),
+    "balanced_accuracy": ("Balanced accuracy", "The mean, over the classes, of the share of rows predicted right."),
+    "f1": ("F1", "The harmonic mean of precision and recall for the positive class."),
+    "f1_macro": ("F1, macro", "The harmonic mean of precision and recall, averaged over the classes."),
+    "matthews_corrcoef": ("Matthews correlation", "The correlation of true and predicted classes: 0 is chance."),
+    "log_loss": ("Log loss", "The mean surprise, in nats, of the true class under the predicted probabilities."),
+    "brier_score": ("Brier score", "The mean squared distance of predicted probabilities from what happened."),
+    "roc_auc": (
+        "ROC AUC",
+        "The chance that a random row of the positive class is ranked above a random other row: 0.5 is guessing.",
+    ),
+    "roc_auc_ovr": ("ROC AUC, one-vs-rest", "The ROC AUC of each class against all others, averaged over classes."),
+    "roc_auc_ovo": ("ROC AUC, one-vs-one", "The ROC AUC of each pair of classes, averaged over the pairs."),
+    "average_precision": ("Average precision", "The area under the curve of precision over recall."),
+    "mean_squared_error": ("Mean squared error", "The mean squared distance of predictions from the truth."),
+    "root_mean_squared_error": (
+        "Root mean squared error",
+        "The root of the mean squared distance of predictions from the truth, in the target's own units.",
+    ),
+    "mean_absolute_error": (
+        "Mean absolute error",
+        "The mean distance of predictions from the truth, in the target's own units.",
+    ),
+    "median_absolute_error": (
+        "Median absolute error",
+        "Half of the rows are predicted closer than this, in the target's own units.",
+    ),
+    "r2": ("R²", "The share of the target's variance that is explained: 0 is what predicting the mean gives."),
+}
+_SAME_METRIC = {
+    "brier_score_loss": "brier_score",
+    "mcc": "matthews_corrcoef",
+    "r2_score": "r2",
+    "roc_auc_score": "roc_auc",
+    "accuracy_score": "accuracy",
+    "balanced_accuracy_score": "balanced_accuracy",
+    "f1_score": "f1",
+    "average_precision_score": "average_precision",
+    "roc_auc_ovr_weighted": "roc_auc_ovr",
+    "roc_auc_ovo_weighted": "roc_auc_ovo",
+}
+
+
+def metric_words(name: str) -> tuple[str, str]:
+    """A metric's name for people, and what it measures (empty for a metric of the user's own)."""
+    own = name.removeprefix("neg_")
+    return METRIC_WORDS.get(_SAME_METRIC.get(own, own), (own.replace("_", " "), ""))
+
+
+def in_sentence(title: str) -> str:
+    """A metric's name within a sentence: small letters, except for abbreviations and names of people."""
+    first = title.split(" ")[0]
+    is_word = first[1:].isalpha() and first[1:].islower()
+    return title[:1].lower() + title[1:] if is_word and first not in ("Brier", "Matthews") else title
+
+
+def direction_sentence(greater_is_better: bool) -> str:
+    """Which way is better."""
+    return "Higher is better." if greater_is_better else "Lower is better."

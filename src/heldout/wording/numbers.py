@@ -1,0 +1,16 @@
+"""Numbers as text."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+
+def number_text(value: float | None, decimals: int) -> str:
+    """A number with a fixed count of decimals, or in few significant digits where that would not show it."""
+    if value is None or not isfinite(value):
+        return "–"
+    if abs(value) >= 1e7:
+        return f"{value:.3g}"
+    if value and decimals and abs(value) < 0.5 * 10**-decimals:
+        return f"{value:.1g}"
+    return f"{value:,.{decimals}f}"

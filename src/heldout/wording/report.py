@@ -1,0 +1,148 @@
+"""The sentences of the report and of the command line."""
+
+from __future__ import annotations
+
+from heldout.wording.methods import method_name
+from heldout.wording.metrics import in_sentence
+from heldout.wording.numbers import number_text
+
+
+def optimism_sentence(
+    metric: str, uncorrected: float, value: float, optimism: float, candidates: int, decimals: int = 3
+) -> str:
+    """What the correction means, in one sentence for a reader who knows no statistics."""
+    before, after = number_text(uncorrected, decimals), number_text(value, decimals)
+    if candidates == 1:
+        return f"One configuration was evaluated, so its {metric} of {before} owes nothing to selection."
+    if optimism <= 0:
+        return (
+            f"Choosing the best of {candidates} configurations did not flatter its {metric}: {before} uncorrected, "
+            f"{after} when the choice is replayed on resampled rows."
+        )
+    return (
+        f"Choosing the best of {candidates} configurations made its {metric} look "
+        f"{number_text(optimism, decimals)} better than it is likely to be: {before} uncorrected, "
+        f"{after} after the correction."
+    )
+
+
+def scores_reversed_sentence(positive: str, other: str, option: str) -> str:
+    """Where the whole interval of a ranking metric lies below guessing."""
+    return (
+        f"The whole interval lies below 0.5, which is guessing: the scores rank rows of class {other} above "
+        f"those of class {positive}. If they are scores of class {other}, say --positive {option}."
+    )
+
+
+def interval_label(confidence_level: float, alternative: str) -> str:
+    """What stands before the two ends of an interval."""
+    sided = "" if alternative == "two-sided" else "one-sided "
+    return f"{confidence_level * 100:.4g} % {sided}confidence interval"
+
+
+def no_estimate_sentence(title: str) -> str:
+    """Where a headline has only the uncorrected score."""
+    return (
+        f"No corrected {in_sentence(title)} was computed. The uncorrected one is the winner's own cross-validated "
+        "score, which is optimistic when there was a choice."
+    )
+
+
+def distribution_caption(bootstraps: int) -> str:
+    """Under the histogram of the bootstrapped scores."""
+    return (
+        f"Scores of the chosen configuration on the rows left out of each of {bootstraps:,} bootstraps. The shaded "
+        "band is the interval, the solid line the corrected score (their mean), the dashed line the uncorrected."
+    )
+
+
+def distribution_summary(title: str, value: str, low: str, high: str, uncorrected: str) -> str:
+    """What the histogram shows, for those who cannot see it."""
+    return (
+        f"Histogram of the bootstrapped {in_sentence(title)}. The corrected score is {value}, the interval runs "
+        f"from {low} to {high}, and the uncorrected score is {uncorrected}."
+    )
+
+
+def ranking_sentence(ranked_by: str, selection_known: bool) -> str:
+    """How to read the ranking."""
+    read = {
+        "mean": "Ranked by the mean score over the folds, the spread beside it being the standard deviation.",
+        "pooled": "Ranked by the score on all held-out rows together.",
+    }[ranked_by]
+    if not selection_known:
+        return read
+    return read + (
+        " Selected is how often a configuration was chosen when the choice was replayed on resampled rows: shares "
+        "that are spread widely say that the data could hardly tell the configurations apart."
+    )
+
+
+def rest_sentence(rest: int, best: str, worst: str, selected: str) -> str:
+    """The configurations below the ranking, in one sentence."""
+    subject = "One more configuration" if rest == 1 else f"{rest:,} more configurations"
+    scored = f"scored {best}" if best == worst else f"scored from {best} to {worst}"
+    return f"{subject} {scored}" + (f", selected in {selected} of the bootstraps." if selected else ".")
+
+
+def held_out_sentence(name: str, repeats: int, drawn: int, total: int) -> str:
+    """What the diagnostic figures rest on."""
+    each = "a row is predicted" if repeats == 1 else f"in each of {repeats} repeats a row is predicted"
+    sample = "" if drawn == total else f" The scatter plots draw {drawn:,} of the {total:,} rows."
+    return (
+        f"From the held-out predictions of {name}: {each} only by models that were not trained on it. These "
+        f"pictures are not corrected for the choice, so they are as flattering as the uncorrected score.{sample}"
+    )
+
+
+NO_CALIBRATION = "No probabilities of the winner were kept, so there is no calibration to show."
+ROC_CAPTION = (
+    "How many rows of the positive class are found (true positive rate) at the price of how many false alarms, at "
+    "every threshold. The dotted diagonal is guessing."
+)
+ROC_BY_CLASS_CAPTION = "Each class against all others, at every threshold. The dotted diagonal is guessing."
+CALIBRATION_CAPTION = (
+    "Rows in groups of equal size by predicted probability: what was predicted against what happened, with 95 % "
+    "Wilson intervals. On the dotted diagonal a prediction of 30 % comes true 30 % of the time. The bars count the "
+    "predictions."
+)
+FITTED_CAPTION = "The truth against the prediction; on the dotted diagonal they agree."
+RESIDUAL_CAPTION = (
+    "Truth minus prediction. The line joins the medians of groups of equal size: where it leaves the dotted zero, "
+    "the model is off on the average."
+)
+CONFUSION_CAPTION = "Rows of each true class (down) by predicted class (across), and as a share of the true class."
+CONFUSION_REPEATS = "Counts are means over the repeats."
+
+
+def residual_sentence(half: str, most: str) -> str:
+    """How far predictions are off."""
+    return f"Half of the predictions are within {half} of the truth, and 95 % within {most}."
+
+
+def several_metrics_sentence(refit_metric: str) -> str:
+    """How to read a table of several metrics' estimates."""
+    name = in_sentence(refit_metric)
+    return (
+        f"Every metric is estimated for the one configuration that {name} chose, and the choice by {name} is "
+        "replayed in each bootstrap."
+    )
+
+
+def quotable_sentence(
+    title: str, value: str, interval: str, method: str, configurations: int, folds: str, rows: int, name: str
+) -> str:
+    """The result as one may quote it."""
+    chosen = (
+        f"the only configuration evaluated, {name}"
+        if configurations == 1
+        else f"the configuration selected among {configurations:,}, {name}"
+    )
+    corrected = "uncorrected for selection"
+    if method != "cv":
+        corrected = f"corrected for selection by {method_name(method)}"
+    return f"{title} of {chosen}: {value}{interval}, {corrected}, from {folds} of {rows:,} rows."
+
+
+NO_CANDIDATE = "it lacks predictions that others have, and was no candidate"
+NO_FINGERPRINT = "none: a parameter has no canonical form"
