@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from heldout.estimates.types import Estimate, Interval
     from heldout.fold_scores import FoldScores
     from heldout.metrics.base import Response
+    from heldout.paired.compare import compare_configurations
     from heldout.predictions import HeldOutPredictions
     from heldout.result import Evaluation
     from heldout.search import HeldOutSearchCV
@@ -34,6 +35,7 @@ __all__ = [
     "Response",
     "SQLiteStore",
     "__version__",
+    "compare_configurations",
     "estimate",
     "estimates",
     "metrics",
@@ -55,6 +57,7 @@ _HOMES = {
     "Interval": "heldout.estimates.types",
     "Response": "heldout.metrics.base",
     "SQLiteStore": "heldout.store.sqlite",
+    "compare_configurations": "heldout.paired.compare",
     "estimate": "heldout.estimates.from_predictions",
 }
 _PACKAGES = ("estimates", "metrics", "selection", "spaces")
