@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from heldout.estimates.types import Alternative, Estimate, Interval
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric
+from heldout.selection.fold_replay import FoldReplay
 from heldout.selection.replay import SelectionReplay
 from heldout.task import Truth
 from heldout.wording import Flag
@@ -96,6 +97,10 @@ class Evidence:
         In the metric's own direction and units; None where the folds are not known.
     repeat_of_split : ndarray of int, shape (splits,), or None
         The repeat that each split belongs to; None with ``fold_scores``.
+    fold_replay : FoldReplay or None
+        The selection on fold scores; None where those that the rule reads are not known.
+    test_share : float or None
+        The share of rows that each split tests, where the splits are those of repeated subsampling.
     flags, provenance : mapping
         What was found while the evidence was gathered.
     """
@@ -109,6 +114,8 @@ class Evidence:
     fold_scores: NDArray[np.float64] | None
     n_rows_used: int
     repeat_of_split: NDArray[np.intp] | None = None
+    fold_replay: FoldReplay | None = None
+    test_share: float | None = None
     flags: Mapping[Flag, str] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
 

@@ -14,9 +14,10 @@ from heldout.estimates.base import Evidence, Matrix, Settings
 from heldout.estimates.race import Race, check_defined, start_race
 from heldout.kernels.dispatch import KERNELS
 from heldout.metrics.aggregate import AggregateScore, aggregate_score
-from heldout.metrics.base import Metric, Needs, positive_of, quiet_if_foreign
+from heldout.metrics.base import Metric, Needs, oriented, positive_of, quiet_if_foreign
 from heldout.predictions import HeldOutPredictions
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, SelectionRule
+from heldout.selection.fold_replay import FoldReplay
 from heldout.selection.replay import SelectionReplay
 from heldout.task import Truth, labels_text
 from heldout.wording import Flag
@@ -98,6 +99,7 @@ def _bound_evidence(
     matrix = _matrix(bound, segments, question, race, flags)
     observed = np.ones((1, len(used)), dtype=np.uint8)
     winner = question.winner if question.winner is not None else _winner(matrix.replay, observed)
+    fold_scores = None if matrix.by_fold is None else matrix.by_fold.observed_by_segment()
     return Evidence(
         metric=question.metric,
         names=predictions.names,
@@ -105,8 +107,9 @@ def _bound_evidence(
         winner=winner,
         settings=question.settings,
         matrix=matrix,
-        fold_scores=None if matrix.by_fold is None else matrix.by_fold.observed_by_segment(),
+        fold_scores=fold_scores,
         repeat_of_split=None if segments["folds"] is None else _repeat_of_segment(segments["folds"]),
+        fold_replay=None if fold_scores is None else _fold_replay(matrix, fold_scores),
         n_rows_used=len(used),
         flags=flags,
         provenance=_provenance(truth, predictions, question, candidates),
@@ -202,6 +205,25 @@ def _matrix(
         predictions=bind.array(question.metric),
         in_play=race.in_play[race.used],
     )
+
+
+def _fold_replay(matrix: Matrix, fold_scores: NDArray[np.float64]) -> FoldReplay | None:
+    """The selection on fold scores; None where some that it reads were not computed."""
+    replay, reported = matrix.replay, matrix.by_fold
+    assert reported is not None
+    chosen_on_folds = matrix.scores is reported
+    read = []
+    for m, score in enumerate(replay.scores):
+        if score.metric == reported.metric:
+            found = fold_scores
+        elif chosen_on_folds:
+            found = score.observed_by_segment()
+        elif replay.by_fold:
+            found = replay.by_fold[m].observed_by_segment()
+        else:
+            return None
+        read.append(oriented(score.metric, found))
+    return FoldReplay(replay.rule, np.stack(read, axis=2), replay.candidates, replay.params, replay.metric_names)
 
 
 def _repeat_of_segment(segments: NDArray[np.int32]) -> NDArray[np.intp]:

@@ -22,6 +22,7 @@ from heldout.kernels.blocks import effective_threads
 from heldout.metrics.base import Metric, Needs, Response, Statistic
 from heldout.predictions import HeldOutPredictions
 from heldout.selection import SelectionRule, rule_of
+from heldout.selection.fold_replay import FoldReplay
 from heldout.task import TaskKind, Truth
 from heldout.wording import Flag
 
@@ -155,13 +156,14 @@ def estimates_of_search(
         effective_threads(n_jobs),
     )
     estimates = {}
+    read = list(metrics) if rule.reads_all_metrics else [refit_metric]
+    read = [refit_metric, *(other for other in read if other != refit_metric)]
+    replay = _fold_replay(rule, {other: fold_scores[other] for other in read}, predictions, params)
     for name, metric in metrics.items():
-        read = list(metrics) if rule.reads_all_metrics else [refit_metric]
-        read = [refit_metric, *(other for other in read if other != refit_metric)]
         opened = {other: found for other in read if (found := metrics[other]) is not None}
         if metric is None or len(opened) < len(read):
             evidence = _from_fold_scores(
-                truth, metric or OpaqueMetric(name), fold_scores[name], predictions, winner, settings, rule
+                truth, metric or OpaqueMetric(name), fold_scores[name], predictions, winner, settings, replay
             )
             estimates[name] = _attempt(chosen, evidence)
             continue
@@ -171,7 +173,7 @@ def estimates_of_search(
         try:
             evidence = gather(truth, predictions, question)
         except Exception as error:  # whatever it is, the search that took hours is kept
-            evidence = _from_fold_scores(truth, metric, fold_scores[name], predictions, winner, settings, rule)
+            evidence = _from_fold_scores(truth, metric, fold_scores[name], predictions, winner, settings, replay)
             estimates[name] = _nothing(chosen, evidence, error)
             continue
         estimates[name] = _attempt(chosen, evidence)
@@ -185,10 +187,9 @@ def _from_fold_scores(
     predictions: HeldOutPredictions,
     winner: int,
     settings: Settings,
-    rule: SelectionRule,
+    replay: FoldReplay,
 ) -> Evidence:
-    failed = predictions.failed
-    candidates = np.array([j for j in range(scores.n_configurations) if j not in failed], dtype=np.intp)
+    failed, candidates = predictions.failed, replay.candidates
     flags: dict[Flag, str] = {}
     if failed:
         flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(predictions.names, failed)
@@ -208,12 +209,13 @@ def _from_fold_scores(
         matrix=None,
         fold_scores=scores.values[:, candidates],
         repeat_of_split=scores.repeat,
+        fold_replay=replay,
         n_rows_used=tested,
         flags=flags,
         provenance={
             **settings_provenance(settings),
             "aggregate": "folds",
-            "selection": rule.name,
+            "selection": replay.rule.name,
             "ties": TIES,
             "n_rows": truth.n_rows,
             "n_configurations": scores.n_configurations,
@@ -221,6 +223,19 @@ def _from_fold_scores(
             "training_rows": predictions.training_rows,
         },
     )
+
+
+def _fold_replay(
+    rule: SelectionRule,
+    read: Mapping[str, FoldScores],
+    predictions: HeldOutPredictions,
+    params: Sequence[Mapping[str, Any]],
+) -> FoldReplay:
+    n_configurations = len(predictions.names)
+    candidates = np.array([j for j in range(n_configurations) if j not in predictions.failed], dtype=np.intp)
+    oriented = [scores.oriented()[:, candidates] for scores in read.values()]
+    params = params or [{} for _ in predictions.names]
+    return FoldReplay(rule, np.stack(oriented, axis=2), candidates, params, list(read))
 
 
 def _attempt(method: Method, evidence: Evidence) -> Estimate:

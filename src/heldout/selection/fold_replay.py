@@ -1,0 +1,115 @@
+"""The selection, replayed on fold scores alone: which configuration would have won had other folds been drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.kernels.dispatch import LossSums
+from heldout.selection.base import NONE_CHOSEN, Floats, ScoreTable, SelectionRule
+from heldout.selection.replay import tie_exactly
+
+
+@dataclass(frozen=True, eq=False)
+class FoldReplay:
+    """The rule with the fold scores that it reads.
+
+    Attributes
+    ----------
+    rule : SelectionRule
+    scores : ndarray of shape (splits, candidates, M)
+        Greater = better, the refit metric first; NaN where a metric is undefined.
+    candidates : ndarray of int
+        The configuration behind each candidate column.
+    params : sequence of mapping
+        Of all C configurations.
+    metric_names : sequence of str
+        Of the M metrics.
+    """
+
+    rule: SelectionRule
+    scores: Floats
+    candidates: NDArray[np.intp]
+    params: Sequence[Mapping[str, Any]]
+    metric_names: Sequence[str]
+
+    def of(self, splits: NDArray[np.intp]) -> FoldReplay:
+        """The same rule on some of the splits: those of one repeat."""
+        return replace(self, scores=self.scores[splits])
+
+    @property
+    def n_splits(self) -> int:
+        return self.scores.shape[0]
+
+    def choose(self, counts: NDArray[np.uint8]) -> NDArray[np.intp]:
+        """(L,): the candidate column chosen when each split counts as often as it was drawn, counts (L, splits).
+
+        A configuration's score is the mean over the drawn splits in which it has one, as it is in the mean over
+        folds. ``NONE_CHOSEN`` where none can be.
+        """
+        values = np.stack([_mean(self.scores[:, :, m], sums, counts) for m, sums in enumerate(self._sums)], axis=2)
+        table = ScoreTable(
+            self._all_configurations(tie_exactly(values), axis=1),
+            self.metric_names,
+            self.params,
+            self._all_configurations(self.scores[drawn(counts)], axis=2) if self.rule.reads_fold_scores else None,
+        )
+        column = np.full(len(self.params) + 1, NONE_CHOSEN)  # the last entry serves NONE_CHOSEN itself
+        column[self.candidates] = np.arange(len(self.candidates))
+        return column[self.rule(table)]
+
+    def defined(self, counts: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """(L,): whether each metric has a score in some drawn split."""
+        scored = ~np.isnan(self.scores).all(axis=1)
+        return np.asarray(((counts > 0)[:, :, None] & scored).any(axis=1).all(axis=1))
+
+    @cached_property
+    def _sums(self) -> list[tuple[LossSums, LossSums]]:
+        """Of each metric: sums of the finite scores, and how many scores there are. Both exact in any blocking."""
+        prepared = []
+        for m in range(self.scores.shape[2]):
+            scores = self.scores[:, :, m]
+            finite = np.where(np.isfinite(scores), scores, 0.0)
+            has_score = (~np.isnan(scores)).astype(np.float64)
+            prepared.append((LossSums(finite, self.n_splits), LossSums(has_score, self.n_splits)))
+        return prepared
+
+    def _all_configurations(self, values: Floats, axis: int) -> Floats:
+        if len(self.candidates) == len(self.params):
+            return values
+        shape = list(values.shape)
+        shape[axis] = len(self.params)
+        spread = np.full(shape, np.nan)
+        place: list[Any] = [slice(None)] * values.ndim
+        place[axis] = self.candidates
+        spread[tuple(place)] = values
+        return spread
+
+
+def drawn(counts: NDArray[np.uint8]) -> NDArray[np.intp]:
+    """(L, K): the numbers of the K units drawn, in ascending order, from counts (L, K) that sum to K.
+
+    Examples
+    --------
+    >>> drawn(np.array([[0, 2, 1], [1, 1, 1]], dtype=np.uint8)).tolist()
+    [[1, 1, 2], [0, 1, 2]]
+    """
+    lanes, n = counts.shape
+    return np.repeat(np.tile(np.arange(n), lanes), counts.ravel()).reshape(lanes, n)
+
+
+def _mean(scores: Floats, sums: tuple[LossSums, LossSums], counts: NDArray[np.uint8]) -> Floats:
+    """(L, C): means over the drawn splits that have a score; one infinitely bad split makes the mean that."""
+    total, present = (each.all(counts) for each in sums)
+    with np.errstate(invalid="ignore"):
+        mean: Floats = total / present
+    for infinite in (np.inf, -np.inf):
+        at = scores == infinite
+        if at.any():
+            mean = np.where(counts.astype(np.float64) @ at > 0, infinite, mean)
+    return mean
