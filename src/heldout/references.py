@@ -42,6 +42,13 @@ REFERENCES: dict[str, Reference] = {
         "International Conference on Automated Machine Learning",
         "10.48550/arXiv.2406.08099",
     ),
+    "hansen2011": Reference(
+        "Hansen, P. R., Lunde, A. and Nason, J. M.",
+        2011,
+        "The model confidence set",
+        "Econometrica 79, 453-497",
+        "10.3982/ECTA5771",
+    ),
     "wilson1927": Reference(
         "Wilson, E. B.",
         1927,

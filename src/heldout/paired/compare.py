@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -50,6 +50,11 @@ class ConfigurationComparison:
     def names(self) -> tuple[str, ...]:
         """Of all C configurations."""
         return tuple(self.evidence.names)
+
+    @property
+    def flags(self) -> Mapping[Flag, str]:
+        """What a reader must know of these rows and configurations, with its sentence."""
+        return self.evidence.flags
 
     @property
     def winner(self) -> str:
