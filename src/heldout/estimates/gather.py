@@ -100,6 +100,7 @@ def _bound_evidence(
     observed = np.ones((1, len(used)), dtype=np.uint8)
     winner = question.winner if question.winner is not None else _winner(matrix.replay, observed)
     fold_scores = None if matrix.by_fold is None else matrix.by_fold.observed_by_segment()
+    repeat_of_split = None if segments["folds"] is None else _repeat_of_segment(segments["folds"])
     return Evidence(
         metric=question.metric,
         names=predictions.names,
@@ -108,8 +109,8 @@ def _bound_evidence(
         settings=question.settings,
         matrix=matrix,
         fold_scores=fold_scores,
-        repeat_of_split=None if segments["folds"] is None else _repeat_of_segment(segments["folds"]),
-        fold_replay=None if fold_scores is None else _fold_replay(matrix, fold_scores),
+        repeat_of_split=repeat_of_split,
+        fold_replay=None if fold_scores is None else _fold_replay(matrix, fold_scores, repeat_of_split),
         n_rows_used=len(used),
         flags=flags,
         provenance=_provenance(truth, predictions, question, candidates),
@@ -207,10 +208,12 @@ def _matrix(
     )
 
 
-def _fold_replay(matrix: Matrix, fold_scores: NDArray[np.float64]) -> FoldReplay | None:
+def _fold_replay(
+    matrix: Matrix, fold_scores: NDArray[np.float64], repeat_of_split: NDArray[np.intp] | None
+) -> FoldReplay | None:
     """The selection on fold scores; None where some that it reads were not computed."""
     replay, reported = matrix.replay, matrix.by_fold
-    assert reported is not None
+    assert reported is not None and repeat_of_split is not None
     chosen_on_folds = matrix.scores is reported
     read = []
     for m, score in enumerate(replay.scores):
@@ -223,7 +226,8 @@ def _fold_replay(matrix: Matrix, fold_scores: NDArray[np.float64]) -> FoldReplay
         else:
             return None
         read.append(oriented(score.metric, found))
-    return FoldReplay(replay.rule, np.stack(read, axis=2), replay.candidates, replay.params, replay.metric_names)
+    scores = np.stack(read, axis=2)
+    return FoldReplay(replay.rule, scores, replay.candidates, replay.params, replay.metric_names, repeat_of_split)
 
 
 def _repeat_of_segment(segments: NDArray[np.int32]) -> NDArray[np.intp]:

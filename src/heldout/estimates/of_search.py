@@ -235,7 +235,8 @@ def _fold_replay(
     candidates = np.array([j for j in range(n_configurations) if j not in predictions.failed], dtype=np.intp)
     oriented = [scores.oriented()[:, candidates] for scores in read.values()]
     params = params or [{} for _ in predictions.names]
-    return FoldReplay(rule, np.stack(oriented, axis=2), candidates, params, list(read))
+    repeat_of_split = next(iter(read.values())).repeat
+    return FoldReplay(rule, np.stack(oriented, axis=2), candidates, params, list(read), repeat_of_split)
 
 
 def _attempt(method: Method, evidence: Evidence) -> Estimate:

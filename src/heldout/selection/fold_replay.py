@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from heldout.kernels.dispatch import LossSums
 from heldout.selection.base import NONE_CHOSEN, Floats, ScoreTable, SelectionRule
-from heldout.selection.replay import tie_exactly
+from heldout.selection.ties import tie_exactly
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +30,7 @@ class FoldReplay:
         Of all C configurations.
     metric_names : sequence of str
         Of the M metrics.
+    repeat_of_split : ndarray of int, shape (splits,)
     """
 
     rule: SelectionRule
@@ -37,10 +38,11 @@ class FoldReplay:
     candidates: NDArray[np.intp]
     params: Sequence[Mapping[str, Any]]
     metric_names: Sequence[str]
+    repeat_of_split: NDArray[np.intp]
 
     def of(self, splits: NDArray[np.intp]) -> FoldReplay:
         """The same rule on some of the splits: those of one repeat."""
-        return replace(self, scores=self.scores[splits])
+        return replace(self, scores=self.scores[splits], repeat_of_split=self.repeat_of_split[splits])
 
     @property
     def n_splits(self) -> int:
@@ -52,12 +54,12 @@ class FoldReplay:
         A configuration's score is the mean over the drawn splits in which it has one, as it is in the mean over
         folds. ``NONE_CHOSEN`` where none can be.
         """
-        values = np.stack([_mean(self.scores[:, :, m], sums, counts) for m, sums in enumerate(self._sums)], axis=2)
         table = ScoreTable(
-            self._all_configurations(tie_exactly(values), axis=1),
+            self._all_configurations(self._means(counts), axis=1),
             self.metric_names,
             self.params,
             self._all_configurations(self.scores[drawn(counts)], axis=2) if self.rule.reads_fold_scores else None,
+            self._all_configurations(self._by_repeat(counts), axis=2) if self._reads_repeats else None,
         )
         column = np.full(len(self.params) + 1, NONE_CHOSEN)  # the last entry serves NONE_CHOSEN itself
         column[self.candidates] = np.arange(len(self.candidates))
@@ -67,6 +69,21 @@ class FoldReplay:
         """(L,): whether each metric has a score in some drawn split."""
         scored = ~np.isnan(self.scores).all(axis=1)
         return np.asarray(((counts > 0)[:, :, None] & scored).any(axis=1).all(axis=1))
+
+    @property
+    def _reads_repeats(self) -> bool:
+        several = len(np.unique(self.repeat_of_split)) > 1
+        return several and bool(getattr(self.rule, "reads_repeats", False))
+
+    def _means(self, counts: NDArray[np.uint8]) -> Floats:
+        """(L, candidates, M)."""
+        by_metric = [_mean(self.scores[:, :, m], sums, counts) for m, sums in enumerate(self._sums)]
+        return tie_exactly(np.stack(by_metric, axis=2))
+
+    def _by_repeat(self, counts: NDArray[np.uint8]) -> Floats:
+        """(L, repeats, candidates, M)."""
+        repeats = [np.flatnonzero(self.repeat_of_split == repeat) for repeat in np.unique(self.repeat_of_split)]
+        return np.stack([self.of(splits)._means(counts[:, splits]) for splits in repeats], axis=1)
 
     @cached_property
     def _sums(self) -> list[tuple[LossSums, LossSums]]:

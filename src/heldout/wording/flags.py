@@ -94,6 +94,34 @@ class Flag(StrEnum):
         "redrawn",
         "{redraws} bootstrap draws lacked {needs} in or out of the bag and were drawn again.",
     )
+    FEW_FOLDS = (
+        "few_folds",
+        "Only {folds} folds were drawn from{each}; with fewer than 5 a bootstrap of folds says little.",
+    )
+    SELECTION_DIFFERS = (
+        "selection_differs",
+        "The bootstrap chose by {replayed}, while the winner was chosen by {chosen}: not quite the same rule.",
+    )
+    SELECTION_IGNORED = (
+        "selection_ignored",
+        "The interval resamples the winner alone, as if it had been named beforehand: it lies too far on the good "
+        "side and covers less often than it says. It is a baseline; bbc replays the choice.",
+    )
+    STRATIFIED = (
+        "stratified",
+        "Bootstraps were drawn within classes, which holds the share of each class as it is in this sample: the "
+        "interval is too narrow for metrics that depend on it (accuracy, F1, average precision, Brier score, log "
+        "loss).",
+    )
+    UNSCORED_SPLITS = (
+        "unscored_splits",
+        "{unscored} of {total} splits hold no score of any configuration in the race; the means leave them out.",
+    )
+    SINGLE_ROW_FOLDS = (
+        "single_row_folds",
+        "Each fold holds one row, so the best of {candidates} configurations there is the best guess at one row: "
+        "the correction of tt is far too strong (it can double the loss). Use larger folds, or method bbc.",
+    )
 
     def filled(self, **places: Any) -> str:
         """The sentence with its places filled."""

@@ -14,6 +14,18 @@ QUANTITY_BBC = (
     "the expected performance, over training sets of the size of a fold's training part, of the whole search: "
     "tuning on about 63 % distinct rows and then predicting rows that took no part in the choice"
 )
+QUANTITY_BBC_F = (
+    "the expected performance, over training sets of the size of a fold's training part, of the whole search: "
+    "tuning on about 63 % of the folds and then predicting folds that took no part in the choice"
+)
+QUANTITY_NAIVE = (
+    "the expected performance, over training sets of the size of a fold's training part, of the winner as if it "
+    "had been chosen beforehand; the interval is of this score and knows nothing of the choice"
+)
+QUANTITY_WMC = (
+    "the expected performance, over training sets of the size of a split's training part, of the procedure that "
+    "picks the configuration of the least mean error"
+)
 
 METHOD_SENTENCES: dict[str, str] = {
     "cv": "The score is the winner's own cross-validated score: no correction was made for having chosen it.",
@@ -27,6 +39,23 @@ METHOD_SENTENCES: dict[str, str] = {
         "that were not drawn. The estimate is the mean of these scores, the interval lies between their "
         "percentiles, and no model was trained for it."
     ),
+    "bbc_f": (
+        "The folds were resampled {bootstraps} times. Each time the configuration with the best mean score over the "
+        "drawn folds was chosen anew and scored by its mean over the folds that were not drawn. The estimate is "
+        "the mean of these scores, the interval lies between their percentiles, and no model was trained for it."
+    ),
+    "naive_bootstrap": (
+        "The held-out predictions of the winner alone were resampled {bootstraps} times, and the interval lies "
+        "between the percentiles of its score. That it was chosen for its score was not corrected."
+    ),
+    "wmc": (
+        "The estimate is the mean of the errors of all configurations, each weighted by the probability that it "
+        "has the least mean error, which comes from a normal distribution fitted to the errors of the splits."
+    ),
+    "wmcs": (
+        "The mean errors of all configurations were drawn together by the optimism that such a normal "
+        "distribution gives the winner, and averaged, each weighted by the probability that it has the least."
+    ),
 }
 
 
@@ -39,6 +68,10 @@ METHOD_NAMES: dict[str, str] = {
     "cv": "cross-validation of the winner",
     "tt": "the method of Tibshirani and Tibshirani",
     "bbc": "bootstrap bias-corrected cross-validation",
+    "bbc_f": "bootstrap bias correction on folds",
+    "naive_bootstrap": "the bootstrap of the winner alone",
+    "wmc": "the weighted mean correction of Bernau and others",
+    "wmcs": "the shrunken weighted mean correction of Bernau and others",
 }
 
 
