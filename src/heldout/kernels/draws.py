@@ -7,6 +7,9 @@ of any size and by any number of threads, and a prefix of a longer run equals th
 
 A draw that leaves the statistic undefined (in the bag or out of it) is redrawn as the next attempt of the
 *same* bootstrap's stream, so that redrawing one never moves another.
+
+Stratified draws take as many units from each stratum as it has. Stratum s has a stream of its own, the one with
+counter ``(0, 0, attempt + 2**32 s, 0)``, so that neither the size nor the redraws of one stratum move another's.
 """
 
 from __future__ import annotations
@@ -50,6 +53,8 @@ class Draws:
     defined_in_bag, defined_out_of_bag : callable
         Which of the given counts (L, n) leave the statistics defined that are computed on the bag, and on the
         rows that were left out.
+    stratum_of_unit : ndarray of shape (n_units,), optional
+        Codes 0 .. S - 1 of the strata within which units are drawn; without them from all units together.
     """
 
     seed: int
@@ -57,6 +62,7 @@ class Draws:
     unit_of_row: NDArray[np.intp]
     defined_in_bag: Defined
     defined_out_of_bag: Defined
+    stratum_of_unit: NDArray[np.intp] | None = None
 
     @property
     def n_units(self) -> int:
@@ -79,13 +85,28 @@ class Draws:
         return counts, redraws
 
     def _rows(self, bootstraps: NDArray[np.uint64], attempt: int) -> Counts:
-        units = draw_units(self.seed, bootstraps, attempt, self.n_units)
+        units = self._units(bootstraps, attempt)
         if self.n_units == self.unit_of_row.size:
             return units
         return units[:, self.unit_of_row]
 
+    def _units(self, bootstraps: NDArray[np.uint64], attempt: int) -> Counts:
+        if self.stratum_of_unit is None:
+            return draw_units(self.seed, bootstraps, attempt, self.n_units)
+        counts = np.empty((len(bootstraps), self.n_units), dtype=np.uint8)
+        for stratum in range(int(self.stratum_of_unit.max()) + 1):
+            units = np.flatnonzero(self.stratum_of_unit == stratum)
+            if units.size:
+                counts[:, units] = draw_units(self.seed, bootstraps, attempt + (stratum << 32), units.size)
+        return counts
+
     def _usable(self, counts: Counts) -> NDArray[np.bool_]:
         return self.defined_in_bag(counts) & self.defined_out_of_bag(out_of_bag(counts))
+
+
+def always(counts: Counts) -> NDArray[np.bool_]:
+    """(L,): any draw will do."""
+    return np.ones(len(counts), dtype=bool)
 
 
 def out_of_bag(counts: Counts) -> Counts:

@@ -40,7 +40,7 @@ METHOD_SENTENCES: dict[str, str] = {
         "percentiles, and no model was trained for it."
     ),
     "bbc_f": (
-        "The folds were resampled {bootstraps} times. Each time the configuration with the best mean score over the "
+        "The folds were resampled {bootstraps} times. Each time the configuration with the best mean over the "
         "drawn folds was chosen anew and scored by its mean over the folds that were not drawn. The estimate is "
         "the mean of these scores, the interval lies between their percentiles, and no model was trained for it."
     ),

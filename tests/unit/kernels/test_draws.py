@@ -107,3 +107,57 @@ def test_groups_are_drawn_whole() -> None:
 
 def test_out_of_bag_is_one_where_nothing_was_drawn() -> None:
     assert out_of_bag(np.array([[0, 3, 1, 0]], dtype=np.uint8)).tolist() == [[1, 0, 0, 1]]
+
+
+def stratified(strata: list[int], seed: int = 3, defined=always, n_bootstraps: int = 60) -> Draws:
+    codes = np.array(strata)
+    return Draws(seed, n_bootstraps, np.arange(len(codes)), defined, always, stratum_of_unit=codes)
+
+
+def counts_of_stratum(seed: int, b: int, attempt: int, stratum: int, n: int) -> list[int]:
+    return counts_by_definition(seed, b, attempt + 2**32 * stratum, n)
+
+
+def test_each_stratum_is_drawn_from_its_own_stream(kernels: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(draws_module, "draw_units", kernels.draw_units)
+    strata = [0, 2, 1, 0, 2, 2, 0, 0]
+    counts, redraws = stratified(strata).block(0, 60)
+    assert redraws == 0
+    for stratum, size in ((0, 4), (1, 1), (2, 3)):
+        mine = counts[:, np.array(strata) == stratum]
+        assert (mine.sum(axis=1) == size).all()
+        assert mine.tolist() == [counts_of_stratum(3, b, 0, stratum, size) for b in range(60)]
+
+
+def test_another_stratum_moves_no_draw() -> None:
+    few, _ = stratified([0, 0, 0, 1, 1]).block(0, 60)
+    many, _ = stratified([0, 0, 0, 1, 1, 1, 1, 2, 2]).block(0, 60)
+    np.testing.assert_array_equal(many[:, :3], few[:, :3])
+
+
+def test_stratified_blocks_of_any_size_give_the_same_draws_and_prefixes() -> None:
+    strata = [0, 1, 0, 1, 1, 0, 1]
+    whole, redraws = stratified(strata, defined=lambda counts: counts[:, 0] > 0).block(0, 60)
+    assert redraws > 0
+    for size in (1, 7, 25):
+        ranges = [(first, min(first + size, 60)) for first in range(0, 60, size)]
+        draws = stratified(strata, defined=lambda counts: counts[:, 0] > 0, n_bootstraps=size)
+        parts = [draws.block(*each)[0] for each in ranges]
+        np.testing.assert_array_equal(np.concatenate(parts), whole)
+
+
+def test_a_stratified_redraw_is_the_next_attempt_of_every_stratum() -> None:
+    strata = [0, 0, 1, 1, 1]
+    counts, _ = stratified(strata, defined=lambda counts: counts[:, 4] > 0).block(0, 60)
+    for b in range(60):
+        attempt = next(a for a in range(1000) if counts_of_stratum(3, b, a, 1, 3)[2] > 0)
+        expected = counts_of_stratum(3, b, attempt, 0, 2) + counts_of_stratum(3, b, attempt, 1, 3)
+        assert counts[b].tolist() == expected
+
+
+def test_groups_are_drawn_whole_within_strata() -> None:
+    groups, strata = np.array([0, 1, 1, 2, 2, 2]), np.array([0, 0, 1])
+    counts, _ = Draws(5, 50, groups, always, always, stratum_of_unit=strata).block(0, 50)
+    units, _ = stratified([0, 0, 1], seed=5).block(0, 50)
+    np.testing.assert_array_equal(counts, units[:, groups])
+    assert (counts[:, 3:] == 1).all()  # the one group of its stratum is drawn always
