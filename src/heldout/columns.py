@@ -91,7 +91,7 @@ def missing(column: NDArray[Any]) -> NDArray[np.bool_]:
 def numbers_of(
     array: NDArray[Any], what: str, otherwise: str = "convert them with astype(float)"
 ) -> NDArray[np.float64]:
-    """The array as float64, NaN where missing.
+    """The array as float64, NaN where missing; itself where it is float64, as a matrix may be most of the memory.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def numbers_of(
         For text and whatever else is no number, text that looks like one included.
     """
     if array.dtype.kind in "biuf":
-        return array.astype(np.float64)
+        return array.astype(np.float64, copy=False)
     present = ~missing(array)
     strangers = [
         value for value in array[present].ravel().tolist() if not isinstance(value, Real | Decimal | np.bool_)

@@ -185,7 +185,7 @@ def _refuse_for_numbers(**settings: Any) -> None:
 
 
 def _numbers(column: NDArray[Any]) -> NDArray[np.float64]:
-    numbers = numbers_of(column, "a regression target", "for labels use a classification metric")
+    numbers = np.array(numbers_of(column, "a regression target", "for labels use a classification metric"))
     if not np.isfinite(numbers).all():
         raise InputError("a regression target must be finite, got an infinite value.")
     return numbers
@@ -313,7 +313,7 @@ def checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | No
     if column.shape != (n_rows,):
         raise InputError(f"sample_weight must have shape ({n_rows},), a weight a row, got {column.shape}.")
     check_labels_or_numbers(column, "sample_weight")
-    weights = numbers_of(column, "sample_weight")
+    weights = np.array(numbers_of(column, "sample_weight"))  # the user's own array may change later
     if not np.isfinite(weights).all() or (weights < 0).any() or not (weights > 0).any():
         raise InputError(
             "sample_weight must be finite numbers of at least 0 with a positive sum, got "

@@ -79,7 +79,7 @@ def _response_of(truth: Truth, array: NDArray[Any], metric: Metric, threshold: f
     if truth.kind is TaskKind.MULTICLASS or not _is_numeric(array):
         return Response.LABELS
     numbers = numbers_of(array, "predictions")
-    present = numbers[~np.isnan(numbers)]
+    present = _present(numbers)
     whole = array.dtype.kind != "f"
     if present.size and _all_labels(truth, present):
         return _of_labels(truth, present, metric, whole, threshold)
@@ -157,13 +157,19 @@ def _of_scores(numbers: NDArray[np.float64], metric: Metric, threshold: float | 
     return Response.DECISION
 
 
+def _present(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What is not NaN; without a copy where that is everything."""
+    absent = np.isnan(numbers)
+    return numbers[~absent] if absent.any() else numbers.reshape(-1)
+
+
 def _ends(numbers: NDArray[np.float64]) -> str:
-    present = numbers[~np.isnan(numbers)]
+    present = _present(numbers)
     return f"{present.min():.9g} to {present.max():.9g}"
 
 
 def _almost_probabilities(numbers: NDArray[np.float64]) -> bool:
-    present = numbers[~np.isnan(numbers)]
+    present = _present(numbers)
     return bool(present.size and present.min() >= -ROUNDING and present.max() <= 1 + ROUNDING)
 
 
@@ -235,7 +241,7 @@ def _oriented(truth: Truth, scores: NDArray[np.float64], kind: Response) -> NDAr
 
 
 def _check_probabilities(scores: NDArray[np.float64]) -> None:
-    present = scores[~np.isnan(scores)]
+    present = _present(scores)
     if present.size and (present.min() < 0 or present.max() > 1):
         raise InputError(f"probabilities must lie in [0, 1], got values from {_ends(scores)}{_advice(scores)}.")
     if scores.shape[3] > 1:
@@ -254,12 +260,14 @@ def _cut(truth: Truth, scores: NDArray[np.float64], kind: Response, threshold: f
         if threshold is not None:
             raise InputError(f"threshold={threshold} is for binary tasks; several classes take the greatest score.")
         absent = np.asarray(np.isnan(scores).any(axis=3))
-        labels = np.where(absent[..., None], -np.inf, scores).argmax(axis=3)
+        labels = np.where(absent[..., None], -np.inf, scores).argmax(axis=3).astype(np.int32)
     else:
         if threshold is not None and kind is Response.PROBABILITIES and not 0 <= threshold <= 1:
             raise InputError(f"threshold must lie in [0, 1] for probabilities, got {threshold}; .5 is usual.")
         cut = threshold if threshold is not None else 0.5 if kind is Response.PROBABILITIES else 0.0
         absent = np.asarray(np.isnan(scores))
         assert truth.positive is not None
-        labels = np.where(scores > cut, truth.positive, 1 - truth.positive)
-    return np.where(absent, UNPREDICTED_LABEL, labels).astype(np.int32)
+        labels = np.full(scores.shape, 1 - truth.positive, dtype=np.int32)
+        labels[scores > cut] = truth.positive
+    labels[absent] = UNPREDICTED_LABEL
+    return labels

@@ -198,28 +198,51 @@ class LossSums(Columns):
         if counts.dtype != np.uint8:  # weighted sums round, so their order is fixed: no BLAS
             return super().all(counts)
         check_weightings(counts, self.n_rows)
-        product: Floats = counts.astype(np.float64) @ self._losses
-        return product
+        return exact_product(counts, self._losses)
 
     def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
         """(L,)."""
         check_weightings(counts, self.n_rows)
         check_columns(columns, len(counts), self.n_columns)
-        return _sum_in_order(counts * self._losses.T[columns])
+        sums = np.empty(len(counts))
+        together = max(1, PIECE * 64 // max(1, self.n_rows))
+        for first in range(0, len(counts), together):
+            lanes = slice(first, first + together)
+            sums[lanes] = _sum_in_order(counts[lanes] * self._losses.T[columns[lanes]])
+        return sums
 
     def _column(self, counts: Weightings, j: int) -> Floats:
         return _sum_in_order(counts * self._losses[:, j])
 
 
+PIECE = 4096
+"""Rows of a piece of a matrix that is too large to be converted or multiplied whole."""
+
+
+def exact_product(counts: NDArray[np.uint8], values: Floats) -> Floats:
+    """``counts`` (L, n) times ``values`` (n,) or (n, C), of which every partial sum is exact in float64.
+
+    By pieces of rows, as the counts as float64 would be eight times their size.
+    """
+    product: Floats = counts[:, :PIECE].astype(np.float64) @ values[:PIECE]
+    for first in range(PIECE, len(values), PIECE):
+        rows = slice(first, first + PIECE)
+        product += counts[:, rows].astype(np.float64) @ values[rows]
+    return product
+
+
 def on_exact_grid(losses: Floats, most: int) -> Floats:
     """``losses`` rounded, by column, to multiples of 2**-e such that sums of ``most`` of them are exact."""
     with np.errstate(over="ignore"):
-        largest = np.abs(losses).max(axis=0, initial=0.0) * max(most, 1)
+        ends = losses.max(axis=0, initial=0.0), -losses.min(axis=0, initial=0.0)
+        largest = np.maximum(*ends) * max(most, 1)
     if not np.isfinite(largest).all():
         raise ValueError(f"the sum of {most} losses is not a finite number: rescale them")
     _, exponent = np.frexp(largest)
     step = np.ldexp(1.0, np.maximum(exponent - 52, -1074))  # nothing is finer than the least double
-    grid: Floats = np.rint(losses / step) * step
+    grid: Floats = losses / step
+    np.rint(grid, out=grid)
+    grid *= step
     return grid
 
 

@@ -271,7 +271,8 @@ def aggregate_score(
                 continue
             rows = np.flatnonzero(segments[:, repeat] == code)
             mine = truth.rows(rows)
-            statistic = metric.statistic(mine, predictions[rows, :, repeat])
+            whole = len(rows) == len(predictions)  # then no copy: it may be most of the memory
+            statistic = metric.statistic(mine, predictions[:, :, repeat] if whole else predictions[rows, :, repeat])
             segment = Segment(rows, mine, positive, statistic, metric.needs)
             if as_folds:
                 segment = replace(segment, standing=_standing(metric, segment, sample_weight))

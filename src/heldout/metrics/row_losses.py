@@ -75,7 +75,7 @@ def mean_loss(losses: Floats, finish: Finish = Finish.MEAN) -> MeanLoss:
 
 def mean_of_errors(wrong: NDArray[np.bool_], finish: Finish = Finish.MEAN) -> MeanLoss:
     """The share of rows (n, C) that are wrong, or right."""
-    return MeanLoss(CellSums(np.where(wrong, 0, -1).astype(np.int32), 1), finish)
+    return MeanLoss(CellSums(wrong.astype(np.int32) - np.int32(1), 1), finish)
 
 
 class ScaledSums(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels.reference import Floats, Weightings
+from heldout.kernels.reference import Floats, Weightings, exact_product
 
 
 def total_weight(counts: Weightings) -> Floats:
@@ -23,7 +23,7 @@ def total_weight(counts: Weightings) -> Floats:
 def weight_of(counts: Weightings, rows: NDArray[np.bool_]) -> Floats:
     """(L,): the weight of some rows."""
     if counts.dtype == np.uint8:  # whole numbers below 2**53: a matrix product rounds nothing
-        return counts.astype(np.float64) @ rows.astype(np.float64)
+        return exact_product(counts, rows.astype(np.float64))
     sums: Floats = np.ascontiguousarray(np.compress(rows, counts, axis=1)).sum(axis=1)
     return sums
 
@@ -31,9 +31,8 @@ def weight_of(counts: Weightings, rows: NDArray[np.bool_]) -> Floats:
 def class_weights(counts: Weightings, codes: NDArray[np.integer], n_classes: int) -> Floats:
     """(n_classes, L): the weight of the rows of each class."""
     if counts.dtype == np.uint8:
-        member = (codes == np.arange(n_classes)[:, None]).astype(np.float64)
-        product: Floats = member @ counts.astype(np.float64).T
-        return product
+        member = (codes[:, None] == np.arange(n_classes)).astype(np.float64)
+        return exact_product(counts, member).T
     return np.stack([weight_of(counts, codes == code) for code in range(n_classes)])
 
 
