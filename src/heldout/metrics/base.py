@@ -121,6 +121,9 @@ class TaskDependent(Protocol):
 class Metric(Protocol):
     """A measure of predictive performance.
 
+    A class that names it as its base declares each property by an assignment (``name = "accuracy"``), and has the
+    defaults below; any other object with these attributes is a metric too.
+
     Attributes
     ----------
     name : str
@@ -140,6 +143,10 @@ class Metric(Protocol):
         over folds. Often less than ``needs``: F1 of rows without a positive one is 0 there.
     row_wise : bool
         True where the value is a weighted mean of one loss a row (a bounded or unbounded one).
+
+    A metric may also have ``pos_label`` (a positive class of its own), ``takes_weights`` (False where it cannot
+    be weighted), ``calls_foreign_code`` (True where it runs code that is not ours) and ``ideal`` (the best value,
+    where values beyond it are no better: see ``ideal_of``).
     """
 
     @property
@@ -153,11 +160,16 @@ class Metric(Protocol):
     @property
     def range(self) -> tuple[float, float]: ...
     @property
-    def needs(self) -> Needs: ...
+    def needs(self) -> Needs:
+        return Needs.ROW
+
     @property
-    def undefined_without(self) -> Needs: ...
+    def undefined_without(self) -> Needs:
+        return Needs.ROW
+
     @property
-    def row_wise(self) -> bool: ...
+    def row_wise(self) -> bool:
+        return False
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
         """Bind to the n rows of ``truth`` and predictions (n, C) or (n, C, n_classes) of one response.
@@ -170,6 +182,15 @@ class Metric(Protocol):
 def oriented(metric: Metric, values: Floats) -> Floats:
     """Scores with greater = better: the values themselves for a score, their negative for a loss."""
     return values if metric.greater_is_better else -values
+
+
+def ideal_of(metric: Metric) -> float | None:
+    """The value that a metric is best at, where it has no better direction; None of scores and losses.
+
+    A calibration slope is best at 1 and no better at 2. Such a metric describes a model, but cannot choose one.
+    """
+    ideal: float | None = getattr(metric, "ideal", None)
+    return ideal
 
 
 def fitted(metric: Metric, truth: Truth) -> Metric:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
-from heldout.metrics.base import Needs, Response, positive_of
+from heldout.metrics.base import Metric, Needs, Response, positive_of
 from heldout.metrics.confusion import (
     Cells,
     ClassCells,
@@ -33,7 +33,7 @@ LabelAverage = Literal["binary", "macro", "micro", "weighted"]
 
 
 @dataclass(frozen=True)
-class Accuracy:
+class Accuracy(Metric):
     """Share of rows whose label is predicted right.
 
     Examples
@@ -45,72 +45,64 @@ class Accuracy:
            [1.   ]])
     """
 
-    name: ClassVar[str] = "accuracy"
-    greater_is_better: ClassVar[bool] = True
-    responses: ClassVar[tuple[Response, ...]] = _LABELS
-    tasks: ClassVar[frozenset[TaskKind]] = _CLASSES
-    range: ClassVar[tuple[float, float]] = _UNIT
-    needs: ClassVar[Needs] = Needs.ROW
-    undefined_without: ClassVar[Needs] = Needs.ROW
-    row_wise: ClassVar[bool] = True
+    name = "accuracy"
+    greater_is_better = True
+    responses = _LABELS
+    tasks = _CLASSES
+    range = _UNIT
+    row_wise = True
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
         return mean_of_errors(predictions != truth.values[:, None], Finish.COMPLEMENT)
 
 
 @dataclass(frozen=True)
-class ZeroOneLoss:
+class ZeroOneLoss(Metric):
     """Share of rows whose label is predicted wrong."""
 
-    name: ClassVar[str] = "zero_one_loss"
-    greater_is_better: ClassVar[bool] = False
-    responses: ClassVar[tuple[Response, ...]] = _LABELS
-    tasks: ClassVar[frozenset[TaskKind]] = _CLASSES
-    range: ClassVar[tuple[float, float]] = _UNIT
-    needs: ClassVar[Needs] = Needs.ROW
-    undefined_without: ClassVar[Needs] = Needs.ROW
-    row_wise: ClassVar[bool] = True
+    name = "zero_one_loss"
+    greater_is_better = False
+    responses = _LABELS
+    tasks = _CLASSES
+    range = _UNIT
+    row_wise = True
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
         return mean_of_errors(predictions != truth.values[:, None])
 
 
 @dataclass(frozen=True)
-class BalancedAccuracy:
+class BalancedAccuracy(Metric):
     """Mean over classes of the share of its rows predicted right, over the classes that have rows."""
 
-    name: ClassVar[str] = "balanced_accuracy"
-    greater_is_better: ClassVar[bool] = True
-    responses: ClassVar[tuple[Response, ...]] = _LABELS
-    tasks: ClassVar[frozenset[TaskKind]] = _CLASSES
-    range: ClassVar[tuple[float, float]] = _UNIT
-    needs: ClassVar[Needs] = Needs.EVERY_CLASS
-    undefined_without: ClassVar[Needs] = Needs.ROW
-    row_wise: ClassVar[bool] = False
+    name = "balanced_accuracy"
+    greater_is_better = True
+    responses = _LABELS
+    tasks = _CLASSES
+    range = _UNIT
+    needs = Needs.EVERY_CLASS
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> ConfusionStatistic:
         return ConfusionStatistic(Confusion(truth, predictions), mean_recall)
 
 
 @dataclass(frozen=True)
-class MatthewsCorrelation:
+class MatthewsCorrelation(Metric):
     """Matthews' correlation of true and predicted labels; 0 where one of them is constant."""
 
-    name: ClassVar[str] = "matthews_corrcoef"
-    greater_is_better: ClassVar[bool] = True
-    responses: ClassVar[tuple[Response, ...]] = _LABELS
-    tasks: ClassVar[frozenset[TaskKind]] = _CLASSES
-    range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    needs: ClassVar[Needs] = Needs.EVERY_CLASS
-    undefined_without: ClassVar[Needs] = Needs.ROW
-    row_wise: ClassVar[bool] = False
+    name = "matthews_corrcoef"
+    greater_is_better = True
+    responses = _LABELS
+    tasks = _CLASSES
+    range = (-1.0, 1.0)
+    needs = Needs.EVERY_CLASS
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> ConfusionStatistic:
         return ConfusionStatistic(Confusion(truth, predictions), matthews)
 
 
 @dataclass(frozen=True)
-class ClassScore:
+class ClassScore(Metric):
     """Template of scores that each class has, averaged: F, precision and recall.
 
     Attributes
@@ -124,11 +116,9 @@ class ClassScore:
 
     average: LabelAverage = "binary"
     pos_label: Any = None
-    greater_is_better: ClassVar[bool] = True
-    responses: ClassVar[tuple[Response, ...]] = _LABELS
-    range: ClassVar[tuple[float, float]] = _UNIT
-    undefined_without: ClassVar[Needs] = Needs.ROW
-    row_wise: ClassVar[bool] = False
+    greater_is_better = True
+    responses = _LABELS
+    range = _UNIT
 
     @property
     def name(self) -> str:
@@ -232,7 +222,7 @@ class Recall(ClassScore):
 
 
 @dataclass(frozen=True)
-class LogLoss:
+class LogLoss(Metric):
     """Mean of -log of the probability given to the true class.
 
     Probabilities are clipped to [eps, 1 - eps] of float64, about 2.2e-16, as scikit-learn does; otherwise
@@ -246,27 +236,29 @@ class LogLoss:
     array([[0.6931, 0.    ]])
     """
 
-    name: ClassVar[str] = "log_loss"
-    greater_is_better: ClassVar[bool] = False
-    responses: ClassVar[tuple[Response, ...]] = _PROBABILITIES
-    tasks: ClassVar[frozenset[TaskKind]] = _CLASSES
-    range: ClassVar[tuple[float, float]] = (0.0, np.inf)
-    needs: ClassVar[Needs] = Needs.ROW
-    undefined_without: ClassVar[Needs] = Needs.EVERY_CLASS
-    row_wise: ClassVar[bool] = True
+    name = "log_loss"
+    greater_is_better = False
+    responses = _PROBABILITIES
+    tasks = _CLASSES
+    range = (0.0, np.inf)
+    undefined_without = Needs.EVERY_CLASS
+    row_wise = True
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
         given = _probabilities(self.name, predictions)
         if truth.kind is TaskKind.BINARY:
-            of_truth = np.where((truth.values == truth.positive)[:, None], given, 1 - given)
+            of_truth = 1 - given
+            np.copyto(of_truth, given, where=(truth.values == truth.positive)[:, None])
         else:
             of_truth = given[np.arange(truth.n_rows), :, truth.values]
         eps = np.finfo(np.float64).eps
-        return mean_loss(-np.log(np.clip(of_truth, eps, 1 - eps)))
+        np.clip(of_truth, eps, 1 - eps, out=of_truth)  # in place, as it may be most of the memory
+        np.log(of_truth, out=of_truth)
+        return mean_loss(np.negative(of_truth, out=of_truth))
 
 
 @dataclass(frozen=True)
-class Brier:
+class Brier(Metric):
     """Mean squared distance of the probabilities from the truth (Brier 1950, eq. 2), halved by choice.
 
     Attributes
@@ -287,13 +279,12 @@ class Brier:
 
     scale_by_half: bool | Literal["auto"] = "auto"
     pos_label: Any = None
-    name: ClassVar[str] = "brier_score"
-    greater_is_better: ClassVar[bool] = False
-    responses: ClassVar[tuple[Response, ...]] = _PROBABILITIES
-    tasks: ClassVar[frozenset[TaskKind]] = _CLASSES
-    needs: ClassVar[Needs] = Needs.ROW
-    undefined_without: ClassVar[Needs] = Needs.EVERY_OF_SEVERAL
-    row_wise: ClassVar[bool] = True
+    name = "brier_score"
+    greater_is_better = False
+    responses = _PROBABILITIES
+    tasks = _CLASSES
+    undefined_without = Needs.EVERY_OF_SEVERAL
+    row_wise = True
 
     @property
     def range(self) -> tuple[float, float]:

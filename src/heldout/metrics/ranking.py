@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.kernels.dispatch import PrecisionSums, RankSums, best_out_of_bag
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Needs, Response, Selected, Statistic, Sums, positive_of
+from heldout.metrics.base import Metric, Needs, Response, Selected, Statistic, Sums, positive_of
 from heldout.metrics.row_losses import one_cell
 from heldout.metrics.weights import total_weight, weight_of
 from heldout.task import TaskKind, Truth
@@ -106,7 +106,7 @@ class MeanOfParts:
 
 
 @dataclass(frozen=True)
-class RocAuc:
+class RocAuc(Metric):
     """Area under the ROC curve of a binary task: the share of pairs that the scores order right, ties half.
 
     The same number as scikit-learn's ``roc_auc_score``; NaN where one class has no weight. A constant
@@ -122,13 +122,12 @@ class RocAuc:
            [1.   ]])
     """
 
-    name: ClassVar[str] = "roc_auc"
-    greater_is_better: ClassVar[bool] = True
-    tasks: ClassVar[frozenset[TaskKind]] = frozenset({TaskKind.BINARY})
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    needs: ClassVar[Needs] = Needs.EVERY_CLASS
-    undefined_without: ClassVar[Needs] = Needs.EVERY_CLASS
-    row_wise: ClassVar[bool] = False
+    name = "roc_auc"
+    greater_is_better = True
+    tasks = frozenset({TaskKind.BINARY})
+    range = (0.0, 1.0)
+    needs = Needs.EVERY_CLASS
+    undefined_without = Needs.EVERY_CLASS
     responses: tuple[Response, ...] = (Response.DECISION, Response.PROBABILITIES)
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Area:
@@ -137,7 +136,7 @@ class RocAuc:
 
 
 @dataclass(frozen=True)
-class RocAucOneVsRest:
+class RocAucOneVsRest(Metric):
     """Mean over classes of the area for that class against all others (scikit-learn's ``multi_class="ovr"``).
 
     Of a binary task it is the plain area, as in scikit-learn.
@@ -149,13 +148,12 @@ class RocAucOneVsRest:
     """
 
     average: ClassAverage = "macro"
-    greater_is_better: ClassVar[bool] = True
-    responses: ClassVar[tuple[Response, ...]] = (Response.PROBABILITIES,)
-    tasks: ClassVar[frozenset[TaskKind]] = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    needs: ClassVar[Needs] = Needs.EVERY_CLASS
-    undefined_without: ClassVar[Needs] = Needs.EVERY_CLASS
-    row_wise: ClassVar[bool] = False
+    greater_is_better = True
+    responses = (Response.PROBABILITIES,)
+    tasks = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
+    range = (0.0, 1.0)
+    needs = Needs.EVERY_CLASS
+    undefined_without = Needs.EVERY_CLASS
 
     @property
     def name(self) -> str:
@@ -171,7 +169,7 @@ class RocAucOneVsRest:
 
 
 @dataclass(frozen=True)
-class RocAucOneVsOne:
+class RocAucOneVsOne(Metric):
     """Mean over pairs of classes of the area for one against the other (Hand & Till 2001, eq. 7).
 
     Of a pair, the mean of two areas: by the probability of the one, and by that of the other. The same
@@ -184,13 +182,12 @@ class RocAucOneVsOne:
     """
 
     average: ClassAverage = "macro"
-    greater_is_better: ClassVar[bool] = True
-    responses: ClassVar[tuple[Response, ...]] = (Response.PROBABILITIES,)
-    tasks: ClassVar[frozenset[TaskKind]] = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    needs: ClassVar[Needs] = Needs.EVERY_CLASS
-    undefined_without: ClassVar[Needs] = Needs.EVERY_CLASS
-    row_wise: ClassVar[bool] = False
+    greater_is_better = True
+    responses = (Response.PROBABILITIES,)
+    tasks = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
+    range = (0.0, 1.0)
+    needs = Needs.EVERY_CLASS
+    undefined_without = Needs.EVERY_CLASS
 
     @property
     def name(self) -> str:
@@ -225,7 +222,7 @@ def _zero_without_positives(values: Floats, weight: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class AveragePrecision:
+class AveragePrecision(Metric):
     """Average precision: the mean over positive rows' thresholds of precision, by the gain in recall.
 
     The same number as scikit-learn's ``average_precision_score``; of several classes the plain mean of each
@@ -247,13 +244,12 @@ class AveragePrecision:
 
     pos_label: Any = None
     responses: tuple[Response, ...] = (Response.DECISION, Response.PROBABILITIES)
-    name: ClassVar[str] = "average_precision"
-    greater_is_better: ClassVar[bool] = True
-    tasks: ClassVar[frozenset[TaskKind]] = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    needs: ClassVar[Needs] = Needs.POSITIVE
-    undefined_without: ClassVar[Needs] = Needs.EVERY_OF_SEVERAL
-    row_wise: ClassVar[bool] = False
+    name = "average_precision"
+    greater_is_better = True
+    tasks = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
+    range = (0.0, 1.0)
+    needs = Needs.POSITIVE
+    undefined_without = Needs.EVERY_OF_SEVERAL
 
     def for_truth(self, truth: Truth) -> AveragePrecision:
         positive_of(self, truth)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.kernels.dispatch import Medians
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Needs, Response, Sums
+from heldout.metrics.base import Metric, Needs, Response, Sums
 from heldout.metrics.row_losses import Finish, MeanLoss, loss_sums, mean_loss
 from heldout.metrics.weights import total_weight, weighted_sum
 from heldout.task import TaskKind, Truth
@@ -33,7 +33,7 @@ def _squared_errors(truth: Truth, predictions: NDArray[Any]) -> Floats:
 
 
 @dataclass(frozen=True)
-class MeanSquaredError:
+class MeanSquaredError(Metric):
     """Mean of squared errors.
 
     Examples
@@ -45,69 +45,60 @@ class MeanSquaredError:
            [2.25]])
     """
 
-    name: ClassVar[str] = "mean_squared_error"
-    greater_is_better: ClassVar[bool] = False
-    responses: ClassVar[tuple[Response, ...]] = _VALUES
-    tasks: ClassVar[frozenset[TaskKind]] = _REGRESSION
-    range: ClassVar[tuple[float, float]] = _LOSS
-    needs: ClassVar[Needs] = Needs.ROW
-    undefined_without: ClassVar[Needs] = Needs.ROW
-    row_wise: ClassVar[bool] = True
+    name = "mean_squared_error"
+    greater_is_better = False
+    responses = _VALUES
+    tasks = _REGRESSION
+    range = _LOSS
+    row_wise = True
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
         return mean_loss(_squared_errors(truth, predictions))
 
 
 @dataclass(frozen=True)
-class RootMeanSquaredError:
+class RootMeanSquaredError(Metric):
     """Square root of the mean of squared errors, in the target's units."""
 
-    name: ClassVar[str] = "root_mean_squared_error"
-    greater_is_better: ClassVar[bool] = False
-    responses: ClassVar[tuple[Response, ...]] = _VALUES
-    tasks: ClassVar[frozenset[TaskKind]] = _REGRESSION
-    range: ClassVar[tuple[float, float]] = _LOSS
-    needs: ClassVar[Needs] = Needs.ROW
-    undefined_without: ClassVar[Needs] = Needs.ROW
-    row_wise: ClassVar[bool] = False  # the root of a mean is no mean
+    name = "root_mean_squared_error"
+    greater_is_better = False
+    responses = _VALUES
+    tasks = _REGRESSION
+    range = _LOSS
+    row_wise = False  # the root of a mean is no mean
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
         return mean_loss(_squared_errors(truth, predictions), Finish.ROOT)
 
 
 @dataclass(frozen=True)
-class MeanAbsoluteError:
+class MeanAbsoluteError(Metric):
     """Mean of absolute errors, in the target's units."""
 
-    name: ClassVar[str] = "mean_absolute_error"
-    greater_is_better: ClassVar[bool] = False
-    responses: ClassVar[tuple[Response, ...]] = _VALUES
-    tasks: ClassVar[frozenset[TaskKind]] = _REGRESSION
-    range: ClassVar[tuple[float, float]] = _LOSS
-    needs: ClassVar[Needs] = Needs.ROW
-    undefined_without: ClassVar[Needs] = Needs.ROW
-    row_wise: ClassVar[bool] = True
+    name = "mean_absolute_error"
+    greater_is_better = False
+    responses = _VALUES
+    tasks = _REGRESSION
+    range = _LOSS
+    row_wise = True
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
         return mean_loss(np.abs(_errors(truth, predictions)))
 
 
 @dataclass(frozen=True)
-class MedianAbsoluteError:
+class MedianAbsoluteError(Metric):
     """Median of absolute errors: of the rows repeated by their counts, the mean of the middle two if even.
 
     Versions of scikit-learn differ in their weighted median; this is ``np.median`` of the repeated rows in
     all of them.
     """
 
-    name: ClassVar[str] = "median_absolute_error"
-    greater_is_better: ClassVar[bool] = False
-    responses: ClassVar[tuple[Response, ...]] = _VALUES
-    tasks: ClassVar[frozenset[TaskKind]] = _REGRESSION
-    range: ClassVar[tuple[float, float]] = _LOSS
-    needs: ClassVar[Needs] = Needs.ROW
-    undefined_without: ClassVar[Needs] = Needs.ROW
-    row_wise: ClassVar[bool] = False
+    name = "median_absolute_error"
+    greater_is_better = False
+    responses = _VALUES
+    tasks = _REGRESSION
+    range = _LOSS
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Sums:
         errors = np.abs(_errors(truth, predictions))
@@ -133,7 +124,7 @@ class _Doubled:
 
 
 @dataclass(frozen=True)
-class R2:
+class R2(Metric):
     """Coefficient of determination, ``1 - SSE / SST``: 1 is perfect, the mean of the rows scores 0.
 
     Not the squared correlation, for which predictions of the wrong sign are as good as the right ones.
@@ -149,14 +140,13 @@ class R2:
     array([[0.5, 0. ]])
     """
 
-    name: ClassVar[str] = "r2"
-    greater_is_better: ClassVar[bool] = True
-    responses: ClassVar[tuple[Response, ...]] = _VALUES
-    tasks: ClassVar[frozenset[TaskKind]] = _REGRESSION
-    range: ClassVar[tuple[float, float]] = (-np.inf, 1.0)
-    needs: ClassVar[Needs] = Needs.TWO_VALUES
-    undefined_without: ClassVar[Needs] = Needs.TWO_ROWS
-    row_wise: ClassVar[bool] = False
+    name = "r2"
+    greater_is_better = True
+    responses = _VALUES
+    tasks = _REGRESSION
+    range = (-np.inf, 1.0)
+    needs = Needs.TWO_VALUES
+    undefined_without = Needs.TWO_ROWS
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Determination:
         # Near 1 before squaring, so that a target of 1e200 or 1e-200 has a spread; and centred, so that one
