@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,12 +10,10 @@ import numpy as np
 from heldout import wording
 from heldout.estimates.base import Evidence, Matrix, conclude, needs_predictions, over_configurations
 from heldout.estimates.intervals import percentile_interval
-from heldout.estimates.resampling import Block, bootstrap, check_matrix_drawable
+from heldout.estimates.resampling import Block, bootstrap, check_matrix_drawable, flags_of_draws, unstratifiable
 from heldout.estimates.types import Estimate
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError
 from heldout.wording import Flag
-
-MANY_REDRAWS = 0.05
 
 
 @dataclass(frozen=True)
@@ -33,8 +30,15 @@ class BBC:
     The estimate is of models trained on as many rows as a fold's training part, chosen from about .632 N distinct
     rows, and so is somewhat pessimistic. The B scores are no sampling distribution of the value: for means over
     rows they spread about 1.31 times as wide, so that the interval covers more often than it says.
+
+    Attributes
+    ----------
+    stratify : bool
+        Draw within classes. It conditions on the share of each class, which an interval for accuracy and the like
+        must not: flagged.
     """
 
+    stratify: bool = False
     name: str = "bbc"
     reads: frozenset[str] = frozenset({"predictions"})
     draws: bool = True
@@ -43,7 +47,7 @@ class BBC:
 
     def unfit(self, evidence: Evidence) -> str | None:
         """Without the matrix of predictions there are no rows to draw."""
-        return needs_predictions(evidence)
+        return needs_predictions(evidence) or (unstratifiable(evidence) if self.stratify else None)
 
     def estimate(self, evidence: Evidence) -> Estimate:
         """Bootstrap the evidence's matrix.
@@ -56,7 +60,7 @@ class BBC:
         assert evidence.matrix is not None, "unfit says so"
         check_matrix_drawable(evidence, evidence.matrix)
         try:
-            blocks = bootstrap(evidence.matrix, evidence)
+            blocks = bootstrap(evidence.matrix, evidence, stratify=self.stratify)
         except SelectionFailedError as error:
             reason = Flag.SELECTION_NOT_REPLAYABLE.filled(reason=str(error))
             return conclude(evidence, self, float("nan"), flags={Flag.SELECTION_NOT_REPLAYABLE: reason})
@@ -85,6 +89,7 @@ class BBC:
             provenance={
                 "quantity": wording.QUANTITY_BBC,
                 "n_bootstraps": settings.n_bootstraps,
+                "stratified": self.stratify,
                 "redrawn": sum(block.redraws for block in blocks),
             },
         )
@@ -93,17 +98,15 @@ class BBC:
         flags: dict[Flag, str] = {}
         if len(evidence.names) == 1:
             flags[Flag.SINGLE_CONFIGURATION] = Flag.SINGLE_CONFIGURATION.filled()
-        if undefined:
-            flags[Flag.UNDEFINED_BOOTSTRAPS] = Flag.UNDEFINED_BOOTSTRAPS.filled(
-                undefined=undefined, total=total, why=_reasons(evidence.matrix)
-            )
-        tails = 2 if evidence.settings.alternative == "two-sided" else 1
-        wanted = math.ceil(tails / (1 - evidence.settings.confidence_level) - 1e-9)
-        if total < wanted:
-            flags[Flag.FEW_BOOTSTRAPS] = Flag.FEW_BOOTSTRAPS.filled(total=total, wanted=wanted)
-        redraws = sum(block.redraws for block in blocks)
-        if redraws > MANY_REDRAWS * total:
-            flags[Flag.REDRAWN] = Flag.REDRAWN.filled(redraws=redraws, needs=evidence.metric.needs)
+        if self.stratify:
+            flags[Flag.STRATIFIED] = Flag.STRATIFIED.filled()
+        flags |= flags_of_draws(
+            evidence,
+            total=total,
+            undefined=undefined,
+            why=_reasons(evidence.matrix),
+            redraws=sum(block.redraws for block in blocks),
+        )
         undefined_share = 1 - float(np.mean([block.defined_share for block in blocks]))
         if undefined_share > 0.5:
             flags[Flag.MOSTLY_UNDEFINED_FOLDS] = Flag.MOSTLY_UNDEFINED_FOLDS.filled(

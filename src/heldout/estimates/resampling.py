@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,9 @@ from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import quiet_if_foreign
 from heldout.selection.base import NONE_CHOSEN
 from heldout.task import labels_text
+from heldout.wording import Flag
+
+MANY_REDRAWS = 0.05
 
 
 class Block(NamedTuple):
@@ -42,14 +46,14 @@ def check_matrix_drawable(evidence: Evidence, matrix: Matrix) -> None:
     check_drawable(matrix.truth.rows(weighed), units, metrics, matrix.grouped)
 
 
-def bootstrap(matrix: Matrix, evidence: Evidence) -> list[Block]:
+def bootstrap(matrix: Matrix, evidence: Evidence, *, stratify: bool = False) -> list[Block]:
     """Select in the bag and score out of it, for every bootstrap."""
-    draws = draws_of(matrix, evidence)
+    draws = draws_of(matrix, evidence, stratify=stratify)
 
     def block(first: int, last: int) -> Block:
         counts, redraws = draws.block(first, last)
         left_out = out_of_bag(counts)
-        defined_share = min(_defined_share(matrix.scores, counts), _defined_share(matrix.out_of_bag, left_out))
+        defined_share = min(share_defined(matrix.scores, counts), share_defined(matrix.out_of_bag, left_out))
         replay = matrix.replay
         if replay.is_plain_best and replay.scores[0] is matrix.out_of_bag and len(replay.scores[0].segments) == 1:
             return Block(*matrix.out_of_bag.best_out_of_bag(counts), redraws, defined_share)
@@ -64,20 +68,76 @@ def bootstrap(matrix: Matrix, evidence: Evidence) -> list[Block]:
         raise InputError(undrawable(matrix, evidence, str(error))) from error
 
 
-def _defined_share(score: AggregateScore, counts: NDArray[np.uint8]) -> float:
+def share_defined(score: AggregateScore, counts: NDArray[np.uint8]) -> float:
     """The mean share of the segments in which the metric is defined; of one segment it says nothing."""
     return float(score.defined_segments(counts).mean()) if len(score.segments) > 1 else 1.0
 
 
-def draws_of(matrix: Matrix, evidence: Evidence) -> Draws:
-    """The draws that every method on this matrix shares."""
+def draws_of(matrix: Matrix, evidence: Evidence, *, stratify: bool = False) -> Draws:
+    """The draws that every method on this matrix shares: from all rows, or within classes."""
     return Draws(
         seed=stream(evidence.settings.entropy, "draws"),
         n_bootstraps=evidence.settings.n_bootstraps,
         unit_of_row=matrix.unit_of_row,
         defined_in_bag=matrix.replay.defined,
         defined_out_of_bag=matrix.out_of_bag.defined,
+        stratum_of_unit=_class_of_unit(matrix) if stratify else None,
     )
+
+
+def unstratifiable(evidence: Evidence) -> str | None:
+    """Why rows cannot be drawn within classes, as half a sentence; None where they can."""
+    matrix = evidence.matrix
+    if matrix is None:
+        return "stratify=True draws rows within classes, and here are fold scores only"
+    truth = matrix.truth
+    if truth.classes is None:
+        return f"stratify=True draws within classes, and a {truth.kind} has none; leave it out"
+    first = _class_of_unit(matrix)
+    mixed = np.flatnonzero(first[matrix.unit_of_row] != truth.values)
+    if mixed.size:
+        rows = matrix.unit_of_row == matrix.unit_of_row[mixed[0]]
+        held = labels_text(truth.classes[np.unique(truth.values[rows])])
+        return (
+            f"stratify=True draws whole groups within classes, and a group holds rows of the classes {held}; leave "
+            "it out, or use groups of one class each"
+        )
+    return None
+
+
+def _class_of_unit(matrix: Matrix) -> NDArray[np.intp]:
+    """The class of each unit's first row."""
+    _, first = np.unique(matrix.unit_of_row, return_index=True)
+    return matrix.truth.values[first].astype(np.intp)
+
+
+def flags_of_draws(
+    evidence: Evidence, *, total: int, undefined: int, why: str = "", redraws: int = 0, needs: str | None = None
+) -> dict[Flag, str]:
+    """What to know of bootstraps, of whichever method: too few of them, undefined ones, many redrawn.
+
+    Parameters
+    ----------
+    total, undefined : int
+        Bootstrapped scores, and how many of them are NaN.
+    why : str
+        In parentheses, after a blank.
+    needs : str, optional
+        What the redrawn lacked; what the metric needs by default.
+    """
+    flags: dict[Flag, str] = {}
+    if undefined:
+        flags[Flag.UNDEFINED_BOOTSTRAPS] = Flag.UNDEFINED_BOOTSTRAPS.filled(
+            undefined=undefined, total=total, why=why
+        )
+    settings = evidence.settings
+    tails = 2 if settings.alternative == "two-sided" else 1
+    wanted = math.ceil(tails / (1 - settings.confidence_level) - 1e-9)
+    if settings.n_bootstraps < wanted:
+        flags[Flag.FEW_BOOTSTRAPS] = Flag.FEW_BOOTSTRAPS.filled(total=settings.n_bootstraps, wanted=wanted)
+    if redraws > MANY_REDRAWS * total:
+        flags[Flag.REDRAWN] = Flag.REDRAWN.filled(redraws=redraws, needs=needs or evidence.metric.needs)
+    return flags
 
 
 def undrawable(matrix: Matrix, evidence: Evidence, reason: str) -> str:
