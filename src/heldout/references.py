@@ -91,6 +91,64 @@ REFERENCES: dict[str, Reference] = {
         "International Conference for High Performance Computing, Networking, Storage and Analysis",
         "10.1145/2063384.2063405",
     ),
+    "delong1988": Reference(
+        "DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L.",
+        1988,
+        "Comparing the areas under two or more correlated receiver operating characteristic curves: "
+        "a nonparametric approach",
+        "Biometrics 44, 837-845",
+        "10.2307/2531595",
+    ),
+    "sun2014": Reference(
+        "Sun, X. and Xu, W.",
+        2014,
+        "Fast implementation of DeLong's algorithm for comparing the areas under correlated receiver operating "
+        "characteristic curves",
+        "IEEE Signal Processing Letters 21, 1389-1393",
+        "10.1109/LSP.2014.2337313",
+    ),
+    "hanley1982": Reference(
+        "Hanley, J. A. and McNeil, B. J.",
+        1982,
+        "The meaning and use of the area under a receiver operating characteristic (ROC) curve",
+        "Radiology 143, 29-36",
+        "10.1148/radiology.143.1.7063747",
+    ),
+    "efron1981": Reference(
+        "Efron, B.",
+        1981,
+        "Nonparametric standard errors and confidence intervals",
+        "Canadian Journal of Statistics 9, 139-158",
+        "10.2307/3314608",
+    ),
+    "rink2022": Reference(
+        "Rink, P. and Brannath, W.",
+        2022,
+        "Post-selection confidence bounds for prediction performance",
+        "arXiv:2210.13206",
+        "10.48550/arXiv.2210.13206",
+    ),
+    "clopper1934": Reference(
+        "Clopper, C. J. and Pearson, E. S.",
+        1934,
+        "The use of confidence or fiducial limits illustrated in the case of the binomial",
+        "Biometrika 26, 404-413",
+        "10.1093/biomet/26.4.404",
+    ),
+    "hoeffding1963": Reference(
+        "Hoeffding, W.",
+        1963,
+        "Probability inequalities for sums of bounded random variables",
+        "Journal of the American Statistical Association 58, 13-30",
+        "10.1080/01621459.1963.10500830",
+    ),
+    "sidak1967": Reference(
+        "Šidák, Z.",
+        1967,
+        "Rectangular confidence regions for the means of multivariate normal distributions",
+        "Journal of the American Statistical Association 62, 626-633",
+        "10.1080/01621459.1967.10482935",
+    ),
 }
 
 

@@ -123,6 +123,37 @@ class Flag(StrEnum):
         "the correction of tt is far too strong (it can double the loss). Use larger folds, or method bbc.",
     )
 
+    UNUSED_ROWS = (
+        "unused_rows",
+        "There was one candidate, so nothing was selected, and {unused} of {total} rows were set aside for a "
+        "choice that was none; evaluation_share=1.0 uses all rows.",
+    )
+    BEST_OF_FINALISTS = (
+        "best_of_finalists",
+        "The value is the best of {finalists} finalists on the very rows that it was scored on, so it is "
+        "optimistic; the bound pays for that choice, the value does not.",
+    )
+    OTHER_CONFIGURATION = (
+        "other_configuration",
+        "The estimate is of {selected}, {how}; the choice from all rows is {winner}.",
+    )
+    NO_BOUND = ("no_bound", "No bound: {reason}.")
+    SMALL_SECOND_PART = (
+        "small_second_part",
+        "The second part has {rows}, and with fewer than 10 the normal approximation is poor.",
+    )
+    FEW_EFFECTIVE_BOOTSTRAPS = (
+        "few_effective_bootstraps",
+        "The bound weighs {total} bootstraps so unevenly that it rests on about {effective:.0f}, and moves with "
+        "the seed; n_bootstraps=10000 or more steadies it.",
+    )
+    DISTANCE_TO_BEST = (
+        "distance_to_best",
+        "Taken as one development set: with probability {level:g} all {total} configurations are as near to their "
+        "scores as the two-sided interval says, and the chosen one is within {distance:.4g} of the best of them in "
+        "{metric}.",
+    )
+
     def filled(self, **places: Any) -> str:
         """The sentence with its places filled."""
         return self.sentence.format(**places)

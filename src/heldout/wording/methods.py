@@ -26,6 +26,17 @@ QUANTITY_WMC = (
     "the expected performance, over training sets of the size of a split's training part, of the procedure that "
     "picks the configuration of the least mean error"
 )
+QUANTITY_TWO_PART = (
+    "the performance on new rows, given these training sets, of the configuration that was chosen without the rows "
+    "it is scored on (of several finalists, that were chosen without them)"
+)
+QUANTITY_NAMED = (
+    "the performance on new rows, given these training sets, of the configuration that was named beforehand"
+)
+QUANTITY_HOEFFDING = (
+    "the performance on new rows of the models that the training part gave, the chosen one among them: not of a "
+    "model fitted again on more rows"
+)
 
 METHOD_SENTENCES: dict[str, str] = {
     "cv": "The score is the winner's own cross-validated score: no correction was made for having chosen it.",
@@ -56,6 +67,39 @@ METHOD_SENTENCES: dict[str, str] = {
         "The mean errors of all configurations were drawn together by the optimism that such a normal "
         "distribution gives the winner, and averaged, each weighted by the probability that it has the least."
     ),
+    "delong": (
+        "A part of the rows chose the configuration, by the held-out predictions there, and the others scored it:"
+        " rows that took no part in the choice. The interval is a normal one, its standard error from how each "
+        "row ranks among those of the other class (DeLong)."
+    ),
+    "hanley_mcneil": (
+        "A part of the rows chose the configuration, by the held-out predictions there, and the others scored it:"
+        " rows that took no part in the choice. The interval is a normal one, its standard error from the area "
+        "itself and the sizes of the classes (Hanley and McNeil)."
+    ),
+    "tilting": (
+        "A part of the rows chose the configuration, by the held-out predictions there, and the others scored it:"
+        " rows that took no part in the choice. The bound is the score at which, were the rows weighed towards "
+        "worse, a score as good as the observed one would be just too rare: a tilted bootstrap."
+    ),
+    "mabt": (
+        "A part of the rows chose a few finalists, and the others chose and scored the best of these. The bound "
+        "is the score at which, were the rows weighed towards worse, so good a score of the best of as many "
+        "correlated finalists would be just too rare: a tilted bootstrap, adjusted for the choice."
+    ),
+    "wilson": (
+        "A part of the rows chose the configuration, by the held-out predictions there, and the others scored it:"
+        " rows that took no part in the choice. The interval is Wilson's for a count of right predictions."
+    ),
+    "clopper_pearson": (
+        "A part of the rows chose the configuration, by the held-out predictions there, and the others scored it:"
+        " rows that took no part in the choice. The interval is the exact one of Clopper and Pearson for a count "
+        "of right predictions."
+    ),
+    "hoeffding": (
+        "The score is that of the best configuration on one development set. The interval holds for all "
+        "configurations at once, whichever was chosen, by Hoeffding's inequality, and is wide for it."
+    ),
 }
 
 
@@ -72,6 +116,13 @@ METHOD_NAMES: dict[str, str] = {
     "naive_bootstrap": "the bootstrap of the winner alone",
     "wmc": "the weighted mean correction of Bernau and others",
     "wmcs": "the shrunken weighted mean correction of Bernau and others",
+    "delong": "choosing on one part of the rows and scoring on the other (DeLong)",
+    "hanley_mcneil": "choosing on one part of the rows and scoring on the other (Hanley and McNeil)",
+    "tilting": "choosing on one part of the rows and scoring on the other (bootstrap tilting)",
+    "mabt": "choosing finalists on one part of the rows and scoring them on the other (adjusted tilting)",
+    "wilson": "choosing on one part of the rows and scoring on the other (Wilson)",
+    "clopper_pearson": "choosing on one part of the rows and scoring on the other (Clopper and Pearson)",
+    "hoeffding": "a bound for all configurations at once (Hoeffding)",
 }
 
 
