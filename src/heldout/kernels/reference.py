@@ -69,7 +69,7 @@ def accumulator(counts: Weightings) -> Any:
     return np.int64 if counts.dtype == np.uint8 else np.float64
 
 
-def _sum_in_order(values: NDArray[Any]) -> NDArray[Any]:
+def sum_in_order(values: NDArray[Any]) -> NDArray[Any]:
     """Sums of rows, one value after another: ``np.sum`` adds in pairs, and in doubles that is another number."""
     if not values.shape[1]:
         return np.zeros(len(values), dtype=values.dtype)
@@ -140,7 +140,7 @@ class RankSums(Columns):
         times = np.where(tied[entries], 1, 2).astype(weights.dtype)
         met = positive[entries]
         passed = np.cumsum(np.where(met, 0, times * weights), axis=1)
-        return _sum_in_order(np.where(met, weights * passed, 0))
+        return sum_in_order(np.where(met, weights * passed, 0))
 
 
 def refuse_overlap(positive: NDArray[np.bool_], negative: NDArray[np.bool_]) -> None:
@@ -168,7 +168,7 @@ class CellSums(Columns):
         weights = counts.astype(accumulator(counts))
         sums = np.empty((len(counts), self.n_cells), dtype=weights.dtype)
         for cell in range(self.n_cells):
-            sums[:, cell] = _sum_in_order(weights[:, self._cells[:, j] == cell])
+            sums[:, cell] = sum_in_order(weights[:, self._cells[:, j] == cell])
         return sums
 
 
@@ -208,11 +208,11 @@ class LossSums(Columns):
         together = max(1, PIECE * 64 // max(1, self.n_rows))
         for first in range(0, len(counts), together):
             lanes = slice(first, first + together)
-            sums[lanes] = _sum_in_order(counts[lanes] * self._losses.T[columns[lanes]])
+            sums[lanes] = sum_in_order(counts[lanes] * self._losses.T[columns[lanes]])
         return sums
 
     def _column(self, counts: Weightings, j: int) -> Floats:
-        return _sum_in_order(counts * self._losses[:, j])
+        return sum_in_order(counts * self._losses[:, j])
 
 
 PIECE = 4096
@@ -268,7 +268,7 @@ class PrecisionSums(Columns):
         precision = positives / np.where(all_rows > 0, all_rows, 1.0)
         gained = np.diff(positives, axis=1, prepend=0.0)
         with np.errstate(invalid="ignore"):
-            average: Floats = _sum_in_order(gained * precision) / positives[:, -1]
+            average: Floats = sum_in_order(gained * precision) / positives[:, -1]
         return average
 
 
