@@ -10,6 +10,7 @@ from heldout._version import __version__
 if TYPE_CHECKING:
     from heldout import estimates, metrics, selection, spaces
     from heldout.errors import HeldoutError, HeldoutWarning, InputError
+    from heldout.estimates.comparison import compare_estimates
     from heldout.estimates.from_predictions import estimate
     from heldout.estimates.types import Estimate, Interval
     from heldout.fold_scores import FoldScores
@@ -35,6 +36,7 @@ __all__ = [
     "Response",
     "SQLiteStore",
     "__version__",
+    "compare_estimates",
     "compare_configurations",
     "estimate",
     "estimates",
@@ -58,6 +60,7 @@ _HOMES = {
     "Response": "heldout.metrics.base",
     "SQLiteStore": "heldout.store.sqlite",
     "compare_configurations": "heldout.paired.compare",
+    "compare_estimates": "heldout.estimates.comparison",
     "estimate": "heldout.estimates.from_predictions",
 }
 _PACKAGES = ("estimates", "metrics", "selection", "spaces")

@@ -23,6 +23,7 @@ NAMES = [
     "Response",
     "SQLiteStore",
     "__version__",
+    "compare_estimates",
     "compare_configurations",
     "estimate",
     "estimates",

@@ -1,0 +1,331 @@
+"""``ho.compare_estimates``: every method's answer to one question, side by side, and why the others have none.
+
+The question is read and checked once; methods that choose the winner in the same aggregate share the evidence, and
+all of them share the draws.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from heldout._seeding import RandomState
+from heldout.errors import HeldoutWarning, InputError, MissingExtraError
+from heldout.estimates.asking import WARNED, Asked, ask
+from heldout.estimates.base import Method
+from heldout.estimates.gather import Aggregate
+from heldout.estimates.named import METHODS, method_of
+from heldout.estimates.responses import ResponseName
+from heldout.estimates.types import Alternative, Estimate, Interval
+from heldout.wording import number_text
+
+MAIN = "bbc"
+"""The method whose row is marked where it applies; else the first that has an interval, else the first."""
+
+SIGNIFICANT_DIGITS = 4
+HEADINGS = ("", "method", "value", "interval", "uncorrected", "optimism", "note")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Mapping[str, Estimate]):
+    """Estimates of one question by several methods: a mapping from the method's name to its ``Estimate``.
+
+    Attributes
+    ----------
+    estimates : mapping of str to Estimate
+        In the order of ``ho.estimates.METHODS``, or of the list that was asked for.
+    refused : mapping of str to str
+        The other methods, and why each does not apply.
+    """
+
+    estimates: Mapping[str, Estimate]
+    refused: Mapping[str, str]
+
+    def __getitem__(self, name: str) -> Estimate:
+        if name in self.refused:
+            raise KeyError(f"{name} does not apply: {self.refused[name]}")
+        return self.estimates[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.estimates)
+
+    def __len__(self) -> int:
+        return len(self.estimates)
+
+    @property
+    def main(self) -> str:
+        """The method to report unless there is a reason for another."""
+        if MAIN in self.estimates:
+            return MAIN
+        with_interval = (name for name, estimate in self.estimates.items() if estimate.interval is not None)
+        return next(with_interval, next(iter(self.estimates)))
+
+    @property
+    def notes(self) -> dict[str, str]:
+        """What is particular to each estimate, in few words: its own flags, and a winner that is another."""
+        main = self.estimates[self.main]
+        said = [set(estimate.flags) for estimate in self.estimates.values()]
+        common = set.intersection(*said) if len(said) > 1 else set()
+        notes = {}
+        for name, estimate in self.estimates.items():
+            words = [flag.value.replace("_", " ") for flag in estimate.flags if flag not in common]
+            if estimate.selected != main.selected:
+                words.append(f"of {estimate.selected_name}")
+            notes[name] = ", ".join(words)
+        return notes
+
+    def rows(self, decimals: int | None = None) -> list[tuple[str, ...]]:
+        """The table as text, a tuple of ``HEADINGS`` a method; ``>`` marks the main one."""
+        if decimals is None:
+            decimals = _decimals(self.estimates.values())
+        notes = self.notes
+
+        def shown(value: float) -> str:
+            return number_text(value, decimals) if math.isfinite(value) else "none"
+
+        return [
+            (
+                ">" if name == self.main else "",
+                name,
+                shown(estimate.value),
+                _interval_text(estimate.interval, decimals),
+                shown(estimate.uncorrected),
+                shown(estimate.optimism),
+                notes[name],
+            )
+            for name, estimate in self.estimates.items()
+        ]
+
+    def to_frame(self) -> Any:
+        """One row a method as a pandas DataFrame (pandas comes with the extra ``app``)."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtraError("Comparison.to_frame", "app") from None
+        nowhere = Interval(np.nan, np.nan, np.nan)
+        return pd.DataFrame(
+            [
+                {
+                    "method": name,
+                    "value": estimate.value,
+                    "low": (estimate.interval or nowhere).low,
+                    "high": (estimate.interval or nowhere).high,
+                    "uncorrected": estimate.uncorrected,
+                    "optimism": estimate.optimism,
+                    "selected_name": estimate.selected_name,
+                    "n_rows_used": estimate.n_rows_used,
+                    "flags": ", ".join(estimate.flags),
+                    "quantity": estimate.provenance.get("quantity", ""),
+                }
+                for name, estimate in self.estimates.items()
+            ]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: NaN and infinities become null, arrays lists."""
+        return {
+            "main": self.main,
+            "estimates": {name: estimate.to_dict() for name, estimate in self.estimates.items()},
+            "refused": dict(self.refused),
+        }
+
+    def __repr__(self) -> str:
+        others = f"; {len(self.refused)} do not apply" if self.refused else ""
+        return f"Comparison({self.estimates[self.main].metric}: {', '.join(self.estimates)}{others})"
+
+    def __str__(self) -> str:
+        main = self.estimates[self.main]
+        lines = [f"{main.metric}, {main.selected_name}", *aligned([HEADINGS, *self.rows()])]
+        return "\n".join([*lines, *(f"{name} does not apply: {reason}" for name, reason in self.refused.items())])
+
+    def _repr_html_(self) -> str:
+        main = self.estimates[self.main]
+        head = "".join(f"<th style='text-align:left'>{heading}</th>" for heading in HEADINGS[1:])
+        body = ""
+        for mark, *cells in self.rows():
+            weight = " style='font-weight:bold'" if mark else ""
+            body += f"<tr{weight}>{''.join(f'<td>{html.escape(cell)}</td>' for cell in cells)}</tr>"
+        others = "".join(
+            f"<li>{html.escape(name)} does not apply: {html.escape(reason)}</li>"
+            for name, reason in self.refused.items()
+        )
+        caption = f"{html.escape(main.metric)}, {html.escape(main.selected_name)}"
+        table = f"<table><caption>{caption}</caption><tr>{head}</tr>{body}</table>"
+        return table + (f"<ul>{others}</ul>" if others else "")
+
+
+def compare_estimates(
+    y_true: Any,
+    predictions: Any,
+    *,
+    metric: Any,
+    methods: Any = "all",
+    folds: Any = None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    aggregate: Aggregate = "pooled",
+    selection: Any = "best",
+    n_bootstraps: int = 1000,
+    confidence_level: float = 0.95,
+    alternative: Alternative = "two-sided",
+    classes: Any = None,
+    pos_label: Any = None,
+    response: ResponseName = "auto",
+    threshold: float | None = None,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+) -> Comparison:
+    """Estimate the performance of the best of C configurations by every method that applies.
+
+    All methods are asked the same question with the same draws. A method that only bounds from one side is refused
+    where ``alternative`` is "two-sided": ask with "greater" to see it.
+
+    Parameters
+    ----------
+    methods : "all", or list of names and configured methods
+        Those to compare; two settings of one method need names of their own: a mapping from name to method.
+    y_true, predictions, metric, folds, ... :
+        As ``heldout.estimate`` takes them.
+
+    Returns
+    -------
+    Comparison
+        A mapping from the method's name to its ``Estimate``, with the reasons of those that do not apply.
+
+    Raises
+    ------
+    InputError
+        When the input cannot be used as it is, or no method applies.
+
+    Warns
+    -----
+    HeldoutWarning
+        When configurations failed, or a method has no estimate; the flags say so too.
+
+    Examples
+    --------
+    >>> import numpy as np, heldout as ho
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 200)
+    >>> guesses = rng.random((200, 50))  # 50 configurations that know nothing
+    >>> found = ho.compare_estimates(y, guesses, metric="roc_auc", methods=["cv", "bbc", "tt"], random_state=0)
+    >>> found["cv"].value > 0.55, found["bbc"].value < 0.55, found.refused
+    (True, True, {'tt': 'it compares scores fold by fold; give folds=, a label a row'})
+    """
+    chosen = methods_of(methods)
+    asked = ask(
+        y_true,
+        predictions,
+        metric=metric,
+        folds=folds,
+        groups=groups,
+        sample_weight=sample_weight,
+        aggregate=aggregate,
+        selection=selection,
+        n_bootstraps=n_bootstraps,
+        confidence_level=confidence_level,
+        alternative=alternative,
+        classes=classes,
+        pos_label=pos_label,
+        response=response,
+        threshold=threshold,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+    found = compare(asked, chosen)
+    warn_of_all(found, stacklevel=2)
+    return found
+
+
+def methods_of(methods: Any) -> dict[str, Method]:
+    """The methods to compare by the names of their rows.
+
+    Raises
+    ------
+    InputError
+        When one is unknown, or two have one name.
+    """
+    if isinstance(methods, str) and methods == "all":
+        return {name: make() for name, make in METHODS.items()}
+    if isinstance(methods, Mapping):
+        return {str(name): method_of(method) for name, method in methods.items()}
+    if isinstance(methods, str) or not isinstance(methods, Sequence) or not methods:
+        raise InputError(
+            f"methods must be 'all' or a list of methods such as ['cv', 'bbc'], got {methods!r}; the names are "
+            f"{', '.join(METHODS)}."
+        )
+    found: dict[str, Method] = {}
+    for method in map(method_of, methods):
+        if method.name in found:
+            raise InputError(
+                f"methods holds '{method.name}' twice; name each by a mapping, such as "
+                f"{{'{method.name}': ..., 'another {method.name}': ...}}."
+            )
+        found[method.name] = method
+    return found
+
+
+def compare(asked: Asked, methods: Mapping[str, Method]) -> Comparison:
+    """Each method's answer to what was asked.
+
+    Raises
+    ------
+    InputError
+        When no method applies, with the reasons.
+    """
+    estimates: dict[str, Estimate] = {}
+    refused: dict[str, str] = {}
+    for name, method in methods.items():
+        try:
+            evidence = asked.evidence(method)
+            reason = method.unfit(evidence)
+            if reason is None:
+                estimates[name] = method.estimate(evidence)
+        except InputError as error:
+            reason = str(error).removesuffix(".")
+        if reason is not None:
+            refused[name] = reason
+    if not estimates:
+        reasons = list(dict.fromkeys(refused.values()))
+        if len(reasons) == 1:
+            raise InputError(f"{reasons[0]}.")
+        why = "; ".join(f"{name}: {reason}" for name, reason in refused.items())
+        raise InputError(f"no method applies: {why}.")
+    return Comparison(estimates, refused)
+
+
+def warn_of_all(comparison: Comparison, *, stacklevel: int) -> None:
+    """A ``HeldoutWarning`` for each flag that one must not miss, once each."""
+    sentences = [
+        estimate.flags[flag] for estimate in comparison.values() for flag in WARNED if flag in estimate.flags
+    ]
+    for sentence in dict.fromkeys(sentences):
+        warnings.warn(HeldoutWarning(sentence), stacklevel=stacklevel + 1)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of cells as lines of columns."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _interval_text(interval: Interval | None, decimals: int) -> str:
+    if interval is None:
+        return "none"
+    low, high = (
+        number_text(end, decimals) if math.isfinite(end) else str(end) for end in (interval.low, interval.high)
+    )
+    return f"{low} to {high}"
+
+
+def _decimals(estimates: Any) -> int:
+    """Decimals that show the greatest value with four significant digits."""
+    values = [abs(value) for estimate in estimates for value in (estimate.value, estimate.uncorrected)]
+    greatest = max((value for value in values if math.isfinite(value) and value), default=1.0)
+    return min(max(SIGNIFICANT_DIGITS - 1 - math.floor(math.log10(max(greatest, 0.1))), 0), 12)
