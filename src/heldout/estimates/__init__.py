@@ -2,8 +2,14 @@
 
 from heldout.estimates.base import Evidence, Method, Settings
 from heldout.estimates.bbc import BBC
+from heldout.estimates.binomial import ClopperPearson, Wilson
 from heldout.estimates.cv import CV
+from heldout.estimates.delong import DeLong
+from heldout.estimates.hanley_mcneil import HanleyMcNeil
+from heldout.estimates.hoeffding import Hoeffding
+from heldout.estimates.mabt import MABT
 from heldout.estimates.named import METHODS, method_of
+from heldout.estimates.tilting import Tilting
 from heldout.estimates.tt import TT
 from heldout.estimates.types import Estimate, Interval
 from heldout.wording import Flag
@@ -11,13 +17,20 @@ from heldout.wording import Flag
 __all__ = [
     "BBC",
     "CV",
+    "MABT",
     "METHODS",
     "TT",
+    "ClopperPearson",
+    "DeLong",
     "Estimate",
     "Evidence",
     "Flag",
+    "HanleyMcNeil",
+    "Hoeffding",
     "Interval",
     "Method",
     "Settings",
+    "Tilting",
+    "Wilson",
     "method_of",
 ]

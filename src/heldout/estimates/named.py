@@ -9,11 +9,30 @@ from typing import Any
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Method
 from heldout.estimates.bbc import BBC
+from heldout.estimates.binomial import ClopperPearson, Wilson
 from heldout.estimates.cv import CV
+from heldout.estimates.delong import DeLong
+from heldout.estimates.hanley_mcneil import HanleyMcNeil
+from heldout.estimates.hoeffding import Hoeffding
+from heldout.estimates.mabt import MABT
+from heldout.estimates.tilting import Tilting
 from heldout.estimates.tt import TT
 from heldout.estimates.types import Estimate
 
-METHODS: Mapping[str, Callable[[], Method]] = MappingProxyType({"cv": CV, "tt": TT, "bbc": BBC})
+METHODS: Mapping[str, Callable[[], Method]] = MappingProxyType(
+    {
+        "cv": CV,
+        "tt": TT,
+        "bbc": BBC,
+        "delong": DeLong,
+        "hanley_mcneil": HanleyMcNeil,
+        "tilting": Tilting,
+        "mabt": MABT,
+        "wilson": Wilson,
+        "clopper_pearson": ClopperPearson,
+        "hoeffding": Hoeffding,
+    }
+)
 """Every method by its name, as it is by default."""
 
 

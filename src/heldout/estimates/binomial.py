@@ -1,0 +1,110 @@
+"""Wilson and Clopper-Pearson: intervals of an accuracy from the count of rows predicted right."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from heldout.estimates.second_part import SecondPart, Share
+from heldout.estimates.two_part import Bound, Tails, TwoPart
+
+
+def wilson_interval(right: int, n: int, tails: Tails) -> Bound:
+    """Shares whose score test does not reject the count (Wilson 1927).
+
+    Ends (p + z²/2n ∓ z √(p(1-p)/n + z²/4n²)) / (1 + z²/n) with p = right/n, each with the z of its own tail.
+
+    Examples
+    --------
+    >>> low, high = wilson_interval(9, 10, Tails(0.025, 0.025))[:2]
+    >>> round(low, 4), round(high, 4)
+    (0.5958, 0.9821)
+    """
+    from scipy.special import ndtri
+
+    share = right / n
+
+    def end(tail: float, side: int) -> float:
+        z = -float(ndtri(tail))
+        middle = share + z**2 / (2 * n)
+        half = z * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+        return (middle + side * half) / (1 + z**2 / n)
+
+    # At the ends of the range the formula gives them, but for rounding.
+    low = 0.0 if tails.below is None or right == 0 else end(tails.below, -1)
+    high = 1.0 if tails.above is None or right == n else end(tails.above, 1)
+    return Bound(low, high)
+
+
+def clopper_pearson_interval(right: int, n: int, tails: Tails) -> Bound:
+    """Shares under which a count at least (at most) as large has more than its tail's chance (Clopper & Pearson
+    1934), by quantiles of Beta distributions.
+
+    Examples
+    --------
+    >>> low, high = clopper_pearson_interval(9, 10, Tails(0.025, 0.025))[:2]
+    >>> round(low, 4), round(high, 4)
+    (0.555, 0.9975)
+    """
+    from scipy.special import betaincinv
+
+    low = 0.0 if tails.below is None or right == 0 else float(betaincinv(right, n - right + 1, tails.below))
+    high = 1.0 if tails.above is None or right == n else float(betaincinv(right + 1, n - right, 1 - tails.above))
+    return Bound(low, high)
+
+
+@dataclass(frozen=True)
+class Wilson(TwoPart):
+    """Wilson's score interval for accuracy (Wilson 1927), of one class or several.
+
+    It holds its level on average over accuracies, and also where all rows are predicted right.
+
+    Examples
+    --------
+    >>> import heldout as ho
+    >>> y = np.resize([0, 1], 100)
+    >>> labels = np.where(np.arange(100) < 90, y, 1 - y)[:, None]
+    >>> method = Wilson(evaluation_share=1.0)
+    >>> print(ho.estimate(y, labels, metric="accuracy", method=method, random_state=0).interval)
+    [0.8256, 0.9448]
+    """
+
+    name: str = "wilson"
+    sources: tuple[str, ...] = ("wilson1927", "paraschakis2024", "sidak1967")
+
+    shares: ClassVar[frozenset[Share]] = frozenset({Share.ACCURACY})
+    takes_repeats: ClassVar[bool] = False
+
+    def _bound(self, second: SecondPart, tails: Tails) -> Bound:
+        return wilson_interval(_right(second), second.n_rows, tails)
+
+
+@dataclass(frozen=True)
+class ClopperPearson(TwoPart):
+    """The exact interval for accuracy (Clopper & Pearson 1934): never below its level, and wider for it.
+
+    Examples
+    --------
+    >>> import heldout as ho
+    >>> y = np.resize([0, 1], 100)
+    >>> labels = np.where(np.arange(100) < 90, y, 1 - y)[:, None]
+    >>> method = ClopperPearson(evaluation_share=1.0)
+    >>> print(ho.estimate(y, labels, metric="accuracy", method=method, random_state=0).interval)
+    [0.8238, 0.951]
+    """
+
+    name: str = "clopper_pearson"
+    sources: tuple[str, ...] = ("clopper1934", "paraschakis2024", "sidak1967")
+
+    shares: ClassVar[frozenset[Share]] = frozenset({Share.ACCURACY})
+    takes_repeats: ClassVar[bool] = False
+
+    def _bound(self, second: SecondPart, tails: Tails) -> Bound:
+        return clopper_pearson_interval(_right(second), second.n_rows, tails)
+
+
+def _right(second: SecondPart) -> int:
+    return int(np.count_nonzero(second.correct))

@@ -1,0 +1,128 @@
+"""Hoeffding: a bound that holds for every configuration at once, and how far the chosen is from the best."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from heldout import wording
+from heldout.estimates.base import Evidence, Matrix, conclude, needs_predictions
+from heldout.estimates.two_part import needs_one_chosen
+from heldout.estimates.types import Estimate, Interval
+from heldout.wording import Flag
+
+
+def half_width(n: float, delta: float, n_configurations: int, sides: int, width: float = 1.0) -> float:
+    """How far means of n losses within a range of ``width`` stray from their expectation, all C at once.
+
+    width · √(ln(sides · C / δ) / (2n)) holds with probability 1 - δ (Hoeffding 1963, theorem 2, and a union bound).
+
+    Examples
+    --------
+    >>> round(half_width(1000, 0.05, 100, sides=2), 6)
+    0.064397
+    """
+    return width * math.sqrt(math.log(sides * n_configurations / delta) / (2 * n))
+
+
+@dataclass(frozen=True)
+class Hoeffding:
+    """The simultaneous bound over all configurations, from one development set (Hoeffding 1963).
+
+    Each of the C configurations, fixed beforehand, gave one model on the training part; n other rows are the
+    development set. With probability 1 - δ every mean loss is within h = w √(ln(2C/δ)/(2n)) of its expectation (w
+    the width of the metric's range), whatever rule chooses: value ∓ h within the range. One-sided intervals take
+    ln(C/δ). So the model chosen as the best is at most 2h = w √(2 ln(2C/δ)/n) worse than the best model of the set
+    (``distance_to_best`` in provenance). It says nothing of a model fitted again on more rows.
+
+    Of weighted rows, n is (Σw)²/Σw². Of several repeats, the losses of a row are averaged first, so that n stays
+    the number of rows. Symbols: δ = 1 - confidence level, C = |Θ|, failed configurations included.
+
+    Examples
+    --------
+    >>> import heldout as ho
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 1000)
+    >>> labels = np.where(rng.random((1000, 100)) < 0.8, y[:, None], 1 - y[:, None])
+    >>> found = ho.estimate(y, labels, metric="accuracy", method="hoeffding")
+    >>> print(found.interval, round(found.provenance["distance_to_best"], 4))
+    [0.7636, 0.8924] 0.1288
+    """
+
+    name: str = "hoeffding"
+    reads: frozenset[str] = frozenset({"predictions"})
+    draws: bool = False
+    scored: Literal["as asked"] = "as asked"
+    sources: tuple[str, ...] = ("hoeffding1963",)
+
+    def unfit(self, evidence: Evidence) -> str | None:
+        """It is for bounded means over independent rows of one development set."""
+        reason = needs_predictions(evidence)
+        if reason:
+            return reason
+        matrix, metric = evidence.matrix, evidence.metric
+        assert matrix is not None, "needs_predictions says so"
+        if not metric.row_wise:
+            return f"it bounds means of one loss a row, such as accuracy, and {metric.name} is none"
+        if not np.isfinite(metric.range).all():
+            low, high = metric.range
+            return f"it needs losses within a range, and {metric.name} ranges from {low:g} to {high:g}"
+        if matrix.grouped:
+            return "it takes rows as independent, and here they come in groups"
+        if evidence.repeat_of_split is not None and np.bincount(evidence.repeat_of_split).max() > 1:
+            return (
+                "it is for one development set, predicted by one model a configuration, and here are "
+                f"{len(evidence.repeat_of_split)} folds with a model each"
+            )
+        if not matrix.in_play.all():
+            return "it needs every row predicted in every repeat"
+        return needs_one_chosen(matrix)
+
+    def estimate(self, evidence: Evidence) -> Estimate:
+        """The winner's score on the development set, with its simultaneous interval."""
+        matrix, metric, settings = evidence.matrix, evidence.metric, evidence.settings
+        assert matrix is not None, "unfit says so"
+        level = float(str(settings.confidence_level))  # as written: the .9 of np.float32(.9)
+        low, high = metric.range
+        n, total, delta = effective_rows(matrix), len(evidence.names), 1 - level
+        sides = 2 if settings.alternative == "two-sided" else 1
+        half = half_width(n, delta, total, sides, high - low)
+        distance = 2 * half_width(n, delta, total, 2, high - low)
+        value = evidence.uncorrected
+        bounded_below = settings.alternative == "two-sided" or (
+            (settings.alternative == "greater") == metric.greater_is_better
+        )
+        bounded_above = settings.alternative == "two-sided" or not bounded_below
+        interval = Interval(
+            max(value - half, low) if bounded_below else low,
+            min(value + half, high) if bounded_above else high,
+            level,
+            settings.alternative,
+        )
+        flags = {
+            Flag.DISTANCE_TO_BEST: Flag.DISTANCE_TO_BEST.filled(
+                level=level, distance=distance, metric=metric.name, total=total
+            )
+        }
+        return conclude(
+            evidence,
+            self,
+            value,
+            interval=interval,
+            flags=flags,
+            provenance={
+                "quantity": wording.QUANTITY_HOEFFDING,
+                "distance_to_best": distance,
+                "half_width": half,
+                "effective_rows": n,
+            },
+        )
+
+
+def effective_rows(matrix: Matrix) -> float:
+    """n, or (Σw)²/Σw² of weighted rows."""
+    weights = matrix.sample_weight
+    return float(matrix.truth.n_rows if weights is None else weights.sum() ** 2 / (weights @ weights))

@@ -1,0 +1,364 @@
+"""Two-part methods: choose on a first part of the rows, bound the chosen one on the others.
+
+The bound is honest since its rows took no part in the choice; the price is that they took none. Where the first
+part sends several finalists on, the second one chooses among them, and the bound pays for that choice: by a
+smaller tail for each (Šidák), or as the method itself knows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout import wording
+from heldout._seeding import stream
+from heldout.errors import InputError
+from heldout.estimates.base import Evidence, Matrix, conclude, needs_predictions
+from heldout.estimates.second_part import Reading, SecondPart, Share, reading_of, second_part
+from heldout.estimates.types import Alternative, Estimate, Interval
+from heldout.metrics.base import oriented
+from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, WeightRule
+from heldout.selection.ties import tie_exactly
+from heldout.task import Truth
+from heldout.wording import Flag
+
+Rows = NDArray[np.intp]
+
+
+class Tails(NamedTuple):
+    """The chance that the truth lies below the interval, and above it; None where that end is open."""
+
+    below: float | None
+    above: float | None
+
+
+class Bound(NamedTuple):
+    """An interval for the final's share, within [0, 1].
+
+    ``flags`` hold ``NO_BOUND`` where the ends are NaN.
+    """
+
+    low: float
+    high: float
+    standard_error: float | None = None
+    flags: dict[Flag, str] = {}  # noqa: RUF012 (never changed)
+
+
+class Parts(NamedTuple):
+    """Row numbers of the part that chooses and of the part that is scored."""
+
+    first: Rows
+    second: Rows
+
+
+class Chosen(NamedTuple):
+    """The finalists (columns of candidates) with their second part, and which of them is the final one."""
+
+    columns: NDArray[np.intp]
+    second: SecondPart
+
+    @property
+    def column(self) -> int:
+        return int(self.columns[self.second.final])
+
+
+@dataclass(frozen=True)
+class TwoPart:
+    """The template of two-part methods (Paraschakis et al. 2024, sections 3 and 4).
+
+    Attributes
+    ----------
+    candidates : "best" or float
+        Who goes on to the second part: the one that the selection rule chooses on the first part, or the best
+        share of all candidates there (at least one, and all that tie with the last). Of several, the best on the
+        second part is the final one, and the bound pays for that choice.
+    evaluation_share : float
+        The share of rows in the second part, drawn within each class. 1.0 takes all rows to bound a configuration
+        that was named beforehand.
+    configuration : str or int, optional
+        With ``evaluation_share=1.0``, the configuration that was named before its predictions were seen, by name or
+        index. A single one need not be named.
+    """
+
+    candidates: Literal["best"] | float = "best"
+    evaluation_share: float = 0.25
+    configuration: str | int | None = None
+    name: str = "two_part"
+    reads: frozenset[str] = frozenset({"predictions"})
+    draws: bool = False
+    scored: Literal["folds if known"] = "folds if known"
+    sources: tuple[str, ...] = ("paraschakis2024",)
+
+    shares: ClassVar[frozenset[Share]] = frozenset(Share)
+    """What it can bound."""
+    alternatives: ClassVar[tuple[Alternative, ...]] = ("two-sided", "greater", "less")
+    """Which intervals it has."""
+    takes_repeats: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        best = isinstance(self.candidates, str) and self.candidates == "best"
+        if not best and not _is_share(self.candidates):
+            raise InputError(
+                f"candidates must be 'best' or a share above 0 and up to 1, got {self.candidates!r}; 0.1 sends the "
+                "best tenth to the second part."
+            )
+        if not _is_share(self.evaluation_share):
+            raise InputError(
+                f"evaluation_share must be above 0 and up to 1, got {self.evaluation_share!r}; 0.25 is usual."
+            )
+        if self.configuration is not None and self.evaluation_share != 1:
+            raise InputError(
+                f"configuration={self.configuration!r} names the one to bound beforehand, so that no rows are "
+                f"needed to choose it; give evaluation_share=1.0 with it (got {self.evaluation_share!r})."
+            )
+
+    def unfit(self, evidence: Evidence) -> str | None:
+        """Why it is not for this metric, task, matrix or question."""
+        reason = needs_predictions(evidence)
+        if reason:
+            return reason
+        matrix = evidence.matrix
+        assert matrix is not None, "needs_predictions says so"
+        reading = reading_of(evidence.metric, matrix.truth.kind)
+        if reading is None or reading.share not in self.shares:
+            return f"it bounds {_listed(self.shares)}, and this is {evidence.metric.name}"
+        if evidence.settings.alternative not in self.alternatives:
+            return (
+                "it gives a lower bound only, so it needs alternative='greater' "
+                f"(got '{evidence.settings.alternative}')"
+            )
+        return (
+            unfit_rows(matrix, self.takes_repeats)
+            or needs_one_chosen(matrix)
+            or self._unfit_choice(evidence, matrix)
+        )
+
+    def _unfit_choice(self, evidence: Evidence, matrix: Matrix) -> str | None:
+        if self.evaluation_share < 1:
+            if self.candidates != "best" and not matrix.replay.is_plain_best:
+                return (
+                    f"candidates={self.candidates} ranks configurations by their score, which is not how "
+                    f"'{matrix.replay.rule.name}' chooses; use candidates='best'"
+                )
+            return None
+        if self.configuration is None:
+            if evidence.n_candidates == 1:
+                return None
+            return (
+                f"with evaluation_share=1.0 no rows are left to choose among {evidence.n_candidates} "
+                "configurations; name one beforehand (configuration=, its name or index), or take a share below 1"
+            )
+        if self._named(evidence) in evidence.candidates:
+            return None
+        return (
+            f"configuration={self.configuration!r} is none of the {evidence.n_candidates} candidates: "
+            f"{_some([evidence.names[j] for j in evidence.candidates])}"
+        )
+
+    def estimate(self, evidence: Evidence) -> Estimate:
+        """Choose on the first part, bound on the second; NaN with a flag where either cannot be done."""
+        matrix = evidence.matrix
+        assert matrix is not None, "unfit says so"
+        reading = reading_of(evidence.metric, matrix.truth.kind)
+        assert reading is not None, "unfit says so"
+        parts = split(matrix.truth, self.evaluation_share, evidence.settings.entropy)
+        try:
+            chosen = self._chosen(evidence, matrix, reading, parts)
+        except SelectionFailedError as error:
+            reason = Flag.SELECTION_NOT_REPLAYABLE.filled(reason=str(error))
+            return conclude(evidence, self, float("nan"), flags={Flag.SELECTION_NOT_REPLAYABLE: reason})
+        if isinstance(chosen, str):
+            return conclude(
+                evidence, self, float("nan"), flags={Flag.UNDEFINED: Flag.UNDEFINED.filled(reason=chosen)}
+            )
+        return self._concluded(evidence, matrix, parts, chosen)
+
+    def _concluded(self, evidence: Evidence, matrix: Matrix, parts: Parts, chosen: Chosen) -> Estimate:
+        second, settings = chosen.second, evidence.settings
+        level = float(str(settings.confidence_level))  # as written: the .9 of np.float32(.9)
+        tail = self._tail(1 - level, second.n_finalists)
+        lacking = second.lacks()
+        bound = no_bound(lacking) if lacking else self._bound(second, _tails(tail, settings.alternative))
+        reading = second.reading
+        ends = sorted([reading.reported(bound.low), reading.reported(bound.high)])  # NaN sorts as it stands
+        selected = int(evidence.candidates[chosen.column])
+        value = reading.reported(second.value)
+        flags = {**self._flags(evidence, parts, second, selected), **bound.flags}
+        if np.isnan(value):
+            flags = {Flag.UNDEFINED: Flag.UNDEFINED.filled(reason=lacking)}
+        return conclude(
+            evidence,
+            self,
+            value,
+            uncorrected=float(matrix.scores.observed()[chosen.column]),
+            interval=None if np.isnan(value) else Interval(ends[0], ends[1], level, settings.alternative),
+            standard_error=bound.standard_error,
+            selected=selected,
+            flags=flags,
+            provenance={
+                "quantity": wording.QUANTITY_TWO_PART if len(parts.first) else wording.QUANTITY_NAMED,
+                "evaluation_share": self.evaluation_share,
+                "candidates": self.candidates,
+                "n_rows_choosing": len(parts.first),
+                "n_rows_evaluated": len(parts.second),
+                "n_finalists": second.n_finalists,
+                "level_for_each": 1 - tail,
+                "aggregate_of_value": "pooled",
+            },
+        )
+
+    def _flags(self, evidence: Evidence, parts: Parts, second: SecondPart, selected: int) -> dict[Flag, str]:
+        flags: dict[Flag, str] = {}
+        total = len(parts.first) + len(parts.second)
+        if evidence.n_candidates == 1 and len(parts.first):
+            flags[Flag.UNUSED_ROWS] = Flag.UNUSED_ROWS.filled(unused=len(parts.first), total=total)
+        if second.n_finalists > 1:
+            flags[Flag.BEST_OF_FINALISTS] = Flag.BEST_OF_FINALISTS.filled(finalists=second.n_finalists)
+        if selected != evidence.winner:
+            flags[Flag.OTHER_CONFIGURATION] = Flag.OTHER_CONFIGURATION.filled(
+                selected=evidence.names[selected],
+                how=f"chosen by {len(parts.first)} of {total} rows" if len(parts.first) else "named beforehand",
+                winner=evidence.names[evidence.winner],
+            )
+        return flags
+
+    def _chosen(self, evidence: Evidence, matrix: Matrix, reading: Reading, parts: Parts) -> Chosen | str:
+        """The finalists and the final one, or why there is none."""
+        if not len(parts.second):
+            return f"{matrix.truth.n_rows} rows are too few to set {self.evaluation_share:.0%} aside"
+        if not len(parts.first):
+            columns = np.flatnonzero(evidence.candidates == self._named(evidence))
+        else:
+            columns = self._finalists(matrix, indicator(parts.first, matrix.truth.n_rows))
+        if not columns.size:
+            return (
+                f"no configuration has a defined score on the {len(parts.first)} rows that choose (a metric or its "
+                f"folds need {evidence.metric.needs})"
+            )
+        second = second_part(evidence, matrix, reading, parts.second, columns)
+        return Chosen(columns, replace(second, final=_best_of_second(matrix, second, parts.second, columns)))
+
+    def _named(self, evidence: Evidence) -> int:
+        """The index of the configuration named, -1 where there is none of that name."""
+        named = self.configuration
+        if named is None:
+            return int(evidence.candidates[0])
+        if isinstance(named, str):
+            return list(evidence.names).index(named) if named in evidence.names else -1
+        return int(named)
+
+    def _finalists(self, matrix: Matrix, counts: NDArray[np.uint8]) -> NDArray[np.intp]:
+        if self.candidates == "best":
+            column = int(matrix.replay.choose(counts)[0])
+            return np.array([] if column == NONE_CHOSEN else [column], dtype=np.intp)
+        score = matrix.replay.scores[0]
+        values = tie_exactly(oriented(score.metric, score.all(counts))[0])
+        known = np.sort(values[~np.isnan(values)])[::-1]
+        if not known.size:
+            return np.array([], dtype=np.intp)
+        wanted = max(math.ceil(float(self.candidates) * len(values) - 1e-9), 1)
+        return np.flatnonzero(values >= known[min(wanted, len(known)) - 1])
+
+    def _tail(self, tail: float, n_finalists: int) -> float:
+        """The tail of each of m simultaneous intervals: 1 - (1 - tail)^(1/m) (Šidák 1967)."""
+        return float(-np.expm1(np.log1p(-tail) / n_finalists))
+
+    def _bound(self, second: SecondPart, tails: Tails) -> Bound:
+        """The interval of the final's share; at least two rows (of each class, for an area) are there."""
+        raise NotImplementedError
+
+
+def split(truth: Truth, evaluation_share: float, entropy: int) -> Parts:
+    """Draw the second part: of a classification, the share of each class, rounded (half up).
+
+    Examples
+    --------
+    >>> from heldout.task import truth_of
+    >>> parts = split(truth_of([0, 0, 0, 0, 1, 1, 1, 1]), 0.25, entropy=0)
+    >>> len(parts.first), parts.second.size, np.union1d(*parts).size
+    (6, 2, 8)
+    """
+    everyone = np.arange(truth.n_rows)
+    if evaluation_share == 1:
+        return Parts(everyone[:0], everyone)
+    generator = np.random.Generator(np.random.Philox(stream(entropy, "splits")))
+    strata = [np.flatnonzero(truth.values == code) for code in range(truth.n_classes)] or [everyone]
+    second = [generator.permutation(rows)[: math.floor(evaluation_share * len(rows) + 0.5)] for rows in strata]
+    evaluated = np.sort(np.concatenate(second))
+    return Parts(np.setdiff1d(everyone, evaluated), evaluated)
+
+
+def indicator(rows: Rows, n_rows: int) -> NDArray[np.uint8]:
+    """(1, n): once each of the rows."""
+    counts = np.zeros((1, n_rows), dtype=np.uint8)
+    counts[0, rows] = 1
+    return counts
+
+
+def no_bound(reason: str) -> Bound:
+    """Where the final has a score and no bound."""
+    return Bound(float("nan"), float("nan"), flags={Flag.NO_BOUND: Flag.NO_BOUND.filled(reason=reason)})
+
+
+def normal_bound(value: float, standard_error: float, tails: Tails) -> Bound:
+    """value ∓ z · standard error, within [0, 1]."""
+    from scipy.special import ndtri
+
+    low = 0.0 if tails.below is None else value + float(ndtri(tails.below)) * standard_error
+    high = 1.0 if tails.above is None else value - float(ndtri(tails.above)) * standard_error
+    return Bound(max(low, 0.0), min(high, 1.0), standard_error)
+
+
+def unfit_rows(matrix: Matrix, takes_repeats: bool) -> str | None:
+    """Why the rows are none that a closed form holds for: groups, weights, repeats."""
+    if matrix.grouped:
+        return "it takes rows as independent, and here they come in groups"
+    if matrix.sample_weight is not None:
+        return "its formula has no place for sample_weight"
+    n_repeats = matrix.in_play.shape[1]
+    if n_repeats > 1 and not takes_repeats:
+        return f"it counts rows that are right or wrong once, and here each has {n_repeats} predictions (repeats)"
+    if not matrix.in_play.all():
+        return "it needs every row predicted in every repeat"
+    return None
+
+
+def needs_one_chosen(matrix: Matrix) -> str | None:
+    """Half a sentence where the rule weighs configurations together; None where it chooses one."""
+    if isinstance(matrix.replay.rule, WeightRule):
+        return f"it bounds a configuration, and '{matrix.replay.rule.name}' chooses an average of several"
+    return None
+
+
+def _best_of_second(matrix: Matrix, second: SecondPart, rows: Rows, columns: NDArray[np.intp]) -> int:
+    """The finalist with the best score on the second part, in the metric that chooses; the first of equal ones."""
+    chooses = matrix.replay.scores[0]
+    if chooses is matrix.scores:
+        values = second.observed  # all rows together, as they are bounded
+    else:
+        counts = indicator(rows, matrix.truth.n_rows)
+        values = oriented(chooses.metric, chooses.all(counts))[0, columns]
+    return int(np.argmax(np.where(np.isnan(values), -np.inf, tie_exactly(values))))
+
+
+def _tails(tail: float, alternative: Alternative) -> Tails:
+    return {"two-sided": Tails(tail / 2, tail / 2), "greater": Tails(tail, None), "less": Tails(None, tail)}[
+        alternative
+    ]
+
+
+def _is_share(number: Any) -> bool:
+    return isinstance(number, float | int | np.floating) and not isinstance(number, bool) and bool(0 < number <= 1)
+
+
+def _listed(shares: frozenset[Share]) -> str:
+    words = {Share.AUC: "roc_auc of two classes", Share.ACCURACY: "accuracy (or zero_one_loss)"}
+    return " or ".join(words[share] for share in Share if share in shares)
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
