@@ -1,17 +1,31 @@
-"""Percentile intervals from bootstrapped scores, in the metric's own units."""
+"""Intervals from bootstrapped scores, in the metric's own units: percentiles, and the calibrated ones of BBC.
+
+Percentiles of a bootstrap of the *drawn* rows are an interval of the score. Scores of the rows that were *not*
+drawn spread wider than the score itself: they are means of about .368 N of the N rows, without replacement, so that
+their variance is about (e - 1) / N in units of a row's, against 1 / N. ``Calibration`` takes that back; where it
+comes from and what it covers in simulations is in docs/intervals.md.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri, stdtrit
 
 from heldout.errors import InputError
 from heldout.estimates.types import Alternative, Interval
 from heldout.metrics.base import Metric
 
 ALTERNATIVES = ("two-sided", "greater", "less")
+EXACT_UNITS = 500
+"""Up to so many units the mean inverse of the number left out is summed exactly; beyond, a series is as good."""
+SHARE_OF_OPTIMISM = 1 / 3
+"""The most of a measured optimism that can be the pessimism of BBC itself (docs/intervals.md)."""
 
 
 def order_statistic(sorted_values: NDArray[np.float64], p: float) -> float:
@@ -49,6 +63,160 @@ def percentile_interval(
     if bounded_below:
         return Interval(order_statistic(values, tail), greatest, level, alternative)
     return Interval(least, order_statistic(values, 1 - tail), level, alternative)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How far out-of-bag percentiles are drawn in towards the value to be an interval of the score.
+
+    Attributes
+    ----------
+    shrinkage : float
+        The spread of a score of N rows over that of the rows that a bootstrap leaves out; 1/sqrt(e - 1) = .763 for
+        many units.
+    degrees_of_freedom : float
+        Of Student's t, which few units need.
+
+    Examples
+    --------
+    >>> round(Calibration(out_of_bag_shrinkage(100), 99).factor(0.975), 3)
+    0.765
+    """
+
+    shrinkage: float
+    degrees_of_freedom: float
+
+    def factor(self, p: float) -> float:
+        """What the distance of the p-th percentile from the value is multiplied by, at most 1."""
+        if self.degrees_of_freedom < 1:
+            return 1.0
+        # Both quantiles are 0 in the middle, where no interval ends that anyone asks for.
+        student = 1.0 if abs(p - 0.5) < 1e-9 else float(stdtrit(self.degrees_of_freedom, p) / ndtri(p))
+        return min(self.shrinkage * student, 1.0)
+
+
+def calibrated_interval(
+    distribution: NDArray[np.float64],
+    metric: Metric,
+    confidence_level: float,
+    alternative: Alternative,
+    *,
+    value: float,
+    uncorrected: float,
+    calibration: Calibration,
+) -> Interval:
+    """Percentiles of out-of-bag scores, drawn in towards their mean as the calibration says.
+
+    The better end is then moved out by a third of the optimism, because the value is pessimistic by at most that,
+    but never beyond its percentile. Both ends so lie between the value and the percentiles, inside the metric's
+    range. An end whose percentile lies on the far side of the value (levels under .5) is drawn in alone.
+
+    Parameters
+    ----------
+    distribution : ndarray of shape (B,)
+        Out-of-bag scores, none of them NaN.
+    value : float
+        Their mean, finite.
+    uncorrected : float
+        The winner's score on all rows; where it is NaN the better end stays at its percentile.
+    """
+    outer = percentile_interval(distribution, metric, confidence_level, alternative)
+    tail = 1 - outer.confidence_level
+    factor = calibration.factor(1 - (tail / 2 if alternative == "two-sided" else tail))
+    sign = 1.0 if metric.greater_is_better else -1.0
+    optimism = sign * (uncorrected - value)
+    allowance = math.inf if math.isnan(optimism) else max(optimism, 0.0) * SHARE_OF_OPTIMISM
+    worse, better = (outer.low, outer.high) if metric.greater_is_better else (outer.high, outer.low)
+    if alternative != "less":
+        worse += (1 - factor) * (value - worse)
+    if alternative != "greater":
+        reach = sign * (better - value)
+        # How far in: less by the allowance, and never outward.
+        inward = (1 - factor) * reach
+        better -= sign * (max(inward - allowance, 0.0) if reach > 0 else inward)
+    return Interval(min(worse, better), max(worse, better), outer.confidence_level, alternative)
+
+
+def out_of_bag_shrinkage(n_units: int) -> float:
+    """The standard deviation of a mean of n units over that of its out-of-bag mean.
+
+    Given that m of n units were left out, these are drawn without replacement: the variance of their mean is
+    (1/m - 1/n) S², where S² is the variance between units (divisor n - 1) and S²/n the estimated variance of the
+    mean of all. The factor is sqrt((1/n) / (E[1/m] - 1/n)), over the draws that leave any unit out.
+
+    Examples
+    --------
+    >>> [round(out_of_bag_shrinkage(n), 4) for n in (2, 100, 10**6)]
+    [1.0, 0.7554, 0.7629]
+    """
+    return 1 / math.sqrt(n_units * _mean_inverse_left_out(n_units) - 1)
+
+
+@lru_cache(maxsize=64)
+def _mean_inverse_left_out(n: int) -> float:
+    """E[1/m] of the number m >= 1 of n units that n draws with replacement leave out."""
+    if n <= EXACT_UNITS:
+        drawn = np.arange(n + 1)
+        chances = np.zeros(n + 1)  # of so many distinct units after t draws
+        chances[0] = 1.0
+        for _ in range(n):
+            fresh = chances[:-1] * (n - drawn[:-1]) / n
+            chances = chances * drawn / n
+            chances[1:] += fresh
+        left_out = n - drawn[:-1]
+        return float((chances[:-1] / left_out).sum() / chances[:-1].sum())
+    mean = n * (1 - 1 / n) ** n
+    variance = mean + n * (n - 1) * (1 - 2 / n) ** n - mean**2
+    return 1 / mean + variance / mean**3
+
+
+def calibration_of(
+    unit_of_row: NDArray[np.intp],
+    sample_weight: NDArray[np.float64] | None = None,
+    classes: Sequence[NDArray[np.bool_]] = (),
+    *,
+    stratified: bool = False,
+) -> Calibration:
+    """The calibration for some rows.
+
+    Parameters
+    ----------
+    unit_of_row : ndarray of int, shape (n,)
+        What a bootstrap draws whole.
+    sample_weight : ndarray of shape (n,), optional
+    classes : sequence of boolean ndarray of shape (n,)
+        The rows of each class that the metric cannot do without: its score is no more certain than its smallest
+        class, whose units make the degrees of freedom.
+    stratified : bool
+        Whether each of ``classes`` was drawn by itself; then the least shrinkage of them serves for all.
+    """
+    weights = np.ones(len(unit_of_row)) if sample_weight is None else sample_weight
+    of_all = effective_units(unit_of_row, weights)
+    of_classes = [effective_units(unit_of_row[rows], weights[rows]) for rows in classes if rows.any()]
+    drawn = of_classes if stratified else [of_all]
+    return Calibration(
+        shrinkage=max(out_of_bag_shrinkage(n_units) for n_units, _ in drawn),
+        degrees_of_freedom=min(effective for _, effective in [of_all, *of_classes]) - 1,
+    )
+
+
+def effective_units(
+    unit_of_row: NDArray[np.intp], sample_weight: NDArray[np.float64] | None = None
+) -> tuple[int, float]:
+    """How many units of any weight there are, and as how many of equal weight they count: (Σw)²/Σw².
+
+    A unit weighs what its rows weigh together, so that groups of unequal sizes count as fewer too.
+
+    Examples
+    --------
+    >>> effective_units(np.array([0, 0, 0, 1, 2]))
+    (3, 2.272727272727273)
+    """
+    totals = np.bincount(unit_of_row, weights=sample_weight)
+    totals = totals[totals > 0]
+    if not totals.size:
+        return 0, 0.0
+    return len(totals), float(totals.sum() ** 2 / (totals**2).sum())
 
 
 def _as_written(confidence_level: float) -> float:

@@ -5,8 +5,10 @@ from heldout.wording.flags import (
 )
 from heldout.wording.methods import (
     AGGREGATE_WORDS,
+    CALIBRATED_INTERVAL,
     METHOD_NAMES,
     METHOD_SENTENCES,
+    METHOD_TITLES,
     QUANTITY_BBC,
     QUANTITY_BBC_F,
     QUANTITY_CV,
@@ -19,6 +21,7 @@ from heldout.wording.methods import (
     SELECTION_WORDS,
     method_name,
     method_sentence,
+    method_title,
     quantity_sentence,
 )
 from heldout.wording.metrics import (
@@ -49,20 +52,24 @@ from heldout.wording.report import (
     optimism_sentence,
     quotable_sentence,
     ranking_sentence,
+    reason_sentence,
     residual_sentence,
     rest_sentence,
     scores_reversed_sentence,
+    several_methods_sentence,
     several_metrics_sentence,
 )
 
 __all__ = [
     "AGGREGATE_WORDS",
+    "CALIBRATED_INTERVAL",
     "CALIBRATION_CAPTION",
     "CONFUSION_CAPTION",
     "CONFUSION_REPEATS",
     "FITTED_CAPTION",
     "METHOD_NAMES",
     "METHOD_SENTENCES",
+    "METHOD_TITLES",
     "METRIC_WORDS",
     "NO_CALIBRATION",
     "NO_CANDIDATE",
@@ -89,6 +96,7 @@ __all__ = [
     "interval_label",
     "method_name",
     "method_sentence",
+    "method_title",
     "metric_words",
     "no_estimate_sentence",
     "number_text",
@@ -96,8 +104,10 @@ __all__ = [
     "quantity_sentence",
     "quotable_sentence",
     "ranking_sentence",
+    "reason_sentence",
     "residual_sentence",
     "rest_sentence",
     "scores_reversed_sentence",
+    "several_methods_sentence",
     "several_metrics_sentence",
 ]

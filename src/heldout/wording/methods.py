@@ -102,6 +102,12 @@ METHOD_SENTENCES: dict[str, str] = {
     ),
 }
 
+CALIBRATED_INTERVAL = (
+    "Rows that were not drawn are fewer than all rows and their scores spread wider, so the interval was drawn in "
+    "towards the estimate (by a factor of {shrinkage:.2f}, less where rows are few). Its better end then went out "
+    "by a third of the optimism, the most by which such an estimate is pessimistic."
+)
+
 
 def method_sentence(method: str, bootstraps: int | None) -> str:
     """How a method arrives at its number; empty for one that has no sentence yet."""
@@ -129,6 +135,27 @@ METHOD_NAMES: dict[str, str] = {
 def method_name(method: str) -> str:
     """A method's name within a sentence."""
     return METHOD_NAMES.get(method, method.replace("_", " "))
+
+
+METHOD_TITLES: dict[str, str] = {
+    "cv": "Cross-validation of the winner",
+    "tt": "Tibshirani and Tibshirani",
+    "bbc": "Bootstrap bias correction",
+    "bbc_f": "Bootstrap bias correction on folds",
+    "naive_bootstrap": "Bootstrap of the winner alone",
+    "delong": "Two parts, DeLong",
+    "hanley_mcneil": "Two parts, Hanley and McNeil",
+    "tilting": "Two parts, bootstrap tilting",
+    "mabt": "Two parts, tilting adjusted for finalists",
+    "wilson": "Two parts, Wilson",
+    "clopper_pearson": "Two parts, Clopper and Pearson",
+    "hoeffding": "Hoeffding, all configurations at once",
+}
+
+
+def method_title(method: str) -> str:
+    """A method's name as the head of a row; a name of the user's own as it is."""
+    return METHOD_TITLES.get(method, method)
 
 
 def quantity_sentence(quantity: str, training_rows: float | None) -> str:
