@@ -6,9 +6,21 @@ from heldout.wording.methods import method_name
 from heldout.wording.metrics import in_sentence
 from heldout.wording.numbers import number_text
 
+_AFTER = {
+    "bbc": "when the choice is replayed on resampled rows",
+    "bbc_f": "when the choice is replayed on resampled folds",
+    "tt": "after the correction",
+}
+
 
 def optimism_sentence(
-    metric: str, uncorrected: float, value: float, optimism: float, candidates: int, decimals: int = 3
+    metric: str,
+    uncorrected: float,
+    value: float,
+    optimism: float,
+    candidates: int,
+    decimals: int = 3,
+    method: str = "bbc",
 ) -> str:
     """What the correction means, in one sentence for a reader who knows no statistics."""
     before, after = number_text(uncorrected, decimals), number_text(value, decimals)
@@ -17,7 +29,7 @@ def optimism_sentence(
     if optimism <= 0:
         return (
             f"Choosing the best of {candidates} configurations did not flatter its {metric}: {before} uncorrected, "
-            f"{after} when the choice is replayed on resampled rows."
+            f"{after} {_AFTER.get(method, 'on rows that took no part in the choice')}."
         )
     return (
         f"Choosing the best of {candidates} configurations made its {metric} look "
@@ -48,11 +60,20 @@ def no_estimate_sentence(title: str) -> str:
     )
 
 
-def distribution_caption(bootstraps: int) -> str:
+_DISTRIBUTIONS = {
+    "bbc": "Scores of the chosen configuration on the rows left out of each of {bootstraps} bootstraps.",
+    "bbc_f": "Mean scores of the chosen configuration over the folds left out of each of {bootstraps} bootstraps.",
+    "naive_bootstrap": "Scores of the winner on each of {bootstraps} bootstraps; the choice was not replayed.",
+}
+
+
+def distribution_caption(bootstraps: int, method: str = "bbc") -> str:
     """Under the histogram of the bootstrapped scores."""
+    known = _DISTRIBUTIONS.get(method, "Scores of each of {bootstraps} bootstraps.")
+    line = "the corrected score (their mean)" if method in ("bbc", "bbc_f") else "the estimate"
     return (
-        f"Scores of the chosen configuration on the rows left out of each of {bootstraps:,} bootstraps. The shaded "
-        "band is the interval, the solid line the corrected score (their mean), the dashed line the uncorrected."
+        f"{known.format(bootstraps=f'{bootstraps:,}')} The shaded band is the interval, the solid line {line}, the "
+        "dashed line the uncorrected."
     )
 
 
@@ -118,6 +139,20 @@ CONFUSION_REPEATS = "Counts are means over the repeats."
 def residual_sentence(half: str, most: str) -> str:
     """How far predictions are off."""
     return f"Half of the predictions are within {half} of the truth, and 95 % within {most}."
+
+
+def several_methods_sentence(title: str, main: str) -> str:
+    """How to read a table of several methods' estimates."""
+    return (
+        f"The {in_sentence(title)} of the selected configuration by every method that applies, all on the same "
+        f"predictions; this report is about the one by {method_name(main)}. They differ in what they estimate, so "
+        "read below what each is, and choose one before looking at the numbers."
+    )
+
+
+def reason_sentence(reason: str) -> str:
+    """Half a sentence on why a method does not apply, as a whole one."""
+    return f"{reason[:1].upper()}{reason[1:].rstrip('.')}."
 
 
 def several_metrics_sentence(refit_metric: str) -> str:
