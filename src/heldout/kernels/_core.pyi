@@ -14,7 +14,20 @@ class _BestOutOfBag(_Sums):
 
 class RankSums(_BestOutOfBag):
     def __init__(
-        self, scores: NDArray[np.float64], positive: NDArray[np.bool_], negative: NDArray[np.bool_]
+        self,
+        scores: NDArray[np.float64],
+        positive: NDArray[np.bool_],
+        negative: NDArray[np.bool_],
+        most_steps: int,
+    ) -> None: ...
+
+class ConcordanceSums(_BestOutOfBag):
+    def __init__(
+        self,
+        risks: NDArray[np.float64],
+        places: NDArray[np.uint32],
+        factors: NDArray[np.float64] | None,
+        most_steps: int,
     ) -> None: ...
 
 class CellSums(_BestOutOfBag):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels import _core, reference
+from heldout.kernels import _core, reference, reference_concordance
 from heldout.kernels.reference import (
     Floats,
     Weightings,
@@ -19,6 +19,9 @@ from heldout.kernels.reference import (
     check_weightings,
     refuse_overlap,
 )
+
+MOST_STEPS = 1 << 24
+"""Steps of rank programs (32 bytes each) kept by one kernel; beyond, they are compiled whenever they are needed."""
 
 
 def draw_units(seed: int, bootstraps: NDArray[np.uint64], attempt: int, n_units: int) -> NDArray[np.uint8]:
@@ -32,13 +35,36 @@ class RankSums(reference.RankSums):
         self.n_rows, self.n_columns = scores.shape
         positive, negative = _flags(positive, self.n_rows), _flags(negative, self.n_rows)
         refuse_overlap(positive, negative)
-        self._core = _core.RankSums(np.asarray(scores, dtype=np.float64), positive, negative)
+        self._core = _core.RankSums(np.asarray(scores, dtype=np.float64), positive, negative, MOST_STEPS)
 
     def all(self, counts: Weightings) -> NDArray[Any]:
         return _all(self, counts, accumulator(counts))
 
     def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> NDArray[Any]:
         return _selected(self, counts, columns, accumulator(counts))
+
+
+class ConcordanceSums(reference_concordance.ConcordanceSums):
+    def __init__(
+        self, risks: Floats, event: NDArray[np.bool_], time: Floats, factors: Floats | None = None
+    ) -> None:
+        self.n_rows, self.n_columns = risks.shape
+        reference_concordance.refuse_other_lengths(self.n_rows, event, time, factors)
+        self._factors = None if factors is None else np.ascontiguousarray(factors, dtype=np.float64)
+        places = reference_concordance.places_in_time(event, time)
+        self._core = _core.ConcordanceSums(np.asarray(risks, dtype=np.float64), places, self._factors, MOST_STEPS)
+
+    def all(self, counts: Weightings) -> NDArray[Any]:
+        weights = self._weights(counts)
+        return _all(self, weights, accumulator(weights))
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> NDArray[Any]:
+        weights = self._weights(counts)
+        return _selected(self, weights, columns, accumulator(weights))
+
+    def _weights(self, counts: Weightings) -> Weightings:
+        check_weightings(counts, self.n_rows)
+        return counts if self._factors is None else counts.astype(np.float64, copy=False)
 
 
 class CellSums(reference.CellSums):
@@ -103,7 +129,10 @@ class Medians(reference.Medians):
 
 
 def best_out_of_bag(sums: Any, counts: NDArray[np.uint8], *, greatest: bool) -> tuple[NDArray[np.intp], Any]:
-    if not isinstance(sums, RankSums | CellSums) or counts.dtype != np.uint8:
+    of_integers = (
+        isinstance(sums, RankSums | CellSums | ConcordanceSums) and getattr(sums, "_factors", None) is None
+    )
+    if not of_integers or counts.dtype != np.uint8:
         return reference.best_out_of_bag(sums, counts, greatest=greatest)
     counts = _checked(counts, sums.n_rows)
     columns = np.empty(len(counts), dtype=np.int64)

@@ -47,8 +47,10 @@ if TYPE_CHECKING or KERNELS == "numpy":
     from heldout.kernels.reference import RankSums as RankSums
     from heldout.kernels.reference import best_out_of_bag as best_out_of_bag
     from heldout.kernels.reference import draw_units as draw_units
+    from heldout.kernels.reference_concordance import ConcordanceSums as ConcordanceSums
 else:
     from heldout.kernels.compiled import CellSums as CellSums
+    from heldout.kernels.compiled import ConcordanceSums as ConcordanceSums
     from heldout.kernels.compiled import LossSums as LossSums
     from heldout.kernels.compiled import Medians as Medians
     from heldout.kernels.compiled import PrecisionSums as PrecisionSums

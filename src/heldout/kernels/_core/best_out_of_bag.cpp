@@ -67,7 +67,7 @@ void score_left_out(const Sums& sums, const Weightings<std::uint8_t>& counts, co
 
 }  // namespace
 
-void best_out_of_bag(const RankSums& sums, const Weightings<std::uint8_t>& counts, bool greatest,
+void best_out_of_bag(const RankPrograms& sums, const Weightings<std::uint8_t>& counts, bool greatest,
                      std::int64_t* columns, std::int64_t* left_out_sums) {
     sums.each_column(counts, Selection(counts.lanes, greatest, columns));
     score_left_out(sums, counts, columns, 1, left_out_sums);

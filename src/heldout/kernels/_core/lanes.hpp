@@ -75,12 +75,16 @@ template <class T>
 constexpr std::size_t kLanes = (sizeof(T) == 8 ? 256 : 64) / sizeof(T);
 
 // Up to kLanes<T> weightings, transposed: row i's lanes at `rows() + i * kLanes<T>`. Row n is zero, for
-// padding; rows n + 1 .. 2n, where asked for, are rows 0 .. n - 1 doubled. Lanes beyond the last are zero.
+// padding; rows n + 1 .. 2n, where asked for, are rows 0 .. n - 1 doubled, and rows 2n + 1 .. 3n those times a
+// factor each. Lanes beyond the last are zero.
 template <class T>
 class LaneBlock {
    public:
-    LaneBlock(std::size_t n_rows, bool doubled)
-        : n_(n_rows), doubled_(doubled), rows_((n_rows * (doubled ? 2 : 1) + 1) * kLanes<T>) {}
+    LaneBlock(std::size_t n_rows, bool doubled, const double* factors = nullptr)
+        : n_(n_rows),
+          doubled_(doubled),
+          factors_(factors),
+          rows_((n_rows * (factors ? 3 : doubled ? 2 : 1) + 1) * kLanes<T>) {}
 
     template <class In>
     void load(const Weightings<In>& counts, std::size_t first, std::size_t n_lanes);
@@ -90,6 +94,7 @@ class LaneBlock {
    private:
     std::size_t n_;
     bool doubled_;
+    const double* factors_;
     Aligned<T> rows_;
 };
 
@@ -116,6 +121,11 @@ void LaneBlock<T>::load(const Weightings<In>& counts, std::size_t first, std::si
         double_lanes(rows, n_ * L, twice);
     } else {
         for (std::size_t k = 0; k < n_ * L; ++k) twice[k] = static_cast<T>(rows[k] + rows[k]);
+    }
+    if (!factors_) return;
+    T* scaled = twice + n_ * L;
+    for (std::size_t i = 0; i < n_; ++i) {
+        for (std::size_t l = 0; l < L; ++l) scaled[i * L + l] = static_cast<T>(rows[i * L + l] * factors_[i]);
     }
 }
 

@@ -2,9 +2,11 @@
 // starts a thread; heldout.kernels.compiled checks arguments and heldout.kernels.blocks spreads the blocks.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 
 #include "best_out_of_bag.hpp"
 #include "cell_sums.hpp"
+#include "concordance.hpp"
 #include "draws.hpp"
 #include "loss_sums.hpp"
 #include "medians.hpp"
@@ -50,8 +52,10 @@ void selected(const Kernel& kernel, Weights<T> counts, Array<const std::int64_t,
 
 NB_MODULE(_core, m) {
     using heldout::CellSums;
+    using heldout::ConcordanceSums;
     using heldout::Medians;
     using heldout::PrecisionSums;
+    using heldout::RankPrograms;
     using heldout::RankSums;
     using u8 = std::uint8_t;
     using i64 = std::int64_t;
@@ -65,24 +69,36 @@ NB_MODULE(_core, m) {
         },
         "seed"_a, strict("bootstraps"), "attempt"_a, strict("out"), Unlocked());
 
-    nb::class_<RankSums>(m, "RankSums")
-        .def(
-            "__init__",
-            [](RankSums* self, Columns scores, Flags positive, Flags negative) {
-                new (self) RankSums(matrix(scores), positive.data(), negative.data());
-            },
-            strict("scores"), strict("positive"), strict("negative"), Unlocked())
-        .def("all", &all<RankSums, u8, i64>, strict("counts"), strict("out"), Unlocked())
-        .def("all", &all<RankSums, double, double>, strict("counts"), strict("out"), Unlocked())
-        .def("selected", &selected<RankSums, u8, i64>, strict("counts"), strict("columns"), strict("out"), Unlocked())
-        .def("selected", &selected<RankSums, double, double>, strict("counts"), strict("columns"), strict("out"),
+    nb::class_<RankPrograms>(m, "RankPrograms")
+        .def("all", &all<RankPrograms, u8, i64>, strict("counts"), strict("out"), Unlocked())
+        .def("all", &all<RankPrograms, double, double>, strict("counts"), strict("out"), Unlocked())
+        .def("selected", &selected<RankPrograms, u8, i64>, strict("counts"), strict("columns"), strict("out"),
              Unlocked())
+        .def("selected", &selected<RankPrograms, double, double>, strict("counts"), strict("columns"),
+             strict("out"), Unlocked())
         .def(
             "best_out_of_bag",
-            [](const RankSums& sums, Weights<u8> counts, bool greatest, Array<i64, 1> columns, Array<i64, 1> out) {
+            [](const RankPrograms& sums, Weights<u8> counts, bool greatest, Array<i64, 1> columns,
+               Array<i64, 1> out) {
                 heldout::best_out_of_bag(sums, weightings(counts), greatest, columns.data(), out.data());
             },
             strict("counts"), "greatest"_a, strict("columns"), strict("out"), Unlocked());
+    nb::class_<RankSums, RankPrograms>(m, "RankSums")
+        .def(
+            "__init__",
+            [](RankSums* self, Columns scores, Flags positive, Flags negative, std::size_t most_steps) {
+                new (self) RankSums(matrix(scores), positive.data(), negative.data(), most_steps);
+            },
+            strict("scores"), strict("positive"), strict("negative"), "most_steps"_a, Unlocked());
+    nb::class_<ConcordanceSums, RankPrograms>(m, "ConcordanceSums")
+        .def(
+            "__init__",
+            [](ConcordanceSums* self, Columns risks, Array<const std::uint32_t, 1> places,
+               std::optional<Array<const double, 1>> factors, std::size_t most_steps) {
+                new (self) ConcordanceSums(matrix(risks), places.data(), factors ? factors->data() : nullptr,
+                                           most_steps);
+            },
+            strict("risks"), strict("places"), strict("factors").none(), "most_steps"_a, Unlocked());
 
     nb::class_<CellSums>(m, "CellSums")
         .def(
