@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from heldout.errors import HeldoutError, HeldoutWarning, InputError
     from heldout.estimates.comparison import compare_estimates
     from heldout.estimates.from_predictions import estimate
+    from heldout.estimates.from_scores import estimate_from_scores
     from heldout.estimates.types import Estimate, Interval
     from heldout.fold_scores import FoldScores
     from heldout.metrics.base import Response
@@ -39,6 +40,7 @@ __all__ = [
     "compare_estimates",
     "compare_configurations",
     "estimate",
+    "estimate_from_scores",
     "estimates",
     "metrics",
     "selection",
@@ -62,6 +64,7 @@ _HOMES = {
     "compare_configurations": "heldout.paired.compare",
     "compare_estimates": "heldout.estimates.comparison",
     "estimate": "heldout.estimates.from_predictions",
+    "estimate_from_scores": "heldout.estimates.from_scores",
 }
 _PACKAGES = ("estimates", "metrics", "selection", "spaces")
 

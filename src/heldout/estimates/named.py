@@ -9,21 +9,26 @@ from typing import Any
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Method
 from heldout.estimates.bbc import BBC
+from heldout.estimates.bbc_f import BBCF
 from heldout.estimates.binomial import ClopperPearson, Wilson
 from heldout.estimates.cv import CV
 from heldout.estimates.delong import DeLong
 from heldout.estimates.hanley_mcneil import HanleyMcNeil
 from heldout.estimates.hoeffding import Hoeffding
 from heldout.estimates.mabt import MABT
+from heldout.estimates.naive_bootstrap import NaiveBootstrap
 from heldout.estimates.tilting import Tilting
 from heldout.estimates.tt import TT
-from heldout.estimates.types import Estimate
+from heldout.estimates.types import Alternative, Estimate
+from heldout.estimates.wmc import WMC, WMCS
 
 METHODS: Mapping[str, Callable[[], Method]] = MappingProxyType(
     {
         "cv": CV,
         "tt": TT,
         "bbc": BBC,
+        "bbc_f": BBCF,
+        "naive_bootstrap": NaiveBootstrap,
         "delong": DeLong,
         "hanley_mcneil": HanleyMcNeil,
         "tilting": Tilting,
@@ -31,6 +36,8 @@ METHODS: Mapping[str, Callable[[], Method]] = MappingProxyType(
         "wilson": Wilson,
         "clopper_pearson": ClopperPearson,
         "hoeffding": Hoeffding,
+        "wmc": WMC,
+        "wmcs": WMCS,
     }
 )
 """Every method by its name, as it is by default."""
@@ -50,6 +57,21 @@ def method_of(method: Any) -> Method:
         configured: Method = method
         return configured
     raise InputError(f"method must be one of {', '.join(METHODS)} or a method of ho.estimates, got {method!r}.")
+
+
+def check_alternative(method: Any, alternative: Alternative) -> None:
+    """Refuse, before anything is fitted, an interval that the method does not have.
+
+    Raises
+    ------
+    InputError
+    """
+    offered = getattr(None if method is None else method_of(method), "alternatives", (alternative,))
+    if alternative not in offered:
+        raise InputError(
+            f"method '{method_of(method).name}' gives a lower bound only, so it needs alternative='greater', "
+            f"got '{alternative}'."
+        )
 
 
 def answer(method: Method, evidence: Evidence) -> Estimate:

@@ -56,6 +56,8 @@ class TT:
         uncorrected = sign * defined_mean(winners)
         value = uncorrected - sign * bias
         flags = {Flag.NO_INTERVAL: Flag.NO_INTERVAL.filled(method=self.name)}
+        if evidence.n_candidates > 1 and _of_single_rows(evidence):
+            flags[Flag.SINGLE_ROW_FOLDS] = Flag.SINGLE_ROW_FOLDS.filled(candidates=evidence.n_candidates)
         low, high = evidence.metric.range
         if not low <= value <= high:
             flags[Flag.TT_BEYOND_RANGE] = Flag.TT_BEYOND_RANGE.filled(
@@ -74,3 +76,10 @@ class TT:
                 "n_folds_used": len(in_folds),
             },
         )
+
+
+def _of_single_rows(evidence: Evidence) -> bool:
+    """Whether each fold holds one row (leave-one-out): a repeat has as many folds as there are rows."""
+    assert evidence.repeat_of_split is not None
+    folds = np.unique(evidence.repeat_of_split, return_counts=True)[1]
+    return bool((folds == evidence.n_rows_used).all())

@@ -76,8 +76,9 @@ class Estimate:
     selected_name : str
     metric, method : str
     n_rows_used : int
+        0 where only scores were given.
     distribution : ndarray of shape (B,) or None
-        The bootstrapped scores behind value and interval.
+        The bootstrapped scores behind value and interval; (B R,) where each of R repeats was drawn by itself.
     selection_frequency : ndarray of shape (C,) or None
         Share of bootstraps that selected each configuration.
     flags : mapping of Flag to str
@@ -161,7 +162,7 @@ class Estimate:
             ("uncorrected", f"{self.uncorrected:.4g}"),
             ("optimism", f"{self.optimism:.4g}"),
             ("selected", html.escape(self.selected_name)),
-            ("rows", str(self.n_rows_used)),
+            ("rows", str(self.n_rows_used or "unknown")),
         ]
         cells = "".join(f"<tr><th style='text-align:left'>{name}</th><td>{shown}</td></tr>" for name, shown in rows)
         notes = "".join(f"<li>{html.escape(message)}</li>" for message in self.flags.values())

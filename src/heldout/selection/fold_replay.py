@@ -67,8 +67,9 @@ class FoldReplay:
 
     def defined(self, counts: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """(L,): whether each metric has a score in some drawn split."""
-        scored = ~np.isnan(self.scores).all(axis=1)
-        return np.asarray(((counts > 0)[:, :, None] & scored).any(axis=1).all(axis=1))
+        scored = np.asarray(~np.isnan(self.scores).all(axis=1))
+        held = np.asarray(((counts > 0)[:, :, None] & scored).any(axis=1))
+        return np.asarray(held.all(axis=1))
 
     @property
     def _reads_repeats(self) -> bool:

@@ -1,0 +1,294 @@
+"""``ho.estimate_from_scores``: the corrected performance where nothing is left but the scores of the splits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout._seeding import RandomState, entropy_of
+from heldout.columns import array_of, counted, distinct, numbers_of
+from heldout.errors import InputError
+from heldout.estimates.asking import warn_of
+from heldout.estimates.base import Evidence, Settings
+from heldout.estimates.gather import TIES, settings_provenance
+from heldout.estimates.intervals import check_interval_settings
+from heldout.estimates.named import answer, method_of
+from heldout.estimates.of_search import OpaqueMetric
+from heldout.estimates.race import failed_sentence
+from heldout.estimates.types import Alternative, Estimate
+from heldout.estimates.wmc import WMC, WMCS
+from heldout.fold_scores import FoldScores
+from heldout.metrics.base import Metric, oriented
+from heldout.selection import rule_of
+from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, SelectionRule
+from heldout.selection.fold_replay import FoldReplay
+from heldout.wording import Flag
+
+Floats = NDArray[np.float64]
+
+
+def estimate_from_scores(
+    scores: Any,
+    *,
+    greater_is_better: bool | None = None,
+    method: Any,
+    test_share: float | None = None,
+    repeats: Any = None,
+    names: Sequence[str] | None = None,
+    metric: str = "score",
+    range: tuple[float, float] = (-np.inf, np.inf),
+    selection: Any = "best",
+    n_bootstraps: int = 1000,
+    confidence_level: float = 0.95,
+    alternative: Alternative = "two-sided",
+    random_state: RandomState = None,
+) -> Estimate:
+    """Estimate the performance of the best of C configurations from the scores of their splits.
+
+    Parameters
+    ----------
+    scores : array-like or table of shape (splits, C), or FoldScores
+        The score (or loss) of each configuration in each split, such as the ``split*_test_score`` of a finished
+        search. NaN where there is none: a configuration without a score in a split that others have a score in is
+        no candidate, and a split without any score is left out. The columns of a table name its configurations.
+    greater_is_better : bool
+        Whether the numbers are scores (True) or losses (False); ``FoldScores`` know it.
+    method : str or method
+        "tt", "bbc_f", "wmc", "wmcs" or "cv", or a configured method of ``ho.estimates`` that reads fold scores.
+    test_share : float, optional
+        The share of rows that each split tests, between 0 and 1: for "wmc" and "wmcs", which are for repeated
+        subsampling, and needed there.
+    repeats : array-like of shape (splits,), optional
+        The repeat that each split belongs to; one repeat by default.
+    names : sequence of str, optional
+        Of the configurations.
+    metric : str
+        What the scores are called in the result.
+    range : (float, float)
+        The least and the greatest possible score, where one-sided intervals end on their open side.
+    selection : str or rule
+        How the winner is chosen, here and again in every bootstrap.
+    n_bootstraps : int
+    confidence_level : float
+    alternative : "two-sided", "greater" or "less"
+        "greater" bounds how bad the performance can be, "less" how good.
+    random_state : int, RandomState, Generator or None
+
+    Returns
+    -------
+    Estimate
+        In the units of ``scores``; ``n_rows_used`` is 0 where the scores do not say.
+
+    Raises
+    ------
+    InputError
+        When the scores cannot be used as they are, or a setting would do nothing.
+
+    Warns
+    -----
+    HeldoutWarning
+        When configurations failed, or there is no estimate; the flags say so too.
+
+    References
+    ----------
+    Tibshirani and Tibshirani (2009); Paraschakis et al. (2024); Bernau, Augustin and Boulesteix (2013).
+
+    Examples
+    --------
+    >>> import heldout as ho
+    >>> losses = [[0.2, 0.4], [0.4, 0.2], [0.3, 0.5]]  # the first configuration wins two of three folds
+    >>> found = ho.estimate_from_scores(losses, greater_is_better=False, method="tt")
+    >>> round(found.uncorrected, 6), round(found.value, 6)  # it loses .2 to the best of the second fold
+    (0.3, 0.366667)
+    """
+    check_interval_settings(n_bootstraps, confidence_level, alternative)
+    chosen = method_of(method)
+    held = _fold_scores(scores, greater_is_better, repeats)
+    measured = OpaqueMetric(metric, held.greater_is_better, range=_checked_range(range, held.values))
+    if test_share is not None and not isinstance(chosen, WMC | WMCS):
+        raise InputError(
+            f"test_share={test_share!r} is for 'wmc' and 'wmcs', not for '{chosen.name}'; leave it out."
+        )
+    evidence = _evidence(
+        held,
+        measured,
+        names=_names(scores, names, held.n_configurations),
+        rule=rule_of(selection),
+        settings=Settings(n_bootstraps, confidence_level, alternative, entropy_of(random_state)),
+        test_share=_checked_share(test_share),
+    )
+    found = answer(chosen, evidence)
+    warn_of(found, stacklevel=2)
+    return found
+
+
+def _evidence(
+    held: FoldScores,
+    metric: Metric,
+    *,
+    names: tuple[str, ...],
+    rule: SelectionRule,
+    settings: Settings,
+    test_share: float | None,
+) -> Evidence:
+    candidates, failed = _race(held.values)
+    if not candidates.size:
+        first = min(failed)
+        raise InputError(
+            f"all {len(names)} configurations failed, so nothing can be estimated; the first: {names[first]}: "
+            f"{failed[first]}."
+        )
+    flags: dict[Flag, str] = {}
+    if failed:
+        flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(names, failed)
+    scores = held.values[:, candidates]
+    unscored = int(np.isnan(scores).all(axis=1).sum())
+    if unscored:
+        flags[Flag.UNSCORED_SPLITS] = Flag.UNSCORED_SPLITS.filled(unscored=unscored, total=held.n_splits)
+    if held.n_splits - unscored < 2:
+        raise InputError(
+            f"at least 2 splits with scores are needed, got {held.n_splits - unscored}; give a row a split and a "
+            "column a configuration."
+        )
+    replay = FoldReplay(
+        rule, oriented(metric, scores)[:, :, None], candidates, [{} for _ in names], [metric.name], held.repeat
+    )
+    return Evidence(
+        metric=metric,
+        names=names,
+        candidates=candidates,
+        winner=_winner(replay),
+        settings=settings,
+        matrix=None,
+        fold_scores=scores,
+        n_rows_used=_rows_tested(held),
+        repeat_of_split=held.repeat,
+        fold_replay=replay,
+        test_share=test_share,
+        flags=flags,
+        provenance={
+            **settings_provenance(settings),
+            "aggregate": "folds",
+            "selection": rule.name,
+            "ties": TIES,
+            "n_splits": held.n_splits,
+            "n_repeats": len(np.unique(held.repeat)),
+            "n_configurations": len(names),
+            "n_candidates": len(candidates),
+        },
+    )
+
+
+def _race(values: Floats) -> tuple[NDArray[np.intp], dict[int, str]]:
+    """The candidates, and why the others are none: as it is with predictions of rows."""
+    absent = np.isnan(values)
+    empty = absent.all(axis=0)
+    failed = dict.fromkeys(np.flatnonzero(empty).tolist(), "it has no score")
+    scored = ~absent.all(axis=1)
+    for column in np.flatnonzero(absent[scored].any(axis=0) & ~empty).tolist():
+        failed[column] = "it has no score in a split that others have one in"
+    return np.array([j for j in np.arange(values.shape[1]) if j not in failed], dtype=np.intp), failed
+
+
+def _winner(replay: FoldReplay) -> int:
+    try:
+        column = int(replay.choose(np.ones((1, replay.n_splits), dtype=np.uint8))[0])
+    except SelectionFailedError as error:
+        raise InputError(f"the selection rule '{replay.rule.name}' failed on the scores: {error}.") from error
+    if column == NONE_CHOSEN:
+        raise InputError(f"the selection rule '{replay.rule.name}' chose no configuration.")
+    return int(replay.candidates[column])
+
+
+def _rows_tested(held: FoldScores) -> int:
+    """The rows that the first repeat tests; 0 where that is not known."""
+    if held.test_rows is None:
+        return 0
+    return int(held.test_rows[held.repeat == held.repeat[0]].sum())
+
+
+def _fold_scores(scores: Any, greater_is_better: bool | None, repeats: Any) -> FoldScores:
+    if isinstance(scores, FoldScores):
+        for name, value in (("greater_is_better", greater_is_better), ("repeats", repeats)):
+            if value is not None:
+                raise InputError(
+                    f"{name}= says what an array is, but FoldScores know that themselves; leave it out."
+                )
+        values, known = _checked_values(scores.values), scores.greater_is_better
+        repeat = np.asarray(scores.repeat)
+        if repeat.shape != (len(values),):
+            raise InputError(f"FoldScores need the repeat of each of {len(values)} splits, got {repeat.shape}.")
+        return FoldScores(values, known, repeat.astype(np.intp), scores.test_rows)
+    if not isinstance(greater_is_better, bool | np.bool_):
+        raise InputError(
+            f"greater_is_better must be True (scores) or False (losses), got {greater_is_better!r}; it is never "
+            "guessed."
+        )
+    values = _checked_values(scores)
+    return FoldScores(values, bool(greater_is_better), _repeat_of_split(repeats, len(values)))
+
+
+def _checked_values(scores: Any) -> Floats:
+    values = numbers_of(array_of(scores, "scores"), "scores")
+    if values.ndim != 2 or 0 in values.shape:
+        raise InputError(
+            f"scores must be of shape (splits, configurations), none of them 0, got {values.shape}; for one "
+            "configuration use scores.reshape(-1, 1)."
+        )
+    infinite = np.argwhere(np.isinf(values))
+    if len(infinite):
+        split, column = infinite[0].tolist()
+        raise InputError(
+            f"scores must be finite or NaN, got {values[split, column]} in split {split} of configuration {column} "
+            "(both counted from 0); leave the configuration out, or mark what failed as NaN."
+        )
+    return values
+
+
+def _repeat_of_split(repeats: Any, n_splits: int) -> NDArray[np.intp]:
+    if repeats is None:
+        return np.zeros(n_splits, dtype=np.intp)
+    labels = array_of(repeats, "repeats")
+    if labels.shape != (n_splits,):
+        raise InputError(f"repeats must hold a label for each of the {n_splits} splits, got shape {labels.shape}.")
+    return distinct(labels, "repeats")[1].astype(np.intp)
+
+
+def _names(scores: Any, names: Sequence[str] | None, n_configurations: int) -> tuple[str, ...]:
+    if names is not None:
+        if isinstance(names, str) or len(names) != n_configurations:
+            raise InputError(
+                f"names must hold one for each of {counted(n_configurations, 'configuration')}, got {names!r}."
+            )
+        return tuple(str(name) for name in names)
+    if hasattr(scores, "columns") and hasattr(scores, "to_numpy"):
+        return tuple(str(column) for column in scores.columns)
+    return tuple(f"configuration {j}" for j in np.arange(n_configurations))
+
+
+def _checked_range(given: Any, values: Floats) -> tuple[float, float]:
+    try:
+        low, high = (float(end) for end in given)
+    except (TypeError, ValueError):
+        raise InputError(f"range must be two numbers, the least and greatest score, got {given!r}.") from None
+    if not low < high:
+        raise InputError(f"range must go from the least to the greatest score, got {given!r}.")
+    beyond = values[(values < low) | (values > high)]
+    if beyond.size:
+        raise InputError(f"scores must lie in the range [{low:g}, {high:g}], got {beyond[0]:g}; give their range.")
+    return low, high
+
+
+def _checked_share(test_share: Any) -> float | None:
+    if test_share is None:
+        return None
+    numeric = isinstance(test_share, float | np.floating)
+    if not numeric or not 0 < test_share < 1:
+        raise InputError(
+            f"test_share must lie between 0 and 1, got {test_share!r}: the share of rows that each split tests, .2 "
+            "where it trains on 80 %."
+        )
+    return float(test_share)

@@ -1,0 +1,198 @@
+"""NB: bootstrap the winner alone, as if nobody had chosen it. A baseline for the methods that replay the choice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout import wording
+from heldout.errors import InputError
+from heldout.estimates.base import Evidence, conclude, needs_folds, needs_predictions
+from heldout.estimates.fold_draws import (
+    FoldBlock,
+    draws_of_folds,
+    flags_of_folds,
+    map_folds,
+    means_of_drawn,
+    needs_two_folds,
+    scored_in,
+    splits_of_repeats,
+    winners_mean,
+)
+from heldout.estimates.intervals import percentile_interval
+from heldout.estimates.resampling import (
+    check_matrix_drawable,
+    draws_of,
+    flags_of_draws,
+    share_defined,
+    undrawable,
+    unstratifiable,
+)
+from heldout.estimates.types import Estimate
+from heldout.kernels.blocks import map_blocks
+from heldout.kernels.draws import UndefinedDrawsError, always
+from heldout.metrics.base import quiet_if_foreign
+from heldout.wording import Flag
+
+UNITS = ("rows", "folds")
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The bootstrapped scores of the winner, and what came of drawing them."""
+
+    scores: NDArray[np.float64]
+    redraws: int
+    defined_share: float = 1.0
+
+
+@dataclass(frozen=True)
+class NaiveBootstrap:
+    """The percentile bootstrap (Efron 1979) of the winner's score, ignoring that it was selected.
+
+    The value is the winner's score as it stands, and the interval lies between the percentiles of its B
+    bootstrapped scores. ``standard_error`` is their standard deviation. All three take the winner as named
+    beforehand, so they are flagged as uncorrected; the method is the baseline NB of Paraschakis et al. (2024).
+
+    Attributes
+    ----------
+    unit : "rows" or "folds"
+        Draw rows (whole groups where there are such, with the draws that bbc makes) and score the drawn ones; or
+        draw the winner's K fold scores and average them, as the article does with B = 500, in each repeat by
+        itself.
+    stratify : bool
+        Draw rows within classes; flagged, as it conditions on the share of each class.
+    """
+
+    unit: Literal["rows", "folds"] = "rows"
+    stratify: bool = False
+    name: str = "naive_bootstrap"
+    draws: bool = True
+    sources: tuple[str, ...] = ("efron1979", "paraschakis2024", "salmon2011")
+
+    def __post_init__(self) -> None:
+        if self.unit not in UNITS:
+            raise InputError(f"unit must be one of {', '.join(UNITS)}, got {self.unit!r}.")
+        if self.stratify and self.unit == "folds":
+            raise InputError("stratify=True draws rows within classes, so it is for unit='rows'; leave it out.")
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """Rows are drawn from predictions, folds from their scores."""
+        return frozenset({"predictions" if self.unit == "rows" else "fold scores"})
+
+    @property
+    def scored(self) -> Literal["as asked", "folds"]:
+        """Folds are averaged whatever was asked for."""
+        return "as asked" if self.unit == "rows" else "folds"
+
+    def unfit(self, evidence: Evidence) -> str | None:
+        """It needs what it draws."""
+        if self.unit == "folds":
+            return needs_folds(evidence) or needs_two_folds(evidence)
+        return needs_predictions(evidence) or (unstratifiable(evidence) if self.stratify else None)
+
+    def estimate(self, evidence: Evidence) -> Estimate:
+        """Bootstrap the winner.
+
+        Raises
+        ------
+        InputError
+            When a bootstrap cannot be drawn on which the metric is defined.
+        """
+        drawn = self._rows(evidence) if self.unit == "rows" else self._folds(evidence)
+        defined = drawn.scores[~np.isnan(drawn.scores)]
+        settings = evidence.settings
+        interval = (
+            percentile_interval(defined, evidence.metric, settings.confidence_level, settings.alternative)
+            if defined.size
+            else None
+        )
+        finite = defined.size > 1 and bool(np.isfinite(defined).all())
+        uncorrected = evidence.uncorrected if self.unit == "rows" else winners_mean(evidence)
+        return conclude(
+            evidence,
+            self,
+            uncorrected,
+            uncorrected=uncorrected,
+            interval=interval,
+            standard_error=float(defined.std(ddof=1)) if finite else None,
+            distribution=drawn.scores,
+            flags=self._flags(evidence, drawn, len(drawn.scores) - len(defined)),
+            provenance={
+                "quantity": wording.QUANTITY_NAIVE,
+                "unit": self.unit,
+                "value": "the winner's score as it stands, not the mean of its bootstrapped scores",
+                "n_bootstraps": settings.n_bootstraps,
+                "stratified": self.stratify,
+                "redrawn": drawn.redraws,
+            },
+        )
+
+    def _rows(self, evidence: Evidence) -> Drawn:
+        matrix = evidence.matrix
+        assert matrix is not None, "unfit says so"
+        check_matrix_drawable(evidence, matrix)
+        # The draws of bbc, except that nothing is scored out of the bag, so that nothing need be defined there.
+        draws = replace(
+            draws_of(matrix, evidence, stratify=self.stratify),
+            defined_in_bag=matrix.scores.defined,
+            defined_out_of_bag=always,
+        )
+        column = evidence.winner_column
+
+        def block(first: int, last: int) -> Drawn:
+            counts, redraws = draws.block(first, last)
+            scores = matrix.scores.selected(counts, np.full(last - first, column, dtype=np.intp))
+            return Drawn(scores, redraws, share_defined(matrix.scores, counts))
+
+        try:
+            with quiet_if_foreign([evidence.metric]):
+                blocks = map_blocks(block, evidence.settings.n_bootstraps, n_threads=evidence.settings.n_threads)
+        except UndefinedDrawsError as error:
+            raise InputError(undrawable(matrix, evidence, str(error))) from error
+        return Drawn(
+            np.concatenate([each.scores for each in blocks]),
+            sum(each.redraws for each in blocks),
+            float(np.mean([each.defined_share for each in blocks])),
+        )
+
+    def _folds(self, evidence: Evidence) -> Drawn:
+        parts = [part for splits in splits_of_repeats(evidence) for part in self._of_repeat(evidence, splits)]
+        return Drawn(np.concatenate([part.scores for part in parts]), sum(part.redraws for part in parts))
+
+    def _of_repeat(self, evidence: Evidence, splits: NDArray[np.intp]) -> list[FoldBlock]:
+        assert evidence.fold_scores is not None, "unfit says so"
+        winners = evidence.fold_scores[splits, evidence.winner_column]
+        draws = draws_of_folds(
+            evidence, splits, defined_in_bag=scored_in(winners[:, None]), defined_out_of_bag=always
+        )
+
+        def block(first: int, last: int) -> FoldBlock:
+            counts, redraws = draws.block(first, last)
+            scores = means_of_drawn(np.broadcast_to(winners, counts.shape), counts)
+            return FoldBlock(np.full(len(counts), evidence.winner_column), scores, redraws)
+
+        return map_folds(block, evidence)
+
+    def _flags(self, evidence: Evidence, drawn: Drawn, undefined: int) -> dict[Flag, str]:
+        flags: dict[Flag, str] = {}
+        if evidence.n_candidates > 1:
+            flags[Flag.UNCORRECTED] = Flag.UNCORRECTED.filled(candidates=evidence.n_candidates)
+            flags[Flag.SELECTION_IGNORED] = Flag.SELECTION_IGNORED.filled()
+        if self.stratify:
+            flags[Flag.STRATIFIED] = Flag.STRATIFIED.filled()
+        if self.unit == "folds":
+            flags |= flags_of_folds(evidence)
+        needs = "a fold with a score" if self.unit == "folds" else None
+        flags |= flags_of_draws(
+            evidence, total=len(drawn.scores), undefined=undefined, redraws=drawn.redraws, needs=needs
+        )
+        if drawn.defined_share < 0.5:
+            flags[Flag.MOSTLY_UNDEFINED_FOLDS] = Flag.MOSTLY_UNDEFINED_FOLDS.filled(
+                metric=evidence.metric.name, share=1 - drawn.defined_share
+            )
+        return flags
