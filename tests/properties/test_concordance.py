@@ -1,4 +1,4 @@
-"""The compiled kernel of concordant pairs equals its specification: exactly, or to rounding where weights are real."""
+"""The compiled kernel of concordant pairs equals its specification; to rounding where weights are real."""
 
 from __future__ import annotations
 
