@@ -1,0 +1,165 @@
+"""``ho.compare_estimates``: every method as alone, on the same draws; the others say why not."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import heldout as ho
+from heldout.estimates import BBC, CV, METHODS
+
+N, C = 120, 6
+
+
+@pytest.fixture
+def asked() -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, N)
+    scores = y[:, None] * rng.random(C) + rng.random((N, C))
+    return {
+        "y_true": y,
+        "predictions": scores,
+        "metric": "roc_auc",
+        "folds": np.arange(N) % 8,
+        "n_bootstraps": 100,
+        "random_state": 3,
+    }
+
+
+def test_each_estimate_is_that_of_the_method_alone(asked: dict[str, Any]) -> None:
+    found = ho.compare_estimates(**asked)
+
+    assert {"cv", "tt", "bbc"} <= set(found)
+    for name, estimate in found.items():
+        assert estimate.to_dict() == ho.estimate(**asked, method=name).to_dict(), name
+
+
+def test_every_method_has_an_estimate_or_a_reason_in_the_order_of_methods(asked: dict[str, Any]) -> None:
+    found = ho.compare_estimates(**asked)
+
+    assert {*found.estimates, *found.refused} == set(METHODS)
+    assert not set(found.estimates) & set(found.refused)
+    assert list(found.estimates) == [name for name in METHODS if name in found]
+    assert all(reason and not reason.endswith(".") for reason in found.refused.values())
+    for name in found.refused:
+        with pytest.raises(ho.InputError):
+            ho.estimate(**asked, method=name)
+
+
+def test_a_seed_that_is_drawn_is_the_same_for_all(asked: dict[str, Any]) -> None:
+    found = ho.compare_estimates(**asked | {"random_state": None})
+
+    assert len({estimate.provenance["entropy"] for estimate in found.values()}) == 1
+
+
+def test_what_one_method_lacks_is_said_and_the_others_answer(asked: dict[str, Any]) -> None:
+    found = ho.compare_estimates(**asked | {"folds": None}, methods=["tt", "cv", "bbc"])
+
+    assert list(found) == ["cv", "bbc"]
+    assert found.refused == {"tt": "it compares scores fold by fold; give folds=, a label a row"}
+    with pytest.raises(KeyError, match="tt does not apply: it compares scores fold by fold"):
+        found["tt"]
+
+
+def test_configured_methods_and_names_of_ones_own(asked: dict[str, Any]) -> None:
+    named = ho.compare_estimates(**asked, methods={"plain": BBC(), "uncorrected": "cv"})
+
+    assert list(named) == ["plain", "uncorrected"]
+    assert named.main == "plain"
+    assert named["plain"].to_dict() == ho.estimate(**asked).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("methods", "said"),
+    [
+        ("bbc", "methods must be 'all' or a list of methods such as"),
+        ([], "methods must be 'all' or a list"),
+        (["bbc", BBC()], "methods holds 'bbc' twice"),
+        (["bbc", "nonsense"], "method must be one of"),
+    ],
+)
+def test_methods_that_cannot_be_compared_are_refused(asked: dict[str, Any], methods: Any, said: str) -> None:
+    with pytest.raises(ho.InputError, match=said):
+        ho.compare_estimates(**asked, methods=methods)
+
+
+def test_where_none_applies_the_reason_is_raised(asked: dict[str, Any]) -> None:
+    with pytest.raises(ho.InputError, match=r"^it compares scores fold by fold; give folds=, a label a row\.$"):
+        ho.compare_estimates(**asked | {"folds": None}, methods=["tt"])
+    one_class = asked | {"y_true": np.eye(1, N, dtype=int)[0]}
+    with pytest.raises(ho.InputError, match="class 1 has 1 row"):
+        ho.compare_estimates(**one_class, methods=["bbc"])
+
+
+def test_warnings_come_once_however_many_methods_say_them(asked: dict[str, Any]) -> None:
+    asked["predictions"][:, 2] = np.inf
+
+    with pytest.warns(ho.HeldoutWarning) as caught:
+        ho.compare_estimates(**asked, methods=["cv", "bbc", "tt"])
+
+    assert [str(warning.message) for warning in caught] == [
+        "1 of 6 configurations failed and were no candidates: configuration 2 (it predicted an infinite value)."
+    ]
+
+
+def test_the_main_one_is_bbc_else_the_first_with_an_interval(asked: dict[str, Any]) -> None:
+    found = ho.compare_estimates(**asked, methods=["cv", "tt", "bbc"])
+
+    assert found.main == "bbc"
+    assert type(found)({"cv": found["cv"], "tt": found["tt"]}, {}).main == "cv"
+    assert type(found)({"cv": found["cv"], "other": found["bbc"]}, {}).main == "other"
+
+
+def test_the_frame_has_a_row_a_method(asked: dict[str, Any]) -> None:
+    found = ho.compare_estimates(**asked, methods=["cv", "bbc"])
+    frame = found.to_frame()
+
+    assert frame.columns.tolist() == [
+        "method", "value", "low", "high", "uncorrected", "optimism", "selected_name", "n_rows_used", "flags",
+        "quantity",
+    ]  # fmt: skip
+    assert frame["method"].tolist() == ["cv", "bbc"]
+    assert frame["value"].tolist() == [found["cv"].value, found["bbc"].value]
+    assert math.isnan(frame["low"][0]) and frame["low"][1] == found["bbc"].interval.low
+    assert frame["flags"][0] == "no_interval, uncorrected" and "whole search" in frame["quantity"][1]
+
+
+def test_the_text_is_a_table(asked: dict[str, Any]) -> None:
+    found = ho.compare_estimates(**asked | {"folds": None}, methods=["cv", "tt", "bbc"])
+    lines = str(found).splitlines()
+
+    assert lines[0] == f"roc_auc, {found['bbc'].selected_name}"
+    assert lines[1].split() == ["method", "value", "interval", "uncorrected", "optimism", "note"]
+    assert lines[2].split()[:3] == ["cv", f"{found['cv'].value:.4f}", "none"]
+    assert lines[3].split()[:3] == [">", "bbc", f"{found['bbc'].value:.4f}"]
+    assert lines[4] == "tt does not apply: it compares scores fold by fold; give folds=, a label a row"
+    assert lines[1].index("interval") == lines[3].index(f"{found['bbc'].interval.low:.4f}")
+    assert repr(found) == "Comparison(roc_auc: cv, bbc; 1 do not apply)"
+    assert found._repr_html_().count("<tr") == 3
+
+
+def test_json_holds_everything(asked: dict[str, Any]) -> None:
+    found = ho.compare_estimates(**asked | {"folds": None}, methods=[CV(), "tt"])
+
+    document = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert document == {
+        "main": "cv",
+        "estimates": {"cv": found["cv"].to_dict()},
+        "refused": {"tt": "it compares scores fold by fold; give folds=, a label a row"},
+    }
+
+
+def test_every_method_on_the_largest_usual_matrix_takes_seconds() -> None:
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 500)
+    scores = rng.random((500, 766)) + 0.3 * y[:, None]
+
+    started = time.process_time()
+    ho.compare_estimates(y, scores, metric="roc_auc", folds=np.arange(500) % 10, random_state=0)
+
+    assert time.process_time() - started < 20  # 3 s on one idle core; a slow one and the NumPy kernels have room
