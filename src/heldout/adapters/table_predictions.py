@@ -1,37 +1,37 @@
-"""Held-out predictions to and from a table: a row a data row, a column a configuration.
+"""Held-out predictions from a table of anyone's: which column is what, and which rows are the same.
 
-A table that heldout writes says in its metadata (``Table.roles``) what each column is, and so reads back as the
-same ``HeldOutPredictions``, repeats and probabilities of several classes included. Of any other table the
-user names the target and the columns that are no predictions; every remaining column is a configuration.
+The user names the target and the columns that are no predictions; every remaining column is a configuration's. A
+table that heldout wrote says itself what its columns are (``table_predictions_own``).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.adapters.table_predictions_repeats import places_of_repeats
 from heldout.adapters.tables import Table, counted, quoted, reads_as_number
 from heldout.errors import InputError
-from heldout.metrics.base import Metric, Response
-from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
-from heldout.task import Task, TaskKind, Truth, checked_groups, checked_weights, codes_of, labels_text
-
-OWN_COLUMNS = ("row", "repeat", "fold", "group", "weight")
-"""Columns of a table that heldout writes, before the target and the configurations."""
-
+from heldout.predictions import HeldOutPredictions
 
 _NO_CONFIGURATION = {
     **dict.fromkeys(("fold", "folds"), "--fold"),
     **dict.fromkeys(("group", "groups"), "--group"),
     **dict.fromkeys(("weight", "weights", "sample_weight"), "--weight"),
-    **dict.fromkeys(("row", "id", "index", "repeat", "unnamed: 0"), "--exclude"),
+    **dict.fromkeys(("repeat", "repeats"), "--repeat"),
+    **dict.fromkeys(("row", "id", "index"), "--row"),
+    "unnamed: 0": "--exclude",
 }
 """Names that no configuration has, and the option that a column of that name is for."""
+
+MATCHED_BY_ORDER = (
+    "The rows of the {repeats} repeats were matched by their order in the file; --row COL matches them by a name."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +41,15 @@ class TablePredictions:
     Attributes
     ----------
     y_true : ndarray of shape (N,)
+        For survival a structured array of ``event`` and ``time``.
     predictions : HeldOutPredictions or pandas.DataFrame
-        The latter with a column a configuration.
-    folds, groups, sample_weight : ndarray of shape (N,) or None
+        The latter with a row a line of the file, and a column (or one a class) for each configuration.
+    folds : ndarray of shape (N,) or (N, R), or None
+    groups, sample_weight : ndarray of shape (N,) or None
+    places : ndarray of int, shape (N, R), or None
+        The line of the data frame that holds a row in a repeat; None with ``HeldOutPredictions``.
+    remarks : tuple of str
+        What was assumed, each a sentence.
     """
 
     y_true: NDArray[Any]
@@ -51,19 +57,23 @@ class TablePredictions:
     folds: NDArray[Any] | None = None
     groups: NDArray[Any] | None = None
     sample_weight: NDArray[Any] | None = None
+    places: NDArray[np.intp] | None = None
+    remarks: tuple[str, ...] = ()
 
     @property
-    def n_configurations(self) -> int:
-        if isinstance(self.predictions, HeldOutPredictions):
-            return self.predictions.n_configurations
-        return int(self.predictions.shape[1])
+    def held(self) -> HeldOutPredictions | None:
+        """The predictions where the table was heldout's own."""
+        return self.predictions if isinstance(self.predictions, HeldOutPredictions) else None
 
 
 def predictions_from_table(
     table: Table,
     target: str,
     *,
+    event: str | None = None,
     fold: str | None = None,
+    repeat: str | None = None,
+    row: str | None = None,
     group: str | None = None,
     weight: str | None = None,
     exclude: Sequence[str] = (),
@@ -73,22 +83,56 @@ def predictions_from_table(
     Parameters
     ----------
     table : Table
+        A line for each row, or for each row and repeat.
     target : str
-        Column of true values.
+        Column of true values; with ``event``, of the times to the event or to censoring.
+    event : str, optional
+        Column that says whether the event was seen at that time: 0 and 1, or true and false.
     fold, group, weight : str, optional
         Columns that say in which fold a row was held out, to which group it belongs, and how much it counts.
+    repeat, row : str, optional
+        Columns that say of which repeat a line is, and of which row; without ``row`` the lines of each repeat are
+        the same rows in the same order.
     exclude : sequence of str
-        Columns that are nothing of these, such as the number of the row.
+        Columns that are nothing of these.
 
     Raises
     ------
     InputError
-        When a column is unknown or has two uses, no configuration is left, or one has no predictions at all.
+        When a column is unknown or has two uses, no configuration is left or one has no predictions at all, or
+        the repeats are not of the same rows.
     """
-    roles = {"the target": target, "the folds": fold, "the groups": group, "the weights": weight}
+    roles = {
+        "the target": target, "the event": event, "the folds": fold, "the repeats": repeat, "the rows": row,
+        "the groups": group, "the weights": weight,
+    }  # fmt: skip
     named = {purpose: name for purpose, name in roles.items() if name is not None}
     columns = {purpose: table.column(name, purpose) for purpose, name in named.items()}
-    used = [*named.values(), *exclude]
+    predictions = _left_over(table, [*named.values(), *exclude], exclude)
+    for purpose, column in columns.items():
+        _check_complete(column, purpose)
+    weights = columns.get("the weights")
+    if weights is not None:
+        _check_numbers(weights, "the weights")
+    once = ("the target", "the event", "the groups", "the weights")
+    shared = {what: columns[what] for what in once if what in columns}
+    places = places_of_repeats(columns.get("the repeats"), columns.get("the rows"), shared, len(predictions))
+    first = places[:, 0]
+    folds = labels_of_column(columns.get("the folds"))
+    by_order = places.shape[1] > 1 and row is None
+    return TablePredictions(
+        y_true=_truth(columns, first),
+        predictions=predictions,
+        folds=None if folds is None else folds[places] if places.shape[1] > 1 else folds[first],
+        groups=None if group is None else labels_of_column(columns["the groups"])[first],
+        sample_weight=None if weights is None else weights.to_numpy()[first],
+        places=places,
+        remarks=(MATCHED_BY_ORDER.format(repeats=places.shape[1]),) if by_order else (),
+    )
+
+
+def _left_over(table: Table, used: list[str], exclude: Sequence[str]) -> Any:
+    """The columns of predictions: those that have no other use."""
     for name in exclude:
         table.column(name, "one to leave out")
     twice = [name for name, times in Counter(used).items() if times > 1]
@@ -106,18 +150,39 @@ def predictions_from_table(
             f"{quoted(empty)} of {table.name} {'has' if len(empty) == 1 else 'have'} no predictions at all, only "
             f"missing values; leave {'it' if len(empty) == 1 else 'them'} out (--exclude), or mend the file."
         )
-    for purpose, column in columns.items():
-        _check_complete(column, purpose)
-    weights = columns.get("the weights")
-    if weights is not None and weights.dtype.kind not in "iuf":
-        raise InputError(f"the weights column {weight!r} must hold numbers, got {weights.iloc[0]!r}.")
-    return TablePredictions(
-        y_true=_labels(columns["the target"]),
-        predictions=predictions,
-        folds=_labels(columns.get("the folds")),
-        groups=_labels(columns.get("the groups")),
-        sample_weight=None if weights is None else weights.to_numpy(),
-    )
+    return predictions
+
+
+def _truth(columns: Mapping[str, Any], first: NDArray[np.intp]) -> NDArray[Any]:
+    """The target, or times and events as scikit-survival keeps them."""
+    target = columns["the target"]
+    if "the event" not in columns:
+        return np.asarray(labels_of_column(target)[first])
+    _check_numbers(target, "the target (times)")
+    seen = _events(columns["the event"])
+    both = np.empty(len(first), dtype=[("event", bool), ("time", np.float64)])
+    both["event"], both["time"] = seen[first], target.to_numpy()[first]
+    return both
+
+
+def _events(column: Any) -> NDArray[np.bool_]:
+    """Whether the event was seen, from 0 and 1, or from true and false as booleans or text."""
+    words = column.map(lambda value: str(value).lower())
+    meanings = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
+    strange = ~words.isin(list(meanings))
+    if strange.any():
+        first = int(strange.to_numpy().argmax())
+        raise InputError(
+            f"the event column {column.name!r} must hold 1 (the event was seen) or 0 (censored), or true and "
+            f"false, got {column.iloc[first]!s} in row {first + 1}."
+        )
+    return np.asarray(words.map(meanings).to_numpy().astype(bool))
+
+
+def _check_numbers(column: Any, purpose: str) -> None:
+    if column.dtype.kind not in "iuf":
+        stranger = next((value for value in column if not reads_as_number(value)), column.iloc[0])
+        raise InputError(f"{purpose} column {column.name!r} must hold numbers, got {stranger!r}.")
 
 
 def _check_complete(column: Any, purpose: str) -> None:
@@ -130,7 +195,8 @@ def _check_complete(column: Any, purpose: str) -> None:
         )
 
 
-def _labels(column: Any) -> Any:
+def labels_of_column(column: Any) -> Any:
+    """A column as an array, text as NumPy's own."""
     if column is None:
         return None
     array = column.to_numpy()
@@ -147,214 +213,3 @@ def _check_left_over(names: Sequence[str]) -> None:
                 f"column {name!r} would be read as a configuration, which its name does not suggest; say {use}"
                 f"--exclude {name} (or rename it if it is one)."
             )
-
-
-def check_kinds(found: TablePredictions, truth: Truth, metric: Metric) -> None:
-    """Refuse text among numbers, and numbers beside labels, naming the column, value and row.
-
-    Raises
-    ------
-    InputError
-    """
-    if isinstance(found.predictions, HeldOutPredictions):
-        return
-    frame = found.predictions
-    if truth.kind is TaskKind.MULTICLASS:
-        _check_labels_of_several_classes(frame, truth, metric)
-    texts = [name for name in frame.columns if frame[name].dtype.kind not in "iufb"]
-    needs_numbers = truth.kind is TaskKind.REGRESSION or Response.LABELS not in metric.responses
-    for name in texts:
-        present = frame[name].dropna()
-        is_number = present.map(reads_as_number).astype(bool)
-        if is_number.all() or not (needs_numbers or is_number.mean() > 0.5):
-            continue
-        stranger = present[~is_number]
-        why = f"{metric.name} needs numbers" if needs_numbers else "most of its other rows hold numbers"
-        raise InputError(
-            f"column {name!r} holds {stranger.iloc[0]!r} in row {stranger.index[0] + 1}, but {why}; mend the file, "
-            "or leave the column out (--exclude)."
-        )
-    numeric = [name for name in frame.columns if name not in texts]
-    if texts and numeric:
-        raise InputError(
-            f"{quoted(numeric)} hold numbers and {quoted(texts)} text; predictions must be all scores or all "
-            "labels: leave one kind out (--exclude)."
-        )
-
-
-def _check_labels_of_several_classes(frame: Any, truth: Truth, metric: Metric) -> None:
-    """A column a configuration holds one thing a row: of several classes the label, no probabilities."""
-    instead = (
-        "probabilities of several classes cannot be read from a table yet (in Python heldout.estimate takes them, "
-        "as an array of rows x configurations x repeats x classes)"
-    )
-    assert truth.classes is not None
-    if Response.LABELS not in metric.responses:
-        raise InputError(
-            f"{metric.name} needs {' or '.join(metric.responses)}, and {instead}; use a metric of labels such as "
-            "accuracy, with columns of labels."
-        )
-    known = {*truth.classes.tolist(), *map(str, truth.classes.tolist())}
-    for name in frame.columns:
-        present = frame[name].dropna()
-        strange = present[~present.isin(known)]
-        if not len(strange):
-            continue
-        value, row = strange.iloc[0], strange.index[0] + 1
-        has_decimals = frame[name].dtype.kind == "f" and bool((present != present.round()).any())
-        why = (
-            f"; with {truth.n_classes} classes a column must hold labels: {instead}"
-            if has_decimals
-            else "; mend the file, or leave the column out (--exclude)"
-        )
-        raise InputError(
-            f"column {name!r} holds {value!s} in row {row}, which is none of the target's classes "
-            f"({labels_text(truth.classes)}){why}."
-        )
-
-
-def table_of_predictions(
-    task: Task, predictions: HeldOutPredictions, metric: Metric, target: str
-) -> tuple[Any, dict[str, Any]]:
-    """The predictions that a metric reads as a table, with what each column is.
-
-    Returns
-    -------
-    frame : pandas.DataFrame
-        One row for each data row and repeat: ``row``, ``repeat``, ``fold``, ``group`` and ``weight`` where there
-        are any, the target, then a column a configuration (of several classes: one a configuration and class).
-    roles : dict
-        JSON-safe; ``predictions_from_own_table`` reads the frame back by it.
-    """
-    import pandas as pd
-
-    array = predictions.for_metric(metric)
-    n_rows, n_configurations, n_repeats = array.shape[:3]
-    response = _response_held(predictions, metric)
-    names = _distinct(predictions.names, taken=(*OWN_COLUMNS, target))
-    target_name = target if target not in OWN_COLUMNS else f"{target} (target)"
-    classes = predictions.classes
-    columns: dict[str, Any] = {
-        "row": np.tile(np.arange(n_rows), n_repeats),
-        "repeat": np.repeat(np.arange(n_repeats), n_rows),
-    }
-    if predictions.folds is not None:
-        columns["fold"] = predictions.folds.T.ravel()
-    if task.groups is not None:
-        columns["group"] = np.tile(task.groups, n_repeats)
-    if task.sample_weight is not None:
-        columns["weight"] = np.tile(task.sample_weight, n_repeats)
-    columns[target_name] = np.tile(task.truth.labels(), n_repeats)
-    outputs: list[list[str]] = []
-    for j in range(n_configurations):
-        long = np.moveaxis(array[:, j], 1, 0).reshape(n_rows * n_repeats, -1)
-        heads = [names[j]] if array.ndim == 3 else [f"{names[j]} = {label}" for label in _listed(classes)]
-        for head, values in zip(heads, long.T, strict=True):
-            columns[head] = _readable(values, classes) if response is Response.LABELS else values
-        outputs.append(heads)
-    roles = {
-        "target": target_name,
-        "kind": task.truth.kind.value,
-        "metric": metric.name,
-        "response": response.value,
-        "classes": None if classes is None else _listed(classes),
-        "positive": predictions.positive,
-        "names": list(predictions.names),
-        "columns": outputs,
-        "failed": {str(position): reason for position, reason in predictions.failed.items()},
-        "exchangeable": predictions.exchangeable,
-        "training_rows": predictions.training_rows,
-    }
-    return pd.DataFrame(columns), roles
-
-
-def predictions_from_own_table(table: Table) -> TablePredictions:
-    """Read back what ``table_of_predictions`` wrote."""
-    frame, roles = table.frame, table.roles
-    n_rows = int(frame["row"].max()) + 1
-    n_repeats = int(frame["repeat"].max()) + 1
-    response = Response(roles["response"])
-    classes = None if roles["classes"] is None else np.asarray(roles["classes"])
-    several = len(roles["columns"][0]) > 1
-
-    def by_row(column: str) -> NDArray[Any]:
-        return np.asarray(frame[column].to_numpy().reshape(n_repeats, n_rows).T)
-
-    def of_configuration(heads: Sequence[str]) -> NDArray[Any]:
-        stacked = np.stack([by_row(head) for head in heads], axis=-1)
-        return stacked if several else stacked[..., 0]
-
-    array = np.stack([of_configuration(heads) for heads in roles["columns"]], axis=1)
-    if response is Response.LABELS:
-        array = _codes(array, classes)
-    predictions = HeldOutPredictions(
-        {response: array},
-        tuple(roles["names"]),
-        by_row("fold").astype(np.int32) if "fold" in frame else None,
-        classes,
-        roles["positive"],
-        {int(position): reason for position, reason in roles["failed"].items()},
-        roles["exchangeable"],
-        roles["training_rows"],
-    )
-    first = frame["repeat"].to_numpy() == 0
-    kept = {name: frame[name].to_numpy()[first] for name in ("group", "weight") if name in frame}
-    y_true = _labels(frame[roles["target"]][first])
-    if classes is not None:
-        y_true = y_true.astype(classes.dtype)
-    return TablePredictions(
-        y_true,
-        predictions,
-        None,
-        checked_groups(kept.get("group"), n_rows),
-        checked_weights(kept.get("weight"), n_rows),
-    )
-
-
-def guessed_metric(truth: Truth, found: TablePredictions) -> str:
-    """A metric that the predictions can be scored by: ranks where they are scores, else labels or R²."""
-    if truth.kind is TaskKind.REGRESSION:
-        return "r2"
-    if truth.kind is TaskKind.BINARY and not isinstance(found.predictions, HeldOutPredictions):
-        numeric = all(dtype.kind in "iuf" for dtype in found.predictions.dtypes)
-        assert truth.classes is not None
-        labels = set(truth.classes.tolist())
-        if numeric and not all(set(found.predictions[name].dropna()) <= labels for name in found.predictions):
-            return "roc_auc"
-    return "accuracy"
-
-
-def _response_held(predictions: HeldOutPredictions, metric: Metric) -> Response:
-    return next(response for response in metric.responses if response in predictions.responses)
-
-
-def _distinct(names: Sequence[str], taken: Sequence[str]) -> list[str]:
-    """Column names that differ from each other and from the other columns."""
-    seen: Counter[str] = Counter(taken)
-    distinct = []
-    for name in names:
-        seen[name] += 1
-        distinct.append(name if seen[name] == 1 else f"{name} #{seen[name]}")
-    return distinct
-
-
-def _listed(classes: NDArray[Any] | None) -> list[Any]:
-    assert classes is not None
-    return list(classes.tolist())
-
-
-def _readable(codes: NDArray[Any], classes: NDArray[Any] | None) -> NDArray[Any]:
-    assert classes is not None
-    labels = classes.astype(object)[np.where(codes == UNPREDICTED_LABEL, 0, codes)]
-    labels[codes == UNPREDICTED_LABEL] = None
-    return np.asarray(labels)
-
-
-def _codes(array: NDArray[Any], classes: NDArray[Any] | None) -> NDArray[np.int32]:
-    assert classes is not None
-    from heldout.task import missing
-
-    absent = missing(array)
-    codes = np.full(array.shape, UNPREDICTED_LABEL, dtype=np.int32)
-    codes[~absent] = codes_of(array[~absent].astype(classes.dtype), classes)
-    return codes

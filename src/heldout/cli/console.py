@@ -59,6 +59,12 @@ class Console:
             for line in others:
                 self._print(" " * (width + 2) + line)
 
+    def lines(self, lines: Sequence[str]) -> None:
+        """The result for people, as lines that are ready."""
+        if not self.as_json:
+            for line in lines:
+                self._print(line)
+
     def document(self, document: Mapping[str, Any]) -> None:
         """The result for machines."""
         if self.as_json:

@@ -9,6 +9,7 @@ from heldout.wording import number_text
 
 if TYPE_CHECKING:
     from heldout.cli.tune import Plan
+    from heldout.estimates.comparison import Comparison
     from heldout.estimates.types import Estimate, Interval
     from heldout.result import Evaluation
 
@@ -23,13 +24,44 @@ def estimate_rows(estimate: Estimate) -> list[tuple[str, str]]:
         rows.append(("uncorrected", _number(estimate.uncorrected, decimals)))
     else:
         rows += [
-            ("corrected", f"{_number(estimate.value, decimals)} by {estimate.method}"),
+            (value_label(estimate), f"{_number(estimate.value, decimals)} by {estimate.method}"),
             ("interval", "none" if estimate.interval is None else _interval(estimate.interval, decimals)),
             ("uncorrected", _number(estimate.uncorrected, decimals)),
             ("optimism", _number(estimate.optimism, decimals)),
         ]
     notes = list(estimate.flags.values())
     return rows + ([("note" if len(notes) == 1 else "notes", "\n".join(notes))] if notes else [])
+
+
+def value_label(estimate: Estimate) -> str:
+    """What the value is called: corrected, unless the estimate itself says that it is not."""
+    return "value" if "uncorrected" in estimate.flags else "corrected"
+
+
+def comparison_lines(comparison: Comparison) -> list[str]:
+    """The table of several methods with the main one marked, its notes, and why the others do not apply."""
+    from heldout.estimates.comparison import HEADINGS, aligned
+    from heldout.report.numbers import scale_of
+
+    main = comparison[comparison.main]
+    decimals = scale_of(str(main.metric), True, main).decimals
+    headings = tuple(_interval_heading(comparison) if heading == "interval" else heading for heading in HEADINGS)
+    lines = [f"{main.metric} of {main.selected_name}", ""]
+    lines += aligned([headings, *comparison.rows(decimals)])
+    if main.flags:
+        lines += ["", f"About {comparison.main}:", *(f"- {sentence}" for sentence in main.flags.values())]
+    if comparison.refused:
+        lines += ["", "These do not apply:"]
+        lines += aligned([(f"- {name}:", reason) for name, reason in comparison.refused.items()])
+    return lines
+
+
+def _interval_heading(comparison: Comparison) -> str:
+    interval = next((found.interval for found in comparison.values() if found.interval is not None), None)
+    if interval is None:
+        return "interval"
+    sides = "" if interval.alternative == "two-sided" else f", {interval.alternative}"
+    return f"interval ({interval.confidence_level * 100:.4g}%{sides})"
 
 
 def search_rows(evaluation: Evaluation, files: dict[str, str], n_resumed: int) -> list[tuple[str, str]]:

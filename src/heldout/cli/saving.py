@@ -60,7 +60,7 @@ def write_predictions(evaluation: Evaluation, metric: Metric, target: str, folde
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from heldout.adapters.table_predictions import table_of_predictions
+    from heldout.adapters.table_predictions_own import table_of_predictions
 
     frame, roles = table_of_predictions(evaluation.task, evaluation.predictions, metric, target)
     if evaluation.estimate is not None:

@@ -6,11 +6,12 @@ import os
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from heldout.cli.console import Console
+from heldout.cli.estimate_words import in_words_of_options
 from heldout.cli.group import Interrupted, interrupts_ignored, stops_like_ctrl_c
 from heldout.cli.result import search_document, search_rows
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from heldout.adapters.table_task import TableTask
     from heldout.cli.folder import OutputFolder
     from heldout.configurations import Configurations
+    from heldout.estimates.types import Alternative
     from heldout.fitting import Scoring
     from heldout.folds import Folds
     from heldout.result import Evaluation
@@ -42,6 +44,7 @@ class Options:
     method: str
     n_bootstraps: int
     confidence_level: float
+    alternative: str
     n_jobs: int
     engine: str
     seed: int
@@ -99,6 +102,9 @@ class Plan:
 )
 @click.option("--n-bootstraps", type=int, default=1000, show_default=True, help="Bootstraps of bbc.")
 @click.option("--confidence-level", type=float, default=0.95, show_default=True, help="Of the interval.")
+@click.option(
+    "--alternative", default="two-sided", show_default=True, help="two-sided, greater (a lower bound) or less."
+)
 @click.option("--n-jobs", type=int, default=-1, show_default=True, help="Processes; -1 uses every core.")
 @click.option("--engine", default="local", show_default=True, help="Where to fit: local processes.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same result.")
@@ -155,6 +161,7 @@ def _check(wanted: Options) -> None:
     from heldout.errors import InputError
     from heldout.estimates import METHODS
     from heldout.estimates.intervals import check_interval_settings
+    from heldout.estimates.named import check_alternative
     from heldout.spaces import PRESETS
 
     allowed = {"--method": (wanted.method, (*METHODS, "none")), "--preset": (wanted.preset, PRESETS)}
@@ -179,7 +186,10 @@ def _check(wanted: Options) -> None:
         raise InputError(f"--repeats must be at least 1, got {wanted.repeats}.")
     if wanted.cv < 2:
         raise InputError(f"--cv must be at least 2, got {wanted.cv}; use 5 or 10 folds.")
-    check_interval_settings(wanted.n_bootstraps, wanted.confidence_level, "two-sided")
+    check_interval_settings(wanted.n_bootstraps, wanted.confidence_level, wanted.alternative)
+    with in_words_of_options():
+        method = None if wanted.method == "none" else wanted.method
+        check_alternative(method, cast("Alternative", wanted.alternative))
 
 
 def _folder(wanted: Options) -> OutputFolder:
@@ -307,6 +317,7 @@ def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console)
                 None if wanted.method == "none" else wanted.method,
                 n_bootstraps=wanted.n_bootstraps,
                 confidence_level=wanted.confidence_level,
+                alternative=cast("Alternative", wanted.alternative),
             ),
             store=SQLiteStore(folder.run_file, accept_changed_code=wanted.accept_changed_code, one_run=True),
             resume=wanted.resume,

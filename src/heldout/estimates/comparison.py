@@ -23,12 +23,15 @@ from heldout.estimates.gather import Aggregate
 from heldout.estimates.named import METHODS, method_of
 from heldout.estimates.responses import ResponseName
 from heldout.estimates.types import Alternative, Estimate, Interval
-from heldout.wording import number_text
+from heldout.wording import Flag, number_text
 
 MAIN = "bbc"
 """The method whose row is marked where it applies; else the first that has an interval, else the first."""
 
 SIGNIFICANT_DIGITS = 4
+SEEN_IN_THE_ROW = (Flag.NO_INTERVAL, Flag.OTHER_CONFIGURATION)
+"""Flags that need no note where interval and winner are shown."""
+
 HEADINGS = ("", "method", "value", "interval", "uncorrected", "optimism", "note")
 
 
@@ -74,7 +77,8 @@ class Comparison(Mapping[str, Estimate]):
         common = set.intersection(*said) if len(said) > 1 else set()
         notes = {}
         for name, estimate in self.estimates.items():
-            words = [flag.value.replace("_", " ") for flag in estimate.flags if flag not in common]
+            mine = [flag for flag in estimate.flags if flag not in common and flag not in SEEN_IN_THE_ROW]
+            words = [flag.value.replace("_", " ") for flag in mine]
             if estimate.selected != main.selected:
                 words.append(f"of {estimate.selected_name}")
             notes[name] = ", ".join(words)

@@ -18,6 +18,7 @@ from heldout.estimates.types import Estimate, json_safe
 from heldout.report.diagnostics import Diagnostics
 from heldout.report.numbers import Scale
 from heldout.report.ranking import Ranking
+from heldout.wording import Flag
 
 HISTOGRAM_BINS = 40
 
@@ -94,6 +95,37 @@ class MetricRow:
 
 
 @dataclass(frozen=True)
+class MethodRow:
+    """One method's answer, for reports that compare several.
+
+    Attributes
+    ----------
+    title : str
+        The method's name for people.
+    is_main : bool
+        Whether it is the estimate that the report is about.
+    winner : str
+        The configuration that it is of, where that is another than the report's.
+    notes : tuple of str
+        Sentences of its own flags.
+    how : tuple of str
+        How it arrives at its number, and what it estimates.
+    """
+
+    name: str
+    title: str
+    is_main: bool
+    value: float | None
+    low: float | None
+    high: float | None
+    uncorrected: float | None
+    optimism: float | None
+    winner: str
+    notes: tuple[str, ...]
+    how: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Entry:
     """A label and what it says."""
 
@@ -132,6 +164,11 @@ class ReportContent:
     metrics : tuple of MetricRow
         Empty for a single metric.
     metrics_sentence : str
+    methods : tuple of MethodRow
+        The same question answered by several methods; empty where one was asked.
+    methods_sentence : str
+    refused : tuple of Entry
+        Methods that do not apply, and why.
     ranking : Ranking or None
     parameters : tuple of Parameter
     diagnostics : Diagnostics or None
@@ -153,6 +190,9 @@ class ReportContent:
     distribution: Distribution | None = None
     metrics: tuple[MetricRow, ...] = ()
     metrics_sentence: str = ""
+    methods: tuple[MethodRow, ...] = ()
+    methods_sentence: str = ""
+    refused: tuple[Entry, ...] = ()
     ranking: Ranking | None = None
     parameters: tuple[Parameter, ...] = ()
     diagnostics: Diagnostics | None = None
@@ -188,7 +228,7 @@ def headline_of(
             sentence=wording.no_estimate_sentence(scale.title),
         )  # fmt: skip
     low, high = scale.ends(estimate.interval)
-    is_corrected = estimate.method != "cv"
+    is_corrected = estimate.method != "cv" and Flag.UNCORRECTED not in estimate.flags
     value, before = scale.shown(estimate.value), scale.shown(estimate.uncorrected)
     headline = Headline(
         metric=scale,
@@ -201,10 +241,16 @@ def headline_of(
         optimism=_finite(estimate.optimism),
         is_corrected=is_corrected,
         winner=winner,
-        sentence=wording.METHOD_SENTENCES["cv"]
+        sentence=wording.method_sentence(estimate.method, _bootstraps(estimate))
         if not is_corrected or before is None or value is None
         else wording.optimism_sentence(
-            wording.in_sentence(scale.title), before, value, estimate.optimism, candidates, decimals=scale.decimals
+            wording.in_sentence(scale.title),
+            before,
+            value,
+            estimate.optimism,
+            candidates,
+            decimals=scale.decimals,
+            method=estimate.method,
         ),
         quote="",
     )
@@ -217,7 +263,7 @@ def _quoted(headline: Headline, candidates: int, rows: int, folds: str) -> Headl
         headline.metric.title,
         wording.number_text(headline.value, headline.metric.decimals),
         interval,
-        headline.method,
+        headline.method if headline.is_corrected else "cv",
         candidates,
         folds,
         rows,
@@ -279,6 +325,28 @@ def metric_row(name: str, estimate: Estimate, scale: Scale, *, chose: bool) -> M
     )
 
 
+def method_row(name: str, estimate: Estimate, scale: Scale, *, main: bool, same_winner: bool) -> MethodRow:
+    """One method's line in the table of several."""
+    low, high = scale.ends(estimate.interval)
+    return MethodRow(
+        name=name,
+        title=wording.method_title(name),
+        is_main=main,
+        value=scale.shown(estimate.value),
+        low=low,
+        high=high,
+        uncorrected=scale.shown(estimate.uncorrected),
+        optimism=_finite(estimate.optimism),
+        winner="" if same_winner else estimate.selected_name,
+        notes=tuple(estimate.flags.values()),
+        how=method_sentences(estimate),
+    )
+
+
+def _bootstraps(estimate: Estimate) -> int | None:
+    return None if estimate.distribution is None else len(estimate.distribution)
+
+
 def _finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
@@ -288,9 +356,10 @@ def method_sentences(estimate: Estimate | None) -> tuple[str, ...]:
     if estimate is None:
         return ()
     provenance: Mapping[str, Any] = estimate.provenance
-    bootstraps = None if estimate.distribution is None else len(estimate.distribution)
-    how = wording.method_sentence(estimate.method, bootstraps)
+    how = wording.method_sentence(estimate.method, _bootstraps(estimate))
+    shrinkage = provenance.get("shrinkage")
+    drawn_in = "" if shrinkage is None else wording.CALIBRATED_INTERVAL.format(shrinkage=shrinkage)
     quantity = provenance.get("quantity")
     rows = provenance.get("training_rows")
     what = wording.quantity_sentence(str(quantity), rows) if quantity else ""
-    return tuple(sentence for sentence in (how, what) if sentence)
+    return tuple(sentence for sentence in (how, drawn_in, what) if sentence)

@@ -156,7 +156,7 @@ def _figures(content: ReportContent) -> dict[str, Any]:
 def _captions(content: ReportContent) -> dict[str, str]:
     captions = {
         "distribution": "" if content.distribution is None
-        else wording.distribution_caption(content.distribution.bootstraps),
+        else wording.distribution_caption(content.distribution.bootstraps, content.headline.method),
         "roc": wording.ROC_CAPTION,
         "calibration": wording.CALIBRATION_CAPTION,
         "fitted": wording.FITTED_CAPTION,

@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 import heldout as ho
-from heldout.metrics import metric_named
+from heldout.estimates.asking import ask
+from heldout.estimates.bbc import BBC
+from heldout.estimates.named import answer
 from heldout.references import REFERENCES
 from heldout.report import estimate_content, report_content
 from heldout.report.content import ReportContent, distribution_of
-from heldout.report.gathering import _moment, _rows_text
+from heldout.report.entries import _moment, rows_text
 from heldout.report.numbers import scale_of
 from heldout.result import Evaluation
 from heldout.task import truth_of
@@ -59,8 +61,8 @@ def test_facts_count_what_was_done(make_evaluation: Make) -> None:
 
 
 def test_numbers_as_labels_are_told_from_counts() -> None:
-    assert _rows_text(truth_of([3, 1, 3, 3])) == "4 (class 1: 1, class 3: 3)"
-    assert _rows_text(truth_of(["u", "v", "u"])) == "3 (u: 2, v: 1)"
+    assert rows_text(truth_of([3, 1, 3, 3])) == "4 (class 1: 1, class 3: 3)"
+    assert rows_text(truth_of(["u", "v", "u"])) == "3 (u: 2, v: 1)"
 
 
 def test_moments_are_written_for_people() -> None:
@@ -225,10 +227,9 @@ def test_a_bare_estimate_gives_what_predictions_allow(make_evaluation: Make) -> 
     evaluation = make_evaluation()
     truth, predictions = evaluation.task.truth, evaluation.predictions
     shares = predictions.responses[next(r for r in predictions.responses if r == "probabilities")]
-    estimate = ho.estimate(
-        truth.labels(), shares, metric="roc_auc", folds=predictions.folds, n_bootstraps=100, random_state=1
-    )
-    content = estimate_content(estimate, truth, predictions, metric=metric_named("roc_auc"), title="a file")
+    asked = ask(truth.labels(), shares, metric="roc_auc", folds=predictions.folds, n_bootstraps=100, random_state=1)
+    estimate = answer(BBC(), asked.evidence(BBC()))
+    content = estimate_content(estimate, asked, title="a file")
     assert content.title == "a file"
     assert content.headline.value == estimate.value
     assert content.ranking is not None
@@ -236,8 +237,8 @@ def test_a_bare_estimate_gives_what_predictions_allow(make_evaluation: Make) -> 
     assert content.ranking.shown[0].pooled == pytest.approx(estimate.uncorrected)
     assert content.parameters == ()
     assert "Fits" not in labels(content)
-    without_folds = replace(predictions, folds=None, failed={0: "set aside"})
-    bare = estimate_content(estimate, truth, without_folds, metric=metric_named("roc_auc"))
+    without_folds = replace(asked.predictions, folds=None, failed={0: "set aside"})
+    bare = estimate_content(estimate, replace(asked, predictions=without_folds))
     assert bare.ranking is not None
     assert bare.ranking.columns == ("pooled", "selected")
     assert bare.ranking.failures[0].message == "set aside"

@@ -1,0 +1,42 @@
+"""What ``heldout estimate --out DIR`` leaves: the estimate, the comparison, and the report with its plain data."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from heldout.cli.folder import OutputFolder
+    from heldout.estimates.asking import Asked
+    from heldout.estimates.comparison import Comparison
+    from heldout.estimates.types import Estimate
+
+
+def leave(
+    folder: OutputFolder, asked: Asked, result: Estimate | Comparison, *, table: str, command: str
+) -> dict[str, str]:
+    """Write the files; those of an earlier estimate in the folder give way to them.
+
+    Returns
+    -------
+    dict
+        Their paths by name.
+    """
+    from heldout.estimates.types import Estimate
+    from heldout.report import estimate_content, write_report
+
+    single = isinstance(result, Estimate)
+    main = result if isinstance(result, Estimate) else result[result.main]
+    folder.check_writable()
+    content = estimate_content(
+        main, asked, comparison=None if isinstance(result, Estimate) else result, command=command, title=table
+    )
+    written = [folder.write_json("estimate.json", main.to_dict())]
+    if single:
+        with suppress(FileNotFoundError):  # of other methods than this report's
+            (folder.path / "comparison.json").unlink()
+    else:
+        written.append(folder.write_json("comparison.json", result.to_dict()))
+    written.append(folder.write_json("report.json", content.to_dict()))
+    written.append(folder.write("report.html", lambda partial: write_report(content, partial)))
+    return {path.name: str(path) for path in written}

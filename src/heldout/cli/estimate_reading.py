@@ -1,0 +1,201 @@
+"""From the file and the options of ``heldout estimate`` to predictions, target and metric that fit each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from numpy.typing import NDArray
+
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    from heldout.adapters.table_predictions import TablePredictions
+    from heldout.adapters.table_predictions_classes import Heads
+    from heldout.adapters.tables import Table
+    from heldout.cli.console import Console
+    from heldout.cli.estimate import Options
+    from heldout.estimates.responses import ResponseName
+    from heldout.predictions import HeldOutPredictions
+    from heldout.task import Truth
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What was found in the file, every part checked against the others.
+
+    Attributes
+    ----------
+    y_true : ndarray of shape (N,)
+        As in the file; for survival a structured array.
+    truth : Truth
+        The same, coded.
+    held : HeldOutPredictions
+    metric : str
+    groups, sample_weight : ndarray of shape (N,) or None
+    """
+
+    table: Table
+    y_true: NDArray[Any]
+    truth: Truth
+    held: HeldOutPredictions
+    metric: str
+    groups: NDArray[Any] | None
+    sample_weight: NDArray[Any] | None
+
+
+def read(wanted: Options, console: Console) -> Reading:
+    """Read the file, and say what was read.
+
+    Raises
+    ------
+    InputError
+        With one sentence, in the words of the options.
+    """
+    from heldout.adapters.table_predictions_checks import check_kinds
+    from heldout.adapters.table_predictions_classes import heads_of, held_out
+    from heldout.adapters.tables import read_table
+    from heldout.cli.estimate_methods import check_names
+
+    check_names(wanted)
+    table = read_table(wanted.file)
+    found = _predictions(table, wanted)
+    for remark in (*table.remarks, *found.remarks):
+        console.note(remark)
+    truth = _with_positive(_truth(found, wanted), found, wanted.positive)
+    heads = heads_of(found, truth)
+    metric = _metric(wanted, table, truth, found, heads, console)
+    check_kinds(found, heads, truth, metric)
+    _check_folds(wanted, found)
+    if found.held is not None and wanted.threshold is not None:
+        raise InputError(
+            f"--threshold {wanted.threshold:g}: {table.name} was written by heldout, where scores were cut "
+            "already; leave the option out."
+        )
+    if found.held is not None and wanted.response != "auto":
+        raise InputError(
+            f"--response {wanted.response}: {table.name} was written by heldout and says itself what its "
+            "predictions are; leave the option out."
+        )
+    held = held_out(
+        found, heads, truth, metric, response=cast("ResponseName", wanted.response), threshold=wanted.threshold
+    )
+    console.say(_what_was_read(table, truth, found, held))
+    return Reading(table, found.y_true, truth, held, metric.name, found.groups, found.sample_weight)
+
+
+def _predictions(table: Table, wanted: Options) -> TablePredictions:
+    from heldout.adapters.table_predictions import predictions_from_table
+    from heldout.adapters.table_predictions_own import predictions_from_own_table
+
+    own = {name: name for name in ("fold", "group", "weight", "row", "repeat")}
+    own["target"] = table.roles.get("target", "")
+    agreed = all(getattr(wanted, option) in (None, column) for option, column in own.items())
+    if table.roles and agreed and wanted.event is None and {*wanted.exclude} <= {"row", "repeat"}:
+        return predictions_from_own_table(table)
+    if wanted.target is None:
+        raise InputError(f"--target is needed: which column of {table.name} holds the true values?")
+    return predictions_from_table(
+        table,
+        wanted.target,
+        event=wanted.event,
+        fold=wanted.fold,
+        repeat=wanted.repeat,
+        row=wanted.row,
+        group=wanted.group,
+        weight=wanted.weight,
+        exclude=wanted.exclude,
+    )
+
+
+def _truth(found: TablePredictions, wanted: Options) -> Truth:
+    """The target as the metric reads it, or as its values say."""
+    from heldout.metrics import metric_named
+    from heldout.task import TaskKind, no_labels, truth_of
+
+    metric = wanted.metric
+    tasks = None if metric is None else metric_named(metric).tasks
+    if wanted.event is not None:
+        return truth_of(found.y_true, TaskKind.SURVIVAL)
+    if tasks == frozenset({TaskKind.SURVIVAL}):
+        raise InputError(
+            f"--metric {metric} is for times to an event; name the column that says whether the event was seen "
+            "with --event COL."
+        )
+    if found.held is not None and found.held.classes is not None:
+        return truth_of(found.y_true, TaskKind.MULTICLASS, classes=found.held.classes)
+    if tasks is not None and TaskKind.REGRESSION not in tasks:
+        fractions = no_labels(found.y_true)
+        if fractions.any():
+            raise InputError(
+                f"--metric {metric} is for labels, but the target holds numbers with decimals (such as "
+                f"{found.y_true[fractions][0]:.6g}); use a metric of numbers such as r2, or name another --target."
+            )
+        return truth_of(found.y_true, TaskKind.MULTICLASS)
+    if tasks is not None and len(tasks) == 1:
+        return truth_of(found.y_true, TaskKind.REGRESSION)
+    truth = truth_of(found.y_true)
+    # Whole numbers of many values are amounts: no table of predictions has one class for every few rows.
+    if truth.n_classes * 5 > truth.n_rows and found.y_true.dtype.kind in "iuf":
+        return truth_of(found.y_true, TaskKind.REGRESSION)
+    return truth
+
+
+def _with_positive(truth: Truth, found: TablePredictions, label: str | None) -> Truth:
+    """The target with the class that scores point to: that of our own file, else the one asked for."""
+    from heldout.adapters.table_task import code_of_text
+    from heldout.task import labels_text
+
+    own = None if found.held is None else found.held.positive
+    if label is None:
+        return truth if own is None else truth.with_positive(own)
+    code = code_of_text(truth, label)
+    if own is not None and code != own:
+        assert truth.classes is not None
+        raise InputError(
+            f"--positive {label}: the scores in this file point to class {labels_text([truth.classes[own]])}, "
+            "which is fixed since they were made; leave the option out."
+        )
+    return truth.with_positive(code)
+
+
+def _metric(
+    wanted: Options, table: Table, truth: Truth, found: TablePredictions, heads: Heads, console: Console
+) -> Any:
+    from heldout.adapters.table_predictions_checks import guessed_metric
+    from heldout.metrics import check_fits, metric_named
+
+    name = wanted.metric or table.roles.get("metric") or guessed_metric(truth, found, heads)
+    if wanted.metric is None:
+        console.say(f"Metric: {name}. To choose another: --metric NAME.")
+    try:
+        return check_fits(metric_named(name), truth)
+    except InputError as error:
+        raise InputError(f"--metric {name}: {error}") from None
+
+
+def _check_folds(wanted: Options, found: TablePredictions) -> None:
+    """Refuse what compares fold by fold where the folds are not known."""
+    from heldout.estimates import METHODS
+
+    folds = found.folds if found.held is None else found.held.folds
+    by_fold = wanted.method != "all" and METHODS[wanted.method]().reads == {"fold scores"}
+    asking = f"--method {wanted.method}" if by_fold else "--aggregate folds" if wanted.aggregate == "folds" else ""
+    if asking and folds is None:
+        raise InputError(f"{asking} compares scores fold by fold; name the column of folds with --fold.")
+
+
+def _what_was_read(table: Table, truth: Truth, found: TablePredictions, held: HeldOutPredictions) -> str:
+    from heldout.adapters.tables import counted
+    from heldout.task import labels_text
+
+    said = f"{table.name}: {counted(truth.n_rows, 'row')}, {counted(held.n_configurations, 'configuration')}"
+    if found.held is None and held.n_configurations > 1:
+        said += f" ({held.names[0]!r} to {held.names[-1]!r})"
+    if held.n_repeats > 1:
+        said += f", {held.n_repeats} repeats"
+    said += f", {truth.kind.value} target"
+    if truth.positive is None:
+        return f"{said}."
+    otherwise = "" if found.held is not None else "; --positive LABEL says otherwise"
+    return f"{said} (positive class {labels_text([truth.pos_label])}{otherwise})."

@@ -1,0 +1,54 @@
+"""What the library calls its arguments, as the options of ``heldout estimate`` that set them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from heldout.errors import InputError
+
+_SAME_NAME = (
+    "aggregate|alternative|candidates|confidence_level|configuration|evaluation_share|method|metric|n_bootstraps|"
+    "response|selection|threshold"
+)
+_OPTIONS = (
+    (r"\bpos_label(=| cannot| as)", r"--positive\1"),
+    (r"\bfolds=(, a (fold )?label a row)?", "--fold COL"),
+    (r"\bgroups=", "--group COL"),
+    (r"\bsample_weight=", "--weight COL"),
+    (r"\bstratify=True\b", "--stratify"),
+    (r"pass np\.clip\(predictions, 0, 1\)", "round them into [0, 1]"),
+    (r" Pass classes= if there are more\.", ""),
+    (r"; if they are labels, list them as classes=\.", "."),
+)
+
+
+def in_options(text: str) -> str:
+    """A sentence of the library in the words of the command line.
+
+    Examples
+    --------
+    >>> in_options("say response='decision'; give folds=, a label a row")
+    'say --response decision; give --fold COL'
+    """
+    for argument, option in _OPTIONS:
+        text = re.sub(argument, option, text)
+
+    def option_of(found: re.Match[str]) -> str:
+        value = found[2].strip("'\"") if found[2] else ""
+        return f"--{found[1].replace('_', '-')}{' ' + value if value else ''}"
+
+    return re.sub(rf"\b({_SAME_NAME})=('[^']*'|\"[^\"]*\"|[\d.]*\d)?", option_of, text)
+
+
+@contextmanager
+def in_words_of_options() -> Iterator[None]:
+    """What the library refuses meanwhile is said in the words of the command line."""
+    try:
+        yield
+    except InputError as error:
+        said = in_options(str(error))
+        if said == str(error):
+            raise
+        raise InputError(said) from None

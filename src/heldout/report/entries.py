@@ -1,0 +1,136 @@
+"""Facts, settings, sources and what reproduces a number: labels and what they say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout import wording
+from heldout.estimates.types import json_safe
+from heldout.references import REFERENCES
+from heldout.report.content import Citation, Entry
+from heldout.report.diagnostics import Diagnostics
+from heldout.task import TaskKind, Truth
+
+_ELSEWHERE = {"quantity", "sources", "n_rows", "n_configurations", "n_candidates", "n_repeats", "training_rows"}
+_REPRODUCE = {
+    "entropy": "Seed",
+    "kernels": "Kernels",
+    "versions": "Versions",
+    "python": "Python",
+    "platform": "Platform",
+    "started": "Started",
+    "finished": "Finished",
+    "when": "Date",
+    "date": "Date",
+    "command": "Command",
+}
+_SETTINGS = {
+    "task": "Task",
+    "pos_label": "Positive class",
+    "aggregate": "Score of a configuration",
+    "selection": "Selection rule",
+    "ties": "Ties",
+    "grouped": "Groups drawn whole",
+    "weighted": "Rows weighted",
+    "n_bootstraps": "Bootstraps",
+    "redrawn": "Draws redrawn",
+    "n_folds_used": "Folds used",
+}
+
+
+def folds_text(folds: NDArray[np.int32] | None, n_splits: int | None) -> str:
+    """Folds and repeats in words, for the facts and the quotation."""
+    if folds is None:
+        return "held-out predictions"
+    repeats = folds.shape[1]
+    each = int(folds[:, 0].max()) + 1
+    if n_splits is not None and n_splits != each * repeats:
+        return f"{n_splits} splits"
+    return f"{each} folds" if repeats == 1 else f"{repeats} × {each} folds"
+
+
+def rows_text(truth: Truth) -> str:
+    """Rows, and of which classes they are."""
+    rows = f"{truth.n_rows:,}"
+    if truth.kind is TaskKind.REGRESSION or truth.classes is None:
+        return rows
+    counts = truth.class_counts()
+    if len(counts) > 4:
+        return f"{rows} in {len(counts)} classes"
+    numbers = truth.classes.dtype.kind in "iufb"  # "65 1" would be two numbers side by side
+    named = [f"class {label}" if numbers else str(label) for label in truth.classes.tolist()]
+    of_class = ", ".join(f"{label}: {count:,}" for label, count in zip(named, counts.tolist(), strict=True))
+    return f"{rows} ({of_class})"
+
+
+def positive_text(truth: Truth) -> str:
+    """The positive class, empty where there is none."""
+    return "" if truth.positive is None else str(truth.pos_label)
+
+
+def citations_of(estimates: Any, diagnostics: Diagnostics | None) -> tuple[Citation, ...]:
+    """The works behind the numbers that are shown, once each."""
+    keys = [key for estimate in estimates for key in estimate.provenance.get("sources", ())]
+    if diagnostics is not None and diagnostics.calibration is not None:
+        keys.append("wilson1927")
+    works = [REFERENCES[key] for key in dict.fromkeys(keys)]
+    return tuple(Citation(str(work).removesuffix(f" doi:{work.doi}"), work.doi) for work in works)
+
+
+def settings_of(records: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:
+    """What was asked for, from provenance."""
+    rows = []
+    for key, value in _items(records):
+        if key in _ELSEWHERE or key in _REPRODUCE or "fingerprint" in key:
+            continue
+        words = {"aggregate": wording.AGGREGATE_WORDS, "selection": wording.SELECTION_WORDS}.get(key, {})
+        text = words.get(str(value)) or _setting_text(f"{value:,}" if type(value) is int else value)
+        if text and value is not False and (key, value) != ("redrawn", 0):
+            rows.append(Entry(_SETTINGS.get(key, key.replace("_", " ").capitalize()), text))
+    return tuple(rows)
+
+
+def reproduction_of(records: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:
+    """Seed, versions and times, from provenance."""
+    return tuple(
+        Entry(_REPRODUCE.get(key, key.replace("_", " ").capitalize()), _moment(text))
+        for key, value in _items(records)
+        if (key in _REPRODUCE or "fingerprint" in key) and (text := _setting_text(value))
+    )
+
+
+def _moment(text: str) -> str:
+    """A time of ISO 8601 in UTC as people write it; any other text as it is."""
+    found = re.fullmatch(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?\+00:00", text)
+    return f"{found[1]} {found[2]} UTC" if found else text
+
+
+def _items(records: Sequence[Mapping[str, Any]]) -> list[tuple[str, Any]]:
+    """Items of several records, each key once."""
+    merged: dict[str, Any] = {}
+    for record in records:
+        for key, value in record.items():
+            merged.setdefault(str(key), json_safe(value))
+    return list(merged.items())
+
+
+def _setting_text(value: Any) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case dict():
+            return ", ".join(f"{key} {_setting_text(item)}" for key, item in value.items())
+        case list():
+            return ", ".join(_setting_text(item) for item in value)
+        case float():
+            return f"{value:.6g}"
+        case int():
+            return str(value)
+    return str(value)

@@ -1,0 +1,156 @@
+"""From an estimate made from predictions alone, and those of other methods, to the content of a report."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout import wording
+from heldout.estimates.asking import Asked
+from heldout.estimates.base import Evidence
+from heldout.estimates.comparison import Comparison
+from heldout.estimates.gather import gather
+from heldout.estimates.types import Estimate
+from heldout.report.content import (
+    Entry,
+    MethodRow,
+    ReportContent,
+    distribution_of,
+    headline_of,
+    method_row,
+    method_sentences,
+)
+from heldout.report.diagnostics import diagnose
+from heldout.report.entries import citations_of, folds_text, positive_text, reproduction_of, rows_text, settings_of
+from heldout.report.numbers import Scale, scale_of
+from heldout.report.ranking import Ranking, rank_configurations
+
+Floats = NDArray[np.float64]
+
+
+def estimate_content(
+    estimate: Estimate,
+    asked: Asked,
+    *,
+    comparison: Comparison | None = None,
+    command: str | None = None,
+    title: str | None = None,
+) -> ReportContent:
+    """The content of the report on an estimate that was made from predictions alone.
+
+    Parameters
+    ----------
+    estimate : Estimate
+    asked : Asked
+        The question that it answers.
+    comparison : Comparison, optional
+        The answers of several methods, the estimate's among them.
+    command : str, optional
+        The command line or call that made it.
+    title : str, optional
+        Where the predictions come from, for example the name of the file.
+    """
+    evidence = gather(asked.truth, asked.predictions, replace(asked.question, aggregate="pooled"))
+    failures = {
+        index: asked.predictions.failed.get(index, wording.NO_CANDIDATE)
+        for index in sorted(set(range(len(evidence.names))) - set(evidence.candidates.tolist()))
+    }
+    pooled = _pooled(evidence)
+    metric, weights = asked.question.metric, asked.question.sample_weight
+    scale = scale_of(metric.name, metric.greater_is_better, estimate, pooled[evidence.candidates].tolist())
+    diagnostics = diagnose(asked.truth, asked.predictions, estimate.selected, weights)
+    folds = folds_text(asked.predictions.folds, None)
+    estimates = [estimate] if comparison is None else [estimate, *comparison.values()]
+    content = ReportContent(
+        title=title or "",
+        headline=headline_of(
+            estimate,
+            scale,
+            uncorrected=estimate.uncorrected,
+            winner=estimate.selected_name,
+            candidates=len(evidence.candidates),
+            rows=estimate.n_rows_used,
+            folds=folds,
+        ),
+        facts=_facts(asked, len(failures), folds),
+        distribution=distribution_of(estimate, scale),
+        ranking=_ranking(estimate, evidence, pooled, failures, scale),
+        diagnostics=diagnostics,
+        method=method_sentences(estimate),
+        settings=settings_of([estimate.provenance]),
+        flags=tuple(estimate.flags.values()),
+        citations=citations_of(estimates, diagnostics),
+        command=command or "",
+        reproduction=reproduction_of([estimate.provenance]),
+    )
+    if comparison is None:
+        return content
+    return replace(
+        content,
+        methods=_method_rows(comparison, scale),
+        methods_sentence=wording.several_methods_sentence(scale.title, comparison.main),
+        refused=_refused(comparison),
+    )
+
+
+def _ranking(
+    estimate: Estimate, evidence: Evidence, pooled: Floats, failures: dict[int, str], scale: Scale
+) -> Ranking:
+    folds = evidence.fold_scores
+    return rank_configurations(
+        evidence.names,
+        scale,
+        fold_scores=None if folds is None else _over_all(folds, evidence),
+        pooled=pooled,
+        selected=estimate.selection_frequency,
+        winner=estimate.selected,
+        failures=failures,
+        by_mean=estimate.provenance.get("aggregate") == "folds",
+    )
+
+
+def _pooled(evidence: Evidence) -> Floats:
+    """Each configuration's score on all rows (C,), NaN for those that are no candidates."""
+    assert evidence.matrix is not None, "evidence gathered from predictions holds a matrix"
+    return _over_all(evidence.matrix.scores.observed()[None, :], evidence)[0]
+
+
+def _over_all(scores: Floats, evidence: Evidence) -> Floats:
+    """Scores (splits, candidates) as (splits, C), NaN for those that are no candidates."""
+    spread = np.full((len(scores), len(evidence.names)), np.nan)
+    spread[:, evidence.candidates] = scores
+    return spread
+
+
+def _method_rows(comparison: Comparison, scale: Scale) -> tuple[MethodRow, ...]:
+    main = comparison[comparison.main]
+    return tuple(
+        method_row(
+            name, estimate, scale, main=name == comparison.main, same_winner=estimate.selected == main.selected
+        )
+        for name, estimate in comparison.items()
+    )
+
+
+def _refused(comparison: Comparison) -> tuple[Entry, ...]:
+    return tuple(
+        Entry(wording.method_title(name), wording.reason_sentence(reason))
+        for name, reason in comparison.refused.items()
+    )
+
+
+def _facts(asked: Asked, failed: int, folds: str) -> tuple[Entry, ...]:
+    predictions = asked.predictions
+    configurations = f"{predictions.n_configurations:,}" + (f", {failed:,} failed" if failed else "")
+    facts = [
+        Entry("Rows", rows_text(asked.truth)),
+        Entry("Positive class", positive_text(asked.truth)),
+        Entry("Configurations", configurations),
+    ]
+    if predictions.folds is not None:
+        facts.append(Entry("Folds", folds))
+    elif predictions.n_repeats > 1:
+        facts.append(Entry("Repeats", str(predictions.n_repeats)))
+    return tuple(fact for fact in facts if fact.text)
