@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,14 +16,15 @@ from heldout.estimates.base import Evidence, Method, Settings
 from heldout.estimates.from_arrays import checked_held_out, read_predictions
 from heldout.estimates.gather import AGGREGATES, Aggregate, Question, gather
 from heldout.estimates.intervals import check_interval_settings
-from heldout.estimates.responses import ResponseName
+from heldout.estimates.readings import read_as, refuse_labels
+from heldout.estimates.responses import ResponseName, check_settings
 from heldout.estimates.types import Alternative, Estimate
 from heldout.kernels.blocks import effective_threads
 from heldout.metrics import check_fits, metric_named
-from heldout.metrics.base import Metric
+from heldout.metrics.base import Metric, Response
 from heldout.metrics.named import DECLARED
 from heldout.predictions import HeldOutPredictions
-from heldout.selection import rule_of
+from heldout.selection import AverageRank, Rule, Threshold, WeightRule, rule_of
 from heldout.task import (
     TaskKind,
     Truth,
@@ -35,7 +37,7 @@ from heldout.task import (
 )
 from heldout.wording import Flag
 
-WARNED = (Flag.FAILED_CONFIGURATIONS, Flag.UNDEFINED, Flag.SELECTION_NOT_REPLAYABLE)
+WARNED = (Flag.FAILED_CONFIGURATIONS, Flag.UNDEFINED, Flag.SELECTION_NOT_REPLAYABLE, Flag.NO_BOUND)
 """Flags that are warnings too."""
 
 
@@ -101,15 +103,20 @@ def ask(
     named = metric_named(metric)
     truth = _truth(y_true, named, predictions, classes, pos_label)
     measured = check_fits(named, truth)
-    held = _held_out(truth, predictions, measured, response, threshold, folds)
+    rule = rule_of(selection)
+    selected_on = _selected_on(rule, measured, truth)
+    refuse_labels(rule, predictions, response)
+    read = [measured, *(metric for metric in selected_on.values() if metric is not measured)]
+    held = _held_out(truth, predictions, read, rule, response, threshold, folds)
     question = Question(
         metric=measured,
-        selected_on={measured.name: measured},
-        rule=rule_of(selection),
+        selected_on=selected_on,
+        rule=rule,
         aggregate=aggregate,
         settings=Settings(n_bootstraps, confidence_level, alternative, entropy_of(random_state), _threads(n_jobs)),
         groups=checked_groups(groups, truth.n_rows),
         sample_weight=checked_weights(sample_weight, truth.n_rows),
+        threshold=threshold if isinstance(rule, WeightRule) else None,
     )
     return Asked(truth, held, question)
 
@@ -154,11 +161,73 @@ def _truth_of_held(y_true: Any, own: Any, positive: int | None, classes: Any, po
     return truth_of(y_true, TaskKind.MULTICLASS, classes=own, pos_label=pos_label)
 
 
+def _selected_on(rule: Rule, measured: Metric, truth: Truth) -> dict[str, Metric]:
+    """The metrics that a rule reads, by the names that it knows them by."""
+    if isinstance(rule, Threshold) and rule.metric is not None:
+        tuned = _same(check_fits(metric_named(rule.metric), truth), measured)
+        return {tuned.name: tuned}
+    if not isinstance(rule, AverageRank):
+        return {measured.name: measured}
+    if rule.metrics is None:
+        raise InputError(
+            "selection='average_rank' ranks by several metrics, and here none are scored besides; name them: "
+            "ho.selection.AverageRank(['roc_auc', 'log_loss'])."
+        )
+    found = [_same(check_fits(metric_named(metric), truth), measured) for metric in rule.metrics]
+    return dict(zip(rule.metric_names or (), found, strict=True))
+
+
+def _same(metric: Metric, measured: Metric) -> Metric:
+    """The measured one where it is that, so that it is computed once."""
+    return measured if metric == measured else metric
+
+
 def _held_out(
-    truth: Truth, predictions: Any, metric: Metric, response: ResponseName, threshold: float | None, folds: Any
+    truth: Truth,
+    predictions: Any,
+    metrics: Sequence[Metric],
+    rule: Rule,
+    response: ResponseName,
+    threshold: float | None,
+    folds: Any,
 ) -> HeldOutPredictions:
-    read = checked_held_out if isinstance(predictions, HeldOutPredictions) else read_predictions
-    return read(truth, predictions, metric, response=response, threshold=threshold, folds=folds)
+    """Predictions in every response that some metric reads."""
+    check_settings(response, threshold)
+    threshold = _threshold_of_reading(rule, metrics, threshold)
+    standing = [read_as(rule, metric, truth) for metric in metrics]
+    if isinstance(predictions, HeldOutPredictions):
+        for metric in standing:
+            predictions = checked_held_out(
+                truth, predictions, metric, response=response, threshold=threshold, folds=folds
+            )
+        return predictions
+    # A threshold is for those that read labels; where none does, it is refused as one that does nothing.
+    cuts = [Response.LABELS in metric.responses for metric in standing]
+    held = [
+        read_predictions(
+            truth,
+            predictions,
+            metric,
+            response=response,
+            threshold=threshold if cut or not any(cuts) else None,
+            folds=folds,
+        )
+        for metric, cut in zip(standing, cuts, strict=True)
+    ]
+    responses = {kind: array for each in held for kind, array in each.responses.items()}
+    failed = {column: why for each in held for column, why in each.failed.items()}
+    return replace(held[0], responses=responses, failed=failed)
+
+
+def _threshold_of_reading(rule: Rule, metrics: Sequence[Metric], threshold: float | None) -> float | None:
+    """Where predictions are cut as they are read: those that are averaged are cut afterwards."""
+    if threshold is not None and isinstance(rule, Threshold):
+        raise InputError(
+            f"threshold={threshold} says where to cut, and selection='{rule.name}' tunes just that; leave one out "
+            f"(or try a few: ho.selection.Threshold(grid=[{threshold}, ...]))."
+        )
+    averaged = isinstance(rule, WeightRule) and any(Response.LABELS in metric.responses for metric in metrics)
+    return None if averaged else threshold
 
 
 def _threads(n_jobs: Any) -> int:

@@ -10,8 +10,9 @@ import numpy as np
 
 from heldout import wording
 from heldout.estimates.base import Evidence, Matrix, conclude, needs_predictions
-from heldout.estimates.two_part import needs_one_chosen
+from heldout.estimates.two_part import needs_one_chosen, without_bags
 from heldout.estimates.types import Estimate, Interval
+from heldout.metrics.base import Metric
 from heldout.wording import Flag
 
 
@@ -65,11 +66,9 @@ class Hoeffding:
             return reason
         matrix, metric = evidence.matrix, evidence.metric
         assert matrix is not None, "needs_predictions says so"
-        if not metric.row_wise:
-            return f"it bounds means of one loss a row, such as accuracy, and {metric.name} is none"
-        if not np.isfinite(metric.range).all():
-            low, high = metric.range
-            return f"it needs losses within a range, and {metric.name} ranges from {low:g} to {high:g}"
+        refused = self.unfit_metric(metric)
+        if refused:
+            return refused
         if matrix.grouped:
             return "it takes rows as independent, and here they come in groups"
         if evidence.repeat_of_split is not None and np.bincount(evidence.repeat_of_split).max() > 1:
@@ -81,8 +80,18 @@ class Hoeffding:
             return "it needs every row predicted in every repeat"
         return needs_one_chosen(matrix)
 
+    def unfit_metric(self, metric: Metric) -> str | None:
+        """Why it is not for this metric; None where it is."""
+        if not metric.row_wise:
+            return f"it bounds means of one loss a row, such as accuracy, and {metric.name} is none"
+        low, high = metric.range
+        if not np.isfinite([low, high]).all():
+            return f"it needs losses within a range, and {metric.name} ranges from {low:g} to {high:g}"
+        return None
+
     def estimate(self, evidence: Evidence) -> Estimate:
         """The winner's score on the development set, with its simultaneous interval."""
+        evidence = without_bags(evidence)
         matrix, metric, settings = evidence.matrix, evidence.metric, evidence.settings
         assert matrix is not None, "unfit says so"
         level = float(str(settings.confidence_level))  # as written: the .9 of np.float32(.9)

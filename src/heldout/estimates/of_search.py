@@ -14,14 +14,14 @@ from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Evidence, Method, Settings, conclude
 from heldout.estimates.gather import AGGREGATES, TIES, Aggregate, Question, gather, settings_provenance
 from heldout.estimates.intervals import check_interval_settings
-from heldout.estimates.named import answer, method_of
+from heldout.estimates.named import answer, check_alternative, method_of
 from heldout.estimates.race import failed_sentence, incomplete_sentence
 from heldout.estimates.types import Alternative, Estimate
 from heldout.fold_scores import FoldScores
 from heldout.kernels.blocks import effective_threads
 from heldout.metrics.base import Metric, Needs, Response, Statistic
 from heldout.predictions import HeldOutPredictions
-from heldout.selection import SelectionRule, rule_of
+from heldout.selection import SelectionRule, configuration_rule_of
 from heldout.selection.fold_replay import FoldReplay
 from heldout.task import TaskKind, Truth
 from heldout.wording import Flag
@@ -72,7 +72,7 @@ class Estimation:
     @property
     def rule(self) -> SelectionRule:
         """The selection rule itself."""
-        return rule_of(self.selection)
+        return configuration_rule_of(self.selection)
 
     @property
     def draws(self) -> bool:
@@ -89,7 +89,8 @@ class Estimation:
         if self.aggregate not in AGGREGATES:
             raise InputError(f"aggregate must be 'folds' or 'pooled', got {self.aggregate!r}.")
         check_interval_settings(self.n_bootstraps, self.confidence_level, self.alternative)
-        rule_of(self.selection)
+        configuration_rule_of(self.selection)
+        check_alternative(self.method, self.alternative)
 
 
 def check_applicable(method: Any, metrics: Mapping[str, Metric | None], read: Sequence[str]) -> None:
@@ -108,6 +109,11 @@ def check_applicable(method: Any, metrics: Mapping[str, Metric | None], read: Se
     """
     if method is None or "fold scores" in method_of(method).reads:
         return
+    unfit_metric = getattr(method_of(method), "unfit_metric", None)
+    refit_metric = metrics.get(read[0]) if read else None
+    reason = unfit_metric(refit_metric) if unfit_metric and refit_metric else None
+    if reason:
+        raise InputError(f"method '{method_of(method).name}' does not fit: {reason}; 'bbc' fits every metric.")
     closed = [name for name in read if metrics.get(name) is None]
     if closed:
         raise InputError(
@@ -244,7 +250,7 @@ def _attempt(method: Method, evidence: Evidence) -> Estimate:
         estimate = answer(method, evidence)
     except Exception as error:  # as above
         return _nothing(method, evidence, error)
-    if np.isnan(estimate.value):
+    if np.isnan(estimate.value) or Flag.NO_BOUND in estimate.flags:
         warnings.warn(HeldoutWarning(" ".join(estimate.flags.values())), stacklevel=4)
     return estimate
 

@@ -25,7 +25,7 @@ STRONGEST = 48.0
 """The strongest tilt that is tried, in standard deviations of the bootstrapped sums of influences."""
 GRID = -np.geomspace(STRONGEST, 1 / 16, 60)
 HALVINGS = 60
-FEW_EFFECTIVE = 20
+FEW_EFFECTIVE = 10
 
 
 class Bootstraps(NamedTuple):
@@ -202,6 +202,6 @@ def infeasible(second: SecondPart) -> str:
     area = second.reading.share is Share.AUC
     name, instead = ("an AUC", "delong") if area else ("an accuracy", "wilson")
     return (
-        f"{name} of {second.value:.4g} is so near to 1, or without spread, that no tilting of "
-        f"{second.settings.n_bootstraps} bootstraps reaches the level; more bootstraps may, or method '{instead}'"
+        f"no tilting of {second.settings.n_bootstraps} bootstraps reaches the level from {name} of "
+        f"{second.value:.4g} (too near to 1, or without spread); method '{instead}' may, or more bootstraps"
     )

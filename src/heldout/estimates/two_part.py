@@ -20,10 +20,11 @@ from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Matrix, conclude, needs_predictions
 from heldout.estimates.second_part import Reading, SecondPart, Share, reading_of, second_part
 from heldout.estimates.types import Alternative, Estimate, Interval
-from heldout.metrics.base import oriented
+from heldout.metrics.base import Metric, oriented
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, WeightRule
+from heldout.selection.threshold import Threshold
 from heldout.selection.ties import tie_exactly
-from heldout.task import Truth
+from heldout.task import TaskKind, Truth
 from heldout.wording import Flag
 
 Rows = NDArray[np.intp]
@@ -110,9 +111,12 @@ class TwoPart:
             raise InputError(
                 f"evaluation_share must be above 0 and up to 1, got {self.evaluation_share!r}; 0.25 is usual."
             )
-        if self.configuration is not None and self.evaluation_share != 1:
+        named = self.configuration
+        if isinstance(named, bool) or not isinstance(named, str | int | np.integer | None):
+            raise InputError(f"configuration must be a name or an index, got {named!r}.")
+        if named is not None and self.evaluation_share != 1:
             raise InputError(
-                f"configuration={self.configuration!r} names the one to bound beforehand, so that no rows are "
+                f"configuration={named!r} names the one to bound beforehand, so that no rows are "
                 f"needed to choose it; give evaluation_share=1.0 with it (got {self.evaluation_share!r})."
             )
 
@@ -123,9 +127,9 @@ class TwoPart:
             return reason
         matrix = evidence.matrix
         assert matrix is not None, "needs_predictions says so"
-        reading = reading_of(evidence.metric, matrix.truth.kind)
-        if reading is None or reading.share not in self.shares:
-            return f"it bounds {_listed(self.shares)}, and this is {evidence.metric.name}"
+        refused = self.unfit_metric(evidence.metric, matrix.truth.kind)
+        if refused:
+            return refused
         if evidence.settings.alternative not in self.alternatives:
             return (
                 "it gives a lower bound only, so it needs alternative='greater' "
@@ -136,6 +140,13 @@ class TwoPart:
             or needs_one_chosen(matrix)
             or self._unfit_choice(evidence, matrix)
         )
+
+    def unfit_metric(self, metric: Metric, kind: TaskKind = TaskKind.BINARY) -> str | None:
+        """Why it is not for this metric (of two classes, unless told); None where it is."""
+        reading = reading_of(metric, kind)
+        if reading is None or reading.share not in self.shares:
+            return f"it bounds {_listed(self.shares)}, and this is {metric.name}"
+        return None
 
     def _unfit_choice(self, evidence: Evidence, matrix: Matrix) -> str | None:
         if self.evaluation_share < 1:
@@ -161,7 +172,7 @@ class TwoPart:
 
     def estimate(self, evidence: Evidence) -> Estimate:
         """Choose on the first part, bound on the second; NaN with a flag where either cannot be done."""
-        matrix = evidence.matrix
+        matrix, evidence = evidence.matrix, without_bags(evidence)
         assert matrix is not None, "unfit says so"
         reading = reading_of(evidence.metric, matrix.truth.kind)
         assert reading is not None, "unfit says so"
@@ -299,6 +310,13 @@ def indicator(rows: Rows, n_rows: int) -> NDArray[np.uint8]:
     return counts
 
 
+def without_bags(evidence: Evidence) -> Evidence:
+    """The evidence without what was noted of rows out of the bag, for a method that has no bag."""
+    return replace(
+        evidence, flags={f: said for f, said in evidence.flags.items() if f is not Flag.OUT_OF_BAG_POOLED}
+    )
+
+
 def no_bound(reason: str) -> Bound:
     """Where the final has a score and no bound."""
     return Bound(float("nan"), float("nan"), flags={Flag.NO_BOUND: Flag.NO_BOUND.filled(reason=reason)})
@@ -328,9 +346,12 @@ def unfit_rows(matrix: Matrix, takes_repeats: bool) -> str | None:
 
 
 def needs_one_chosen(matrix: Matrix) -> str | None:
-    """Half a sentence where the rule weighs configurations together; None where it chooses one."""
-    if isinstance(matrix.replay.rule, WeightRule):
-        return f"it bounds a configuration, and '{matrix.replay.rule.name}' chooses an average of several"
+    """Half a sentence where the rule chooses more than a configuration; None where it chooses one."""
+    rule = matrix.replay.rule
+    if isinstance(rule, WeightRule):
+        return f"it bounds a configuration, and '{rule.name}' chooses an average of several"
+    if isinstance(rule, Threshold):
+        return f"it bounds a configuration as it predicts, and '{rule.name}' tunes where its scores are cut"
     return None
 
 
