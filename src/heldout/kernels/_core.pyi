@@ -39,6 +39,20 @@ class PrecisionSums(_Sums):
 class Medians(_Sums):
     def __init__(self, values: NDArray[np.float64]) -> None: ...
 
+class CurveStart(_Sums):
+    def __init__(
+        self, scores: NDArray[np.float64], positive: NDArray[np.bool_], share: float, area: bool
+    ) -> None: ...
+
+class RankCorrelations(_Sums):
+    def __init__(self, values: NDArray[np.float64], target: NDArray[np.float64]) -> None: ...
+
+class BinnedGaps(_Sums):
+    def __init__(self, values: NDArray[np.float64], bins: NDArray[np.int32], n_bins: int) -> None: ...
+
+class LogisticFits(_Sums):
+    def __init__(self, values: NDArray[np.float64], positive: NDArray[np.bool_], given_slope: bool) -> None: ...
+
 def draw_units(seed: int, bootstraps: NDArray[np.uint64], attempt: int, out: NDArray[np.uint8]) -> None: ...
 def weighted_cell_sums(
     cells: NDArray[np.int32], n_cells: int, weights: NDArray[np.float64], out: NDArray[np.float64]

@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels import _core, reference, reference_concordance
+from heldout.kernels import (
+    _core,
+    reference,
+    reference_calibration,
+    reference_concordance,
+    reference_correlation,
+    reference_curves,
+)
 from heldout.kernels.reference import (
     Floats,
     Weightings,
@@ -114,6 +121,86 @@ class PrecisionSums(reference.PrecisionSums):
 
     def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
         return _selected(self, counts, columns, np.float64)
+
+
+class FoundWithin(reference_curves.FoundWithin):
+    def __init__(self, scores: Floats, positive: NDArray[np.bool_], share: float) -> None:
+        self.n_rows, self.n_columns = scores.shape
+        self._core = _core.CurveStart(*_curve(scores, positive, share), False)
+
+    def all(self, counts: Weightings) -> Floats:
+        return _all(self, counts, np.float64)
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        return _selected(self, counts, columns, np.float64)
+
+
+class AreaWithin(reference_curves.AreaWithin):
+    def __init__(self, scores: Floats, positive: NDArray[np.bool_], share: float) -> None:
+        self.n_rows, self.n_columns = scores.shape
+        self._core = _core.CurveStart(*_curve(scores, positive, share), True)
+
+    def all(self, counts: Weightings) -> Floats:
+        return _all(self, counts, np.float64)
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        return _selected(self, counts, columns, np.float64)
+
+
+def _curve(scores: Floats, positive: NDArray[np.bool_], share: float) -> tuple[Floats, NDArray[np.bool_], float]:
+    reference_curves.check_share(share)
+    return np.asarray(scores, dtype=np.float64), _flags(positive, len(scores)), float(share)
+
+
+class RankCorrelations(reference_correlation.RankCorrelations):
+    def __init__(self, values: Floats, target: Floats) -> None:
+        self.n_rows, self.n_columns = values.shape
+        reference_correlation.check_target(target, self.n_rows)
+        self._core = _core.RankCorrelations(
+            np.asarray(values, dtype=np.float64), np.ascontiguousarray(target, dtype=np.float64)
+        )
+
+    def all(self, counts: Weightings) -> Floats:
+        return _all(self, counts, np.float64)
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        return _selected(self, counts, columns, np.float64)
+
+
+class BinnedGaps(reference_calibration.BinnedGaps):
+    def __init__(self, values: Floats, bins: NDArray[np.int32], n_bins: int, most: int) -> None:
+        super().__init__(values, bins, n_bins, most)
+        self._core = _core.BinnedGaps(
+            np.ascontiguousarray(self._values), np.ascontiguousarray(bins, dtype=np.int32), n_bins
+        )
+        del self._values, self._bins
+
+    def all(self, counts: Weightings) -> Floats:
+        return _all(self, counts, np.float64)
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        return _selected(self, counts, columns, np.float64)
+
+
+class LogisticFits(reference_calibration.LogisticFits):
+    def __init__(self, values: Floats, positive: NDArray[np.bool_], given_slope: bool) -> None:
+        self.n_rows, self.n_columns = values.shape
+        reference_calibration.check_log_odds(values)
+        self._core = _core.LogisticFits(
+            np.asarray(values, dtype=np.float64), _flags(positive, self.n_rows), given_slope
+        )
+
+    def all(self, counts: Weightings) -> Floats:
+        counts = _checked(counts, self.n_rows)
+        fits = np.empty((len(counts), self.n_columns, 2))
+        self._core.all(counts, fits)
+        return fits
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        counts, columns = _checked(counts, self.n_rows), _chosen(columns, len(counts), self.n_columns)
+        fits = np.empty((len(counts), 2))
+        self._core.selected(counts, columns, fits)
+        return fits
 
 
 class Medians(reference.Medians):

@@ -47,13 +47,23 @@ if TYPE_CHECKING or KERNELS == "numpy":
     from heldout.kernels.reference import RankSums as RankSums
     from heldout.kernels.reference import best_out_of_bag as best_out_of_bag
     from heldout.kernels.reference import draw_units as draw_units
+    from heldout.kernels.reference_calibration import BinnedGaps as BinnedGaps
+    from heldout.kernels.reference_calibration import LogisticFits as LogisticFits
     from heldout.kernels.reference_concordance import ConcordanceSums as ConcordanceSums
+    from heldout.kernels.reference_correlation import RankCorrelations as RankCorrelations
+    from heldout.kernels.reference_curves import AreaWithin as AreaWithin
+    from heldout.kernels.reference_curves import FoundWithin as FoundWithin
 else:
+    from heldout.kernels.compiled import AreaWithin as AreaWithin
+    from heldout.kernels.compiled import BinnedGaps as BinnedGaps
     from heldout.kernels.compiled import CellSums as CellSums
     from heldout.kernels.compiled import ConcordanceSums as ConcordanceSums
+    from heldout.kernels.compiled import FoundWithin as FoundWithin
+    from heldout.kernels.compiled import LogisticFits as LogisticFits
     from heldout.kernels.compiled import LossSums as LossSums
     from heldout.kernels.compiled import Medians as Medians
     from heldout.kernels.compiled import PrecisionSums as PrecisionSums
+    from heldout.kernels.compiled import RankCorrelations as RankCorrelations
     from heldout.kernels.compiled import RankSums as RankSums
     from heldout.kernels.compiled import best_out_of_bag as best_out_of_bag
     from heldout.kernels.compiled import draw_units as draw_units

@@ -5,12 +5,15 @@
 #include <nanobind/stl/optional.h>
 
 #include "best_out_of_bag.hpp"
+#include "calibration.hpp"
 #include "cell_sums.hpp"
 #include "concordance.hpp"
+#include "curve_start.hpp"
 #include "draws.hpp"
 #include "loss_sums.hpp"
 #include "medians.hpp"
 #include "precision_sums.hpp"
+#include "rank_correlations.hpp"
 #include "rank_sums.hpp"
 
 namespace nb = nanobind;
@@ -46,6 +49,30 @@ void all(const Kernel& kernel, Weights<T> counts, Array<Out, 2> out) {
 template <class Kernel, class T, class Out>
 void selected(const Kernel& kernel, Weights<T> counts, Array<const std::int64_t, 1> columns, Array<Out, 1> out) {
     kernel.selected(weightings(counts), columns.data(), out.data());
+}
+
+// LogisticFits gives two numbers a column.
+template <class T>
+void all_fits(const heldout::LogisticFits& fits, Weights<T> counts, Array<double, 3> out) {
+    fits.all(weightings(counts), out.data());
+}
+
+template <class T>
+void selected_fits(const heldout::LogisticFits& fits, Weights<T> counts, Array<const std::int64_t, 1> columns,
+                   Array<double, 2> out) {
+    fits.selected(weightings(counts), columns.data(), out.data());
+}
+
+// The four calls of a kernel whose values are doubles under counts and weights alike.
+template <class Kernel, class Class>
+void offer_doubles(Class& kernel) {
+    const auto strict = [](const char* name) { return nb::arg(name).noconvert(); };
+    kernel.def("all", &all<Kernel, std::uint8_t, double>, strict("counts"), strict("out"), Unlocked())
+        .def("all", &all<Kernel, double, double>, strict("counts"), strict("out"), Unlocked())
+        .def("selected", &selected<Kernel, std::uint8_t, double>, strict("counts"), strict("columns"), strict("out"),
+             Unlocked())
+        .def("selected", &selected<Kernel, double, double>, strict("counts"), strict("columns"), strict("out"),
+             Unlocked());
 }
 
 }  // namespace
@@ -127,30 +154,60 @@ NB_MODULE(_core, m) {
         },
         strict("cells"), "n_cells"_a, strict("weights"), strict("out"), Unlocked());
 
-    nb::class_<PrecisionSums>(m, "PrecisionSums")
+    nb::class_<PrecisionSums> precision_sums(m, "PrecisionSums");
+    precision_sums.def(
+        "__init__",
+        [](PrecisionSums* self, Columns scores, Flags positive) {
+            new (self) PrecisionSums(matrix(scores), positive.data());
+        },
+        strict("scores"), strict("positive"), Unlocked());
+    offer_doubles<PrecisionSums>(precision_sums);
+
+    nb::class_<Medians> medians(m, "Medians");
+    medians.def(
+        "__init__", [](Medians* self, Columns values) { new (self) Medians(matrix(values)); }, strict("values"),
+        Unlocked());
+    offer_doubles<Medians>(medians);
+
+    nb::class_<heldout::CurveStart> curve_start(m, "CurveStart");
+    curve_start.def(
+        "__init__",
+        [](heldout::CurveStart* self, Columns scores, Flags positive, double share, bool area) {
+            new (self) heldout::CurveStart(matrix(scores), positive.data(), share, area);
+        },
+        strict("scores"), strict("positive"), "share"_a, "area"_a, Unlocked());
+    offer_doubles<heldout::CurveStart>(curve_start);
+
+    nb::class_<heldout::RankCorrelations> rank_correlations(m, "RankCorrelations");
+    rank_correlations.def(
+        "__init__",
+        [](heldout::RankCorrelations* self, Columns values, Array<const double, 1> target) {
+            new (self) heldout::RankCorrelations(matrix(values), target.data());
+        },
+        strict("values"), strict("target"), Unlocked());
+    offer_doubles<heldout::RankCorrelations>(rank_correlations);
+
+    nb::class_<heldout::BinnedGaps> binned_gaps(m, "BinnedGaps");
+    binned_gaps.def(
+        "__init__",
+        [](heldout::BinnedGaps* self, Array<const double, 2> values, Array<const std::int32_t, 2> bins,
+           std::size_t n_bins) {
+            new (self) heldout::BinnedGaps(values.data(), bins.data(), values.shape(0), values.shape(1), n_bins);
+        },
+        strict("values"), strict("bins"), "n_bins"_a, Unlocked());
+    offer_doubles<heldout::BinnedGaps>(binned_gaps);
+
+    nb::class_<heldout::LogisticFits>(m, "LogisticFits")
         .def(
             "__init__",
-            [](PrecisionSums* self, Columns scores, Flags positive) {
-                new (self) PrecisionSums(matrix(scores), positive.data());
+            [](heldout::LogisticFits* self, Columns values, Flags positive, bool given_slope) {
+                new (self) heldout::LogisticFits(matrix(values), positive.data(), given_slope);
             },
-            strict("scores"), strict("positive"), Unlocked())
-        .def("all", &all<PrecisionSums, u8, double>, strict("counts"), strict("out"), Unlocked())
-        .def("all", &all<PrecisionSums, double, double>, strict("counts"), strict("out"), Unlocked())
-        .def("selected", &selected<PrecisionSums, u8, double>, strict("counts"), strict("columns"), strict("out"),
-             Unlocked())
-        .def("selected", &selected<PrecisionSums, double, double>, strict("counts"), strict("columns"), strict("out"),
-             Unlocked());
-
-    nb::class_<Medians>(m, "Medians")
-        .def(
-            "__init__", [](Medians* self, Columns values) { new (self) Medians(matrix(values)); }, strict("values"),
-            Unlocked())
-        .def("all", &all<Medians, u8, double>, strict("counts"), strict("out"), Unlocked())
-        .def("all", &all<Medians, double, double>, strict("counts"), strict("out"), Unlocked())
-        .def("selected", &selected<Medians, u8, double>, strict("counts"), strict("columns"), strict("out"),
-             Unlocked())
-        .def("selected", &selected<Medians, double, double>, strict("counts"), strict("columns"), strict("out"),
-             Unlocked());
+            strict("values"), strict("positive"), "given_slope"_a, Unlocked())
+        .def("all", &all_fits<u8>, strict("counts"), strict("out"), Unlocked())
+        .def("all", &all_fits<double>, strict("counts"), strict("out"), Unlocked())
+        .def("selected", &selected_fits<u8>, strict("counts"), strict("columns"), strict("out"), Unlocked())
+        .def("selected", &selected_fits<double>, strict("counts"), strict("columns"), strict("out"), Unlocked());
 
     m.def(
         "weighted_loss_sums",

@@ -1,0 +1,191 @@
+"""NumPy kernels of calibration: distances by bin, and logistic fits of the truth on predicted log-odds."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.kernels.reference import Columns, Floats, Weightings, on_exact_grid, refuse_nan, sum_in_order
+
+
+class BinnedGaps(Columns):
+    """The sum over bins of the absolute weighted sum of the values in the bin, in every column.
+
+    The values are rounded as those of ``LossSums``, so that under counts every sum is exact.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, C)
+        Finite, of either sign.
+    bins : ndarray of int, shape (n, C)
+        0 .. n_bins - 1.
+    n_bins : int
+    most : int
+        The largest total count that will be asked for.
+    """
+
+    def __init__(self, values: Floats, bins: NDArray[np.int32], n_bins: int, most: int) -> None:
+        super().__init__(values.shape)
+        refuse_nan(values)
+        if n_bins < 1 or (bins.size and not 0 <= bins.min() <= bins.max() < n_bins):
+            raise ValueError(f"a bin must be from 0 to n_bins - 1 = {n_bins - 1}, and n_bins at least 1")
+        self._values, self._bins, self._n_bins = on_exact_grid(values, most), bins, n_bins
+
+    def _column(self, counts: Weightings, j: int) -> Floats:
+        total = np.zeros(len(counts))
+        for k in range(self._n_bins):
+            inside = self._bins[:, j] == k
+            total += np.abs(sum_in_order(counts[:, inside] * self._values[inside, j]))
+        return total
+
+
+MOST_PASSES = 60
+CLOSE_ENOUGH = 1e-9
+"""A step this small ends the search: Newton's next error is its square."""
+LARGEST_MOVE = 32.0
+"""How far one step may move a log-odds: far beyond it probabilities are 0 and 1, and the curvature is lost."""
+EXP_COEFFICIENTS = tuple(1.0 / float(np.prod(np.arange(1.0, k + 1.0))) for k in range(14))
+LOG2_E = 1.4426950408889634
+LN2_HIGH, LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
+LEAST_EXPONENT = -700.0
+
+
+def exp_of_nonpositive(t: Floats) -> Floats:
+    """``exp(t)`` for t <= 0, within two units of the last place, by the same operations in C++ and here.
+
+    t = k ln 2 + r with |r| <= ln(2) / 2; the Taylor polynomial of degree 13 in r, times 2**k.
+    """
+    bounded = np.maximum(t, LEAST_EXPONENT)
+    k = np.rint(bounded * LOG2_E)
+    r = (bounded - k * LN2_HIGH) - k * LN2_LOW
+    value = np.full_like(r, EXP_COEFFICIENTS[-1])
+    for coefficient in EXP_COEFFICIENTS[-2::-1]:
+        value = value * r + coefficient
+    scaled: Floats = np.ldexp(value, k.astype(np.int64))
+    return scaled
+
+
+class _Slope(NamedTuple):
+    """Of the log-likelihood at one point, each (L,): its gradient and the negative of its second derivatives."""
+
+    g0: Floats
+    g1: Floats
+    h00: Floats
+    h01: Floats
+    h11: Floats
+
+
+class LogisticFits(Columns):
+    """Maximum-likelihood intercept and slope of the logistic regression of a binary truth on every column.
+
+    Newton's method from the fit to all rows, each once. A step that overshoots (the likelihood falls at its end
+    more than half as steeply as it rose at its start) is halved. Where no finite maximum exists the fit is NaN:
+    a class has no weight, or (unless the slope is given) some value separates the classes, all values below it
+    being of one and all above it of the other.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, C)
+        Finite: log-odds.
+    positive : ndarray of bool, shape (n,)
+    given_slope : bool
+        Whether the slope is 1, and only the intercept is fitted.
+    """
+
+    def __init__(self, values: Floats, positive: NDArray[np.bool_], given_slope: bool) -> None:
+        super().__init__(values.shape)
+        check_log_odds(values)
+        self._positive, self._given_slope = positive, given_slope
+        # Around their middle, so that intercept and slope hardly depend on each other.
+        self._middles = (values.min(axis=0) + values.max(axis=0)) / 2
+        self._centred = values - self._middles
+        self._starts = [self._start(j) for j in range(self.n_columns)]
+
+    def all(self, counts: Weightings) -> Floats:
+        """(L, C, 2): intercept and slope."""
+        return super().all(counts)
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        """(L, 2)."""
+        return super().selected(counts, columns)
+
+    def _column(self, counts: Weightings, j: int) -> Floats:
+        fits = self._fit(counts.astype(np.float64), j, self._starts[j])
+        intercepts = fits[:, 0] - fits[:, 1] * self._middles[j]
+        return np.stack([intercepts, fits[:, 1]], axis=1)
+
+    def _start(self, j: int) -> Floats:
+        """Where every weighting starts: at the fit to all rows, each once, if there is one."""
+        start = np.array([self._middles[j], 1.0]) if self._given_slope else np.zeros(2)
+        fit: Floats = self._fit(np.ones((1, self.n_rows)), j, start)[0]
+        return fit if np.isfinite(fit).all() else start
+
+    def _fit(self, weights: Floats, j: int, start: Floats) -> Floats:
+        """(L, 2): intercept and slope on the centred column."""
+        x = self._centred[:, j]
+        reach = np.abs(x).max(initial=0.0)
+        at = np.broadcast_to(start, (len(weights), 2)).copy()
+        step = np.zeros_like(at)
+        rise = np.zeros(len(weights))  # of the likelihood along the step, at its start
+        result = np.full_like(at, np.nan)
+        searching = self._has_maximum(weights, x)
+        for _ in range(MOST_PASSES):
+            if not searching.any():
+                break
+            slope = self._slope(weights, x, at)
+            arrived = slope.g0 * step[:, 0] + slope.g1 * step[:, 1] >= -0.5 * rise
+            newton = self._newton(slope, reach)
+            small = (np.abs(newton) <= CLOSE_ENOUGH * (1.0 + np.abs(at))).all(axis=1)
+            done = searching & arrived & small
+            result[done] = (at + newton)[done]
+            # Without curvature there is no parabola: not a number, which is left as the result.
+            searching &= ~done & ~(arrived & ~np.isfinite(newton).all(axis=1))
+            on, back = (searching & arrived)[:, None], (searching & ~arrived)[:, None]
+            rise = np.where(on[:, 0], slope.g0 * newton[:, 0] + slope.g1 * newton[:, 1], rise)
+            at = np.where(on, at + newton, np.where(back, at - 0.5 * step, at))
+            step = np.where(on, newton, np.where(back, 0.5 * step, step))
+        return result
+
+    def _has_maximum(self, weights: Floats, x: Floats) -> NDArray[np.bool_]:
+        """(L,)."""
+        ends = []
+        for of_class in (self._positive, ~self._positive):
+            present = (weights > 0) & of_class
+            least = np.where(present, x, np.inf).min(axis=1, initial=np.inf)
+            ends.append((least, np.where(present, x, -np.inf).max(axis=1, initial=-np.inf)))
+        (low, high), (low_other, high_other) = ends
+        if self._given_slope:
+            return (low <= high) & (low_other <= high_other)
+        return (low < high_other) & (low_other < high)
+
+    def _slope(self, weights: Floats, x: Floats, at: Floats) -> _Slope:
+        log_odds = at[:, :1] + at[:, 1:] * x
+        e = exp_of_nonpositive(-np.abs(log_odds))
+        d = 1.0 / (1.0 + e)
+        residual: Floats = self._positive - np.where(log_odds >= 0, d, e * d)
+        wr = weights * residual
+        wv = weights * (e * d * d)
+        sums = (sum_in_order(part) for part in (wr, wr * x, wv, wv * x, wv * x * x))
+        return _Slope(*sums)
+
+    def _newton(self, slope: _Slope, reach: float) -> Floats:
+        """(L, 2): the step to where a parabola has its maximum, shortened to the largest move."""
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            if self._given_slope:
+                intercept, other = slope.g0 / slope.h00, np.zeros_like(slope.g0)
+            else:
+                determinant = slope.h00 * slope.h11 - slope.h01 * slope.h01
+                intercept = (slope.h11 * slope.g0 - slope.h01 * slope.g1) / determinant
+                other = (slope.h00 * slope.g1 - slope.h01 * slope.g0) / determinant
+            move = np.abs(intercept) + np.abs(other) * reach
+            shrink = np.where(move > LARGEST_MOVE, LARGEST_MOVE / move, 1.0)
+            step: Floats = np.stack([intercept * shrink, other * shrink], axis=1)
+        return step
+
+
+def check_log_odds(values: Floats) -> None:
+    refuse_nan(values)
+    if not np.isfinite(values).all():
+        raise ValueError("log-odds must be finite: clip probabilities of 0 and 1 first, and say so")

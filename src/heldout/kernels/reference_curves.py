@@ -1,0 +1,103 @@
+"""NumPy kernels of the beginning of the ROC curve: what is found before too many false alarms.
+
+Both walk down the distinct scores of a column. Of each they know the weight of the negative rows above it, the
+weight of the negative rows down to it, and the weight of the positive rows at it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.kernels.reference import Columns, Floats, Weightings, refuse_nan, sum_in_order
+
+SLACK = 1e-12
+"""How far beyond the allowed weight of false alarms counts as rounding: .1 of ten rows is one row."""
+
+
+class _Thresholds(NamedTuple):
+    """Of G distinct scores, descending, each (L, G)."""
+
+    above: Floats
+    down_to: Floats
+    gained: Floats
+
+
+class CurveStart(Columns):
+    """What both kernels are prepared from.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, C)
+        Greater = more positive; no NaN.
+    positive : ndarray of bool, shape (n,)
+    share : float
+        The largest false positive rate, from 0 to 1.
+    """
+
+    def __init__(self, scores: Floats, positive: NDArray[np.bool_], share: float) -> None:
+        super().__init__(scores.shape)
+        refuse_nan(scores)
+        check_share(share)
+        self._scores, self._positive, self._share = scores, positive, share
+
+    def _thresholds(self, counts: Weightings, j: int) -> _Thresholds:
+        order = np.lexsort((self._positive, -self._scores[:, j]))
+        ranked, positive = self._scores[order, j], self._positive[order]
+        last_of_tie = np.append(ranked[1:] != ranked[:-1], True)
+        weights = counts[:, order].astype(np.float64)
+        down_to = np.cumsum(weights * ~positive, axis=1)[:, last_of_tie]
+        above = np.concatenate([np.zeros((len(counts), 1)), down_to[:, :-1]], axis=1)
+        found = np.cumsum(weights * positive, axis=1)[:, last_of_tie]
+        return _Thresholds(above, down_to, np.diff(found, axis=1, prepend=0.0))
+
+    def _totals(self, counts: Weightings) -> tuple[Floats, Floats]:
+        """(L,) each: the weight of positive and of negative rows."""
+        weights = counts.astype(np.float64)
+        return sum_in_order(weights[:, self._positive]), sum_in_order(weights[:, ~self._positive])
+
+
+def check_share(share: float) -> None:
+    if not 0 <= share <= 1:
+        raise ValueError(f"the false positive rate must be from 0 to 1, got {share}")
+
+
+class FoundWithin(CurveStart):
+    """The share of positive rows at or above the lowest score with at most ``share`` of the negative rows.
+
+    With ``share`` = 1 - specificity this is the largest sensitivity at that specificity, over the thresholds
+    "at least this score". NaN where either class has no weight.
+    """
+
+    def _column(self, counts: Weightings, j: int) -> Floats:
+        at = self._thresholds(counts, j)
+        positives, negatives = self._totals(counts)
+        allowed = negatives * self._share * (1 + SLACK)
+        found = sum_in_order(np.where(at.down_to <= allowed[:, None], at.gained, 0.0))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share: Floats = np.minimum(found / positives, 1.0)
+        return np.where(negatives > 0, share, np.nan)
+
+
+class AreaWithin(CurveStart):
+    """The area under the ROC curve from a false positive rate of 0 to one of ``share``.
+
+    A positive row counts for what is left of the allowed false alarms, on average over the negative rows that are
+    tied with it: the curve rises linearly where positive and negative rows are tied. NaN where either class has no
+    weight.
+    """
+
+    def _column(self, counts: Weightings, j: int) -> Floats:
+        at = self._thresholds(counts, j)
+        positives, negatives = self._totals(counts)
+        allowed = (negatives * self._share)[:, None]
+        left_before = np.maximum(allowed - at.above, 0.0)
+        left_after = np.maximum(allowed - at.down_to, 0.0)
+        tied = at.down_to - at.above
+        ends_within = left_before * left_before / np.where(tied > 0, tied, 1.0)
+        twice = sum_in_order(at.gained * np.where(left_after > 0, left_before + left_after, ends_within))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            area: Floats = twice / (2.0 * positives * negatives)
+        return area
