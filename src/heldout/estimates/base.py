@@ -10,8 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.estimates.types import Alternative, Estimate, Interval
+from heldout.kernels.reference import Weightings
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric
+from heldout.selection.base import NONE_CHOSEN
+from heldout.selection.choice import Choice
+from heldout.selection.ensembles import Averages
 from heldout.selection.fold_replay import FoldReplay
 from heldout.selection.replay import SelectionReplay
 from heldout.task import Truth
@@ -51,12 +55,16 @@ class Matrix:
     by_fold : AggregateScore or None
         The same with a segment a split; None where the folds are not known.
     replay : SelectionReplay
+    averages : Averages or None
+        What a rule of weights averages, in the response of the reported metric; None for a rule that chooses one
+        column.
     unit_of_row : ndarray of int, shape (n,)
         What a bootstrap draws whole: the row, or its group.
     grouped : bool
         Whether those units are groups.
     predictions : ndarray of shape (n, candidates, R) or (n, candidates, R, outputs)
-        What ``scores`` reads, in the response of the reported metric.
+        What ``scores`` reads, in the response of the reported metric. (A column is a candidate; where a threshold
+        is tuned, a candidate at a threshold.)
     in_play : ndarray of bool, shape (n, R)
         The cells that every candidate predicted.
     """
@@ -70,6 +78,18 @@ class Matrix:
     grouped: bool
     predictions: NDArray[Any]
     in_play: NDArray[np.bool_]
+    averages: Averages | None = None
+
+    def score(self, score: AggregateScore, choice: Choice, counts: Weightings) -> NDArray[np.float64]:
+        """(L,): what was chosen under each weighting, scored under ``counts`` by ``scores`` or ``out_of_bag``.
+
+        NaN where nothing was chosen.
+        """
+        if choice.weights is None:
+            values = score.selected(counts, np.maximum(choice.columns, 0))
+            return np.where(choice.columns == NONE_CHOSEN, np.nan, values)
+        assert self.averages is not None, "a rule of weights averages something"
+        return self.averages.score(score, choice, counts)
 
     @property
     def sample_weight(self) -> NDArray[np.float64] | None:
@@ -88,9 +108,10 @@ class Evidence:
     names : sequence of str
         Of all C configurations.
     candidates : ndarray of int
-        The configurations that did not fail, a column each.
+        The configurations that did not fail, a column each; each as often as it has thresholds where those are
+        tuned.
     winner : int
-        The chosen configuration.
+        The chosen configuration, that of the greatest weight in an ensemble.
     matrix : Matrix or None
         None where the scorer could not be opened, so that only fold scores are left.
     fold_scores : ndarray of shape (splits, candidates) or None
@@ -101,6 +122,10 @@ class Evidence:
         The selection on fold scores; None where those that the rule reads are not known.
     test_share : float or None
         The share of rows that each split tests, where the splits are those of repeated subsampling.
+    chosen : Choice or None
+        What the rule chose on the observed rows; None where only the winner is known.
+    thresholds : ndarray or None
+        Of each column, where thresholds are tuned.
     flags, provenance : mapping
         What was found while the evidence was gathered.
     """
@@ -116,22 +141,59 @@ class Evidence:
     repeat_of_split: NDArray[np.intp] | None = None
     fold_replay: FoldReplay | None = None
     test_share: float | None = None
+    chosen: Choice | None = None
+    thresholds: NDArray[np.float64] | None = None
     flags: Mapping[Flag, str] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def winner_column(self) -> int:
-        """The winner's place among the candidates."""
+        """The winner's place among the columns."""
+        if self.chosen is not None:
+            return int(self.chosen.columns[0])
         return int(np.flatnonzero(self.candidates == self.winner)[0])
 
     @property
     def n_candidates(self) -> int:
-        return len(self.candidates)
+        """How many configurations are in the race."""
+        return len(self.candidates) if self.thresholds is None else len(np.unique(self.candidates))
+
+    @property
+    def was_selected(self) -> bool:
+        """Whether there was a choice."""
+        return len(self.candidates) > 1
+
+    @property
+    def chooses_ensemble(self) -> bool:
+        """Whether the rule chooses weights over the configurations."""
+        return self.chosen is not None and self.chosen.weights is not None
+
+    @property
+    def winner_name(self) -> str:
+        """The chosen configuration's name, with its threshold where that was tuned; what an ensemble is of."""
+        name = self.names[self.winner]
+        if self.thresholds is not None:
+            return f"{name} at threshold {self.thresholds[self.winner_column]:.4g}"
+        if self.chosen is not None and self.chosen.weights is not None:
+            members = int(np.count_nonzero(self.chosen.weights[0]))
+            return name if members == 1 else f"ensemble of {members} configurations"
+        return name
+
+    def scores_of_winner(self, counts: Weightings) -> NDArray[np.float64]:
+        """(L,): what was chosen on the observed rows, scored under weightings (L, n) in the search's aggregate.
+
+        Needs a matrix.
+        """
+        assert self.matrix is not None, "rows are weighed in a matrix only"
+        chosen = self.chosen or Choice(np.array([self.winner_column]))
+        return self.matrix.score(self.matrix.scores, chosen.repeated(len(counts)), counts)
 
     @property
     def uncorrected(self) -> float:
         """The winner's score in the search's aggregate; from fold scores alone their mean."""
         if self.matrix is not None:
+            if self.chooses_ensemble:
+                return float(self.scores_of_winner(np.ones((1, self.matrix.truth.n_rows), dtype=np.uint8))[0])
             return float(self.matrix.scores.observed()[self.winner_column])
         assert self.fold_scores is not None, "evidence holds a matrix, fold scores, or both"
         return defined_mean(self.fold_scores[:, self.winner_column])
@@ -190,6 +252,7 @@ def conclude(
 
     ``selected`` is the configuration of a method that chooses for itself; the evidence's winner otherwise.
     """
+    of_evidence = selected is None
     selected = evidence.winner if selected is None else selected
     before = evidence.uncorrected if uncorrected is None else uncorrected
     said = {**evidence.flags, **(flags or {})}
@@ -206,21 +269,35 @@ def conclude(
         optimism=optimism,
         standard_error=standard_error,
         selected=selected,
-        selected_name=evidence.names[selected],
+        selected_name=evidence.winner_name if of_evidence else evidence.names[selected],
         metric=evidence.metric.name,
         method=method.name,
         n_rows_used=evidence.n_rows_used,
         distribution=distribution,
         selection_frequency=selection_frequency,
         flags=said,
-        provenance={**evidence.provenance, "sources": list(method.sources), **(provenance or {})},
+        provenance={
+            **evidence.provenance,
+            **(what_was_chosen(evidence) if of_evidence else {}),
+            "sources": list(dict.fromkeys([*method.sources, *evidence.provenance.get("sources", ())])),
+            **(provenance or {}),
+        },
     )
 
 
+def what_was_chosen(evidence: Evidence) -> dict[str, Any]:
+    """The weights of an ensemble, or the threshold that was tuned, for provenance."""
+    if evidence.chosen is not None and evidence.chosen.weights is not None:
+        return {"weights": over_configurations(evidence, evidence.chosen.weights[0]).tolist()}
+    if evidence.thresholds is not None:
+        return {"threshold": float(evidence.thresholds[evidence.winner_column])}
+    return {}
+
+
 def over_configurations(evidence: Evidence, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Values a candidate spread over all configurations, 0 for those that failed."""
+    """Shares of the columns summed by configuration, 0 for those that failed."""
     spread = np.zeros(len(evidence.names))
-    spread[evidence.candidates] = shares
+    np.add.at(spread, evidence.candidates, shares)
     return spread
 
 
@@ -245,3 +322,20 @@ def needs_folds(evidence: Evidence) -> str | None:
     if evidence.fold_scores is not None:
         return None
     return "it compares scores fold by fold; give folds=, a label a row"
+
+
+def needs_columns(evidence: Evidence) -> str | None:
+    """Half a sentence where the selection rule chooses an ensemble; None where it chooses one column."""
+    if not evidence.chooses_ensemble:
+        return None
+    return (
+        f"the selection rule '{evidence.provenance.get('selection')}' chooses an ensemble, which has no fold scores"
+    )
+
+
+def needs_one_configuration(evidence: Evidence) -> str | None:
+    """Half a sentence where the selection rule chooses an ensemble or tunes a threshold; None otherwise."""
+    if evidence.thresholds is None and not evidence.chooses_ensemble:
+        return None
+    what = "an ensemble" if evidence.chooses_ensemble else "a decision threshold"
+    return f"it is for one configuration, and the rule '{evidence.provenance.get('selection')}' chooses {what}"

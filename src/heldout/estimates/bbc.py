@@ -15,7 +15,8 @@ from heldout.estimates.intervals import Calibration, calibrated_interval, calibr
 from heldout.estimates.resampling import Block, bootstrap, check_matrix_drawable, flags_of_draws, unstratifiable
 from heldout.estimates.types import Estimate, Interval
 from heldout.metrics.base import Metric, needed_codes
-from heldout.selection.base import NONE_CHOSEN, SelectionFailedError
+from heldout.selection.base import SelectionFailedError
+from heldout.selection.choice import joined
 from heldout.wording import Flag
 
 INTERVALS = ("percentile", "calibrated")
@@ -82,7 +83,7 @@ class BBC:
             reason = Flag.SELECTION_NOT_REPLAYABLE.filled(reason=str(error))
             return conclude(evidence, self, float("nan"), flags={Flag.SELECTION_NOT_REPLAYABLE: reason})
         scores = np.concatenate([block.scores for block in blocks])
-        chosen = np.concatenate([block.chosen for block in blocks])
+        shares = joined([block.chosen for block in blocks]).shares(len(evidence.candidates))
         # An infinite loss is the worst there is, not an undefined one: to leave it out would reward it.
         defined = scores[~np.isnan(scores)]
         flags = self._flags(evidence, blocks, len(scores) - len(defined), len(scores))
@@ -90,7 +91,6 @@ class BBC:
             value = float(defined.mean()) if defined.size else float("nan")
         settings = evidence.settings
         calibration = self._calibration(evidence.matrix, evidence.metric)
-        times = np.bincount(chosen[chosen != NONE_CHOSEN], minlength=evidence.n_candidates)
         return conclude(
             evidence,
             self,
@@ -98,7 +98,7 @@ class BBC:
             interval=self._interval(evidence, defined, value, calibration),
             distribution=scores,
             flags=flags,
-            selection_frequency=over_configurations(evidence, times / len(chosen)),
+            selection_frequency=over_configurations(evidence, shares),
             provenance={
                 "quantity": wording.QUANTITY_BBC,
                 "n_bootstraps": settings.n_bootstraps,
@@ -144,7 +144,7 @@ class BBC:
 
     def _flags(self, evidence: Evidence, blocks: list[Block], undefined: int, total: int) -> dict[Flag, str]:
         flags: dict[Flag, str] = {}
-        if len(evidence.names) == 1:
+        if len(evidence.names) == 1 and not evidence.was_selected:
             flags[Flag.SINGLE_CONFIGURATION] = Flag.SINGLE_CONFIGURATION.filled()
         if self.stratify:
             flags[Flag.STRATIFIED] = Flag.STRATIFIED.filled()

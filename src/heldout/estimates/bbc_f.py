@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout import wording
-from heldout.estimates.base import Evidence, conclude, defined_mean, needs_folds, over_configurations
+from heldout.estimates.base import Evidence, conclude, defined_mean, needs_columns, needs_folds, over_configurations
 from heldout.estimates.fold_draws import (
     FoldBlock,
     draws_of_folds,
@@ -66,7 +66,8 @@ class BBCF:
 
     def unfit(self, evidence: Evidence) -> str | None:
         """It needs fold scores of all that the selection reads, and two folds to a repeat."""
-        return needs_folds(evidence) or needs_fold_replay(evidence) or needs_two_folds(evidence)
+        reason = needs_columns(evidence) or needs_folds(evidence)
+        return reason or needs_fold_replay(evidence) or needs_two_folds(evidence)
 
     def estimate(self, evidence: Evidence) -> Estimate:
         """Bootstrap the evidence's folds; folds in which the metric is undefined are left out of the means.
@@ -90,7 +91,7 @@ class BBCF:
             if defined.size
             else None
         )
-        times = np.bincount(chosen[chosen != NONE_CHOSEN], minlength=evidence.n_candidates)
+        times = np.bincount(chosen[chosen != NONE_CHOSEN], minlength=len(evidence.candidates))
         redraws = sum(block.redraws for block in repeats)
         flags = self._flags(evidence) | flags_of_draws(
             evidence,

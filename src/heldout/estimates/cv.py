@@ -32,7 +32,7 @@ class CV:
     def estimate(self, evidence: Evidence) -> Estimate:
         """The winner's aggregate score."""
         flags = {Flag.NO_INTERVAL: Flag.NO_INTERVAL.filled(method=self.name)}
-        if evidence.n_candidates > 1:
+        if evidence.was_selected:
             flags[Flag.UNCORRECTED] = Flag.UNCORRECTED.filled(candidates=evidence.n_candidates)
         return conclude(
             evidence, self, evidence.uncorrected, flags=flags, provenance={"quantity": wording.QUANTITY_CV}

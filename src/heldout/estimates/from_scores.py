@@ -22,7 +22,7 @@ from heldout.estimates.types import Alternative, Estimate
 from heldout.estimates.wmc import WMC, WMCS
 from heldout.fold_scores import FoldScores
 from heldout.metrics.base import Metric, oriented
-from heldout.selection import rule_of
+from heldout.selection import configuration_rule_of
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, SelectionRule
 from heldout.selection.fold_replay import FoldReplay
 from heldout.wording import Flag
@@ -116,7 +116,7 @@ def estimate_from_scores(
         held,
         measured,
         names=_names(scores, names, held.n_configurations),
-        rule=rule_of(selection),
+        rule=configuration_rule_of(selection),
         settings=Settings(n_bootstraps, confidence_level, alternative, entropy_of(random_state)),
         test_share=_checked_share(test_share),
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -12,13 +13,17 @@ from numpy.typing import NDArray
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Matrix, Settings
 from heldout.estimates.race import Race, check_defined, start_race
+from heldout.estimates.readings import Columns, columns_at_thresholds, read_as
 from heldout.kernels.dispatch import KERNELS
 from heldout.metrics.aggregate import AggregateScore, aggregate_score
 from heldout.metrics.base import Metric, Needs, oriented, positive_of, quiet_if_foreign
 from heldout.predictions import HeldOutPredictions
-from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, SelectionRule
+from heldout.selection import Best, Choice, Rule, check_rule
+from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, WeightRule, settings_of
+from heldout.selection.ensembles import Averages
 from heldout.selection.fold_replay import FoldReplay
 from heldout.selection.replay import SelectionReplay
+from heldout.selection.threshold import Threshold
 from heldout.task import Truth, labels_text
 from heldout.wording import Flag
 
@@ -39,22 +44,26 @@ class Question:
         Reported.
     selected_on : mapping of str to Metric
         What the selection rule reads, the refit metric first.
+    rule : selection rule, rule of weights, or Threshold
     params : sequence of mapping
         Of each configuration, for rules that read them.
     winner : int or None
         The chosen configuration where the search has chosen already; else the rule chooses on the observed
         scores.
+    threshold : float or None
+        Where an ensemble's probabilities are cut for a metric on labels.
     """
 
     metric: Metric
     selected_on: Mapping[str, Metric]
-    rule: SelectionRule
+    rule: Rule
     aggregate: Aggregate
     settings: Settings
     groups: NDArray[Any] | None = None
     sample_weight: NDArray[np.float64] | None = None
     params: Sequence[Mapping[str, Any]] = ()
     winner: int | None = None
+    threshold: float | None = None
 
     @property
     def metrics(self) -> list[Metric]:
@@ -73,7 +82,8 @@ def gather(truth: Truth, predictions: HeldOutPredictions, question: Question) ->
         a group stands in several folds.
     """
     metrics = question.metrics
-    race = start_race(predictions, metrics, question.groups)
+    check_rule(question.rule, predictions.n_configurations, question.params, list(question.selected_on))
+    race = start_race(predictions, [read_as(question.rule, each, truth) for each in metrics], question.groups)
     if question.winner is not None and question.winner not in race.candidates:
         raise InputError(
             f"the winner, {predictions.names[question.winner]}, has no predictions that "
@@ -94,26 +104,27 @@ def _bound_evidence(
     race: Race,
     segments: Mapping[str, NDArray[np.int32] | None],
 ) -> Evidence:
-    candidates, used, flags = race.candidates, race.used, race.flags
-    bound = _Binder(mine, predictions, candidates, used, question.sample_weight)
-    matrix = _matrix(bound, segments, question, race, flags)
-    observed = np.ones((1, len(used)), dtype=np.uint8)
-    winner = question.winner if question.winner is not None else _winner(matrix.replay, observed)
+    bound = _Binder.of(mine, predictions, race, question)
+    matrix = _matrix(bound, segments, question, race)
+    winner = bound.column_of(question.winner) if question.winner is not None else _winner(matrix)
     fold_scores = None if matrix.by_fold is None else matrix.by_fold.observed_by_segment()
     repeat_of_split = None if segments["folds"] is None else _repeat_of_segment(segments["folds"])
+    provenance = _provenance(truth, predictions, question, race.candidates)
     return Evidence(
         metric=question.metric,
         names=predictions.names,
-        candidates=candidates,
-        winner=winner,
+        candidates=bound.configurations,
+        winner=int(bound.configurations[winner.columns[0]]),
+        chosen=winner,
+        thresholds=None if bound.columns.cuts is None else bound.columns.cuts.threshold,
         settings=question.settings,
         matrix=matrix,
         fold_scores=fold_scores,
         repeat_of_split=repeat_of_split,
         fold_replay=None if fold_scores is None else _fold_replay(matrix, fold_scores, repeat_of_split),
-        n_rows_used=len(used),
-        flags=flags,
-        provenance=_provenance(truth, predictions, question, candidates),
+        n_rows_used=len(race.used),
+        flags=race.flags,
+        provenance=provenance,
     )
 
 
@@ -137,21 +148,61 @@ def _segmentations(
 
 @dataclass(frozen=True, eq=False)
 class _Binder:
-    """Binds metrics to the candidates' predictions of the rows used."""
+    """Binds metrics to what stands as columns: the candidates' predictions of the rows used."""
 
     truth: Truth
     predictions: HeldOutPredictions
     candidates: NDArray[np.intp]
     used: NDArray[np.intp]
     sample_weight: NDArray[np.float64] | None
+    columns: Columns
+    reported: Metric
+
+    @staticmethod
+    def of(truth: Truth, predictions: HeldOutPredictions, race: Race, question: Question) -> _Binder:
+        """For a question, of those still in the race."""
+        plain = Columns(truth, question.rule, threshold=question.threshold)
+        bound = _Binder(
+            truth, predictions, race.candidates, race.used, question.sample_weight, plain, question.metric
+        )
+        if not isinstance(question.rule, Threshold):
+            return bound
+        scores = bound.read(metric)
+        return replace(bound, columns=columns_at_thresholds(question.rule, truth, scores, race.in_play[race.used]))
 
     def __call__(self, metric: Metric, segments: NDArray[np.int32], as_folds: bool) -> AggregateScore:
         weights = None if self.sample_weight is None else self.sample_weight[self.used]
         return aggregate_score(metric, self.truth, self.array(metric), segments, weights, as_folds=as_folds)
 
+    @property
+    def configurations(self) -> NDArray[np.intp]:
+        """The configuration behind each column."""
+        cuts = self.columns.cuts
+        return self.candidates if cuts is None else self.candidates[cuts.column]
+
+    def column_of(self, configuration: int) -> Choice:
+        """A configuration that was chosen already."""
+        return Choice(np.flatnonzero(self.candidates == configuration))
+
+    def averages(self, metric: Metric) -> Averages | None:
+        """What a rule of weights averages, as a metric reads it; None for other rules."""
+        if not isinstance(self.columns.rule, WeightRule):
+            return None
+        return self.columns.averages(metric, self.read(metric))
+
     def array(self, metric: Metric) -> NDArray[Any]:
-        """What a metric reads of the candidates on the rows used."""
-        array = self.predictions.for_metric(metric)
+        """What a metric reads of the columns on the rows used."""
+        return self.columns.as_read(metric, self.read(metric)) if self.columns.cuts is None else self._labels
+
+    @cached_property
+    def _labels(self) -> NDArray[Any]:
+        """Of every configuration at every threshold, the same for any metric of labels."""
+        metric = self.reported
+        return self.columns.as_read(metric, self.read(metric))
+
+    def read(self, metric: Metric) -> NDArray[Any]:
+        """What the rule reads of the candidates on the rows used."""
+        array = self.predictions.for_metric(read_as(self.columns.rule, metric, self.truth))
         if len(self.used) < len(array):
             array = array[self.used]
         if len(self.candidates) < array.shape[1]:
@@ -160,11 +211,7 @@ class _Binder:
 
 
 def _matrix(
-    bind: _Binder,
-    segments: Mapping[str, NDArray[np.int32] | None],
-    question: Question,
-    race: Race,
-    flags: dict[Flag, str],
+    bind: _Binder, segments: Mapping[str, NDArray[np.int32] | None], question: Question, race: Race
 ) -> Matrix:
     chosen, folds = segments[question.aggregate], segments["folds"]
     pooled = segments["pooled"]
@@ -179,33 +226,44 @@ def _matrix(
     scores = own[0] if own else bind(question.metric, chosen, in_folds)
     left_out = scores
     if in_folds:
-        _flag_undefined_folds(scores, flags)
+        _flag_undefined_folds(scores, race.flags)
         weighed = scores.rows_of_weight
         too_small = _too_small_out_of_bag(question.metric, bind.truth.rows(weighed), chosen[weighed])
         if too_small:
             left_out = bind(question.metric, pooled, False)
-            flags[Flag.OUT_OF_BAG_POOLED] = too_small
+            race.flags[Flag.OUT_OF_BAG_POOLED] = too_small
     by_fold = None if folds is None else scores if in_folds else bind(question.metric, folds, True)
     read_by_fold: tuple[AggregateScore, ...] = ()
-    if question.rule.reads_fold_scores and folds is not None:
+    if getattr(question.rule, "reads_fold_scores", False) and folds is not None:
         read_by_fold = tuple(
             selection if in_folds else [bind(metric, folds, True) for metric in question.selected_on.values()]
         )
-    params = question.params or [{} for _ in bind.predictions.names]
-    replay = SelectionReplay(
-        question.rule, tuple(selection), read_by_fold, bind.candidates, params, list(question.selected_on)
-    )
     return Matrix(
         truth=bind.truth,
         scores=scores,
         out_of_bag=left_out,
         by_fold=by_fold,
-        replay=replay,
+        replay=_replay(bind, question, tuple(selection), read_by_fold),
+        averages=bind.averages(question.metric),
         unit_of_row=race.unit_of_row,
         grouped=question.groups is not None,
         predictions=bind.array(question.metric),
         in_play=race.in_play[race.used],
     )
+
+
+def _replay(
+    bind: _Binder, question: Question, selection: tuple[AggregateScore, ...], by_fold: tuple[AggregateScore, ...]
+) -> SelectionReplay:
+    """The rule over the columns; a threshold is chosen as the best column is."""
+    names = list(question.selected_on)
+    if isinstance(question.rule, Threshold):
+        n_columns = len(bind.configurations)
+        nothing: list[Mapping[str, Any]] = [{}] * n_columns
+        return SelectionReplay(Best(), selection, by_fold, np.arange(n_columns), nothing, names)
+    params = question.params or [{} for _ in bind.predictions.names]
+    averages = bind.averages(next(iter(question.selected_on.values())))
+    return SelectionReplay(question.rule, selection, by_fold, bind.candidates, params, names, averages)
 
 
 def _fold_replay(
@@ -214,6 +272,8 @@ def _fold_replay(
     """The selection on fold scores; None where some that it reads were not computed."""
     replay, reported = matrix.replay, matrix.by_fold
     assert reported is not None and repeat_of_split is not None
+    if isinstance(replay.rule, WeightRule):
+        return None
     chosen_on_folds = matrix.scores is reported
     read = []
     for m, score in enumerate(replay.scores):
@@ -280,16 +340,17 @@ def _too_small_out_of_bag(metric: Metric, truth: Truth, segments: NDArray[np.int
     return Flag.OUT_OF_BAG_POOLED.filled(least=least, what=what, fewest=fewest, metric=metric.name)
 
 
-def _winner(replay: SelectionReplay, observed: NDArray[np.uint8]) -> int:
+def _winner(matrix: Matrix) -> Choice:
+    replay = matrix.replay
     try:
-        column = int(replay.choose(observed)[0])
+        chosen = replay.choice(np.ones((1, matrix.truth.n_rows), dtype=np.uint8))
     except SelectionFailedError as error:
         raise InputError(f"the selection rule '{replay.rule.name}' failed on the scores: {error}.") from error
-    if column == NONE_CHOSEN:
+    if chosen.columns[0] == NONE_CHOSEN:
         said = "; ".join(message for score in replay.scores for message in score.failures)
         reason = f" ({said})" if said else ""
         raise InputError(f"no configuration has a defined score{reason}, so none could be chosen.")
-    return int(replay.candidates[column])
+    return chosen
 
 
 def _provenance(
@@ -301,6 +362,7 @@ def _provenance(
         "pos_label": _pos_label(question.metric, truth),
         "aggregate": question.aggregate,
         "selection": question.rule.name,
+        **_rule_settings(question.rule),
         "ties": TIES,
         "n_rows": predictions.n_rows,
         "n_configurations": predictions.n_configurations,
@@ -310,6 +372,14 @@ def _provenance(
         "grouped": question.groups is not None,
         "weighted": question.sample_weight is not None,
     }
+
+
+def _rule_settings(rule: Rule) -> dict[str, Any]:
+    """How a rule was configured, and what it cites; nothing where there is nothing to say."""
+    configured = settings_of(rule)
+    said: dict[str, Any] = {"selection_settings": configured} if configured and rule != Best() else {}
+    sources = getattr(rule, "sources", ())
+    return said | ({"sources": list(sources)} if sources else {})
 
 
 def _pos_label(metric: Metric, truth: Truth) -> Any:

@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 
 from heldout import wording
-from heldout.estimates.base import Evidence, Matrix, conclude, needs_predictions
-from heldout.estimates.two_part import needs_one_chosen, without_bags
+from heldout.estimates.base import Evidence, Matrix, conclude, needs_one_configuration, needs_predictions
+from heldout.estimates.two_part import without_bags
 from heldout.estimates.types import Estimate, Interval
 from heldout.metrics.base import Metric
 from heldout.wording import Flag
@@ -78,7 +78,7 @@ class Hoeffding:
             )
         if not matrix.in_play.all():
             return "it needs every row predicted in every repeat"
-        return needs_one_chosen(matrix)
+        return needs_one_configuration(evidence)
 
     def unfit_metric(self, metric: Metric) -> str | None:
         """Why it is not for this metric; None where it is."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from heldout import wording
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence, conclude, needs_folds, needs_predictions
+from heldout.estimates.base import Evidence, conclude, needs_columns, needs_folds, needs_predictions
 from heldout.estimates.fold_draws import (
     FoldBlock,
     draws_of_folds,
@@ -92,7 +92,7 @@ class NaiveBootstrap:
     def unfit(self, evidence: Evidence) -> str | None:
         """It needs what it draws."""
         if self.unit == "folds":
-            return needs_folds(evidence) or needs_two_folds(evidence)
+            return needs_columns(evidence) or needs_folds(evidence) or needs_two_folds(evidence)
         return needs_predictions(evidence) or (unstratifiable(evidence) if self.stratify else None)
 
     def estimate(self, evidence: Evidence) -> Estimate:
@@ -142,12 +142,10 @@ class NaiveBootstrap:
             defined_in_bag=matrix.scores.defined,
             defined_out_of_bag=always,
         )
-        column = evidence.winner_column
 
         def block(first: int, last: int) -> Drawn:
             counts, redraws = draws.block(first, last)
-            scores = matrix.scores.selected(counts, np.full(last - first, column, dtype=np.intp))
-            return Drawn(scores, redraws, share_defined(matrix.scores, counts))
+            return Drawn(evidence.scores_of_winner(counts), redraws, share_defined(matrix.scores, counts))
 
         try:
             with quiet_if_foreign([evidence.metric]):
@@ -180,7 +178,7 @@ class NaiveBootstrap:
 
     def _flags(self, evidence: Evidence, drawn: Drawn, undefined: int) -> dict[Flag, str]:
         flags: dict[Flag, str] = {}
-        if evidence.n_candidates > 1:
+        if evidence.was_selected:
             flags[Flag.UNCORRECTED] = Flag.UNCORRECTED.filled(candidates=evidence.n_candidates)
             flags[Flag.SELECTION_IGNORED] = Flag.SELECTION_IGNORED.filled()
         if self.stratify:

@@ -16,7 +16,7 @@ from heldout.kernels.blocks import map_blocks
 from heldout.kernels.draws import Draws, UndefinedDrawsError, out_of_bag
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import quiet_if_foreign
-from heldout.selection.base import NONE_CHOSEN
+from heldout.selection.choice import Choice
 from heldout.task import labels_text
 from heldout.wording import Flag
 
@@ -26,7 +26,7 @@ MANY_REDRAWS = 0.05
 class Block(NamedTuple):
     """What some consecutive bootstraps gave."""
 
-    chosen: NDArray[np.intp]
+    chosen: Choice
     scores: NDArray[np.float64]
     redraws: int
     defined_share: float
@@ -56,10 +56,10 @@ def bootstrap(matrix: Matrix, evidence: Evidence, *, stratify: bool = False) -> 
         defined_share = min(share_defined(matrix.scores, counts), share_defined(matrix.out_of_bag, left_out))
         replay = matrix.replay
         if replay.is_plain_best and replay.scores[0] is matrix.out_of_bag and len(replay.scores[0].segments) == 1:
-            return Block(*matrix.out_of_bag.best_out_of_bag(counts), redraws, defined_share)
-        chosen = replay.choose(counts)
-        scores = matrix.out_of_bag.selected(left_out, np.maximum(chosen, 0))
-        return Block(chosen, np.where(chosen == NONE_CHOSEN, np.nan, scores), redraws, defined_share)
+            columns, scores = matrix.out_of_bag.best_out_of_bag(counts)
+            return Block(Choice(columns), scores, redraws, defined_share)
+        choice = replay.choice(counts)
+        return Block(choice, matrix.score(matrix.out_of_bag, choice, left_out), redraws, defined_share)
 
     try:
         with quiet_if_foreign([matrix.out_of_bag.metric, *(score.metric for score in matrix.replay.scores)]):

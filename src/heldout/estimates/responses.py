@@ -48,7 +48,7 @@ def read_response(
         return kind, _from_labels(truth, array, metric, threshold)
     scores = _oriented(truth, numbers_of(array, "predictions"), kind)
     if on_labels:
-        return Response.LABELS, _cut(truth, scores, kind, threshold)
+        return Response.LABELS, cut(truth, scores, kind, threshold)
     if kind not in metric.responses:
         why = "" if response != "auto" else f" as they reach {_ends(scores)}, beyond [0, 1]{_advice(scores)}"
         raise InputError(f"{metric.name} needs {' or '.join(metric.responses)}, got {kind}{why}.")
@@ -254,7 +254,7 @@ def _check_probabilities(scores: NDArray[np.float64]) -> None:
             )
 
 
-def _cut(truth: Truth, scores: NDArray[np.float64], kind: Response, threshold: float | None) -> NDArray[np.int32]:
+def cut(truth: Truth, scores: NDArray[np.float64], kind: Response, threshold: float | None) -> NDArray[np.int32]:
     """Labels from scores: strictly above the threshold is positive; of several classes the first greatest."""
     if truth.kind is TaskKind.MULTICLASS:
         if threshold is not None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from heldout import wording
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence, conclude, defined_mean, needs_folds
+from heldout.estimates.base import Evidence, conclude, defined_mean, needs_columns, needs_folds
 from heldout.estimates.types import Estimate
 from heldout.metrics.base import oriented
 from heldout.wording import Flag
@@ -32,7 +32,7 @@ class TT:
 
     def unfit(self, evidence: Evidence) -> str | None:
         """It knows nothing but fold scores."""
-        return needs_folds(evidence)
+        return needs_columns(evidence) or needs_folds(evidence)
 
     def estimate(self, evidence: Evidence) -> Estimate:
         """Correct the winner's mean fold score; folds in which the metric is undefined are left out.

@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 from heldout import wording
 from heldout._seeding import stream
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence, Matrix, conclude, needs_predictions
+from heldout.estimates.base import Evidence, Matrix, conclude, needs_one_configuration, needs_predictions
 from heldout.estimates.second_part import Reading, SecondPart, Share, reading_of, second_part
 from heldout.estimates.types import Alternative, Estimate, Interval
 from heldout.metrics.base import Metric, oriented
-from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, WeightRule
-from heldout.selection.threshold import Threshold
+from heldout.selection.base import NONE_CHOSEN, SelectionFailedError
 from heldout.selection.ties import tie_exactly
 from heldout.task import TaskKind, Truth
 from heldout.wording import Flag
@@ -137,7 +136,7 @@ class TwoPart:
             )
         return (
             unfit_rows(matrix, self.takes_repeats)
-            or needs_one_chosen(matrix)
+            or needs_one_configuration(evidence)
             or self._unfit_choice(evidence, matrix)
         )
 
@@ -342,16 +341,6 @@ def unfit_rows(matrix: Matrix, takes_repeats: bool) -> str | None:
         return f"it counts rows that are right or wrong once, and here each has {n_repeats} predictions (repeats)"
     if not matrix.in_play.all():
         return "it needs every row predicted in every repeat"
-    return None
-
-
-def needs_one_chosen(matrix: Matrix) -> str | None:
-    """Half a sentence where the rule chooses more than a configuration; None where it chooses one."""
-    rule = matrix.replay.rule
-    if isinstance(rule, WeightRule):
-        return f"it bounds a configuration, and '{rule.name}' chooses an average of several"
-    if isinstance(rule, Threshold):
-        return f"it bounds a configuration as it predicts, and '{rule.name}' tunes where its scores are cut"
     return None
 
 

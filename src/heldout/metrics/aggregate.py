@@ -48,7 +48,7 @@ class Standing(Enum):
 class Segment:
     """The rows of one repeat or fold, with the metric bound to their predictions.
 
-    ``positive`` is the metric's own positive class.
+    ``positive`` is the metric's own positive class, ``repeat`` the one that the predictions are of.
     """
 
     rows: NDArray[np.intp]
@@ -57,6 +57,7 @@ class Segment:
     statistic: Statistic
     needs: Needs
     standing: Standing = Standing.ORDINARY
+    repeat: int = 0
 
     def defined(self, weights: Weightings) -> NDArray[np.bool_]:
         """(L,): whether the segment counts under weights (L, len(rows))."""
@@ -163,6 +164,31 @@ class AggregateScore:
             value = segment.statistic.all(weights)
             values.append(np.where(segment.defined(weights)[:, None], value, np.nan))
         return np.stack(values, axis=1)
+
+    def by_repeat(self, counts: Weightings) -> Floats:
+        """(L, repeats, C): the mean over the segments of each repeat in which the metric is defined, NaN else."""
+        repeats = np.array([segment.repeat for segment in self.segments])
+        values = self.by_segment(counts)
+        present = ~np.isnan(values)
+        means = []
+        for repeat in np.unique(repeats):
+            mine = repeats == repeat
+            n = present[:, mine].sum(axis=1)
+            with np.errstate(invalid="ignore", over="ignore"):
+                total = np.where(present[:, mine], values[:, mine], 0.0).sum(axis=1)
+                means.append(np.where(n > 0, total, np.nan) / np.maximum(n, 1))
+        return np.stack(means, axis=1)
+
+    def with_predictions(self, predictions: NDArray[Any]) -> AggregateScore:
+        """The same score of other predictions (n, D, R) or (n, D, R, n_classes) of the same rows."""
+        segments = tuple(
+            replace(
+                segment,
+                statistic=self.metric.statistic(segment.truth, predictions[segment.rows, :, segment.repeat]),
+            )
+            for segment in self.segments
+        )
+        return replace(self, segments=segments, n_columns=predictions.shape[1])
 
     def observed_by_segment(self) -> Floats:
         """(segments, C): every row once."""
@@ -273,7 +299,7 @@ def aggregate_score(
             mine = truth.rows(rows)
             whole = len(rows) == len(predictions)  # then no copy: it may be most of the memory
             statistic = metric.statistic(mine, predictions[:, :, repeat] if whole else predictions[rows, :, repeat])
-            segment = Segment(rows, mine, positive, statistic, metric.needs)
+            segment = Segment(rows, mine, positive, statistic, metric.needs, repeat=repeat)
             if as_folds:
                 segment = replace(segment, standing=_standing(metric, segment, sample_weight))
             parts.append(segment)

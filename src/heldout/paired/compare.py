@@ -13,7 +13,7 @@ import numpy as np
 from heldout._seeding import RandomState
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.asking import ask
-from heldout.estimates.base import Evidence, over_configurations
+from heldout.estimates.base import Evidence, needs_one_configuration, over_configurations
 from heldout.estimates.bbc import BBC
 from heldout.estimates.gather import Aggregate
 from heldout.estimates.intervals import percentile_interval
@@ -324,6 +324,9 @@ def compare_configurations(
         n_jobs=n_jobs,
     )
     evidence = asked.evidence(BBC())
+    several = needs_one_configuration(evidence)
+    if several:
+        raise InputError(f"configurations are compared one with another: {several}; use selection='best'.")
     if Flag.FAILED_CONFIGURATIONS in evidence.flags:
         warnings.warn(HeldoutWarning(evidence.flags[Flag.FAILED_CONFIGURATIONS]), stacklevel=2)
     return ConfigurationComparison(evidence, paired_scores(evidence))

@@ -2,39 +2,125 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 from heldout.errors import InputError
-from heldout.selection.base import NONE_CHOSEN, ScoreTable, SelectionFailedError, SelectionRule
+from heldout.selection.average_rank import AverageRank
+from heldout.selection.base import (
+    NONE_CHOSEN,
+    Library,
+    ScoreTable,
+    SelectionFailedError,
+    SelectionRule,
+    WeightRule,
+)
 from heldout.selection.best import Best
 from heldout.selection.callable_refit import CallableRefit
+from heldout.selection.callable_rule import CallableRule
+from heldout.selection.choice import Choice
+from heldout.selection.greedy_ensemble import GreedyEnsemble
+from heldout.selection.one_standard_error import OneStandardError
+from heldout.selection.threshold import Threshold
+from heldout.selection.top_k import TopK
+from heldout.selection.within import Within
 
-RULES = MappingProxyType({"best": Best})
+Rule: TypeAlias = SelectionRule | WeightRule | Threshold
+"""What chooses one configuration, an ensemble, or a configuration at a threshold."""
+
+RULES: Mapping[str, Callable[[], Rule]] = MappingProxyType(
+    {
+        "best": Best,
+        "one_standard_error": OneStandardError,
+        "average_rank": AverageRank,
+        "top_k": TopK,
+        "greedy_ensemble": GreedyEnsemble,
+        "threshold": Threshold,
+    }
+)
+"""Every rule that needs no parameter by its name, as it is by default."""
 
 __all__ = [
     "NONE_CHOSEN",
     "RULES",
+    "AverageRank",
     "Best",
     "CallableRefit",
+    "CallableRule",
+    "Choice",
+    "GreedyEnsemble",
+    "Library",
+    "OneStandardError",
+    "Rule",
     "ScoreTable",
     "SelectionFailedError",
     "SelectionRule",
+    "Threshold",
+    "TopK",
+    "WeightRule",
+    "Within",
+    "check_rule",
+    "configuration_rule_of",
     "rule_of",
 ]
 
 
-def rule_of(selection: Any) -> SelectionRule:
-    """A rule from its name or from itself.
+def rule_of(selection: Any) -> Rule:
+    """A rule from its name, from itself, or from a function of the scores (``CallableRule``).
 
     Raises
     ------
     InputError
         For anything else.
+
+    Examples
+    --------
+    >>> rule_of("one_standard_error").name, rule_of(Within(0.01)).name
+    ('one_standard_error', 'within')
     """
     if isinstance(selection, str) and selection in RULES:
         return RULES[selection]()
-    if callable(selection) and hasattr(selection, "reads_fold_scores"):
-        rule: SelectionRule = selection
-        return rule
-    raise InputError(f"selection must be one of {', '.join(RULES)} or a rule of ho.selection, got {selection!r}.")
+    if not isinstance(selection, type):
+        if isinstance(selection, Threshold | WeightRule):
+            return selection
+        if callable(selection):
+            rule: SelectionRule = selection if hasattr(selection, "reads_fold_scores") else CallableRule(selection)
+            return rule
+    raise InputError(
+        f"selection must be one of {', '.join(RULES)}, a rule of ho.selection such as Within(0.01), or a function "
+        f"from scores (B, C) to indices (B,); got {selection!r}."
+    )
+
+
+def configuration_rule_of(selection: Any) -> SelectionRule:
+    """A rule that chooses one configuration: a search can refit no other, and fold scores tell of no other.
+
+    Raises
+    ------
+    InputError
+        For a rule that chooses an ensemble or a threshold, naming where it can be used.
+    """
+    rule = rule_of(selection)
+    if isinstance(rule, Threshold | WeightRule):
+        chosen = "a decision threshold with it" if isinstance(rule, Threshold) else "an ensemble"
+        raise InputError(
+            f"selection='{rule.name}' chooses {chosen}, and here one configuration must be chosen; use "
+            "selection='best', then ask ho.estimate(y, predictions, metric=..., "
+            f"selection='{rule.name}'), where predictions may be search.predictions_."
+        )
+    return rule
+
+
+def check_rule(
+    rule: Rule, n_configurations: int, params: Sequence[Mapping[str, Any]], metrics: Sequence[str]
+) -> None:
+    """Refuse what a rule cannot be asked of these configurations, before anything is fitted or drawn.
+
+    Raises
+    ------
+    InputError
+    """
+    check = getattr(rule, "check", None)
+    if check is not None:
+        check(n_configurations, params, metrics)

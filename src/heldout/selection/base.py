@@ -1,14 +1,15 @@
 """What a selection rule is: scores of all configurations in, the chosen one out, a row at a time.
 
 A rule is replayed on every bootstrap, so it is a function of a table with a row a bootstrap; the winner is what
-the same rule chooses on the one row of observed scores.
+the same rule chooses on the one row of observed scores. A rule of *weights* chooses an average of configurations
+instead, and is asked a resample at a time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,9 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.float64]
 
 NONE_CHOSEN = -1
+
+SLACK = 1e-12
+"""How far, relative to the scores, a score may lie beyond a boundary and still be within: rounding errors."""
 
 
 class SelectionFailedError(RuntimeError):
@@ -35,20 +39,31 @@ class ScoreTable:
         Parameters of each configuration.
     fold_scores : ndarray of shape (B, splits, C, M) or None
         Held only for rules that ask for them.
+    repeat_scores : ndarray of shape (B, repeats, C, M) or None
+        Held only for rules that ask for them; None where there is one repeat, whose scores are ``values``.
     """
 
     values: Floats
     metrics: Sequence[str]
     params: Sequence[Mapping[str, Any]] = ()
     fold_scores: Floats | None = None
+    repeat_scores: Floats | None = None
 
     @property
     def n_resamples(self) -> int:
         return self.values.shape[0]
 
+    @property
+    def n_configurations(self) -> int:
+        return self.values.shape[1]
+
 
 class SelectionRule(Protocol):
     """From scores to the chosen configuration.
+
+    A rule may also have ``reads_repeats`` (whether the table must hold the scores of each repeat), ``sources``
+    (keys of ``heldout.references``) and ``check(n_configurations, params, metrics)``, which refuses before
+    anything is fitted what the rule cannot be asked.
 
     Attributes
     ----------
@@ -75,3 +90,87 @@ class SelectionRule(Protocol):
         SelectionFailedError
             When the rule itself failed.
         """
+
+
+class Library(Protocol):
+    """What a rule of weights may ask of one resample: scores, greater = better, NaN = no candidate.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (C,)
+        Of each configuration alone.
+    """
+
+    @property
+    def scores(self) -> Floats: ...
+
+    def with_one_more(self, members: NDArray[np.intp], candidates: NDArray[np.intp]) -> Floats:
+        """(len(candidates),): the score of the average of ``members`` and one more, for each candidate.
+
+        ``members`` are columns, and one may stand several times.
+        """
+
+
+@runtime_checkable
+class WeightRule(Protocol):
+    """From what a resample says of configurations and their averages to the weights of an ensemble.
+
+    Attributes
+    ----------
+    name : str
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def weigh(self, library: Library) -> Floats:
+        """(C,): not negative, of sum 1; all 0 where there is no candidate."""
+
+
+def first_greatest(scores: Floats) -> NDArray[np.intp]:
+    """(B,): the column of the greatest of scores (B, C), the first of equal ones; NaN never wins.
+
+    Examples
+    --------
+    >>> first_greatest(np.array([[0.5, 0.7, 0.7], [np.nan, -np.inf, np.nan], [np.nan, np.nan, np.nan]])).tolist()
+    [1, 1, -1]
+    """
+    absent = np.isnan(scores)
+    chosen = np.where(absent, -np.inf, scores).argmax(axis=1)
+    # Where all that is left scores minus infinity, argmax may have stopped at a NaN before it.
+    first_present = (~absent).argmax(axis=1)
+    chosen = np.where(absent[np.arange(len(chosen)), chosen], first_present, chosen)
+    return np.where(absent.all(axis=1), NONE_CHOSEN, chosen)
+
+
+def best_score(scores: Floats) -> Floats:
+    """(B, 1): the greatest of scores (B, C), NaN where there is none."""
+    best = np.where(np.isnan(scores), -np.inf, scores).max(axis=1, keepdims=True)
+    return np.where(np.isnan(scores).all(axis=1, keepdims=True), np.nan, best)
+
+
+def not_below(scores: Floats, bounds: Floats) -> NDArray[np.bool_]:
+    """(B, C): which scores reach the bounds (B, 1), but for rounding errors; NaN never does."""
+    with np.errstate(invalid="ignore"):
+        room = np.where(np.isfinite(bounds), SLACK * np.maximum(np.abs(bounds), 1e-300), 0.0)
+        return np.asarray(scores >= bounds - room)
+
+
+def settings_of(rule: Any) -> dict[str, Any]:
+    """What a rule was configured with, for provenance; a function by its name."""
+    if not is_dataclass(rule):
+        return {}
+    return {each.name: _described(getattr(rule, each.name)) for each in fields(rule)}
+
+
+def _described(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_described(item) for item in value]
+    if hasattr(value, "name"):
+        return value.name
+    return getattr(value, "__name__", type(value).__name__) if callable(value) else value
+
+
+def scalar(value: Any) -> bool:
+    """Whether a value is one number."""
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool | np.bool_)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.selection.base import NONE_CHOSEN, ScoreTable
+from heldout.errors import InputError
+from heldout.selection.base import Floats, ScoreTable, first_greatest
+from heldout.selection.ties import tie_exactly
+
+OVER_REPEATS = ("mean", "median")
 
 
 @dataclass(frozen=True)
@@ -16,6 +21,12 @@ class Best:
 
     NaN never wins. Ties go to the lowest index: on small samples 15 to 39 % of the draws of a 0-1 loss tie.
 
+    Attributes
+    ----------
+    over_repeats : "mean" or "median"
+        How the scores of several repeats become one. What is estimated is the mean over repeats of the chosen
+        configuration's score either way.
+
     Examples
     --------
     >>> import numpy as np
@@ -23,15 +34,32 @@ class Best:
     [1, 2]
     """
 
-    name: str = "best"
-    reads_fold_scores: bool = False
-    reads_all_metrics: bool = False
+    over_repeats: Literal["mean", "median"] = "mean"
+    name: ClassVar[str] = "best"
+    reads_fold_scores: ClassVar[bool] = False
+    reads_all_metrics: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if self.over_repeats not in OVER_REPEATS:
+            raise InputError(f"over_repeats must be 'mean' or 'median', got {self.over_repeats!r}.")
+
+    @property
+    def reads_repeats(self) -> bool:
+        """Whether the table must hold the scores of each repeat."""
+        return self.over_repeats == "median"
 
     def __call__(self, table: ScoreTable) -> NDArray[np.intp]:
-        scores = table.values[:, :, 0]
-        absent = np.isnan(scores)
-        chosen = np.where(absent, -np.inf, scores).argmax(axis=1)
-        # Where all that is left scores minus infinity, argmax may have stopped at a NaN before it.
-        first_present = (~absent).argmax(axis=1)
-        chosen = np.where(absent[np.arange(len(chosen)), chosen], first_present, chosen)
-        return np.where(absent.all(axis=1), NONE_CHOSEN, chosen)
+        if not self.reads_repeats or table.repeat_scores is None:
+            return first_greatest(table.values[:, :, 0])
+        return first_greatest(_median_over_repeats(table))
+
+
+def _median_over_repeats(table: ScoreTable) -> Floats:
+    """(B, C): the median of the defined repeats; NaN for what is no candidate."""
+    assert table.repeat_scores is not None
+    scores = table.repeat_scores[:, :, :, 0]
+    unscored = np.asarray(np.isnan(scores).all(axis=1, keepdims=True))
+    with np.errstate(invalid="ignore"):
+        medians = np.nanmedian(np.where(unscored, 0.0, scores), axis=1)
+    absent = np.isnan(table.values[:, :, 0]) | unscored[:, 0]
+    return np.where(absent, np.nan, tie_exactly(medians))

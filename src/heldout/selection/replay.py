@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 from heldout.kernels.reference import Weightings
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import oriented
-from heldout.selection.base import NONE_CHOSEN, Floats, ScoreTable, SelectionRule
+from heldout.selection.base import NONE_CHOSEN, Floats, ScoreTable, SelectionRule, WeightRule
 from heldout.selection.best import Best
+from heldout.selection.choice import Choice
+from heldout.selection.ensembles import Averages, weigh
+from heldout.selection.ties import tie_exactly as tie_exactly
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +25,7 @@ class SelectionReplay:
 
     Attributes
     ----------
-    rule : SelectionRule
+    rule : SelectionRule or WeightRule
     scores : tuple of AggregateScore
         One a metric, the refit metric first, on the candidates only, in the search's aggregate.
     by_fold : tuple of AggregateScore
@@ -31,31 +34,45 @@ class SelectionReplay:
         The configuration behind each candidate column.
     params : sequence of mapping
         Of all C configurations.
+    averages : Averages or None
+        What a rule of weights averages; None for a rule that chooses one column.
     """
 
-    rule: SelectionRule
+    rule: SelectionRule | WeightRule
     scores: tuple[AggregateScore, ...]
     by_fold: tuple[AggregateScore, ...]
     candidates: NDArray[np.intp]
     params: Sequence[Mapping[str, Any]]
     metric_names: Sequence[str]
+    averages: Averages | None = None
 
     @property
     def is_plain_best(self) -> bool:
         """Whether the choice is the best score of one metric, for which kernels have a fused path."""
-        return isinstance(self.rule, Best)
+        return isinstance(self.rule, Best) and not self.rule.reads_repeats
+
+    def choice(self, counts: Weightings) -> Choice:
+        """What the rule chooses under each weighting: a column, or an ensemble."""
+        if isinstance(self.rule, WeightRule):
+            assert self.averages is not None, "a rule of weights averages something"
+            return weigh(self.rule, self.scores[0], self.averages, counts)
+        return Choice(self.choose(counts))
 
     def choose(self, counts: Weightings) -> NDArray[np.intp]:
         """(L,): the candidate column chosen under each weighting, ``NONE_CHOSEN`` where none can be."""
+        assert not isinstance(self.rule, WeightRule), "an ensemble is no column"
         values = np.stack([oriented(score.metric, score.all(counts)) for score in self.scores], axis=2)
-        folds = None
+        folds = repeats = None
         if self.rule.reads_fold_scores and self.by_fold:
             folds = np.stack([oriented(score.metric, score.by_segment(counts)) for score in self.by_fold], axis=3)
+        if getattr(self.rule, "reads_repeats", False):
+            repeats = np.stack([oriented(score.metric, score.by_repeat(counts)) for score in self.scores], axis=3)
         table = ScoreTable(
-            self._all_configurations(tie_exactly(values) if self._averages else values, axis=1),
+            self._all_configurations(tie_exactly(values) if self._are_means else values, axis=1),
             self.metric_names,
             self.params,
             None if folds is None else self._all_configurations(folds, axis=2),
+            None if repeats is None else self._all_configurations(repeats, axis=2),
         )
         return self._columns(self.rule(table))
 
@@ -65,7 +82,7 @@ class SelectionReplay:
         return np.asarray(np.logical_and.reduce(defined))
 
     @property
-    def _averages(self) -> bool:
+    def _are_means(self) -> bool:
         """Whether scores are means over several segments, whose last bits are noise."""
         return any(len(score.segments) > 1 for score in self.scores)
 
@@ -84,18 +101,3 @@ class SelectionReplay:
         column = np.full(len(self.params) + 1, NONE_CHOSEN)  # the last entry serves NONE_CHOSEN itself
         column[self.candidates] = np.arange(len(self.candidates))
         return column[chosen]
-
-
-def tie_exactly(values: Floats) -> Floats:
-    """Scores with the noise of their last bits cut off, so that equal means of folds tie as they should.
-
-    The mean of (.8, .9) and of (.9, .8) can differ by a rounding error, and a rule that breaks ties by position
-    must not see that. 44 of 53 bits are kept: a relative 6e-14.
-
-    Examples
-    --------
-    >>> bool(0.1 + 0.2 == 0.3), np.unique(tie_exactly(np.array([0.1 + 0.2, 0.3]))).size
-    (False, 1)
-    """
-    mantissa, exponent = np.frexp(values)
-    return np.ldexp(np.rint(np.ldexp(mantissa, 44)), exponent - 44)

@@ -3,7 +3,7 @@ import pytest
 
 from heldout.errors import InputError
 from heldout.selection import NONE_CHOSEN, Best, CallableRefit, ScoreTable, SelectionFailedError, rule_of
-from heldout.selection.replay import tie_exactly
+from heldout.selection.ties import tie_exactly
 
 NAN = np.nan
 
@@ -90,4 +90,6 @@ def test_rules_go_by_name_or_themselves():
     with pytest.raises(InputError, match="selection must be one of best"):
         rule_of("first")
     with pytest.raises(InputError):
-        rule_of(len)
+        rule_of(3)
+    with pytest.raises(InputError):
+        rule_of(Best)

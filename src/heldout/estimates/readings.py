@@ -1,0 +1,180 @@
+"""What a selection rule needs read of the predictions, where it is not simply what the metric reads.
+
+A rule that tunes a threshold reads scores although its metric reads labels; a rule that averages predictions reads
+probabilities or values, as labels and decisions of different models have no average. Reading, and the race between
+configurations, ask a metric what it reads: ``AsRead`` stands there for the rule's metric and answers for the rule.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.columns import array_of, missing
+from heldout.errors import InputError
+from heldout.estimates.responses import cut
+from heldout.metrics.base import Metric, Needs, Response, Statistic
+from heldout.predictions import HeldOutPredictions
+from heldout.selection import Rule
+from heldout.selection.base import Floats, WeightRule
+from heldout.selection.ensembles import Averages
+from heldout.selection.threshold import Cuts, Threshold, cuts_of
+from heldout.task import TaskKind, Truth
+
+
+@dataclass(frozen=True)
+class AsRead:
+    """A metric as a rule reads predictions for it.
+
+    Attributes
+    ----------
+    metric : Metric
+    name : str
+        For sentences.
+    responses : tuple of Response
+        What the rule reads.
+    """
+
+    metric: Metric
+    name: str
+    responses: tuple[Response, ...]
+
+    @property
+    def greater_is_better(self) -> bool:
+        return self.metric.greater_is_better
+
+    @property
+    def tasks(self) -> frozenset[TaskKind]:
+        return self.metric.tasks
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return self.metric.range
+
+    @property
+    def needs(self) -> Needs:
+        return self.metric.needs
+
+    @property
+    def undefined_without(self) -> Needs:
+        return self.metric.undefined_without
+
+    @property
+    def row_wise(self) -> bool:
+        return self.metric.row_wise
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
+        raise NotImplementedError("it stands for a metric where predictions are read, and scores nothing")
+
+
+def read_as(rule: Rule, metric: Metric, truth: Truth) -> Metric:
+    """What stands for ``metric`` where predictions are read: itself, or what the rule reads for it.
+
+    Raises
+    ------
+    InputError
+        When the rule is not for this metric or task.
+    """
+    if isinstance(rule, Threshold):
+        if Response.LABELS not in metric.responses:
+            raise InputError(
+                f"selection='{rule.name}' tunes where scores are cut into labels, and {metric.name} reads "
+                f"{' or '.join(metric.responses)}; use a metric of labels (accuracy, f1, balanced_accuracy, ...)."
+            )
+        if truth.kind is not TaskKind.BINARY:
+            raise InputError(
+                f"selection='{rule.name}' is for binary tasks, and there are {truth.n_classes} classes; several "
+                "classes take the greatest score."
+            )
+        return AsRead(metric, f"{metric.name} at a tuned threshold", (Response.DECISION, Response.PROBABILITIES))
+    if not isinstance(rule, WeightRule):
+        return metric
+    if Response.VALUES in metric.responses and not truth.kind.is_classification:
+        return metric
+    if {Response.PROBABILITIES, Response.LABELS} & set(metric.responses) and truth.kind.is_classification:
+        return AsRead(metric, f"{metric.name} of an ensemble", (Response.PROBABILITIES,))
+    raise InputError(
+        f"selection='{rule.name}' averages predictions, and {metric.name} reads {' or '.join(metric.responses)}, "
+        "which of different models are on no common scale; use a metric of probabilities or of predicted values."
+    )
+
+
+def refuse_labels(rule: Rule, predictions: Any, response: str) -> None:
+    """Refuse an array of labels where a rule cuts or averages scores.
+
+    Raises
+    ------
+    InputError
+    """
+    is_array = not isinstance(predictions, HeldOutPredictions)
+    if not is_array or not isinstance(rule, Threshold | WeightRule) or response not in ("auto", "labels"):
+        return
+    array = array_of(predictions, "predictions")
+    if response == "auto" and array.dtype.kind == "f" and not _zeros_and_ones(array):
+        return
+    verb, give = (
+        ("tunes where scores are cut into labels", "probabilities or decisions")
+        if isinstance(rule, Threshold)
+        else ("averages predictions, and labels have no average", "probabilities")
+    )
+    raise InputError(
+        f"selection='{rule.name}' {verb}, but the predictions are labels; pass {give} (and say response= where "
+        "they are 0 and 1 only)."
+    )
+
+
+def _zeros_and_ones(array: NDArray[Any]) -> bool:
+    return bool(np.isin(array[~missing(array)], [0, 1]).all())
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """What stands as the columns of the matrix.
+
+    Attributes
+    ----------
+    cuts : Cuts or None
+        Where a column is a configuration at a threshold.
+    threshold : float or None
+        Where averaged probabilities are cut for a metric on labels.
+    """
+
+    truth: Truth
+    rule: Rule
+    cuts: Cuts | None = None
+    threshold: float | None = None
+
+    def as_read(self, metric: Metric, array: NDArray[Any]) -> NDArray[Any]:
+        """From an array of the candidates, in the response that the rule reads, to what the metric reads."""
+        if self.cuts is not None:
+            return self.cuts.labels(array)
+        return self._cut(array) if self._cuts_averages(metric) else array
+
+    def averages(self, metric: Metric, array: NDArray[Any]) -> Averages:
+        """What a rule of weights averages."""
+        return Averages(
+            np.asarray(array, dtype=np.float64),
+            are_probabilities=self.truth.kind.is_classification,
+            respond=self._cut if self._cuts_averages(metric) else None,
+        )
+
+    def _cuts_averages(self, metric: Metric) -> bool:
+        return isinstance(self.rule, WeightRule) and Response.LABELS in metric.responses
+
+    def _cut(self, probabilities: Floats) -> NDArray[np.int32]:
+        return cut(self.truth, probabilities, Response.PROBABILITIES, self.threshold)
+
+
+def columns_at_thresholds(rule: Threshold, truth: Truth, scores: Floats, in_play: NDArray[np.bool_]) -> Columns:
+    """The columns that a threshold is chosen from: scores (n, C, R), in play where (n, R), cut at each threshold.
+
+    Raises
+    ------
+    InputError
+        When there would be too many.
+    """
+    assert truth.positive is not None, "read_as says so"
+    return Columns(truth, rule, cuts_of(rule, np.where(in_play[:, None, :], scores, np.nan), truth.positive))

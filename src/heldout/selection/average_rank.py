@@ -1,0 +1,103 @@
+"""The best mean rank over several metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from heldout.errors import InputError
+from heldout.selection.base import Floats, ScoreTable, first_greatest, scalar
+from heldout.selection.ties import tie_exactly
+
+
+@dataclass(frozen=True)
+class AverageRank:
+    """Choose the configuration with the least mean rank over several metrics.
+
+    On each metric 1 is the best, and equal scores share the mean of their ranks. A configuration that lacks one of
+    the scores is no candidate and takes no rank. Of equal mean ranks the first wins.
+
+    Attributes
+    ----------
+    metrics : sequence of str or Metric, optional
+        In a search, names of its scorers (all of them by default); in ``heldout.estimate``, any metrics.
+    weights : sequence of float, optional
+        One a metric, as important as it is; equal by default.
+
+    Examples
+    --------
+    >>> table = ScoreTable(np.array([[[0.9, -0.7], [0.8, -0.2], [0.7, -0.3]]]), ["roc_auc", "neg_log_loss"])
+    >>> AverageRank()(table).tolist(), AverageRank(weights=[3, 1])(table).tolist()
+    ([1], [0])
+    """
+
+    metrics: Any = None
+    weights: Any = None
+    name: ClassVar[str] = "average_rank"
+    reads_fold_scores: ClassVar[bool] = False
+    reads_all_metrics: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.metrics is not None:
+            if isinstance(self.metrics, str) or not isinstance(self.metrics, Sequence) or not self.metrics:
+                raise InputError(f"metrics of average_rank must be a list of metrics, got {self.metrics!r}.")
+            object.__setattr__(self, "metrics", tuple(self.metrics))
+            if len(set(self.metric_names or ())) < len(self.metrics):
+                raise InputError(
+                    f"metrics of average_rank must be distinct, got {', '.join(self.metric_names or ())}."
+                )
+        if self.weights is not None:
+            object.__setattr__(self, "weights", self._checked_weights())
+
+    @property
+    def metric_names(self) -> tuple[str, ...] | None:
+        """Of the metrics that were named; None where all of a search's scorers are meant."""
+        if self.metrics is None:
+            return None
+        return tuple(metric if isinstance(metric, str) else str(metric.name) for metric in self.metrics)
+
+    def check(self, n_configurations: int, params: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> None:
+        """Refuse metrics that are not scored, and weights that are not theirs."""
+        self._places(metrics)
+
+    def __call__(self, table: ScoreTable) -> NDArray[np.intp]:
+        places = self._places(table.metrics)
+        scores = table.values[:, :, places]
+        absent = np.asarray(np.isnan(scores).any(axis=2))
+        # No candidates come last of all, so that they move nobody's rank.
+        filled = np.where(
+            absent[:, :, None], np.inf, np.where(scores == -np.inf, np.finfo(np.float64).max, -scores)
+        )
+        ranks = rankdata(filled, method="average", axis=1)
+        weights = np.ones(len(places)) if self.weights is None else np.asarray(self.weights)
+        mean: Floats = (ranks * (weights / weights.sum())).sum(axis=2)
+        return first_greatest(np.where(absent, np.nan, -tie_exactly(mean)))
+
+    def _places(self, metrics: Sequence[str]) -> list[int]:
+        named = self.metric_names
+        unknown = [name for name in named or () if name not in metrics]
+        if unknown:
+            raise InputError(
+                f"average_rank ranks by '{unknown[0]}', which is not scored here; the scorers are "
+                f"{', '.join(metrics)}."
+            )
+        places = list(range(len(metrics))) if named is None else [list(metrics).index(name) for name in named]
+        if self.weights is not None and len(self.weights) != len(places):
+            raise InputError(
+                f"weights of average_rank must be one for each of {len(places)} metrics, got {len(self.weights)}."
+            )
+        return places
+
+    def _checked_weights(self) -> tuple[float, ...]:
+        listed: list[Any] = list(self.weights) if isinstance(self.weights, Sequence | np.ndarray) else []
+        if not listed or not all(scalar(weight) and 0 <= weight < np.inf for weight in listed) or not sum(listed):
+            raise InputError(
+                "weights of average_rank must be finite numbers of at least 0 with a positive sum, got "
+                f"{self.weights!r}."
+            )
+        return tuple(float(weight) for weight in listed)

@@ -1,0 +1,161 @@
+"""The decision threshold, tuned together with the configuration.
+
+A configuration that is cut at several thresholds is as many columns of labels, so that choosing a threshold is
+choosing a column, and what scores and replays columns serves as it is. The thresholds are cut from the scores
+without a look at the target, so that nothing leaks into them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import InputError
+from heldout.selection.base import Floats
+from heldout.selection.checks import checked_count
+
+MOST_LABELS = 2**26
+"""The most labels (rows x configurations x thresholds x repeats) that are held, a byte each."""
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """Choose the configuration and its decision threshold together, by a metric of labels.
+
+    For binary tasks: a score strictly above the threshold is positive. In every bootstrap both are chosen on the
+    drawn rows and scored on the others. Of equal scores the first configuration wins, and of its thresholds the
+    one nearest to the usual (.5 for probabilities, 0 for decisions), or the first of ``grid``.
+
+    Attributes
+    ----------
+    grid : sequence of float, optional
+        The thresholds to try, the same for every configuration. By default each configuration has its own: midway
+        between its scores, below and above them all, at most ``n_thresholds`` of them at even shares of the rows.
+    n_thresholds : int
+    metric : str or Metric, optional
+        What is tuned for; by default what is reported.
+
+    Examples
+    --------
+    >>> import heldout as ho
+    >>> rng = np.random.default_rng(0)
+    >>> y = (rng.random(300) < 0.2).astype(int)
+    >>> scores = rng.normal(size=(300, 5)) + 1.5 * y[:, None]  # a cut at 0 finds far too many
+    >>> found = ho.estimate(y, scores, metric="f1", selection=Threshold(), random_state=0)
+    >>> 0.5 < found.provenance["threshold"] < 1.5, found.uncorrected > found.value
+    (True, True)
+    """
+
+    grid: Any = None
+    n_thresholds: int = 100
+    metric: Any = None
+    name: ClassVar[str] = "threshold"
+
+    def __post_init__(self) -> None:
+        checked_count("n_thresholds", self.n_thresholds)
+        if self.grid is not None:
+            object.__setattr__(self, "grid", _checked_grid(self.grid))
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """Columns of labels: a configuration at a threshold each.
+
+    Attributes
+    ----------
+    column : ndarray of int, shape (V,)
+        The column of scores that is cut, ascending.
+    threshold : ndarray of shape (V,)
+        Strictly above is positive.
+    positive : int
+        Code of the positive class, the other being ``1 - positive``.
+    """
+
+    column: NDArray[np.intp]
+    threshold: Floats
+    positive: int
+
+    def labels(self, scores: Floats) -> NDArray[np.int8]:
+        """(n, V, R) class codes of scores (n, C, R)."""
+        n, _, repeats = scores.shape
+        labels = np.empty((n, len(self.column), repeats), dtype=np.int8)
+        for column in np.unique(self.column):
+            mine = np.flatnonzero(self.column == column)
+            above = scores[:, column, None] > self.threshold[mine, None]
+            labels[:, mine] = np.where(above, self.positive, 1 - self.positive)
+        return labels
+
+
+def cuts_of(rule: Threshold, scores: Floats, positive: int) -> Cuts:
+    """The thresholds of scores (n, C, R), NaN where a row is not in play.
+
+    Raises
+    ------
+    InputError
+        When there would be more labels than memory should hold.
+    """
+    n, n_columns, repeats = scores.shape
+    each = [
+        np.asarray(rule.grid)
+        if rule.grid is not None
+        else _usual_first(own_thresholds(scores[:, column], rule.n_thresholds), scores[:, column])
+        for column in range(n_columns)
+    ]
+    column = np.repeat(np.arange(n_columns), [len(thresholds) for thresholds in each])
+    if n * len(column) * repeats > MOST_LABELS:
+        most = MOST_LABELS // (n * n_columns * repeats)
+        advice = f"n_thresholds of at most {most}" if most > 1 else "fewer configurations"
+        raise InputError(
+            f"{n_columns} configurations at {len(column) / n_columns:.3g} thresholds on {n} rows in {repeats} "
+            f"repeats are {n * len(column) * repeats:,} labels, more than the {MOST_LABELS:,} that are held; use "
+            f"{advice}."
+        )
+    return Cuts(column, np.concatenate(each), positive)
+
+
+def own_thresholds(scores: Floats, most: int) -> Floats:
+    """At most ``most`` thresholds that part the scores differently, ascending: midway between distinct ones.
+
+    The first lies below all scores and the last above them. Of too many those are taken that part off even shares
+    of the rows.
+
+    Examples
+    --------
+    >>> own_thresholds(np.array([0.2, 0.4, 0.4, 0.8]), 10).round(6).tolist()
+    [0.1, 0.3, 0.6, 1.0]
+    >>> own_thresholds(np.arange(1000.0), 3).tolist()
+    [-0.5, 499.5, 999.5]
+    """
+    distinct, times = np.unique(scores[~np.isnan(scores)], return_counts=True)
+    gaps = np.diff(distinct)
+    first, last = (gaps[0] / 2, gaps[-1] / 2) if len(gaps) else (0.5, 0.5)
+    middle = distinct[:-1] + gaps / 2
+    middle = np.where(middle < distinct[1:], middle, distinct[:-1])  # of neighbouring floats
+    thresholds = np.concatenate([distinct[:1] - first, middle, distinct[-1:] + last])
+    if len(thresholds) <= most:
+        return thresholds
+    below = np.concatenate([[0], np.cumsum(times)])
+    wanted = np.linspace(0, below[-1], most) if most > 1 else below[-1:] / 2
+    return thresholds[np.unique(np.searchsorted(below, np.rint(wanted)))]
+
+
+def _usual_first(thresholds: Floats, scores: Floats) -> Floats:
+    """Those nearest to where scores are cut by default first: .5 for what can be probabilities, else 0."""
+    usual = 0.5 if np.nanmin(scores) >= 0 and np.nanmax(scores) <= 1 else 0.0
+    ordered: Floats = thresholds[np.argsort(np.abs(thresholds - usual), kind="stable")]
+    return ordered
+
+
+def _checked_grid(grid: Any) -> tuple[float, ...]:
+    try:
+        numbers = np.asarray(grid, dtype=np.float64)
+    except (TypeError, ValueError):
+        numbers = np.empty(0)
+    if numbers.ndim != 1 or not numbers.size or not np.isfinite(numbers).all():
+        raise InputError(f"grid must be a list of thresholds, finite numbers, got {grid!r}.")
+    if len(np.unique(numbers)) < len(numbers):
+        raise InputError(f"grid must hold distinct thresholds, got {grid!r}.")
+    return tuple(numbers.tolist())
