@@ -167,7 +167,7 @@ class _Binder:
         )
         if not isinstance(question.rule, Threshold):
             return bound
-        scores = bound.read(metric)
+        scores = bound.read(question.metric)
         return replace(bound, columns=columns_at_thresholds(question.rule, truth, scores, race.in_play[race.used]))
 
     def __call__(self, metric: Metric, segments: NDArray[np.int32], as_folds: bool) -> AggregateScore:
