@@ -37,6 +37,56 @@ def draw_units(seed: int, bootstraps: NDArray[np.uint64], attempt: int, n_units:
     return counts
 
 
+def split_draws(
+    seed: int, bootstraps: NDArray[np.uint64], attempt: int, n_rows: int, block_rows: int
+) -> NDArray[np.int64]:
+    totals = np.empty((len(bootstraps), -(-n_rows // block_rows)), dtype=np.int64)
+    _core.split_draws(
+        seed, np.ascontiguousarray(bootstraps, dtype=np.uint64), attempt, n_rows, block_rows, totals
+    )
+    return totals
+
+
+def draw_block(
+    seed: int,
+    bootstraps: NDArray[np.uint64],
+    attempt: int,
+    block: int,
+    totals: NDArray[np.int64],
+    n_rows: int,
+) -> NDArray[np.uint8]:
+    if totals.shape != bootstraps.shape:
+        raise ValueError(f"a total for each of {len(bootstraps)} bootstraps is needed, got shape {totals.shape}")
+    counts = np.empty((len(bootstraps), n_rows), dtype=np.uint8)
+    wanted = np.ascontiguousarray(bootstraps, dtype=np.uint64)
+    _core.draw_block(seed, wanted, attempt, block, np.ascontiguousarray(totals, dtype=np.int64), counts)
+    return counts
+
+
+def find_bins(values: Floats, cuts: Floats) -> NDArray[np.uint16]:
+    if cuts.shape[0] != values.shape[1] or cuts.shape[1] >= 1 << 16:
+        raise ValueError(f"cuts of {values.shape[1]} columns are needed, below 65536 each, got shape {cuts.shape}")
+    halved = (1 << cuts.shape[1].bit_length()) - 1  # a search by halves; no finite value reaches the padding
+    padded = np.pad(cuts, ((0, 0), (0, halved - cuts.shape[1])), constant_values=np.inf)
+    bins = np.empty(values.shape, dtype=np.uint16)
+    _core.find_bins(np.ascontiguousarray(values, dtype=np.float64), padded, bins)
+    return bins
+
+
+def add_bin_sums(
+    counts: NDArray[np.uint8],
+    cells: NDArray[np.uint16],
+    in_bag: NDArray[np.uint32],
+    out_of_bag: NDArray[np.uint32],
+) -> None:
+    shape = (cells.shape[1], in_bag.shape[1], len(counts))
+    if cells.shape[0] != counts.shape[1] or in_bag.shape != shape or out_of_bag.shape != shape:
+        raise ValueError(f"sums must have shape {shape}, got {in_bag.shape} and {out_of_bag.shape}")
+    if cells.size and cells.max() >= in_bag.shape[1]:
+        raise ValueError(f"a cell must be from 0 to {in_bag.shape[1] - 1}, got {cells.max()}")
+    _core.add_bin_sums(np.ascontiguousarray(counts), np.ascontiguousarray(cells), in_bag, out_of_bag)
+
+
 class RankSums(reference.RankSums):
     def __init__(self, scores: Floats, positive: NDArray[np.bool_], negative: NDArray[np.bool_]) -> None:
         self.n_rows, self.n_columns = scores.shape
