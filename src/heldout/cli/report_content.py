@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def read_content(path: Path) -> ReportContent:
-    """The content that ``heldout tune`` saved.
+    """The content that ``heldout tune`` or ``heldout estimate --out`` saved.
 
     Raises
     ------
@@ -26,7 +26,10 @@ def read_content(path: Path) -> ReportContent:
     from heldout.report import ReportContent
 
     if not path.parent.is_dir():
-        raise InputError(f"there is no folder {path.parent}; give the folder that heldout tune left its files in.")
+        raise InputError(
+            f"there is no folder {path.parent}; give the folder that heldout tune, or "
+            "heldout estimate --out, left its files in."
+        )
     if not path.exists():
         unfinished = (path.parent / "run.db").exists()
         raise InputError(
@@ -34,7 +37,7 @@ def read_content(path: Path) -> ReportContent:
             + (
                 "its run is not finished; go on with it by heldout tune ... --resume."
                 if unfinished
-                else "give the folder that heldout tune left its files in."
+                else "give the folder that heldout tune, or heldout estimate --out, left its files in."
             )
         )
     try:
@@ -43,7 +46,7 @@ def read_content(path: Path) -> ReportContent:
         said = " ".join(str(error).split())
         raise InputError(
             f"{path} is damaged or of another version of heldout ({type(error).__name__}: {said}); run the same "
-            "heldout tune with --resume to write it anew."
+            "heldout estimate again, or heldout tune with --resume, to write it anew."
         ) from None
     return content
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout import wording
+from heldout.estimates.comparison import SEEN_IN_THE_ROW
 from heldout.estimates.types import Estimate, json_safe
 from heldout.report.diagnostics import Diagnostics
 from heldout.report.numbers import Scale
@@ -107,7 +108,7 @@ class MethodRow:
     winner : str
         The configuration that it is of, where that is another than the report's.
     notes : tuple of str
-        Sentences of its own flags.
+        Sentences of its flags.
     how : tuple of str
         How it arrives at its number, and what it estimates.
     """
@@ -338,7 +339,7 @@ def method_row(name: str, estimate: Estimate, scale: Scale, *, main: bool, same_
         uncorrected=scale.shown(estimate.uncorrected),
         optimism=_finite(estimate.optimism),
         winner="" if same_winner else estimate.selected_name,
-        notes=tuple(estimate.flags.values()),
+        notes=tuple(text for flag, text in estimate.flags.items() if flag not in SEEN_IN_THE_ROW),
         how=method_sentences(estimate),
     )
 

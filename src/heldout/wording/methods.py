@@ -45,9 +45,9 @@ METHOD_SENTENCES: dict[str, str] = {
         "The mean of these differences is the optimism, and it was taken off the winner's cross-validated score."
     ),
     "bbc": (
-        "The rows were resampled {bootstraps} times. Each time the configuration that is best on the drawn rows "
-        "was chosen anew, from the held-out predictions that the search had made anyway, and scored on the rows "
-        "that were not drawn. The estimate is the mean of these scores, the interval lies between their "
+        "The rows were resampled {bootstraps} times. Each time the selection was made anew on the drawn rows, from "
+        "the held-out predictions that the search had made anyway, and what it chose was scored on the rows that "
+        "were not drawn. The estimate is the mean of these scores, the interval lies between their "
         "percentiles, and no model was trained for it."
     ),
     "bbc_f": (
@@ -143,6 +143,8 @@ METHOD_TITLES: dict[str, str] = {
     "bbc": "Bootstrap bias correction",
     "bbc_f": "Bootstrap bias correction on folds",
     "naive_bootstrap": "Bootstrap of the winner alone",
+    "wmc": "Weighted mean correction",
+    "wmcs": "Weighted mean correction, shrunken",
     "delong": "Two parts, DeLong",
     "hanley_mcneil": "Two parts, Hanley and McNeil",
     "tilting": "Two parts, bootstrap tilting",
@@ -165,4 +167,12 @@ def quantity_sentence(quantity: str, training_rows: float | None) -> str:
 
 
 AGGREGATE_WORDS = {"folds": "mean over the folds", "pooled": "all held-out rows together"}
-SELECTION_WORDS = {"best": "the best score wins"}
+SELECTION_WORDS = {
+    "best": "the best score wins",
+    "one_standard_error": "the simplest configuration within one standard error of the best score",
+    "within": "the simplest configuration within a tolerance of the best score",
+    "average_rank": "the best mean rank over several metrics",
+    "top_k": "the predictions of the best configurations are averaged",
+    "greedy_ensemble": "an ensemble, built by adding the configuration that helps it most",
+    "threshold": "configuration and decision threshold are chosen together",
+}

@@ -32,6 +32,20 @@ METRIC_WORDS: dict[str, tuple[str, str]] = {
     ),
     "r2": ("R²", "The share of the target's variance that is explained: 0 is what predicting the mean gives."),
 }
+METRIC_WORDS |= {
+    "concordance_index": (
+        "Concordance index",
+        "The share of comparable pairs in which the row with the earlier event had the greater risk: 0.5 is guessing.",
+    ),
+    "concordance_index_ipcw": (
+        "Concordance index, Uno's",
+        "The share of pairs in which the row with the earlier event had the greater risk, weighted for censoring.",
+    ),
+    "integrated_brier_score": (
+        "Integrated Brier score",
+        "The mean squared distance of predicted survival from what happened, over time, weighted for censoring.",
+    ),
+}
 _SAME_METRIC = {
     "brier_score_loss": "brier_score",
     "mcc": "matthews_corrcoef",
