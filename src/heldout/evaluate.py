@@ -25,8 +25,8 @@ from heldout.estimates.race import check_drawable
 from heldout.estimates.types import Estimate
 from heldout.fitting import CellContext, Routed, Scoring, refitted
 from heldout.folds import Folds
-from heldout.metrics.aggregate import aggregate_score
-from heldout.metrics.base import Metric, quiet_if_foreign
+from heldout.metrics.aggregate import AggregateScore, aggregate_score
+from heldout.metrics.base import Metric, oriented, quiet_if_foreign
 from heldout.predictions import HeldOutPredictions
 from heldout.result import Evaluation
 from heldout.run.collect import Collected, collect
@@ -35,7 +35,7 @@ from heldout.run.identity import run_identity, versions
 from heldout.run.loop import run_cells, tell
 from heldout.run.memory import check_memory
 from heldout.run.table import constant_columns, mean_over_splits
-from heldout.selection import NONE_CHOSEN, CallableRefit, ScoreTable
+from heldout.selection import NONE_CHOSEN, CallableRefit, ScoreTable, SelectionFailedError, check_rule
 from heldout.store.base import RunIdentity, Store
 from heldout.store.memory import MemoryStore
 from heldout.task import Task
@@ -117,6 +117,7 @@ def evaluate(
     started = time.perf_counter()
     routed, store = routed or Routed(), store or MemoryStore()
     check_settings(scoring, estimation)
+    check_rule(estimation.rule, len(configurations), configurations.params, _scorers_read(scoring, estimation))
     warned = estimation.draws and _warn_if_too_small(task, scoring)
     seeds = entropy if seed_estimators else None
     context = CellContext.of_task(task, scoring, routed, error_score, return_train_score, seeds)
@@ -125,7 +126,7 @@ def evaluate(
     metrics = {name: scoring.metrics.get(name) for name in found.fold_scores}
     pooled = pooled_scores(task, found.predictions, metrics)
     estimation = _informed(estimation, found, folds)
-    winner = choose(found) if choose else _chosen(found, pooled, metrics, estimation, configurations, warned)
+    winner = choose(found) if choose else _chosen(found, task, pooled, metrics, estimation, configurations, warned)
     searched = time.perf_counter()
 
     estimates: Mapping[str, Estimate] = {}
@@ -170,13 +171,19 @@ def check_settings(scoring: Scoring, estimation: Estimation) -> None:
     InputError
     """
     estimation.check()
-    read = list(scoring.metrics) if estimation.rule.reads_all_metrics else [scoring.refit_metric]
+    read = _scorers_read(scoring, estimation)
     check_applicable(estimation.method, scoring.metrics, read)
     if estimation.aggregate == "pooled" and scoring.metrics.get(scoring.refit_metric) is None:
         raise InputError(
             f"aggregate='pooled' scores all rows together, but the scorer '{scoring.refit_metric}' cannot be "
             "opened; use aggregate='folds', or a scorer made by make_scorer."
         )
+
+
+def _scorers_read(scoring: Scoring, estimation: Estimation) -> list[str]:
+    """The scorers that the rule reads, the deciding one first."""
+    others = list(scoring.metrics) if estimation.rule.reads_all_metrics else []
+    return list(dict.fromkeys([scoring.refit_metric, *others]))
 
 
 def _searched(
@@ -250,29 +257,63 @@ def pooled_scores(
 
     Rows are those that every candidate predicted; NaN for configurations that failed or lack the response.
     """
-    running = np.array([j not in predictions.failed for j in range(predictions.n_configurations)])
     scores = {}
     for name, metric in metrics.items():
         if metric is None:
             continue
         scores[name] = np.full(predictions.n_configurations, np.nan)
-        if not any(response in predictions.responses for response in metric.responses):
-            continue
-        predicted = predictions.predicted(metric)
-        candidates = np.flatnonzero(running & predicted.any(axis=(0, 2)))
-        in_play = predicted[:, candidates].all(axis=1)
-        if not len(candidates) or not in_play.any():
-            continue
-        segments = np.where(in_play, np.arange(in_play.shape[1]), -1).astype(np.int32)
-        array = predictions.for_metric(metric)[:, candidates]
-        with quiet_if_foreign([metric]):
-            bound = aggregate_score(metric, task.truth, array, segments, task.sample_weight)
-            scores[name][candidates] = bound.observed()
+        candidates, bound = _pooled(task, predictions, metric)
+        if bound is not None:
+            with quiet_if_foreign([metric]):
+                scores[name][candidates] = bound.observed()
     return scores
+
+
+def _pooled(
+    task: Task, predictions: HeldOutPredictions, metric: Metric
+) -> tuple[NDArray[np.intp], AggregateScore | None]:
+    """The configurations with a score, and the metric on the rows that all of them predicted; None without any."""
+    if not any(response in predictions.responses for response in metric.responses):
+        return np.empty(0, dtype=np.intp), None
+    running = np.array([j not in predictions.failed for j in range(predictions.n_configurations)])
+    predicted = predictions.predicted(metric)
+    candidates = np.flatnonzero(running & predicted.any(axis=(0, 2)))
+    in_play = predicted[:, candidates].all(axis=1)
+    if not len(candidates) or not in_play.any():
+        return candidates, None
+    segments = np.where(in_play, np.arange(in_play.shape[1]), -1).astype(np.int32)
+    array = predictions.for_metric(metric)[:, candidates]
+    with quiet_if_foreign([metric]):
+        return candidates, aggregate_score(metric, task.truth, array, segments, task.sample_weight)
+
+
+def _repeat_scores(
+    task: Task, found: Collected, names: Sequence[str], metrics: Mapping[str, Metric | None], aggregate: str
+) -> NDArray[np.float64]:
+    """(1, repeats, C, M), greater = better: each repeat's own scores, in the search's aggregate."""
+    columns = []
+    for name in names:
+        metric, fold_scores = metrics[name], found.fold_scores[name]
+        n_repeats = int(fold_scores.repeat.max()) + 1
+        if aggregate == "folds" or metric is None:
+            of_folds = fold_scores.oriented()
+            columns.append(
+                [mean_over_splits(of_folds[fold_scores.repeat == repeat]) for repeat in range(n_repeats)]
+            )
+            continue
+        scores = np.full((n_repeats, fold_scores.n_configurations), np.nan)
+        candidates, bound = _pooled(task, found.predictions, metric)
+        if bound is not None:
+            with quiet_if_foreign([metric]):
+                once = np.ones((1, bound.n_rows), dtype=np.uint8)
+                scores[:, candidates] = oriented(metric, bound.by_repeat(once)[0])
+        columns.append(list(scores))
+    return np.stack([np.stack(column) for column in columns], axis=2)[None]
 
 
 def _chosen(
     found: Collected,
+    task: Task,
     pooled: Mapping[str, NDArray[np.float64]],
     metrics: Mapping[str, Metric | None],
     estimation: Estimation,
@@ -283,18 +324,24 @@ def _chosen(
     rule = estimation.rule
     others = [name for name in metrics if name != found.refit_metric] if rule.reads_all_metrics else []
     names = [found.refit_metric, *others]
-    oriented = {name: found.fold_scores[name].oriented() for name in names}
+    in_folds = {name: found.fold_scores[name].oriented() for name in names}
     columns = []
     for name in names:
         metric = metrics[name]
         if estimation.aggregate == "pooled" and metric is not None:
-            columns.append(pooled[name] if metric.greater_is_better else -pooled[name])
+            columns.append(oriented(metric, pooled[name]))
         else:
-            columns.append(mean_over_splits(oriented[name]))
+            columns.append(mean_over_splits(in_folds[name]))
     values = np.stack(columns, axis=1)[None]
     values[:, list(found.failures)] = np.nan
-    folds = np.stack(list(oriented.values()), axis=2)[None] if rule.reads_fold_scores else None
-    winner = int(rule(ScoreTable(values, names, configurations.params, folds))[0])
+    folds = np.stack(list(in_folds.values()), axis=2)[None] if rule.reads_fold_scores else None
+    repeats = None
+    if getattr(rule, "reads_repeats", False):
+        repeats = _repeat_scores(task, found, names, metrics, estimation.aggregate)
+    try:
+        winner = int(rule(ScoreTable(values, names, configurations.params, folds, repeats))[0])
+    except SelectionFailedError as error:
+        raise InputError(f"the selection rule '{rule.name}' failed on the scores: {error}.") from error
     if winner == NONE_CHOSEN and warned:  # a class too small for any score: the first, as in GridSearchCV
         return next(j for j in range(len(configurations)) if j not in found.failures)
     if winner == NONE_CHOSEN:

@@ -149,6 +149,26 @@ REFERENCES: dict[str, Reference] = {
         "Journal of the American Statistical Association 62, 626-633",
         "10.1080/01621459.1967.10482935",
     ),
+    "breiman1984": Reference(
+        "Breiman, L., Friedman, J. H., Olshen, R. A. and Stone, C. J.",
+        1984,
+        "Classification and regression trees",
+        "Wadsworth, section 3.4.3",
+    ),
+    "caruana2004": Reference(
+        "Caruana, R., Niculescu-Mizil, A., Crew, G. and Ksikes, A.",
+        2004,
+        "Ensemble selection from libraries of models",
+        "International Conference on Machine Learning",
+        "10.1145/1015330.1015432",
+    ),
+    "caruana2006": Reference(
+        "Caruana, R., Munson, A. and Niculescu-Mizil, A.",
+        2006,
+        "Getting the most out of ensemble selection",
+        "International Conference on Data Mining, 828-833",
+        "10.1109/ICDM.2006.76",
+    ),
 }
 
 

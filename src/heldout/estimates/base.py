@@ -164,6 +164,12 @@ class Evidence:
         return len(self.candidates) > 1
 
     @property
+    def chosen_from(self) -> str:
+        """Among what there was a choice, for sentences."""
+        configurations = f"{self.n_candidates} configuration{'' if self.n_candidates == 1 else 's'}"
+        return configurations if self.thresholds is None else f"{configurations} at several thresholds"
+
+    @property
     def chooses_ensemble(self) -> bool:
         """Whether the rule chooses weights over the configurations."""
         return self.chosen is not None and self.chosen.weights is not None

@@ -33,7 +33,7 @@ class CV:
         """The winner's aggregate score."""
         flags = {Flag.NO_INTERVAL: Flag.NO_INTERVAL.filled(method=self.name)}
         if evidence.was_selected:
-            flags[Flag.UNCORRECTED] = Flag.UNCORRECTED.filled(candidates=evidence.n_candidates)
+            flags[Flag.UNCORRECTED] = Flag.UNCORRECTED.filled(chosen_from=evidence.chosen_from)
         return conclude(
             evidence, self, evidence.uncorrected, flags=flags, provenance={"quantity": wording.QUANTITY_CV}
         )

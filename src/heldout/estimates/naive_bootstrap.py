@@ -179,7 +179,7 @@ class NaiveBootstrap:
     def _flags(self, evidence: Evidence, drawn: Drawn, undefined: int) -> dict[Flag, str]:
         flags: dict[Flag, str] = {}
         if evidence.was_selected:
-            flags[Flag.UNCORRECTED] = Flag.UNCORRECTED.filled(candidates=evidence.n_candidates)
+            flags[Flag.UNCORRECTED] = Flag.UNCORRECTED.filled(chosen_from=evidence.chosen_from)
             flags[Flag.SELECTION_IGNORED] = Flag.SELECTION_IGNORED.filled()
         if self.stratify:
             flags[Flag.STRATIFIED] = Flag.STRATIFIED.filled()

@@ -67,7 +67,7 @@ class AverageRank:
 
     def __call__(self, table: ScoreTable) -> NDArray[np.intp]:
         places = self._places(table.metrics)
-        scores = table.values[:, :, places]
+        scores = tie_exactly(table.values[:, :, places])
         absent = np.asarray(np.isnan(scores).any(axis=2))
         # No candidates come last of all, so that they move nobody's rank.
         filled = np.where(

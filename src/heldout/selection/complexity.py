@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from heldout.errors import InputError
 from heldout.selection.base import Floats, first_greatest, scalar
+from heldout.selection.ties import tie_exactly
 
 
 def frozen_complexity(complexity: Any) -> Any:
@@ -93,4 +94,4 @@ def _one(complexity: Any, params: Mapping[str, Any]) -> float:
 def simplest_of(within: NDArray[np.bool_], scores: Floats, order: Floats) -> NDArray[np.intp]:
     """(B,): the simplest of those ``within`` (B, C); of equally simple ones the best, then the first."""
     least = np.where(within, order, np.inf).min(axis=1, keepdims=True)
-    return first_greatest(np.where(within & (order == least), scores, np.nan))
+    return first_greatest(np.where(within & (order == least), tie_exactly(scores), np.nan))

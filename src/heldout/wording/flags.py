@@ -22,8 +22,8 @@ class Flag(StrEnum):
 
     UNCORRECTED = (
         "uncorrected",
-        "The score is the best of {candidates} configurations on the same predictions that chose it, so it is "
-        "optimistic: a corrected method (bbc) takes that out.",
+        "What has this score was chosen from {chosen_from} on the same predictions, so the score is optimistic: a "
+        "corrected method (bbc) takes that out.",
     )
     FAILED_CONFIGURATIONS = (
         "failed_configurations",
