@@ -47,12 +47,12 @@ if TYPE_CHECKING or KERNELS == "numpy":
     from heldout.kernels.reference import RankSums as RankSums
     from heldout.kernels.reference import best_out_of_bag as best_out_of_bag
     from heldout.kernels.reference import draw_units as draw_units
-    from heldout.kernels.reference_calibration import BinnedGaps as BinnedGaps
-    from heldout.kernels.reference_calibration import LogisticFits as LogisticFits
     from heldout.kernels.reference_blocks import add_bin_sums as add_bin_sums
     from heldout.kernels.reference_blocks import draw_block as draw_block
     from heldout.kernels.reference_blocks import find_bins as find_bins
     from heldout.kernels.reference_blocks import split_draws as split_draws
+    from heldout.kernels.reference_calibration import BinnedGaps as BinnedGaps
+    from heldout.kernels.reference_calibration import LogisticFits as LogisticFits
     from heldout.kernels.reference_concordance import ConcordanceSums as ConcordanceSums
     from heldout.kernels.reference_correlation import RankCorrelations as RankCorrelations
     from heldout.kernels.reference_curves import AreaWithin as AreaWithin

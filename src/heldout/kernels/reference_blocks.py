@@ -72,7 +72,7 @@ def draw_block(
     totals: NDArray[np.int64],
     n_rows: int,
 ) -> NDArray[np.uint8]:
-    """How often each of a block's ``n_rows`` is drawn: uint8 (len(bootstraps), n_rows), rows summing to ``totals``."""
+    """How often each row of a block is drawn, uint8 (len(bootstraps), n_rows): ``totals`` times in all."""
     counts = np.empty((len(bootstraps), n_rows), dtype=np.uint8)
     for lane, (b, total) in enumerate(zip(bootstraps.tolist(), totals.tolist(), strict=True)):
         raw = _philox(seed, b, attempt, block).random_raw(total)

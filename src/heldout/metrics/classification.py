@@ -52,8 +52,15 @@ class Accuracy(Metric):
     range = _UNIT
     row_wise = True
 
+    @property
+    def finish(self) -> Finish:
+        return Finish.COMPLEMENT
+
+    def losses(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
+        return _wrong(truth, predictions)
+
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
-        return mean_of_errors(predictions != truth.values[:, None], Finish.COMPLEMENT)
+        return mean_of_errors(self.losses(truth, predictions), self.finish)
 
 
 @dataclass(frozen=True)
@@ -67,8 +74,19 @@ class ZeroOneLoss(Metric):
     range = _UNIT
     row_wise = True
 
+    @property
+    def finish(self) -> Finish:
+        return Finish.MEAN
+
+    def losses(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
+        return _wrong(truth, predictions)
+
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
-        return mean_of_errors(predictions != truth.values[:, None])
+        return mean_of_errors(self.losses(truth, predictions), self.finish)
+
+
+def _wrong(truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.asarray(predictions != truth.values[:, None])
 
 
 @dataclass(frozen=True)
@@ -244,7 +262,11 @@ class LogLoss(Metric):
     undefined_without = Needs.EVERY_CLASS
     row_wise = True
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
+    @property
+    def finish(self) -> Finish:
+        return Finish.MEAN
+
+    def losses(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
         given = _probabilities(self.name, predictions)
         if truth.kind is TaskKind.BINARY:
             of_truth = 1 - given
@@ -254,7 +276,11 @@ class LogLoss(Metric):
         eps = np.finfo(np.float64).eps
         np.clip(of_truth, eps, 1 - eps, out=of_truth)  # in place, as it may be most of the memory
         np.log(of_truth, out=of_truth)
-        return mean_loss(np.negative(of_truth, out=of_truth))
+        losses: Floats = np.negative(of_truth, out=of_truth)
+        return losses
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
+        return mean_loss(self.losses(truth, predictions))
 
 
 @dataclass(frozen=True)
@@ -296,15 +322,22 @@ class Brier(Metric):
             return replace(self, scale_by_half=truth.kind is TaskKind.BINARY)
         return self
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
+    @property
+    def finish(self) -> Finish:
+        return Finish.MEAN
+
+    def losses(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
         given = _probabilities(self.name, predictions)
         half = self.for_truth(truth).scale_by_half
         if truth.kind is TaskKind.BINARY:
-            losses = (given - (truth.values == truth.positive)[:, None]) ** 2
-            return mean_loss(losses if half else 2 * losses)
+            losses: Floats = (given - (truth.values == truth.positive)[:, None]) ** 2
+            return losses if half else 2 * losses
         true = truth.values[:, None] == np.arange(truth.n_classes)
         losses = ((given - true[:, None, :]) ** 2).sum(axis=2)
-        return mean_loss(losses / 2 if half else losses)
+        return losses / 2 if half else losses
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
+        return mean_loss(self.losses(truth, predictions))
 
 
 def _probabilities(name: str, predictions: NDArray[Any]) -> Floats:

@@ -52,8 +52,15 @@ class MeanSquaredError(Metric):
     range = _LOSS
     row_wise = True
 
+    @property
+    def finish(self) -> Finish:
+        return Finish.MEAN
+
+    def losses(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
+        return _squared_errors(truth, predictions)
+
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
-        return mean_loss(_squared_errors(truth, predictions))
+        return mean_loss(self.losses(truth, predictions))
 
 
 @dataclass(frozen=True)
@@ -67,8 +74,15 @@ class RootMeanSquaredError(Metric):
     range = _LOSS
     row_wise = False  # the root of a mean is no mean
 
+    @property
+    def finish(self) -> Finish:
+        return Finish.ROOT
+
+    def losses(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
+        return _squared_errors(truth, predictions)
+
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
-        return mean_loss(_squared_errors(truth, predictions), Finish.ROOT)
+        return mean_loss(self.losses(truth, predictions), self.finish)
 
 
 @dataclass(frozen=True)
@@ -82,8 +96,15 @@ class MeanAbsoluteError(Metric):
     range = _LOSS
     row_wise = True
 
+    @property
+    def finish(self) -> Finish:
+        return Finish.MEAN
+
+    def losses(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
+        return np.abs(_errors(truth, predictions))
+
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
-        return mean_loss(np.abs(_errors(truth, predictions)))
+        return mean_loss(self.losses(truth, predictions))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from math import isqrt
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from heldout.kernels.dispatch import CellSums, LossSums, best_out_of_bag
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Selected, Sums
 from heldout.metrics.weights import total_weight
+from heldout.task import Truth
 
 
 class Finish(StrEnum):
@@ -26,6 +27,21 @@ class Finish(StrEnum):
     MEAN = "the mean itself"
     ROOT = "its square root"
     COMPLEMENT = "one minus the mean"
+
+
+@runtime_checkable
+class OfRowLosses(Protocol):
+    """A metric that is the mean of one loss a row, or a rising or falling function of that mean.
+
+    Whatever sums losses for itself (in blocks of rows, over tables that do not fit the memory) asks for them here.
+    """
+
+    @property
+    def finish(self) -> Finish:
+        """What becomes of the mean."""
+
+    def losses(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[Any]:
+        """(n, C): a loss a row and column, as numbers or, where it is 0 or 1, as booleans."""
 
 
 @dataclass(frozen=True, eq=False)
