@@ -41,6 +41,7 @@ class Options:
     drop: str
     groups: str | None
     keep: tuple[str, ...]
+    selection: str
     method: str
     n_bootstraps: int
     confidence_level: float
@@ -93,6 +94,13 @@ class Plan:
 @click.option("--groups", metavar="COL", help="Rows of one group (a patient, a site) stay together.")
 @click.option(
     "--keep", metavar="COL", multiple=True, help="A column to use although it looks like a row number; repeatable."
+)
+@click.option(
+    "--selection",
+    default="best",
+    show_default=True,
+    metavar="NAME",
+    help="How the winner is chosen: best, or one_standard_error (the simplest within it, in the preset's order).",
 )
 @click.option(
     "--method",
@@ -162,12 +170,15 @@ def _check(wanted: Options) -> None:
     from heldout.estimates import METHODS
     from heldout.estimates.intervals import check_interval_settings
     from heldout.estimates.named import check_alternative
+    from heldout.selection import RULES, configuration_rule_of
     from heldout.spaces import PRESETS
 
     allowed = {"--method": (wanted.method, (*METHODS, "none")), "--preset": (wanted.preset, PRESETS)}
+    allowed["--selection"] = (wanted.selection, tuple(RULES))
     for option, (value, choices) in allowed.items():
         if value not in choices:
             raise InputError(f"{option} must be one of {', '.join(choices)}, got {value!r}.")
+    configuration_rule_of(wanted.selection)
     if wanted.drop not in ("never", "none"):
         raise InputError(
             f"--drop {wanted.drop} is not available in this version; leave it out: every configuration is "
@@ -315,6 +326,7 @@ def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console)
             plan.scoring,
             Estimation(
                 None if wanted.method == "none" else wanted.method,
+                selection=wanted.selection,
                 n_bootstraps=wanted.n_bootstraps,
                 confidence_level=wanted.confidence_level,
                 alternative=cast("Alternative", wanted.alternative),

@@ -38,11 +38,12 @@ def estimate(
     Parameters
     ----------
     y_true : array-like of shape (N,)
-        Labels of any one type, or numbers for a regression metric; no missing or masked value.
+        Labels of any one type, or numbers for a regression metric; no missing or masked value. For a survival
+        metric scikit-survival's structured array, a table or list of (event, time), or a tuple of the two columns.
     predictions : array-like, table or HeldOutPredictions
-        (N, C), (N, C, R repeats) or (N, C, R, n_classes), always in that order: what each configuration said of
-        each row when it had not seen it. NaN (None for labels) or masked where it was not predicted. Columns and
-        tables of pandas and polars will do, here and below.
+        (N, C), (N, C, R repeats) or (N, C, R, n_classes or n_times), always in that order: what each configuration
+        said of each row when it had not seen it. NaN (None for labels) or masked where it was not predicted.
+        Columns and tables of pandas and polars will do, here and below.
     metric : str or Metric
         A scikit-learn scorer name (``neg_`` values are negative, as there), a plain function name (``log_loss``,
         ``mean_squared_error``, ...), or ``ho.metrics.custom(...)``.
@@ -57,8 +58,11 @@ def estimate(
     aggregate : "pooled" or "folds"
         The metric over all rows of a repeat, or its mean over folds; then the mean over repeats. "tt" takes the
         mean over folds always.
-    selection : str or rule
-        How the winner is chosen, on the data and again in every bootstrap.
+    selection : str, rule or callable
+        How the winner is chosen, on the data and again in every bootstrap: "best", "one_standard_error", a rule of
+        ``ho.selection`` (``Within(0.01)``, ``AverageRank([...])``, ...), or a function from scores (B, C), greater =
+        better, to indices (B,). "top_k" and "greedy_ensemble" choose an average of configurations, "threshold" a
+        decision threshold together with the configuration; ``provenance`` then holds ``weights`` or ``threshold``.
     n_bootstraps : int
     confidence_level : float
     alternative : "two-sided", "greater" or "less"
