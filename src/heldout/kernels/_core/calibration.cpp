@@ -108,6 +108,16 @@ struct Coefficients {
 };
 constexpr Coefficients kExp;
 
+// The polynomial of the coefficients from degree k on: written out by the compiler, as a loop would not vectorise.
+template <int k>
+HELDOUT_INLINE double horner(double r) {
+    if constexpr (k == kDegree) {
+        return kExp.c[k];
+    } else {
+        return horner<k + 1>(r) * r + kExp.c[k];
+    }
+}
+
 // exp(t) of t <= 0. Adding and taking away 1.5 * 2**52 rounds to a whole number, and leaves it in the low bits.
 HELDOUT_INLINE double exp_of_nonpositive(double t) {
     constexpr double kRound = 6755399441055744.0;
@@ -115,8 +125,7 @@ HELDOUT_INLINE double exp_of_nonpositive(double t) {
     const double shifted = bounded * kLog2e + kRound;
     const double k = shifted - kRound;
     const double r = (bounded - k * kLn2High) - k * kLn2Low;
-    double value = kExp.c[kDegree];
-    for (int c = kDegree - 1; c >= 0; --c) value = value * r + kExp.c[c];
+    const double value = horner<0>(r);
     std::uint64_t bits;
     std::memcpy(&bits, &shifted, sizeof bits);
     bits = (bits + 1023) << 52;  // the low bits of `shifted` are k, those above leave at the top
