@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout import wording
 from heldout.estimates.types import Alternative, Estimate, Interval
 from heldout.kernels.reference import Weightings
 from heldout.metrics.aggregate import AggregateScore
@@ -154,6 +155,11 @@ class Evidence:
         return int(np.flatnonzero(self.candidates == self.winner)[0])
 
     @property
+    def one_training_set(self) -> bool:
+        """Whether a single split is known to have made all predictions, as in a hold-out."""
+        return self.repeat_of_split is not None and len(self.repeat_of_split) == 1
+
+    @property
     def n_candidates(self) -> int:
         """How many configurations are in the race."""
         return len(self.candidates) if self.thresholds is None else len(np.unique(self.candidates))
@@ -286,9 +292,17 @@ def conclude(
             **evidence.provenance,
             **(what_was_chosen(evidence) if of_evidence else {}),
             "sources": list(dict.fromkeys([*method.sources, *evidence.provenance.get("sources", ())])),
-            **(provenance or {}),
+            **said_of_quantity(evidence, provenance or {}),
         },
     )
+
+
+def said_of_quantity(evidence: Evidence, provenance: Mapping[str, Any]) -> dict[str, Any]:
+    """A method's provenance, its quantity as it is where one split made all predictions."""
+    if "quantity" not in provenance:
+        return dict(provenance)
+    quantity = wording.quantity_given(provenance["quantity"], one_training_set=evidence.one_training_set)
+    return {**provenance, "quantity": quantity}
 
 
 def what_was_chosen(evidence: Evidence) -> dict[str, Any]:

@@ -32,7 +32,10 @@ class TT:
 
     def unfit(self, evidence: Evidence) -> str | None:
         """It knows nothing but fold scores."""
-        return needs_columns(evidence) or needs_folds(evidence)
+        reason = needs_columns(evidence) or needs_folds(evidence)
+        if reason is None and evidence.fold_scores is not None and len(evidence.fold_scores) == 1:
+            return "it compares the best of each fold with the winner, and in a single fold they are one"
+        return reason
 
     def estimate(self, evidence: Evidence) -> Estimate:
         """Correct the winner's mean fold score; folds in which the metric is undefined are left out.

@@ -22,6 +22,7 @@ from heldout.wording.methods import (
     method_name,
     method_sentence,
     method_title,
+    quantity_given,
     quantity_sentence,
 )
 from heldout.wording.metrics import (
@@ -101,6 +102,7 @@ __all__ = [
     "no_estimate_sentence",
     "number_text",
     "optimism_sentence",
+    "quantity_given",
     "quantity_sentence",
     "quotable_sentence",
     "ranking_sentence",

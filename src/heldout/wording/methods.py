@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+OVER_TRAINING_SETS = "the expected performance, over training sets of the size of a fold's training part,"
+GIVEN_ONE_TRAINING_SET = "the performance on new rows, given the one training part that all models were fitted on,"
+
 QUANTITY_CV = (
     "the expected performance, over training sets of the size of a fold's training part, of the winner as if it "
     "had been chosen beforehand (what choosing it costs is left out of the definition)"
@@ -158,6 +161,11 @@ METHOD_TITLES: dict[str, str] = {
 def method_title(method: str) -> str:
     """A method's name as the head of a row; a name of the user's own as it is."""
     return METHOD_TITLES.get(method, method)
+
+
+def quantity_given(quantity: str, *, one_training_set: bool) -> str:
+    """The quantity where a single split made all predictions: there is no expectation over training sets then."""
+    return quantity.replace(OVER_TRAINING_SETS, GIVEN_ONE_TRAINING_SET) if one_training_set else quantity
 
 
 def quantity_sentence(quantity: str, training_rows: float | None) -> str:
