@@ -34,6 +34,7 @@ def in_options(text: str) -> str:
     """
     for argument, option in _OPTIONS:
         text = re.sub(argument, option, text)
+    text = re.sub(rf"^({_SAME_NAME}) must\b", lambda found: f"--{found[1].replace('_', '-')} must", text)
 
     def option_of(found: re.Match[str]) -> str:
         value = found[2].strip("'\"") if found[2] else ""
