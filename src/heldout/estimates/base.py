@@ -155,9 +155,9 @@ class Evidence:
         return int(np.flatnonzero(self.candidates == self.winner)[0])
 
     @property
-    def one_training_set(self) -> bool:
-        """Whether a single split is known to have made all predictions, as in a hold-out."""
-        return self.repeat_of_split is not None and len(self.repeat_of_split) == 1
+    def n_splits(self) -> int | None:
+        """How many splits made the predictions, one in a hold-out; None where the folds are not known."""
+        return None if self.repeat_of_split is None else len(self.repeat_of_split)
 
     @property
     def n_candidates(self) -> int:
@@ -298,11 +298,10 @@ def conclude(
 
 
 def said_of_quantity(evidence: Evidence, provenance: Mapping[str, Any]) -> dict[str, Any]:
-    """A method's provenance, its quantity as it is where one split made all predictions."""
+    """A method's provenance, with its quantity as it is for so many splits."""
     if "quantity" not in provenance:
         return dict(provenance)
-    quantity = wording.quantity_given(provenance["quantity"], one_training_set=evidence.one_training_set)
-    return {**provenance, "quantity": quantity}
+    return {**provenance, "quantity": wording.quantity_given(provenance["quantity"], evidence.n_splits)}
 
 
 def what_was_chosen(evidence: Evidence) -> dict[str, Any]:

@@ -63,12 +63,8 @@ def read_predictions(
         kind, held = Response.VALUES, _values(array)
     else:
         kind, held = read_response(truth, array, metric, response, threshold)
-    return without_infinite(
-        HeldOutPredictions(
-            {kind: held}, names, labels, truth.classes, truth.positive, training_rows=_training_rows(labels)
-        ),
-        metric,
-    )
+    found = HeldOutPredictions({kind: held}, names, labels, truth.classes, truth.positive)
+    return without_infinite(replace(found, training_rows=_training_rows(found, metric)), metric)
 
 
 def checked_held_out(
@@ -107,7 +103,8 @@ def checked_held_out(
         )
     if folds is not None:
         labels = folds_from_labels(folds, predictions.n_rows, predictions.n_repeats)
-        predictions = replace(predictions, folds=labels, training_rows=_training_rows(labels))
+        predictions = replace(predictions, folds=labels)
+        predictions = replace(predictions, training_rows=_training_rows(predictions, metric))
     return without_infinite(predictions, metric)
 
 
@@ -127,14 +124,23 @@ def without_infinite(predictions: HeldOutPredictions, metric: Metric) -> HeldOut
     return replace(predictions, responses=responses, failed=failed | dict(predictions.failed))
 
 
-def _training_rows(folds: NDArray[np.int32] | None) -> float | None:
-    """Mean rows behind a prediction, where the labels are those of a K-fold: each row in one of several folds."""
+def _training_rows(predictions: HeldOutPredictions, metric: Metric) -> float | None:
+    """Mean rows behind a prediction, where the labels are those of a K-fold: each row in one of several folds.
+
+    Folds that nobody predicted, as those of the training rows of a hold-out, have no models.
+    """
+    folds = predictions.folds
     if folds is None or (folds < 0).any():
         return None
-    sizes = [np.bincount(column) for column in folds.T]
-    if min(len(size) for size in sizes) < 2:
-        return None
-    return float(len(folds) - np.mean(np.concatenate(sizes)))
+    predicted = predictions.predicted(metric).any(axis=1)
+    sizes = []
+    for column, seen in zip(folds.T, predicted.T, strict=True):
+        of_all = np.bincount(column)
+        if len(of_all) < 2:
+            return None
+        sizes.append(of_all[np.unique(column[seen])])
+    together = np.concatenate(sizes)
+    return float(len(folds) - together.mean()) if together.size else None
 
 
 def _four_dimensional(truth: Truth, predictions: Any) -> tuple[NDArray[Any], tuple[str, ...]]:

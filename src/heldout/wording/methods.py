@@ -4,6 +4,7 @@ from __future__ import annotations
 
 OVER_TRAINING_SETS = "the expected performance, over training sets of the size of a fold's training part,"
 GIVEN_ONE_TRAINING_SET = "the performance on new rows, given the one training part that all models were fitted on,"
+TRAINED_AS_THESE = "the performance on new rows, with models trained as those behind these predictions,"
 
 QUANTITY_CV = (
     "the expected performance, over training sets of the size of a fold's training part, of the winner as if it "
@@ -163,9 +164,14 @@ def method_title(method: str) -> str:
     return METHOD_TITLES.get(method, method)
 
 
-def quantity_given(quantity: str, *, one_training_set: bool) -> str:
-    """The quantity where a single split made all predictions: there is no expectation over training sets then."""
-    return quantity.replace(OVER_TRAINING_SETS, GIVEN_ONE_TRAINING_SET) if one_training_set else quantity
+def quantity_given(quantity: str, n_splits: int | None) -> str:
+    """The quantity, by how many splits made the predictions (None: not known).
+
+    With a single one, as in a hold-out, there is no expectation over training sets.
+    """
+    if n_splits is None:
+        return quantity.replace(OVER_TRAINING_SETS, TRAINED_AS_THESE)
+    return quantity.replace(OVER_TRAINING_SETS, GIVEN_ONE_TRAINING_SET) if n_splits == 1 else quantity
 
 
 def quantity_sentence(quantity: str, training_rows: float | None) -> str:
