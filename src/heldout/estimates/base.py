@@ -226,6 +226,8 @@ class Method(Protocol):
         which the method corrects whatever was asked for.
     sources : tuple of str
         Keys of ``heldout.references``.
+
+    A method may also have ``scores_out_of_bag`` (whether it scores rows that a bootstrap left out).
     """
 
     @property
@@ -268,6 +270,8 @@ def conclude(
     selected = evidence.winner if selected is None else selected
     before = evidence.uncorrected if uncorrected is None else uncorrected
     said = {**evidence.flags, **(flags or {})}
+    if not getattr(method, "scores_out_of_bag", False):
+        said.pop(Flag.OUT_OF_BAG_POOLED, None)  # of rows that this method never scored
     if np.isinf(value):
         said[Flag.UNDEFINED] = Flag.UNDEFINED.filled(
             reason=f"the {evidence.metric.name} is beyond what float64 holds"

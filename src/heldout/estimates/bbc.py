@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,7 @@ class BBC:
     draws: bool = True
     scored: Literal["as asked"] = "as asked"
     sources: tuple[str, ...] = ("tsamardinos2018", "salmon2011")
+    scores_out_of_bag: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.interval not in INTERVALS:

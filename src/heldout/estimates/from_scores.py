@@ -22,7 +22,7 @@ from heldout.estimates.types import Alternative, Estimate
 from heldout.estimates.wmc import WMC, WMCS
 from heldout.fold_scores import FoldScores
 from heldout.metrics.base import Metric, oriented
-from heldout.selection import configuration_rule_of
+from heldout.selection import check_rule, configuration_rule_of
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, SelectionRule
 from heldout.selection.fold_replay import FoldReplay
 from heldout.wording import Flag
@@ -134,6 +134,7 @@ def _evidence(
     settings: Settings,
     test_share: float | None,
 ) -> Evidence:
+    check_rule(rule, len(names), [{} for _ in names], [metric.name])
     candidates, failed = _race(held.values)
     if not candidates.size:
         first = min(failed)

@@ -188,3 +188,21 @@ def test_leave_one_out_makes_tt_useless_and_says_so():
         ho.Flag.SINGLE_ROW_FOLDS
         not in ho.estimate(y, predictions, metric="accuracy", method="tt", folds=np.arange(40) % 20).flags
     )
+
+
+def test_rows_that_no_method_left_out_are_not_spoken_of():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    predictions = np.where(rng.random((60, 5)) < 0.7, y[:, None], 1 - y[:, None])
+    asked = {"metric": "accuracy", "folds": np.arange(60) % 6, "aggregate": "folds", "random_state": 0}
+    for method in ("tt", "cv", "bbc_f", "naive_bootstrap"):
+        assert ho.Flag.OUT_OF_BAG_POOLED not in ho.estimate(y, predictions, method=method, **asked).flags
+    assert ho.Flag.OUT_OF_BAG_POOLED in ho.estimate(y, predictions, method="bbc", **asked).flags
+
+
+def test_a_rule_is_asked_whether_it_fits():
+    with pytest.raises(ho.InputError, match="average_rank ranks by 'roc_auc', which is not scored here"):
+        of(selection=ho.selection.AverageRank(["roc_auc", "log_loss"]))
+    with pytest.raises(ho.InputError, match="selection='greedy_ensemble' chooses an ensemble"):
+        of(selection="greedy_ensemble")
+    assert of(selection="one_standard_error", method="bbc_f").provenance["selection"] == "one_standard_error"
