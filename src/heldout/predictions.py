@@ -26,9 +26,10 @@ class HeldOutPredictions:
     Attributes
     ----------
     responses : mapping of Response to ndarray
-        ``labels`` as class codes (N, C, R), -1 where not predicted; ``values`` (N, C, R); ``decision`` and
-        ``probabilities`` (N, C, R) pointing to the positive class of a binary task, (N, C, R, n_classes)
-        otherwise. NaN where not predicted, or where a configuration lacks the response.
+        ``labels`` as class codes (N, C, R), -1 where not predicted; ``values`` and ``risk`` (N, C, R);
+        ``survival`` (N, C, R, n_times); ``decision`` and ``probabilities`` (N, C, R) pointing to the positive
+        class of a binary task, (N, C, R, n_classes) otherwise. NaN where not predicted, or where a configuration
+        lacks the response.
     names : tuple of str
         One for each configuration.
     folds : ndarray of int, shape (N, R), or None

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from heldout.columns import check_labels_or_numbers, column_of, counted, distinct, numbers_of
 from heldout.columns import missing as missing  # whoever codes labels asks for what is missing too
 from heldout.errors import InputError
+from heldout.survival_target import has_fields, survival_target
 
 
 class TaskKind(StrEnum):
@@ -41,7 +42,8 @@ class Truth:
     ----------
     kind : TaskKind
     values : ndarray of shape (N,)
-        float64 numbers for a regression, class codes 0 .. n_classes - 1 (int32) otherwise.
+        float64 numbers for a regression; for survival a structured array with fields ``event`` (bool) and ``time``
+        (float64); class codes 0 .. n_classes - 1 (int32) otherwise.
     classes : ndarray of shape (n_classes,) or None
         The labels behind the codes, sorted unless given in another order.
     positive : int or None
@@ -92,10 +94,10 @@ def truth_of(y: Any, kind: TaskKind | str | None = None, *, classes: Any = None,
     Parameters
     ----------
     y : array-like of shape (N,)
-        Labels of any one type, or numbers.
+        Labels of any one type, or numbers; for survival the event and the time (``survival_target`` says how).
     kind : TaskKind or str, optional
         Guessed when None: numbers with a fractional part are a regression, two distinct values are binary,
-        more are multiclass.
+        more are multiclass; a structured array is survival.
     classes : array-like, optional
         The labels and their order; sorted unique ``y`` by default.
     pos_label : label, optional
@@ -113,13 +115,14 @@ def truth_of(y: Any, kind: TaskKind | str | None = None, *, classes: Any = None,
     >>> truth.kind, truth.values.tolist(), truth.pos_label
     (<TaskKind.BINARY: 'binary'>, [0, 1, 0], 'yes')
     """
+    if kind == TaskKind.SURVIVAL or (kind is None and has_fields(y)):
+        _refuse_without_labels("events and times", classes=classes, pos_label=pos_label)
+        return Truth(TaskKind.SURVIVAL, survival_target(y))
     column = target_column(y)
     listed = None if classes is None else _listed(classes)
     wanted = TaskKind(kind) if kind is not None else guess_kind(column, listed)
-    if wanted is TaskKind.SURVIVAL:
-        raise InputError("survival targets are not supported yet; use a classification or regression target.")
     if wanted is TaskKind.REGRESSION:
-        _refuse_for_numbers(classes=classes, pos_label=pos_label)
+        _refuse_without_labels("numbers", classes=classes, pos_label=pos_label)
         return Truth(wanted, _numbers(column))
     codes, labels = _coded(column, listed)
     if wanted is TaskKind.BINARY and len(labels) > 2:
@@ -178,10 +181,10 @@ def labels_text(labels: Any) -> str:
     return ", ".join(listed[:5]) + (f" and {len(listed) - 5} more" if len(listed) > 5 else "")
 
 
-def _refuse_for_numbers(**settings: Any) -> None:
+def _refuse_without_labels(what: str, **settings: Any) -> None:
     for name, value in settings.items():
         if value is not None:
-            raise InputError(f"{name}={value!r} is for labels, but the target is read as numbers; leave it out.")
+            raise InputError(f"{name}={value!r} is for labels, but the target is read as {what}; leave it out.")
 
 
 def _numbers(column: NDArray[Any]) -> NDArray[np.float64]:

@@ -54,7 +54,7 @@ def test_classes_can_be_more_than_the_rows_hold_and_in_any_order():
         (["a", "b"], {"classes": ["a", "c"]}, "the target holds 'b', which classes='a', 'c' lacks"),
         (["a", "b"], {"classes": ["a", "b", "a"]}, "classes must be distinct"),
         (["a", "b"], {"pos_label": "z"}, "pos_label must be one of the classes 'a', 'b', got 'z'"),
-        ([0, 1], {"kind": "survival"}, "not supported yet"),
+        ([0, 1], {"kind": "survival"}, "a survival target must be scikit-survival's structured array"),
         ([[1, 2], [3]], {}, "rows of different lengths"),
         ([1j, 2j], {}, "Complex data not supported: the target must be real numbers or labels"),
         (np.array(["2020-01-01", "2020-01-02"], dtype="M8[D]"), {}, "the target must be .* got dates"),

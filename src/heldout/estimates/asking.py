@@ -25,6 +25,7 @@ from heldout.metrics.base import Metric, Response
 from heldout.metrics.named import DECLARED
 from heldout.predictions import HeldOutPredictions
 from heldout.selection import AverageRank, Rule, Threshold, WeightRule, rule_of
+from heldout.survival_target import has_fields
 from heldout.task import (
     TaskKind,
     Truth,
@@ -129,6 +130,8 @@ def warn_of(estimate: Estimate, *, stacklevel: int) -> None:
 
 
 def _truth(y_true: Any, metric: Metric, predictions: Any, classes: Any, pos_label: Any) -> Truth:
+    if metric.tasks == {TaskKind.SURVIVAL} or has_fields(y_true):
+        return truth_of(y_true, TaskKind.SURVIVAL, classes=classes, pos_label=pos_label)
     if isinstance(predictions, HeldOutPredictions) and predictions.classes is not None:
         return _truth_of_held(y_true, predictions.classes, predictions.positive, classes, pos_label)
     if metric.tasks == {TaskKind.REGRESSION}:

@@ -41,8 +41,8 @@ def read_predictions(
     Parameters
     ----------
     predictions : array-like or table
-        (N, C), (N, C, R) or (N, C, R, n_classes); NaN (None for labels) or masked where not predicted. The
-        columns of a table name its configurations.
+        (N, C), (N, C, R) or (N, C, R, n_classes or n_times); NaN (None for labels) or masked where not predicted.
+        The columns of a table name its configurations.
     response : "auto", "labels", "probabilities" or "decision"
         What the numbers are.
     threshold : float, optional
@@ -58,7 +58,11 @@ def read_predictions(
     check_settings(response, threshold)
     array, names = _four_dimensional(truth, predictions)
     labels = None if folds is None else folds_from_labels(folds, truth.n_rows, array.shape[2])
-    if truth.kind is TaskKind.REGRESSION:
+    kind: Response
+    if truth.kind is TaskKind.SURVIVAL:
+        _refuse_of_numbers(metric, response, threshold)
+        kind, held = _of_survival(array, metric)
+    elif truth.kind is TaskKind.REGRESSION:
         _refuse_of_numbers(metric, response, threshold)
         kind, held = Response.VALUES, _values(array)
     else:
@@ -160,7 +164,7 @@ def _four_dimensional(truth: Truth, predictions: Any) -> tuple[NDArray[Any], tup
             f"predictions must have a row for each of the {truth.n_rows} rows of y_true, got shape {array.shape}; "
             f"the shape is {SHAPES}."
         )
-    if array.ndim == 3 and _sums_to_one(array):
+    if array.ndim == 3 and truth.kind is not TaskKind.SURVIVAL and _sums_to_one(array):
         raise InputError(
             f"predictions of shape {array.shape} sum to 1 over the last axis, which 3-D predictions keep for "
             "repeats; pass class probabilities as (rows, configurations, repeats, classes): "
@@ -196,6 +200,28 @@ def _values(array: NDArray[Any]) -> NDArray[np.float64]:
     return numbers_of(array, "predictions")[..., 0]
 
 
+def _of_survival(array: NDArray[Any], metric: Metric) -> tuple[Response, NDArray[np.float64]]:
+    """Risks (N, C, R), or survival probabilities (N, C, R, n_times)."""
+    kind = metric.responses[0]
+    numbers = numbers_of(array, "predictions")
+    if kind is Response.RISK:
+        if array.shape[3] != 1:
+            raise InputError(f"{metric.name} reads one risk each, got {array.shape[3]} on the last axis.")
+        return kind, numbers[..., 0]
+    present = numbers[~np.isnan(numbers)]
+    if array.shape[3] == 1:
+        raise InputError(
+            f"{metric.name} reads survival probabilities at several times, (rows, configurations, repeats, times), "
+            f"got shape {array.shape[: 2 + (array.shape[2] > 1)]}; of one repeat pass predictions[:, :, None, :]."
+        )
+    if present.size and (present.min() < 0 or present.max() > 1):
+        raise InputError(
+            f"survival probabilities must lie in [0, 1], got {present.min():.9g} to {present.max():.9g}; if they "
+            "are risks, use concordance_index."
+        )
+    return kind, numbers
+
+
 def _refuse_of_numbers(metric: Metric, response: ResponseName, threshold: float | None) -> None:
     settings: Mapping[str, Any] = {"response": None if response == "auto" else response, "threshold": threshold}
     for name, value in settings.items():
@@ -205,6 +231,13 @@ def _refuse_of_numbers(metric: Metric, response: ResponseName, threshold: float 
             )
 
 
+_AXES: Mapping[Response, tuple[int, ...]] = {
+    Response.PROBABILITIES: (3, 4),
+    Response.DECISION: (3, 4),
+    Response.SURVIVAL: (4,),
+}
+
+
 def _check_shapes(predictions: HeldOutPredictions) -> None:
     """Arrays of one number of rows, configurations and repeats, each of the type of its response."""
     if not predictions.responses:
@@ -212,11 +245,14 @@ def _check_shapes(predictions: HeldOutPredictions) -> None:
     shapes = {str(kind): np.shape(array) for kind, array in predictions.responses.items()}
     n_configurations = len(predictions.names)
     for kind, shape in shapes.items():
-        axes = (3, 4) if kind in (Response.PROBABILITIES, Response.DECISION) else (3,)
+        axes = _AXES.get(Response(kind), (3,))
         if len(shape) not in axes or 0 in shape or shape[1] != n_configurations:
+            fourth = {(3, 4): " or with classes as a fourth axis", (4,): " with times as a fourth axis"}.get(
+                axes, ""
+            )
             raise InputError(
                 f"{kind} of HeldOutPredictions must have shape (rows, {n_configurations} configurations, repeats)"
-                f"{' or with classes as a fourth axis' if 4 in axes else ''}, got {shape}."
+                f"{fourth}, got {shape}."
             )
     if len({shape[:3] for shape in shapes.values()}) > 1:
         raise InputError(f"the responses of HeldOutPredictions must agree in shape, got {shapes}.")

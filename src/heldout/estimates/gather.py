@@ -328,6 +328,8 @@ def _too_small_out_of_bag(metric: Metric, truth: Truth, segments: NDArray[np.int
     for repeat in range(segments.shape[1]):
         for code in np.unique(segments[segments[:, repeat] >= 0, repeat]):
             values = truth.values[segments[:, repeat] == code]
+            if metric.needs is Needs.PAIR and values["event"].sum() < least:
+                least, what = int(values["event"].sum()), "observed events"
             if truth.classes is None:
                 least = min(least, len(values))
                 continue

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats, Weightings
+from heldout.kernels.reference_concordance import places_in_time
 from heldout.task import TaskKind, Truth, labels_text
 
 
@@ -31,6 +33,10 @@ class Response(StrEnum):
     """``decision_function``: greater = more positive, (n, C) for a binary task, else (n, C, n_classes)."""
     VALUES = "values"
     """``predict`` of a regressor: (n, C)."""
+    RISK = "risk"
+    """``predict`` of a survival model: greater = an earlier event, (n, C)."""
+    SURVIVAL = "survival"
+    """Probabilities of no event until each of some times: (n, C, n_times)."""
 
 
 class Needs(StrEnum):
@@ -43,6 +49,8 @@ class Needs(StrEnum):
     POSITIVE = "a row of the positive class"
     """Of a multi-class task: of every class, as each is the positive one in turn."""
     TWO_VALUES = "two different target values"
+    PAIR = "an event and a row that outlasts it"
+    """Of a survival task; a row censored at the time of an event outlasts it."""
 
     def codes(self, truth: Truth, positive: int | None) -> list[int]:
         """The classes of which a row is needed, ``positive`` being the metric's own positive class."""
@@ -60,12 +68,26 @@ class Needs(StrEnum):
             least = np.where(present, values, np.inf).min(axis=1, initial=np.inf)
             greatest = np.where(present, values, -np.inf).max(axis=1, initial=-np.inf)
             return np.asarray(least < greatest)
+        if self is Needs.PAIR:
+            return _has_pair(truth, present)
         if self is Needs.TWO_ROWS:
             return np.asarray(np.count_nonzero(present, axis=1) >= 2)
         met = np.asarray(present.any(axis=1))
         for code in self.codes(truth, positive):
             met &= present[:, truth.values == code].any(axis=1)
         return met
+
+
+def _has_pair(truth: Truth, present: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(L,): whether the last row present is later than the first event present."""
+    event = truth.values["event"]
+    places = places_in_time(event, truth.values["time"])
+    order = np.argsort(places)
+    places, event, present = places[order], event[order], np.take(present, order, axis=1)
+    events = present & event
+    first = events.argmax(axis=1)
+    last = present.shape[1] - 1 - present[:, ::-1].argmax(axis=1)
+    return np.asarray(events.any(axis=1) & (places[first] < places[last]))
 
 
 class Statistic(Protocol):
@@ -182,6 +204,27 @@ class Metric(Protocol):
 def oriented(metric: Metric, values: Floats) -> Floats:
     """Scores with greater = better: the values themselves for a score, their negative for a loss."""
     return values if metric.greater_is_better else -values
+
+
+def name_with(stem: str, metric: Any, *parameters: str) -> str:
+    """A metric's name with those of its parameters that differ from their default.
+
+    Examples
+    --------
+    >>> from heldout.metrics.regression import PinballLoss
+    >>> name_with("mean_pinball_loss", PinballLoss(0.9), "alpha"), name_with("pinball", PinballLoss(), "alpha")
+    ('mean_pinball_loss(alpha=0.9)', 'pinball')
+    """
+    defaults = {field.name: field.default for field in fields(metric)}
+    given = {name: getattr(metric, name) for name in parameters}
+    listed = ", ".join(f"{name}={value!r}" for name, value in given.items() if value != defaults[name])
+    return f"{stem}({listed})" if listed else stem
+
+
+def is_number(value: Any) -> bool:
+    """Whether a parameter is a real number, and not NaN."""
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    return number and not np.isnan(value)
 
 
 def ideal_of(metric: Metric) -> float | None:

@@ -22,6 +22,8 @@ _TASKS_OF: dict[Response, frozenset[TaskKind]] = {
     Response.PROBABILITIES: frozenset({TaskKind.BINARY, TaskKind.MULTICLASS}),
     Response.DECISION: frozenset({TaskKind.BINARY, TaskKind.MULTICLASS}),
     Response.VALUES: frozenset({TaskKind.REGRESSION}),
+    Response.RISK: frozenset({TaskKind.SURVIVAL}),
+    Response.SURVIVAL: frozenset({TaskKind.SURVIVAL}),
 }
 
 
@@ -45,8 +47,10 @@ def custom(
         decisions as (n,) for the positive class of a binary task, else (n, n_classes).
     greater_is_better : bool
         A score (True) or a loss (False).
-    response : {"labels", "probabilities", "decision", "values"} or a tuple of them
-        What it is computed from, preferred first; "values" are a regressor's predictions.
+    response : {"labels", "probabilities", "decision", "values", "risk", "survival"} or a tuple of them
+        What it is computed from, preferred first; "values" are a regressor's predictions. The last two are of
+        survival models: risks (n,) or survival probabilities (n, n_times), and ``y_true`` has the fields ``event``
+        and ``time``.
     range : (float, float)
         Least and greatest possible value; a one-sided interval ends there.
     name : str, optional
@@ -247,6 +251,8 @@ def _responses(response: str | Response | tuple[str | Response, ...]) -> tuple[R
             f"response may combine probabilities with decision, or labels with values, got {response!r}; "
             "one function cannot read both a label and a number."
         )
+    if {Response.RISK, Response.SURVIVAL} & set(found) and len(found) > 1:
+        raise InputError(f"response of survival models is one of risk and survival, alone, got {response!r}.")
     return found
 
 

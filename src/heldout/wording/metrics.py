@@ -31,11 +31,9 @@ METRIC_WORDS: dict[str, tuple[str, str]] = {
         "Half of the rows are predicted closer than this, in the target's own units.",
     ),
     "r2": ("R²", "The share of the target's variance that is explained: 0 is what predicting the mean gives."),
-}
-METRIC_WORDS |= {
     "concordance_index": (
         "Concordance index",
-        "The share of comparable pairs in which the row with the earlier event had the greater risk: 0.5 is guessing.",
+        "The chance that, of two comparable rows, the greater risk had the earlier event: 0.5 is guessing.",
     ),
     "concordance_index_ipcw": (
         "Concordance index, Uno's",
@@ -50,6 +48,7 @@ _SAME_METRIC = {
     "brier_score_loss": "brier_score",
     "mcc": "matthews_corrcoef",
     "r2_score": "r2",
+    "concordance_index_censored": "concordance_index",
     "roc_auc_score": "roc_auc",
     "accuracy_score": "accuracy",
     "balanced_accuracy_score": "balanced_accuracy",

@@ -171,9 +171,13 @@ def test_it_declares_itself() -> None:
     ("wrong", "sentence"),
     [
         ({"f": 3}, "needs a function"),
-        ({"response": "proba"}, "response must be one of labels, probabilities, decision, values, got 'proba'"),
+        (
+            {"response": "proba"},
+            "response must be one of labels, probabilities, decision, values, risk, survival, got 'proba'",
+        ),
         ({"response": ()}, "response must be one of"),
         ({"response": ("labels", "decision")}, "cannot read both"),
+        ({"response": ("risk", "values")}, "one of risk and survival, alone"),
         ({"range": (1, 0)}, "least < greatest"),
         ({"needs": "luck"}, "needs must be one of 'a row'"),
     ],
