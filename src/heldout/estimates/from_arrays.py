@@ -136,7 +136,7 @@ def _training_rows(predictions: HeldOutPredictions, metric: Metric) -> float | N
     folds = predictions.folds
     if folds is None or (folds < 0).any():
         return None
-    predicted = predictions.predicted(metric).any(axis=1)
+    predicted: NDArray[np.bool_] = np.asarray(predictions.predicted(metric).any(axis=1))
     sizes = []
     for column, seen in zip(folds.T, predicted.T, strict=True):
         of_all = np.bincount(column)
