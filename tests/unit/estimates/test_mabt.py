@@ -1,0 +1,82 @@
+"""MABT: the adjustment for the best of several, its limits, and near-perfect finalists."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import heldout as ho
+from heldout.estimates import MABT, Tilting
+from heldout.estimates.mabt import highest_ranks
+
+
+def bound(y, predictions, metric="roc_auc", **asked):
+    settings = {"alternative": "greater", "n_bootstraps": 4000, "random_state": 0, "method": MABT(), **asked}
+    return ho.estimate(y, predictions, metric=metric, **settings)
+
+
+def test_highest_ranks_by_counting():
+    rng = np.random.default_rng(0)
+    shares = rng.integers(0, 5, (30, 4)) / 5
+    expected = [max(np.sum(shares[:, j] <= shares[b, j]) for j in range(4)) / 31 for b in range(30)]
+    assert highest_ranks(shares).tolist() == expected
+
+
+def test_finalists_that_agree_cost_nothing_and_strangers_cost_what_sidak_says():
+    rng = np.random.default_rng(4)
+    y = np.resize([0, 1], 800)
+    one = rng.normal(y * 1.0)[:, None]
+    alone = bound(y, one, method=MABT(candidates=1.0))
+    twins = bound(y, np.repeat(one, 10, axis=1), method=MABT(candidates=1.0))
+    assert twins.interval.low == alone.interval.low
+    strangers = rng.normal(y[:, None] * 1.0, size=(800, 10))
+    adjusted = bound(y, strangers, method=MABT(candidates=1.0))
+    sidak = bound(y, strangers, method=Tilting(candidates=1.0))
+    unpaid = bound(y, strangers, method=MABT(candidates=1.0), confidence_level=0.5)
+    assert adjusted.selected == sidak.selected
+    assert adjusted.interval.low == pytest.approx(sidak.interval.low, abs=0.01)  # of independent ones the same
+    assert adjusted.interval.low < unpaid.interval.low
+
+
+def test_a_single_finalist_is_tilting_but_for_ties():
+    rng = np.random.default_rng(5)
+    y = np.resize([0, 1], 300)
+    scores = rng.normal(y[:, None] * 1.0, size=(300, 6))
+    alone = bound(y, scores, method=MABT(candidates="best"))
+    plain = bound(y, scores, method=Tilting())
+    assert alone.selected == plain.selected
+    assert alone.interval.low == pytest.approx(plain.interval.low, abs=0.005)
+
+
+def test_a_tenth_goes_on_by_default():
+    rng = np.random.default_rng(6)
+    y = np.resize([0, 1], 300)
+    found = bound(y, rng.normal(y[:, None] * 1.0, size=(300, 41)))
+    assert found.provenance["n_finalists"] == 5 and found.provenance["level_for_each"] == 0.95
+    assert found.interval.low < found.value < found.interval.high == 1
+
+
+@pytest.mark.parametrize("metric", ["roc_auc", "accuracy"])
+def test_near_perfect_finalists_have_no_bound(metric):
+    """One wrong row (pair): more than a twentieth of the bootstraps are perfect and tie for the highest rank."""
+    y = np.resize([0, 1], 100)
+    if metric == "accuracy":
+        predictions = np.repeat(y[:, None], 3, axis=1)
+        predictions[[4, 5, 6], [0, 1, 2]] ^= 1
+    else:
+        predictions = np.repeat(y[:, None] * 4.0 - 1, 3, axis=1)
+        predictions[[4, 6, 8], [0, 1, 2]] = 5.0
+    other = {"accuracy": "wilson", "roc_auc": "delong"}[metric]
+    with pytest.warns(ho.HeldoutWarning, match=f"too near to 1.*method '{other}' may, or more bootstraps"):
+        found = bound(y, predictions, metric=metric, method=MABT(candidates=1.0, evaluation_share=0.9))
+    assert np.isnan(found.interval.low) and 0.9 < found.value <= 1
+    assert found.flags["no_bound"].startswith("No bound: ")
+
+
+def test_a_configuration_named_beforehand_needs_no_adjustment():
+    rng = np.random.default_rng(7)
+    y = np.resize([0, 1], 200)
+    scores = rng.normal(y[:, None] * 1.0, size=(200, 20))
+    found = bound(y, scores, method=MABT(evaluation_share=1.0, configuration=2))
+    alone = bound(y, scores[:, [2]], method=MABT(evaluation_share=1.0))
+    assert found.interval.low == alone.interval.low and found.provenance["n_finalists"] == 1
