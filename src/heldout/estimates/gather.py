@@ -350,8 +350,11 @@ def _winner(matrix: Matrix) -> Choice:
         raise InputError(f"the selection rule '{replay.rule.name}' failed on the scores: {error}.") from error
     if chosen.columns[0] == NONE_CHOSEN:
         said = "; ".join(message for score in replay.scores for message in score.failures)
-        reason = f" ({said})" if said else ""
-        raise InputError(f"no configuration has a defined score{reason}, so none could be chosen.")
+        needs = " and ".join(dict.fromkeys(f"{s.metric.name} needs {s.metric.needs}" for s in replay.scores))
+        raise InputError(
+            f"no configuration has a defined score on the {matrix.truth.n_rows} rows that all predicted "
+            f"({said or needs}), so none could be chosen."
+        )
     return chosen
 
 
