@@ -324,6 +324,9 @@ def compare_configurations(
         n_jobs=n_jobs,
     )
     evidence = asked.evidence(BBC())
+    reason = needs_one_configuration(evidence)
+    if reason:
+        raise InputError(f"configurations cannot be compared: {reason}; choose a rule of one, such as 'best'.")
     several = needs_one_configuration(evidence)
     if several:
         raise InputError(f"configurations are compared one with another: {several}; use selection='best'.")

@@ -266,3 +266,23 @@ def test_everything_reads_as_text_table_and_json(compared) -> None:
     frame = compared.to_frame()
     assert frame["configuration"].iloc[0] == compared.winner
     assert frame["roc_auc"].is_monotonic_decreasing
+
+
+def test_an_ensemble_is_no_configuration_to_compare() -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(
+        ho.InputError, match="cannot be compared: it is for one configuration, and the rule 'top_k'"
+    ):
+        ho.compare_configurations(
+            rng.integers(0, 2, 60), rng.random((60, 4)), metric="brier_score", selection=ho.selection.TopK(2)
+        )
+
+
+def test_the_curve_is_of_the_best_alone() -> None:
+    rng = np.random.default_rng(0)
+    rule = ho.selection.Within(0.01)
+    compared = ho.compare_configurations(
+        rng.integers(0, 2, 60), rng.random((60, 4)), metric="roc_auc", selection=rule, n_bootstraps=20
+    )
+    with pytest.raises(ho.InputError, match="replays selection='best' on subsets, got the rule 'within"):
+        compared.optimism_curve()
