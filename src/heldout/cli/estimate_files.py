@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from heldout.cli.estimate_words import in_options
 
 if TYPE_CHECKING:
     from heldout.cli.folder import OutputFolder
@@ -30,6 +33,11 @@ def leave(
     folder.check_writable()
     content = estimate_content(
         main, asked, comparison=None if isinstance(result, Estimate) else result, command=command, title=table
+    )
+    content = replace(
+        content,
+        flags=tuple(in_options(sentence) for sentence in content.flags),
+        refused=tuple(replace(entry, text=in_options(entry.text)) for entry in content.refused),
     )
     written = [folder.write_json("estimate.json", main.to_dict())]
     if single:

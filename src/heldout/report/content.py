@@ -252,13 +252,19 @@ def headline_of(
             candidates,
             decimals=scale.decimals,
             method=estimate.method,
+            selection=str(estimate.provenance.get("selection", "best")),
         ),
         quote="",
     )
-    return _quoted(headline, candidates, rows, folds)
+    return _quoted(headline, candidates, rows, folds, is_ensemble(estimate))
 
 
-def _quoted(headline: Headline, candidates: int, rows: int, folds: str) -> Headline:
+def is_ensemble(estimate: Estimate) -> bool:
+    """Whether it is of weights over configurations rather than of one."""
+    return sum(weight != 0 for weight in estimate.provenance.get("weights") or ()) > 1
+
+
+def _quoted(headline: Headline, candidates: int, rows: int, folds: str, ensemble: bool) -> Headline:
     interval = f" ({headline.interval_label} {headline.interval_text})" if headline.interval_text else ""
     quote = wording.quotable_sentence(
         headline.metric.title,
@@ -269,6 +275,7 @@ def _quoted(headline: Headline, candidates: int, rows: int, folds: str) -> Headl
         folds,
         rows,
         headline.winner,
+        ensemble=ensemble,
     )
     return replace(headline, quote=quote)
 

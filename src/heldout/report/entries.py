@@ -57,6 +57,8 @@ def folds_text(folds: NDArray[np.int32] | None, n_splits: int | None) -> str:
 def rows_text(truth: Truth) -> str:
     """Rows, and of which classes they are."""
     rows = f"{truth.n_rows:,}"
+    if truth.kind is TaskKind.SURVIVAL:
+        return f"{rows} ({int(truth.values['event'].sum()):,} with the event)"
     if truth.kind is TaskKind.REGRESSION or truth.classes is None:
         return rows
     counts = truth.class_counts()
@@ -126,7 +128,7 @@ def _setting_text(value: Any) -> str:
         case bool():
             return "yes" if value else "no"
         case dict():
-            return ", ".join(f"{key} {_setting_text(item)}" for key, item in value.items())
+            return ", ".join(f"{key} {text}" for key, item in value.items() if (text := _setting_text(item)))
         case list():
             return ", ".join(_setting_text(item) for item in value)
         case float():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +21,14 @@ from heldout.report.content import (
     ReportContent,
     distribution_of,
     headline_of,
+    is_ensemble,
     method_row,
     method_sentences,
 )
 from heldout.report.diagnostics import diagnose
 from heldout.report.entries import citations_of, folds_text, positive_text, reproduction_of, rows_text, settings_of
 from heldout.report.numbers import Scale, scale_of
-from heldout.report.ranking import Ranking, rank_configurations
+from heldout.report.ranking import MOST_SHOWN, Ranking, rank_configurations
 
 Floats = NDArray[np.float64]
 
@@ -60,7 +63,9 @@ def estimate_content(
     pooled = _pooled(evidence)
     metric, weights = asked.question.metric, asked.question.sample_weight
     scale = scale_of(metric.name, metric.greater_is_better, estimate, pooled[evidence.candidates].tolist())
-    diagnostics = diagnose(asked.truth, asked.predictions, estimate.selected, weights)
+    # The pictures are of one configuration's predictions, and an ensemble's are none of them.
+    single = not is_ensemble(estimate)
+    diagnostics = diagnose(asked.truth, asked.predictions, estimate.selected, weights) if single else None
     folds = folds_text(asked.predictions.folds, None)
     estimates = [estimate] if comparison is None else [estimate, *comparison.values()]
     content = ReportContent(
@@ -79,7 +84,7 @@ def estimate_content(
         ranking=_ranking(estimate, evidence, pooled, failures, scale),
         diagnostics=diagnostics,
         method=method_sentences(estimate),
-        settings=settings_of([estimate.provenance]),
+        settings=settings_of([_with_members(estimate, asked.predictions.names)]),
         flags=tuple(estimate.flags.values()),
         citations=citations_of(estimates, diagnostics),
         command=command or "",
@@ -95,6 +100,16 @@ def estimate_content(
     )
 
 
+def _with_members(estimate: Estimate, names: Sequence[str]) -> dict[str, Any]:
+    """The provenance with an ensemble's weights beside the names of those that have any."""
+    weights = estimate.provenance.get("weights") or ()
+    members = sorted((-weight, place) for place, weight in enumerate(weights) if weight)
+    said = {names[place]: -weight for weight, place in members[:MOST_SHOWN]}
+    more = f" and {len(members) - MOST_SHOWN} more" if len(members) > MOST_SHOWN else ""
+    text = ", ".join(f"{name} ({weight:.3g})" for name, weight in said.items())
+    return {**estimate.provenance, **({"weights": text + more} if members else {})}
+
+
 def _ranking(
     estimate: Estimate, evidence: Evidence, pooled: Floats, failures: dict[int, str], scale: Scale
 ) -> Ranking:
@@ -105,7 +120,7 @@ def _ranking(
         fold_scores=None if folds is None else _over_all(folds, evidence),
         pooled=pooled,
         selected=estimate.selection_frequency,
-        winner=estimate.selected,
+        winner=None if is_ensemble(estimate) else estimate.selected,
         failures=failures,
         by_mean=estimate.provenance.get("aggregate") == "folds",
     )

@@ -92,7 +92,7 @@ def rank_configurations(
     fold_scores: Floats | None,
     pooled: Floats | None,
     selected: Floats | None,
-    winner: int,
+    winner: int | None,
     failures: Mapping[int, str],
     by_mean: bool,
 ) -> Ranking:
@@ -102,6 +102,8 @@ def rank_configurations(
     ----------
     fold_scores : ndarray of shape (splits, C) or None
     pooled, selected : ndarray of shape (C,) or None
+    winner : int or None
+        None for an ensemble of them.
     by_mean : bool
         Rank by the mean over folds (where there are fold scores) rather than by the pooled score.
     """

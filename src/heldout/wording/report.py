@@ -6,6 +6,11 @@ from heldout.wording.methods import method_name
 from heldout.wording.metrics import in_sentence
 from heldout.wording.numbers import number_text
 
+_CHOOSING = {
+    "best": "Choosing the best of",
+    "top_k": "Building an ensemble of",
+    "greedy_ensemble": "Building an ensemble of",
+}
 _AFTER = {
     "bbc": "when the choice is replayed on resampled rows",
     "bbc_f": "when the choice is replayed on resampled folds",
@@ -21,20 +26,21 @@ def optimism_sentence(
     candidates: int,
     decimals: int = 3,
     method: str = "bbc",
+    selection: str = "best",
 ) -> str:
     """What the correction means, in one sentence for a reader who knows no statistics."""
+    choice = f"{_CHOOSING.get(selection, 'Choosing among')} {candidates} configurations"
     before, after = number_text(uncorrected, decimals), number_text(value, decimals)
     if candidates == 1:
         return f"One configuration was evaluated, so its {metric} of {before} owes nothing to selection."
     if optimism <= 0:
         return (
-            f"Choosing the best of {candidates} configurations did not flatter its {metric}: {before} uncorrected, "
-            f"{after} {_AFTER.get(method, 'on rows that took no part in the choice')}."
+            f"{choice} did not flatter its {metric}: {before} uncorrected, {after} "
+            f"{_AFTER.get(method, 'on rows that took no part in the choice')}."
         )
     return (
-        f"Choosing the best of {candidates} configurations made its {metric} look "
-        f"{number_text(optimism, decimals)} better than it is likely to be: {before} uncorrected, "
-        f"{after} after the correction."
+        f"{choice} made its {metric} look {number_text(optimism, decimals)} better than it is likely to be: "
+        f"{before} uncorrected, {after} after the correction."
     )
 
 
@@ -165,13 +171,23 @@ def several_metrics_sentence(refit_metric: str) -> str:
 
 
 def quotable_sentence(
-    title: str, value: str, interval: str, method: str, configurations: int, folds: str, rows: int, name: str
+    title: str,
+    value: str,
+    interval: str,
+    method: str,
+    configurations: int,
+    folds: str,
+    rows: int,
+    name: str,
+    *,
+    ensemble: bool = False,
 ) -> str:
     """The result as one may quote it."""
     chosen = (
         f"the only configuration evaluated, {name}"
         if configurations == 1
-        else f"the configuration selected among {configurations:,}, {name}"
+        else f"the {name if ensemble else 'configuration'} selected among {configurations:,}"
+        + ("" if ensemble else f", {name}")
     )
     corrected = "uncorrected for selection"
     if method != "cv":

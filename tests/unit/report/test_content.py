@@ -13,7 +13,8 @@ import pytest
 import heldout as ho
 from heldout.estimates.asking import ask
 from heldout.estimates.bbc import BBC
-from heldout.estimates.named import answer
+from heldout.estimates.comparison import compare, methods_of
+from heldout.estimates.named import answer, method_of
 from heldout.references import REFERENCES
 from heldout.report import estimate_content, report_content
 from heldout.report.content import ReportContent, distribution_of
@@ -237,8 +238,73 @@ def test_a_bare_estimate_gives_what_predictions_allow(make_evaluation: Make) -> 
     assert content.ranking.shown[0].pooled == pytest.approx(estimate.uncorrected)
     assert content.parameters == ()
     assert "Fits" not in labels(content)
+    assert content.methods == () and content.refused == () and content.methods_sentence == ""
     without_folds = replace(asked.predictions, folds=None, failed={0: "set aside"})
     bare = estimate_content(estimate, replace(asked, predictions=without_folds))
     assert bare.ranking is not None
     assert bare.ranking.columns == ("pooled", "selected")
     assert bare.ranking.failures[0].message == "set aside"
+
+
+def asked_of(metric: str = "roc_auc", y: Any = None, **settings: Any) -> Any:
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 2, 90) if y is None else y
+    position = np.asarray(y["time"] if np.asarray(y).dtype.names else y, dtype=float)
+    scores = 1 / (1 + np.exp(-position[:, None] / position.std() - rng.normal(size=(len(y), 5))))
+    asked = {"folds": np.arange(len(y)) % 6, "n_bootstraps": 100, "random_state": 1, **settings}
+    return ask(y, scores, metric=metric, **asked)
+
+
+def test_a_comparison_says_what_each_method_is_and_cites_it() -> None:
+    asked = asked_of()
+    comparison = compare(asked, methods_of("all"))
+    content = estimate_content(comparison["bbc"], asked, comparison=comparison)
+
+    assert [row.name for row in content.methods] == list(comparison)
+    assert [row.name for row in content.methods if row.is_main] == ["bbc"]
+    for row in content.methods:
+        found = comparison[row.name]
+        assert row.value == found.value and row.uncorrected == found.uncorrected
+        assert (row.low, row.high) == (tuple(found.interval) if found.interval else (None, None))
+        assert row.winner == ("" if found.selected == comparison["bbc"].selected else found.selected_name)
+        assert len(row.how) == 2 and row.title != row.name
+    assert [entry.text for entry in content.refused] == [
+        f"{reason[0].upper()}{reason[1:]}." for reason in comparison.refused.values()
+    ]
+    used = {key for found in comparison.values() for key in found.provenance["sources"]}
+    assert {work.doi for work in content.citations} >= {REFERENCES[key].doi for key in used}
+    assert "bootstrap bias-corrected cross-validation" in content.methods_sentence
+    json.dumps(content.to_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize("method", ["naive_bootstrap", "bbc_f", "delong"])
+def test_headlines_say_whether_the_number_is_corrected(method: str) -> None:
+    asked = asked_of()
+    estimate = answer(method_of(method), asked.evidence(method_of(method)))
+    head = estimate_content(estimate, asked).headline
+
+    assert head.is_corrected == (method != "naive_bootstrap")
+    assert ("uncorrected for selection" in head.quote) == (method == "naive_bootstrap")
+    assert ("was not corrected" in head.sentence) == (method == "naive_bootstrap")
+
+
+def test_an_ensemble_has_members_and_no_pictures_of_one_of_them() -> None:
+    asked = asked_of(selection="top_k")
+    estimate = answer(BBC(), asked.evidence(BBC()))
+    content = estimate_content(estimate, asked)
+
+    assert content.diagnostics is None
+    assert content.ranking is not None and not any(row.is_winner for row in content.ranking.shown)
+    assert labels(content)["Weights"].count("configuration ") == 5
+    assert content.headline.quote.startswith("ROC AUC of the ensemble of 5 configurations selected among 5:")
+    assert content.headline.sentence.startswith("Building an ensemble of 5 configurations")
+
+
+def test_facts_of_survival_count_the_events() -> None:
+    y = np.array([(event, time) for event, time in zip([True, True, False] * 20, range(1, 61), strict=True)],
+                 dtype=[("event", bool), ("time", float)])  # fmt: skip
+    asked = asked_of("concordance_index", y)
+    content = estimate_content(answer(BBC(), asked.evidence(BBC())), asked)
+
+    assert labels(content)["Rows"] == "60 (40 with the event)"
+    assert content.diagnostics is None or content.diagnostics.roc == ()
