@@ -1,7 +1,8 @@
 """Every declared metric keeps the contract of ``metrics/base.py``: scikit-learn's numbers under any counts.
 
 Tables are small, with tied scores and all classes present; references are scikit-learn's functions on
-``sample_weight=counts`` or, where they refuse weights or differ between versions, on repeated rows.
+``sample_weight=counts`` or, where they refuse weights or differ between versions, on repeated rows. References of
+survival metrics are their definitions, pair by pair and time by time.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+import definitions
 import numpy as np
 import pytest
 import sklearn
@@ -20,9 +23,11 @@ from sklearn.utils.fixes import parse_version
 
 from heldout.metrics.base import Fused, Metric, Needs, Response, Statistic, fitted
 from heldout.metrics.named import DECLARED
+from heldout.metrics.survival import IntegratedBrier
 from heldout.task import TaskKind, Truth, truth_of
 
 N, C, L = 40, 4, 7
+TIMES = (1.0, 2.5, 3.0)
 NEW_BRIER = parse_version(sklearn.__version__) >= parse_version("1.7")
 
 
@@ -45,6 +50,15 @@ def table_of(kind: TaskKind, seed: int, labels: list[Any] | None = None, positiv
         y = rng.normal(3, 2, N).round(2)
         predictions = (y[:, None] + rng.normal(0, np.linspace(0.5, 4, C), (N, C))).round(1)
         return Table(truth_of(y, kind), {Response.VALUES: predictions}, y)
+    if kind is TaskKind.SURVIVAL:
+        times = np.r_[0.5, 9.0, rng.integers(1, 8, N - 2) / 2]  # tied, events and censored ones
+        y = np.rec.fromarrays([np.r_[True, False, rng.random(N - 2) < 0.6], times], names="seen,days").view(
+            np.ndarray
+        )
+        risks = (rng.normal(size=(N, C)) - np.linspace(0, 1, C) * times[:, None]).round(1)
+        survival = np.exp(-np.array(TIMES) * np.exp(risks[:, :, None] / 2)).round(2)
+        truth = truth_of(y, kind)
+        return Table(truth, {Response.RISK: risks, Response.SURVIVAL: survival}, truth.values)
     names = np.array(labels if labels is not None else list(range(2 if kind is TaskKind.BINARY else 4)))
     n_classes = len(names)
     codes = np.r_[np.arange(n_classes), rng.choice(n_classes, N - n_classes, p=_prevalence(n_classes))]
@@ -154,6 +168,68 @@ def _balanced(truth: Truth, y: Any, p: Any, w: Any) -> float:
         return float(skm.balanced_accuracy_score(y, p, sample_weight=w))
 
 
+def _concordance(uno: bool) -> Reference:
+    def value(truth: Truth, y: Any, p: Any, w: Any) -> float:
+        weights = np.ones(len(y)) if w is None else w
+        factors = [_not_censored(y, time) ** -2.0 if event and uno else 1.0 for event, time in y]
+        won = total = 0.0
+        for i, (event, time) in enumerate(y):
+            for j, (other_event, other_time) in enumerate(y):
+                if event and (other_time > time or (other_time == time and not other_event)):
+                    pair = weights[i] * weights[j] * factors[i]
+                    total += pair
+                    won += pair * (1.0 if p[i] > p[j] else 0.5 if p[i] == p[j] else 0.0)
+        return float(won / total)
+
+    return value
+
+
+def _not_censored(y: Any, until: float) -> float:
+    """Kaplan and Meier's product over the censored times, of the rows still there after the events of that time."""
+    probability = 1.0
+    for time in np.unique(y["time"][~y["event"] & (y["time"] <= until)]):
+        there = (y["time"] > time) | ((y["time"] == time) & ~y["event"])
+        probability *= 1 - np.sum((y["time"] == time) & ~y["event"]) / there.sum()
+    return probability
+
+
+def _integrated_brier(truth: Truth, y: Any, p: Any, w: Any) -> float:
+    scores = []
+    for k, t in enumerate(TIMES):
+        losses = np.zeros(len(y))
+        for i, (event, time) in enumerate(y):
+            if time <= t and event:
+                losses[i] = p[i, k] ** 2 / _not_censored(y, time)
+            elif time > t:
+                losses[i] = (1 - p[i, k]) ** 2 / _not_censored(y, t)
+        scores.append(np.average(losses, weights=w))
+    areas = [(a + b) / 2 * step for a, b, step in zip(scores, scores[1:], np.diff(TIMES), strict=False)]
+    return float(sum(areas) / (TIMES[-1] - TIMES[0]))
+
+
+def _kappa(weights: str | None) -> Reference:
+    return lambda truth, y, p, w: float(
+        skm.cohen_kappa_score(y, p, labels=truth.classes, weights=weights, sample_weight=w)
+    )
+
+
+def _defined(definition: Callable[..., float]) -> Reference:
+    """Of the positive class of a binary task."""
+    return lambda truth, y, p, w: definition((y == truth.pos_label).astype(int), p, _weights(y, w))
+
+
+def _weights(y: NDArray[Any], w: NDArray[Any] | None) -> NDArray[np.float64]:
+    return np.ones(len(y)) if w is None else np.asarray(w, dtype=np.float64)
+
+
+def _calibration_error(truth: Truth, y: Any, p: Any, w: Any) -> float:
+    tenths = np.linspace(0, 1, 11)[1:-1]
+    if p.ndim == 1:
+        return definitions.calibration_error((y == truth.pos_label).astype(int), p, _weights(y, w), tenths)
+    right = (truth.classes[p.argmax(axis=1)] == y).astype(int)
+    return definitions.calibration_error(right, p.max(axis=1), _weights(y, w), tenths)
+
+
 REFERENCES: dict[str, Reference] = {
     "accuracy": _plain(skm.accuracy_score),
     "zero_one_loss": _plain(skm.zero_one_loss),
@@ -168,6 +244,9 @@ REFERENCES: dict[str, Reference] = {
         )
         for average in ("binary", "macro", "micro", "weighted")
     },
+    "cohen_kappa": _kappa(None),
+    "linear_weighted_kappa": _kappa("linear"),
+    "quadratic_weighted_kappa": _kappa("quadratic"),
     "log_loss": _log_loss,
     "brier_score": _brier,
     "roc_auc": _roc_auc(),
@@ -176,17 +255,31 @@ REFERENCES: dict[str, Reference] = {
     "roc_auc_ovo": _roc_auc(multi_class="ovo"),
     "roc_auc_ovo_weighted": _roc_auc(multi_class="ovo", average="weighted"),
     "average_precision": _average_precision,
+    "partial_roc_auc": lambda truth, y, p, w: float(
+        skm.roc_auc_score(y == truth.pos_label, p, sample_weight=w, max_fpr=0.1)
+    ),
+    "sensitivity_at_specificity": _defined(partial(definitions.sensitivity_at, 0.9)),
+    "expected_calibration_error": _calibration_error,
+    "calibration_slope": _defined(lambda y, p, w: definitions.logistic_fit(y, p, w)[1]),
+    "calibration_slope_error": _defined(lambda y, p, w: abs(definitions.logistic_fit(y, p, w)[1] - 1)),
+    "calibration_intercept": _defined(definitions.intercept_given_slope),
+    "calibration_intercept_error": _defined(lambda y, p, w: abs(definitions.intercept_given_slope(y, p, w))),
     "mean_squared_error": _plain(skm.mean_squared_error),
     "root_mean_squared_error": _plain(skm.root_mean_squared_error),
     "mean_absolute_error": _plain(skm.mean_absolute_error),
     "median_absolute_error": _median,
+    "mean_pinball_loss": _plain(skm.mean_pinball_loss),
     "r2": _plain(skm.r2_score),
+    "spearman": lambda truth, y, p, w: definitions.spearman(y, p, _weights(y, w)),
+    "concordance_index": _concordance(uno=False),
+    "concordance_index_ipcw": _concordance(uno=True),
+    "integrated_brier_score": _integrated_brier,
 }
 """One a declared metric: (truth, y, predicted, weights) → scikit-learn's number."""
 
 CASES = [
     pytest.param(metric, kind, response, id=f"{metric.name}-{kind}-{response}")
-    for metric in DECLARED
+    for metric in (IntegratedBrier(TIMES) if isinstance(one, IntegratedBrier) else one for one in DECLARED)
     for kind in sorted(metric.tasks)
     for response in metric.responses
 ]
@@ -249,6 +342,7 @@ def test_a_count_of_one_is_no_weight_and_a_count_of_two_is_a_row_twice(
 ) -> None:
     table = table_of(kind, 6)
     predicted = table.responses[response]
+    metric = fitted(metric, table.truth)  # a distribution of censoring is of these rows, however often each counts
     bound = metric.statistic(table.truth, predicted)
     once = np.ones((1, N), dtype=np.uint8)
     assert_equal(bound.all(once), expected(table, metric, response, None))
@@ -287,6 +381,8 @@ def test_values_are_in_range_and_the_perfect_model_reaches_its_best_end(
 ) -> None:
     table = table_of(kind, 12)
     metric = fitted(metric, table.truth)
+    if metric.name.startswith("calibration_"):
+        return  # perfect probabilities are separated by the truth: no logistic fit has a maximum
     low, high = metric.range
     values = metric.statistic(table.truth, table.responses[response]).all(bootstraps(13))
     assert (values[~np.isnan(values)] >= low).all()
@@ -298,6 +394,10 @@ def test_values_are_in_range_and_the_perfect_model_reaches_its_best_end(
 def _perfect(truth: Truth, response: Response) -> NDArray[Any]:
     if response in (Response.LABELS, Response.VALUES):
         return truth.values[:, None]
+    if response is Response.RISK:
+        return -truth.values["time"][:, None] - 0.25 * ~truth.values["event"][:, None]
+    if response is Response.SURVIVAL:
+        return (truth.values["time"][:, None] > np.array(TIMES)).astype(float)[:, None]
     sure = (truth.values[:, None] == np.arange(truth.n_classes)).astype(np.float64)
     return sure[:, None, :] if truth.kind is TaskKind.MULTICLASS else sure[:, truth.positive][:, None]
 
@@ -351,5 +451,5 @@ def test_the_fused_path_selects_in_the_bag_and_scores_out_of_it(
 def test_which_metrics_have_the_fused_path() -> None:
     fused = {case.values[0].name for case in FUSED_CASES}
     assert {metric.name for metric in DECLARED if metric.row_wise} < fused
-    assert {"roc_auc", "root_mean_squared_error"} <= fused
+    assert {"roc_auc", "root_mean_squared_error", "concordance_index"} <= fused
     assert not fused & {"r2", "f1", "matthews_corrcoef", "average_precision", "median_absolute_error"}

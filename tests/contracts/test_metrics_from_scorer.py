@@ -21,13 +21,15 @@ from sklearn.preprocessing import StandardScaler
 
 from heldout.errors import HeldoutWarning, InputError
 from heldout.metrics.aggregate import aggregate_score
+from heldout.metrics.agreement import CohenKappa
 from heldout.metrics.base import Metric, Needs, Response, needed_codes
 from heldout.metrics.classification import Accuracy, Brier, FScore, LogLoss
 from heldout.metrics.custom import CustomMetric
 from heldout.metrics.from_scorer import metric_from_scorer
 from heldout.metrics.named import check_fits
+from heldout.metrics.operating_points import PartialRocAuc
 from heldout.metrics.ranking import AveragePrecision, RocAuc
-from heldout.metrics.regression import R2
+from heldout.metrics.regression import R2, PinballLoss
 from heldout.metrics.signed import Signed
 from heldout.task import TaskKind, Truth, truth_of
 
@@ -271,6 +273,15 @@ def test_f1_is_of_label_1_as_in_scikit_learn() -> None:
             RocAuc(responses=(Response.PROBABILITIES, Response.DECISION)),
         ),
         (get_scorer("average_precision"), AveragePrecision(pos_label=1)),
+        (
+            make_scorer(skm.roc_auc_score, max_fpr=0.2, response_method="decision_function"),
+            PartialRocAuc(0.2, responses=(Response.DECISION,)),
+        ),
+        (make_scorer(skm.cohen_kappa_score, weights="linear"), CohenKappa("linear", "skip")),
+        (
+            make_scorer(skm.mean_pinball_loss, alpha=0.9, greater_is_better=False),
+            Signed(PinballLoss(0.9), -1),
+        ),
     ],
     ids=repr,
 )
@@ -291,15 +302,15 @@ def rmse_over_mean(y_true: Any, y_pred: Any) -> float:
         (make_scorer(skm.f1_score, zero_division=1), TWO),
         (make_scorer(skm.balanced_accuracy_score, adjusted=True), THREE),
         (make_scorer(skm.accuracy_score, normalize=False), TWO),
-        (make_scorer(skm.roc_auc_score, max_fpr=0.2, response_method="decision_function"), TWO),
+        (make_scorer(skm.roc_auc_score, labels=[0, 1], response_method="decision_function"), TWO),
         (make_scorer(skm.roc_auc_score), TWO),  # of labels, as it says
         (
             make_scorer(skm.log_loss, labels=[0, 1, 2], greater_is_better=False, response_method="predict_proba"),
             THREE,
         ),
-        (make_scorer(skm.cohen_kappa_score, weights="linear"), THREE),
+        (make_scorer(skm.cohen_kappa_score, weights="linear", labels=[2, 0, 1]), THREE),
         (make_scorer(rmse_over_mean, greater_is_better=False), NUMBERS),
-        (make_scorer(skm.mean_pinball_loss, alpha=0.9, greater_is_better=False), NUMBERS),
+        (make_scorer(skm.d2_pinball_score, alpha=0.9), NUMBERS),
     ],
     ids=repr,
 )

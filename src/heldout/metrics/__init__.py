@@ -1,7 +1,76 @@
 """Metrics: what they are (``base``), which there are, and how they become a configuration's score."""
 
+from heldout.metrics.agreement import CohenKappa
 from heldout.metrics.base import Metric, Needs, Response
+from heldout.metrics.calibration import (
+    CalibrationIntercept,
+    CalibrationInterceptError,
+    CalibrationSlope,
+    CalibrationSlopeError,
+    ExpectedCalibrationError,
+)
+from heldout.metrics.classification import (
+    Accuracy,
+    BalancedAccuracy,
+    Brier,
+    FScore,
+    LogLoss,
+    MatthewsCorrelation,
+    Precision,
+    Recall,
+    ZeroOneLoss,
+)
 from heldout.metrics.custom import custom
 from heldout.metrics.named import all_names, check_fits, metric_named
+from heldout.metrics.operating_points import PartialRocAuc, SensitivityAtSpecificity
+from heldout.metrics.rank_correlation import Spearman
+from heldout.metrics.ranking import AveragePrecision, RocAuc, RocAucOneVsOne, RocAucOneVsRest
+from heldout.metrics.regression import (
+    R2,
+    MeanAbsoluteError,
+    MeanSquaredError,
+    MedianAbsoluteError,
+    PinballLoss,
+    RootMeanSquaredError,
+)
+from heldout.metrics.survival import ConcordanceUno, IntegratedBrier
 
-__all__ = ["Metric", "Needs", "Response", "all_names", "check_fits", "custom", "metric_named"]
+__all__ = [
+    "R2",
+    "Accuracy",
+    "AveragePrecision",
+    "BalancedAccuracy",
+    "Brier",
+    "CalibrationIntercept",
+    "CalibrationInterceptError",
+    "CalibrationSlope",
+    "CalibrationSlopeError",
+    "CohenKappa",
+    "ConcordanceUno",
+    "ExpectedCalibrationError",
+    "FScore",
+    "IntegratedBrier",
+    "LogLoss",
+    "MatthewsCorrelation",
+    "MeanAbsoluteError",
+    "MeanSquaredError",
+    "MedianAbsoluteError",
+    "Metric",
+    "Needs",
+    "PartialRocAuc",
+    "PinballLoss",
+    "Precision",
+    "Recall",
+    "Response",
+    "RocAuc",
+    "RocAucOneVsOne",
+    "RocAucOneVsRest",
+    "RootMeanSquaredError",
+    "SensitivityAtSpecificity",
+    "Spearman",
+    "ZeroOneLoss",
+    "all_names",
+    "check_fits",
+    "custom",
+    "metric_named",
+]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
-from heldout.metrics.base import Metric, Needs, Response, positive_of
+from heldout.metrics.base import Metric, Needs, Response, is_number, positive_of
 from heldout.metrics.confusion import (
     Cells,
     ClassCells,
@@ -206,6 +206,10 @@ class FScore(ClassScore):
 
     beta: float = 1.0
 
+    def __post_init__(self) -> None:
+        if not (is_number(self.beta) and 0 <= self.beta < np.inf):
+            raise InputError(f"beta must be a finite number of at least 0, got {self.beta!r}; 1 and 2 are usual.")
+
     @property
     def _stem(self) -> str:
         return f"f{self.beta:g}"
@@ -267,7 +271,7 @@ class LogLoss(Metric):
         return Finish.MEAN
 
     def losses(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
-        given = _probabilities(self.name, predictions)
+        given = checked_probabilities(self.name, predictions)
         if truth.kind is TaskKind.BINARY:
             of_truth = 1 - given
             np.copyto(of_truth, given, where=(truth.values == truth.positive)[:, None])
@@ -327,7 +331,7 @@ class Brier(Metric):
         return Finish.MEAN
 
     def losses(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
-        given = _probabilities(self.name, predictions)
+        given = checked_probabilities(self.name, predictions)
         half = self.for_truth(truth).scale_by_half
         if truth.kind is TaskKind.BINARY:
             losses: Floats = (given - (truth.values == truth.positive)[:, None]) ** 2
@@ -340,7 +344,8 @@ class Brier(Metric):
         return mean_loss(self.losses(truth, predictions))
 
 
-def _probabilities(name: str, predictions: NDArray[Any]) -> Floats:
+def checked_probabilities(name: str, predictions: NDArray[Any]) -> Floats:
+    """Predictions as float64; InputError, naming the metric, where they are beyond [0, 1]."""
     given: Floats = np.asarray(predictions, dtype=np.float64)
     if given.size and not (given.min() >= 0 and given.max() <= 1):
         raise InputError(

@@ -20,7 +20,8 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics._scorer import _PassthroughScorer, _Scorer
 
 from heldout.errors import HeldoutWarning
-from heldout.metrics.base import Metric, Needs, Response
+from heldout.metrics.agreement import CohenKappa
+from heldout.metrics.base import Metric, Needs, Response, is_number
 from heldout.metrics.classification import (
     Accuracy,
     BalancedAccuracy,
@@ -34,6 +35,7 @@ from heldout.metrics.classification import (
     ZeroOneLoss,
 )
 from heldout.metrics.custom import CustomMetric, accepts_weights, name_of
+from heldout.metrics.operating_points import PartialRocAuc
 from heldout.metrics.ranking import (
     AveragePrecision,
     ClassAverage,
@@ -46,6 +48,7 @@ from heldout.metrics.regression import (
     MeanAbsoluteError,
     MeanSquaredError,
     MedianAbsoluteError,
+    PinballLoss,
     RootMeanSquaredError,
 )
 from heldout.metrics.signed import Signed
@@ -137,7 +140,7 @@ def _asking(metric: Metric, responses: tuple[Response, ...]) -> Metric | None:
     if usable == metric.responses:
         return metric
     # "predict" stands for labels or values; anything else that the metric cannot read is another metric.
-    if len(usable) < len(responses) or not isinstance(metric, RocAuc | AveragePrecision):
+    if len(usable) < len(responses) or not isinstance(metric, RocAuc | PartialRocAuc | AveragePrecision):
         return None
     return replace(metric, responses=usable)
 
@@ -232,8 +235,11 @@ def _brier(pos_label: Any = None, labels: Any = None, scale_by_half: Any = "auto
 def _roc_auc(
     average: Any = "macro", max_fpr: Any = None, multi_class: Any = "raise", labels: Any = None
 ) -> Metric | None:
-    if max_fpr is not None or labels is not None or average not in get_args(ClassAverage):
+    if labels is not None or average not in get_args(ClassAverage):
         return None
+    if max_fpr is not None and max_fpr != 1:
+        plain = multi_class == "raise" and is_number(max_fpr) and 0 < max_fpr < 1
+        return PartialRocAuc(float(max_fpr)) if plain else None
     by_scheme: dict[str, Metric] = {
         "raise": RocAuc(),
         "ovr": RocAucOneVsRest(average),
@@ -244,6 +250,18 @@ def _roc_auc(
 
 def _average_precision(average: Any = "macro", pos_label: Any = 1) -> Metric | None:
     return AveragePrecision(pos_label) if average == "macro" else None
+
+
+def _kappa(labels: Any = None, weights: Any = None, replace_undefined_by: Any = np.nan) -> Metric | None:
+    # scikit-learn, not told the labels, makes its scale of those that occur.
+    undefined = isinstance(replace_undefined_by, float) and np.isnan(replace_undefined_by)
+    known = weights in (None, "linear", "quadratic")
+    return CohenKappa(weights, "skip") if labels is None and undefined and known else None
+
+
+def _pinball(alpha: float = 0.5, multioutput: Any = "uniform_average") -> Metric | None:
+    plain = isinstance(multioutput, str) and multioutput == "uniform_average"
+    return PinballLoss(float(alpha)) if plain else None
 
 
 def _of_numbers(metric: Metric) -> Builder:
@@ -263,6 +281,7 @@ _BUILDERS: dict[str, Builder] = {
     "zero_one_loss": _zero_one_loss,
     "balanced_accuracy_score": _balanced_accuracy,
     "matthews_corrcoef": MatthewsCorrelation,
+    "cohen_kappa_score": _kappa,
     "f1_score": _class_score(FScore),
     "fbeta_score": _fbeta,
     "precision_score": _class_score(Precision),
@@ -275,6 +294,7 @@ _BUILDERS: dict[str, Builder] = {
     "root_mean_squared_error": _of_numbers(RootMeanSquaredError()),
     "mean_absolute_error": _of_numbers(MeanAbsoluteError()),
     "median_absolute_error": _of_numbers(MedianAbsoluteError()),
+    "mean_pinball_loss": _pinball,
     "r2_score": _r2,
 }
 

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Mapping
+from dataclasses import fields, replace
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any
 
 from heldout.errors import InputError
+from heldout.metrics.agreement import CohenKappa
 from heldout.metrics.base import Metric, fitted
+from heldout.metrics.calibration import (
+    CalibrationIntercept,
+    CalibrationInterceptError,
+    CalibrationSlope,
+    CalibrationSlopeError,
+    ExpectedCalibrationError,
+)
 from heldout.metrics.classification import (
     Accuracy,
     BalancedAccuracy,
@@ -21,15 +32,19 @@ from heldout.metrics.classification import (
     Recall,
     ZeroOneLoss,
 )
+from heldout.metrics.operating_points import PartialRocAuc, SensitivityAtSpecificity
+from heldout.metrics.rank_correlation import Spearman
 from heldout.metrics.ranking import AveragePrecision, RocAuc, RocAucOneVsOne, RocAucOneVsRest
 from heldout.metrics.regression import (
     R2,
     MeanAbsoluteError,
     MeanSquaredError,
     MedianAbsoluteError,
+    PinballLoss,
     RootMeanSquaredError,
 )
 from heldout.metrics.signed import Signed
+from heldout.metrics.survival import ConcordanceIndex, ConcordanceUno, IntegratedBrier
 from heldout.task import Truth
 
 _AVERAGES: tuple[LabelAverage, ...] = ("binary", "macro", "micro", "weighted")
@@ -39,6 +54,9 @@ DECLARED: tuple[Metric, ...] = (
     ZeroOneLoss(),
     BalancedAccuracy(),
     MatthewsCorrelation(),
+    CohenKappa(),
+    CohenKappa("linear"),
+    CohenKappa("quadratic"),
     *(FScore(average) for average in _AVERAGES),
     *(Precision(average) for average in _AVERAGES),
     *(Recall(average) for average in _AVERAGES),
@@ -50,17 +68,30 @@ DECLARED: tuple[Metric, ...] = (
     RocAucOneVsOne(),
     RocAucOneVsOne("weighted"),
     AveragePrecision(),
+    PartialRocAuc(),
+    SensitivityAtSpecificity(),
+    ExpectedCalibrationError(),
+    CalibrationSlope(),
+    CalibrationSlopeError(),
+    CalibrationIntercept(),
+    CalibrationInterceptError(),
     MeanSquaredError(),
     RootMeanSquaredError(),
     MeanAbsoluteError(),
     MedianAbsoluteError(),
+    PinballLoss(),
     R2(),
+    Spearman(),
+    ConcordanceIndex(),
+    ConcordanceUno(),
+    IntegratedBrier(),
 )
 """Every metric that has a kernel, as it is by default."""
 
 _FUNCTION_NAMES: dict[str, str] = {
     "accuracy_score": "accuracy",
     "balanced_accuracy_score": "balanced_accuracy",
+    "cohen_kappa_score": "cohen_kappa",
     "f1_score": "f1",
     "precision_score": "precision",
     "recall_score": "recall",
@@ -68,6 +99,7 @@ _FUNCTION_NAMES: dict[str, str] = {
     "roc_auc_score": "roc_auc",
     "average_precision_score": "average_precision",
     "r2_score": "r2",
+    "concordance_index_censored": "concordance_index",
 }
 
 
@@ -93,8 +125,9 @@ def metric_named(name: Any) -> Metric:
     Parameters
     ----------
     name : str, Metric or scorer
-        A name of ``all_names()``; the name of any other scorer of scikit-learn, which then takes the slow
-        path; a metric, which is returned as it is; or a scorer object, which is opened.
+        A name of ``all_names()``, which may be followed by parameters of its metric; the name of any other scorer
+        of scikit-learn, which then takes the slow path; a metric, which is returned as it is; or a scorer object,
+        which is opened.
 
     Raises
     ------
@@ -105,9 +138,11 @@ def metric_named(name: Any) -> Metric:
     --------
     >>> metric_named("neg_log_loss").name, metric_named("brier_score_loss").greater_is_better
     ('neg_log_loss', False)
+    >>> metric_named("sensitivity_at_specificity(specificity=0.95)").specificity, metric_named("f2").beta
+    (0.95, 2.0)
     """
     if isinstance(name, str):
-        return METRICS[name] if name in METRICS else _scorer_named(name)
+        return METRICS[name] if name in METRICS else _with_parameters(name) or _scorer_named(name)
     if isinstance(name, Metric) and not isinstance(name, type):
         return name
     if callable(name):
@@ -124,11 +159,64 @@ def metric_named(name: Any) -> Metric:
     raise InputError(f"metric must be a name such as 'roc_auc', or a metric object, got {name!r}.")
 
 
+_F_SCORE = re.compile(r"f(?P<beta>\d+(?:\.\d+)?)(?:_(?P<average>macro|micro|weighted))?")
+
+_NO_PARAMETERS = {"responses", "metric", "sign"}
+"""Fields of metrics that follow from the model or the name."""
+
+
+def _with_parameters(name: str) -> Metric | None:
+    """The metric of a name that says its parameters ("f2", "mean_pinball_loss(alpha=0.9)"); None of any other."""
+    f_score = _F_SCORE.fullmatch(name)
+    if f_score:
+        average: Any = f_score["average"] or "binary"
+        return FScore(average, beta=float(f_score["beta"]))
+    call = _call_in(name)
+    if call is None:
+        return None
+    function, given = call
+    metric = FScore() if function == "fbeta_score" else METRICS.get(function)
+    if metric is None:
+        return None
+    inner: Any = metric.metric if isinstance(metric, Signed) else metric
+    known = [field.name for field in fields(inner) if field.name not in _NO_PARAMETERS]
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        has = f"has {', '.join(known)}" if known else "takes no parameters"
+        raise InputError(f"metric '{function}' has no parameter {unknown[0]!r}; it {has}.")
+    changed: Metric = replace(inner, **given)
+    return Signed(changed, metric.sign) if isinstance(metric, Signed) else changed
+
+
+def _call_in(name: str) -> tuple[str, dict[str, Any]] | None:
+    """What "f(a=1, b='x')" calls, and with which literals; None of anything else."""
+    try:
+        call = ast.parse(name, mode="eval").body
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args:
+            return call.func.id, {str(key.arg): ast.literal_eval(key.value) for key in call.keywords}
+    except (SyntaxError, ValueError):
+        pass
+    return None
+
+
+_REFUSED: dict[str, str] = {
+    "fbeta_score": "needs its beta: write 'f2' or 'fbeta_score(beta=2)', or pass ho.metrics.FScore(beta=2)",
+    **dict.fromkeys(
+        ("squared_correlation", "r_squared", "rsquared", "pearson_r2"),
+        "is no measure to select by, as predictions of the wrong sign reach 1 too; take 'r2', which is "
+        "1 - SSE / SST, or 'spearman'",
+    ),
+}
+"""Names of what is not offered, and why."""
+
+
 def _scorer_named(name: str) -> Metric:
     from sklearn.metrics import get_scorer, get_scorer_names
 
     from heldout.metrics.from_scorer import metric_from_scorer
 
+    if name in _REFUSED:
+        raise InputError(f"metric '{name}' {_REFUSED[name]}.")
     if name in get_scorer_names():
         metric = metric_from_scorer(get_scorer(name))
         if metric is not None:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.errors import InputError
 from heldout.kernels.dispatch import Medians
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Metric, Needs, Response, Sums
+from heldout.metrics.base import Metric, Needs, Response, Sums, is_number, name_with
 from heldout.metrics.row_losses import Finish, MeanLoss, loss_sums, mean_loss
 from heldout.metrics.weights import total_weight, weighted_sum
 from heldout.task import TaskKind, Truth
@@ -105,6 +106,47 @@ class MeanAbsoluteError(Metric):
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
         return mean_loss(self.losses(truth, predictions))
+
+
+@dataclass(frozen=True)
+class PinballLoss(Metric):
+    """Mean pinball loss of predicted quantiles: ``alpha`` times an error below, ``1 - alpha`` times one above.
+
+    Least for the ``alpha`` quantile; of .5 it is half the mean absolute error. The same number as scikit-learn's
+    ``mean_pinball_loss``.
+
+    Attributes
+    ----------
+    alpha : float
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> from heldout.task import truth_of
+    >>> bound = PinballLoss(0.75).statistic(truth_of([0.5, 1.5]), np.array([[1.5], [0.5]]))
+    >>> bound.all(np.array([[1, 1], [2, 0]], dtype=np.uint8))
+    array([[0.5 ],
+           [0.25]])
+    """
+
+    alpha: float = 0.5
+    greater_is_better = False
+    responses = _VALUES
+    tasks = _REGRESSION
+    range = _LOSS
+    row_wise = True
+
+    def __post_init__(self) -> None:
+        if not (is_number(self.alpha) and 0 <= self.alpha <= 1):
+            raise InputError(f"alpha must be a number from 0 to 1, got {self.alpha!r}; .5 is the median.")
+
+    @property
+    def name(self) -> str:
+        return name_with("mean_pinball_loss", self, "alpha")
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
+        above = _errors(truth, predictions)
+        return mean_loss(np.where(above > 0, (1 - self.alpha) * above, -self.alpha * above))
 
 
 @dataclass(frozen=True)

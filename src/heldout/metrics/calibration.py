@@ -1,0 +1,252 @@
+"""Metrics of calibration: whether probabilities are as often right as they say.
+
+The expected calibration error compares them with what happened, bin by bin. Slope and intercept are those of the
+logistic regression of the truth on the log-odds that were predicted (Cox 1958): of probabilities that mean what
+they say they are 1 and 0. A slope below 1 says that predictions are too extreme, an intercept above 0 that they
+are too low.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import InputError
+from heldout.kernels.dispatch import BinnedGaps, LogisticFits
+from heldout.kernels.reference import Floats, Weightings
+from heldout.metrics.base import Metric, Needs, Response, Sums, name_with
+from heldout.metrics.classification import checked_probabilities
+from heldout.metrics.row_losses import most_drawn
+from heldout.metrics.weights import total_weight
+from heldout.task import TaskKind, Truth
+
+_PROBABILITIES = (Response.PROBABILITIES,)
+_BINARY = frozenset({TaskKind.BINARY})
+
+
+@dataclass(frozen=True)
+class ExpectedCalibrationError(Metric):
+    """The mean distance, over bins and by their weight, of the mean probability from the share that came true.
+
+    Of a binary task: of the positive class's probability. Of several classes: of the greatest probability, which
+    should be as large as the share of rows whose predicted class is right (Guo et al. 2017, eq. 3).
+
+    The bins are fixed before anything is weighed or drawn, and hold what is above their lower edge and at most
+    their upper one, as those of scikit-learn's ``calibration_curve``. The error of perfectly calibrated
+    probabilities is above 0, as each bin's share is a chance result: the more so, the fewer the rows.
+
+    Attributes
+    ----------
+    n_bins : int
+    strategy : "uniform" or "quantile"
+        Bins of equal width on [0, 1], or between the quantiles of each configuration's own probabilities on the
+        rows (weighted equally).
+
+    Examples
+    --------
+    >>> from heldout.task import truth_of
+    >>> given = np.array([[0.2], [0.2], [0.9], [0.9]])
+    >>> bound = ExpectedCalibrationError().statistic(truth_of([0, 1, 1, 1]), given)
+    >>> bound.all(np.ones((1, 4), dtype=np.uint8)).round(3)
+    array([[0.2]])
+    """
+
+    n_bins: int = 10
+    strategy: Literal["uniform", "quantile"] = "uniform"
+    greater_is_better = False
+    responses = _PROBABILITIES
+    tasks = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
+    range = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.n_bins, int | np.integer) and not isinstance(self.n_bins, bool)
+        if not whole or self.n_bins < 1:
+            raise InputError(f"n_bins must be a whole number of at least 1, got {self.n_bins!r}; 10 is usual.")
+        if self.strategy not in ("uniform", "quantile"):
+            raise InputError(f"strategy must be 'uniform' or 'quantile', got {self.strategy!r}.")
+
+    @property
+    def name(self) -> str:
+        return name_with("expected_calibration_error", self, "n_bins", "strategy")
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanGap:
+        given = checked_probabilities(self.name, predictions)
+        if truth.kind is TaskKind.BINARY:
+            true = (truth.values == truth.positive)[:, None]
+        else:
+            true = given.argmax(axis=2) == truth.values[:, None]
+            given = given.max(axis=2)
+        bins = np.zeros(given.shape, dtype=np.int32)
+        for edge in self._edges(given):
+            bins += given > edge
+        return MeanGap(BinnedGaps(true - given, bins, self.n_bins, most_drawn(truth.n_rows)))
+
+    def _edges(self, given: Floats) -> Floats:
+        """(n_bins - 1,) or (n_bins - 1, C): between the bins, ascending."""
+        inner = np.linspace(0.0, 1.0, self.n_bins + 1)[1:-1]
+        return inner if self.strategy == "uniform" else np.quantile(given, inner, axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class MeanGap:
+    """The expected calibration error of every column; a ``Statistic``."""
+
+    gaps: Sums
+
+    def all(self, counts: Weightings) -> Floats:
+        with np.errstate(invalid="ignore"):
+            mean: Floats = self.gaps.all(counts) / total_weight(counts)[:, None]
+        return mean
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        with np.errstate(invalid="ignore"):
+            mean: Floats = self.gaps.selected(counts, columns) / total_weight(counts)
+        return mean
+
+
+@dataclass(frozen=True)
+class CalibrationSlope(Metric):
+    """The slope of the logistic regression of the truth on the predicted log-odds (Cox 1958): 1 is ideal.
+
+    Below 1 the predictions are too extreme, as those of an overfitted model are; above 1 they are too moderate.
+    Neither direction is better, so it describes a configuration and chooses none: ``greater_is_better`` only says
+    that what selection adds to it counts as optimism. To choose, take ``calibration_slope_error``.
+
+    Probabilities are clipped to [eps, 1 - eps] of float64, about 2.2e-16, as for log loss. NaN where no finite
+    slope fits best: one class only, or some probability that separates the two.
+
+    Examples
+    --------
+    >>> from heldout.task import truth_of
+    >>> given = np.array([[0.1], [0.3], [0.8], [0.4], [0.9]])
+    >>> bound = CalibrationSlope().statistic(truth_of([0, 0, 0, 1, 1]), given)
+    >>> bound.all(np.ones((1, 5), dtype=np.uint8)).round(4)
+    array([[0.6597]])
+    """
+
+    name = "calibration_slope"
+    ideal = 1.0
+    greater_is_better = True
+    responses = _PROBABILITIES
+    tasks = _BINARY
+    range = (-np.inf, np.inf)
+    needs = Needs.EVERY_CLASS
+    undefined_without = Needs.EVERY_CLASS
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> LogisticPart:
+        return LogisticPart(_fits(self.name, truth, predictions, given_slope=False), _SLOPE)
+
+
+@dataclass(frozen=True)
+class CalibrationIntercept(Metric):
+    """The intercept of that regression, by default with the slope held at 1: 0 is ideal.
+
+    With the slope given it is *calibration in the large*: by how much the log-odds of all rows should be raised for
+    the mean probability to be right; positive where predictions are too low on average. With
+    ``given_slope=False`` it is the intercept of the joint fit, whose slope is ``calibration_slope``: the log-odds
+    of rows that were given .5 (the ``Intercept`` of ``rms::val.prob`` in R).
+
+    It is of the positive class; no direction is better, so it chooses no configuration. Probabilities are clipped
+    as for the slope.
+
+    Attributes
+    ----------
+    given_slope : bool
+
+    Examples
+    --------
+    >>> from heldout.task import truth_of
+    >>> given = np.array([[0.5], [0.5], [0.5], [0.5]])
+    >>> bound = CalibrationIntercept().statistic(truth_of([0, 1, 1, 1]), given)
+    >>> bound.all(np.ones((1, 4), dtype=np.uint8)).round(4)  # log(3)
+    array([[1.0986]])
+    """
+
+    given_slope: bool = True
+    ideal = 0.0
+    greater_is_better = True
+    responses = _PROBABILITIES
+    tasks = _BINARY
+    range = (-np.inf, np.inf)
+    needs = Needs.EVERY_CLASS
+    undefined_without = Needs.EVERY_CLASS
+
+    @property
+    def name(self) -> str:
+        return name_with("calibration_intercept", self, "given_slope")
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> LogisticPart:
+        return LogisticPart(_fits(self.name, truth, predictions, self.given_slope), _INTERCEPT)
+
+
+@dataclass(frozen=True)
+class CalibrationSlopeError(Metric):
+    """The distance of the calibration slope from 1: a loss, so that it can choose among configurations."""
+
+    name = "calibration_slope_error"
+    greater_is_better = False
+    responses = _PROBABILITIES
+    tasks = _BINARY
+    range = (0.0, np.inf)
+    needs = Needs.EVERY_CLASS
+    undefined_without = Needs.EVERY_CLASS
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> LogisticPart:
+        return LogisticPart(_fits(self.name, truth, predictions, given_slope=False), _SLOPE, away_from=1.0)
+
+
+@dataclass(frozen=True)
+class CalibrationInterceptError(Metric):
+    """The distance of the calibration intercept from 0: a loss, so that it can choose among configurations.
+
+    Attributes
+    ----------
+    given_slope : bool
+        As for ``CalibrationIntercept``.
+    """
+
+    given_slope: bool = True
+    greater_is_better = False
+    responses = _PROBABILITIES
+    tasks = _BINARY
+    range = (0.0, np.inf)
+    needs = Needs.EVERY_CLASS
+    undefined_without = Needs.EVERY_CLASS
+
+    @property
+    def name(self) -> str:
+        return name_with("calibration_intercept_error", self, "given_slope")
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> LogisticPart:
+        return LogisticPart(_fits(self.name, truth, predictions, self.given_slope), _INTERCEPT, away_from=0.0)
+
+
+_INTERCEPT, _SLOPE = 0, 1
+
+
+def _fits(name: str, truth: Truth, predictions: NDArray[Any], given_slope: bool) -> LogisticFits:
+    eps = np.finfo(np.float64).eps
+    given = np.clip(checked_probabilities(name, predictions), eps, 1 - eps)
+    return LogisticFits(np.log(given / (1 - given)), truth.values == truth.positive, given_slope)
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticPart:
+    """Intercept or slope of every column's logistic fit, or its distance from a number; a ``Statistic``."""
+
+    fits: LogisticFits
+    part: int
+    away_from: float | None = None
+
+    def all(self, counts: Weightings) -> Floats:
+        return self._value(self.fits.all(counts))
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        return self._value(self.fits.selected(counts, columns))
+
+    def _value(self, fits: Floats) -> Floats:
+        part: Floats = fits[..., self.part]
+        return part if self.away_from is None else np.abs(part - self.away_from)

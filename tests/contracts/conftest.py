@@ -1,0 +1,6 @@
+"""Tests share the definitions of metrics beside them."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
