@@ -1,18 +1,18 @@
 """Coverage of the two-part methods' lower bounds where the truth is known (Paraschakis et al. 2024, section 4).
 
 C = 30 configurations have true areas (accuracies) from Beta(24, 6); scores are N(0, 1) for negative rows and
-N(μ, 1), μ = √2 Φ⁻¹(area), for positive ones; half of the rows are positive, and folds are ten. An interval at 95 %
-"covers" where the true area of the configuration that it is about lies within.
+N(μ, 1), μ = √2 Φ⁻¹(area), for positive ones; half of the rows are positive, and folds are ten. An interval at
+95 % "covers" where the true area of the configuration that it is about lies within.
 
-The tests compare counts of covering intervals with binomial limits. Where a method should hold its level, a count is
-too small when P(count or fewer) under .95 is below 1e-4, and too large when P(count or more) under the stated
-greatest coverage is. So each comparison fails a correct method in less than 1 of 10 000 runs; the draws are seeded,
-so in practice never or always.
+The tests compare counts of covering intervals with binomial limits. Where a method should hold its level, a count
+is too small when P(count or fewer) under .95 is below 1e-4, and too large when P(count or more) under the stated
+greatest coverage is. So each comparison fails a correct method in less than 1 of 10 000 runs; the draws are
+seeded, so in practice never or always.
 
-Coverage in 1000 draws of 500 rows (125 in the second part) with 1000 bootstraps, where the binomial 95 % interval of
-.95 is [.936, .963]: tilting .949, mabt .953; of accuracy wilson .951, clopper_pearson .956, tilting .950, mabt .970.
-The normal intervals of areas near 1 do not hold their level: delong .901, hanley_mcneil .928 (of the best tenth, paid
-for by Šidák: .860 and .902; tilting .953).
+Coverage in 1000 draws of 500 rows (125 in the second part) with 1000 bootstraps, where the binomial 95 % interval
+of .95 is [.936, .963]: tilting .949, mabt .953; of accuracy wilson .951, clopper_pearson .956, tilting .950, mabt
+.970. The normal intervals of areas near 1 do not hold their level: delong .901, hanley_mcneil .928 (of the best
+tenth, paid for by Šidák: .860 and .902; tilting .953).
 """
 
 from __future__ import annotations
