@@ -20,7 +20,9 @@ from sklearn.datasets import make_classification, make_regression
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
-from heldout.report import ReportContent, render_html, report_content
+from heldout.estimates.asking import ask
+from heldout.estimates.comparison import compare, methods_of
+from heldout.report import ReportContent, estimate_content, render_html, report_content
 from heldout.search import HeldOutSearchCV
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -105,6 +107,18 @@ def searched(kind: str) -> ReportContent:
     return report_content(search.evaluation_, command="heldout tune data.csv --target y " * 6, title="data.csv")
 
 
+def compared() -> ReportContent:
+    """Several methods' answers on predictions alone."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    scores = 1 / (1 + np.exp(-y[:, None] * rng.random(12) - rng.normal(size=(200, 12))))
+    asked = ask(y, scores, metric="roc_auc", folds=np.arange(200) % 10, n_bootstraps=200, random_state=0)
+    comparison = compare(asked, methods_of("all"))
+    return estimate_content(
+        comparison["bbc"], asked, comparison=comparison, command="heldout estimate p.csv", title="p.csv"
+    )
+
+
 def unwieldy(content: ReportContent) -> ReportContent:
     """The same with the longest names that one may meet, none with a place to break."""
     long = "a_very_long_name_without_any_place_to_break_" * 4
@@ -121,8 +135,10 @@ def unwieldy(content: ReportContent) -> ReportContent:
     )
 
 
-@pytest.fixture(scope="module", params=["binary", "multiclass", "regression", "unwieldy"])
+@pytest.fixture(scope="module", params=["binary", "multiclass", "regression", "unwieldy", "compared"])
 def content(request: pytest.FixtureRequest) -> ReportContent:
+    if request.param == "compared":
+        return compared()
     return unwieldy(searched("binary")) if request.param == "unwieldy" else searched(request.param)
 
 
@@ -143,6 +159,16 @@ def test_the_headline_can_be_read(content: ReportContent, tmp_path: Path) -> Non
     assert f"{head.value:,.{head.metric.decimals}f}" in text
     assert f"{head.uncorrected:,.{head.metric.decimals}f}" in text
     assert "The bootstrap" in text
+
+
+def test_every_method_of_a_comparison_can_be_read(tmp_path: Path) -> None:
+    content = compared()
+    text = measured(render_html(content), 375, tmp_path)["text"]
+    assert "Other estimates" in text and "Methods that are not for this question" in text
+    for row in content.methods:
+        assert row.title in text and f"{row.value:.{content.headline.metric.decimals}f}" in text
+    for entry in content.refused:
+        assert entry.text in text
 
 
 def test_the_page_prints(content: ReportContent, tmp_path: Path) -> None:

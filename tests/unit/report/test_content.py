@@ -289,14 +289,14 @@ def test_headlines_say_whether_the_number_is_corrected(method: str) -> None:
 
 
 def test_an_ensemble_has_members_and_no_pictures_of_one_of_them() -> None:
-    asked = asked_of(selection="top_k")
+    asked = asked_of(selection=ho.selection.TopK(3))
     estimate = answer(BBC(), asked.evidence(BBC()))
     content = estimate_content(estimate, asked)
 
     assert content.diagnostics is None
     assert content.ranking is not None and not any(row.is_winner for row in content.ranking.shown)
-    assert labels(content)["Weights"].count("configuration ") == 5
-    assert content.headline.quote.startswith("ROC AUC of the ensemble of 5 configurations selected among 5:")
+    assert labels(content)["Weights"].count("configuration ") == 3
+    assert content.headline.quote.startswith("ROC AUC of the ensemble of 3 configurations selected among 5:")
     assert content.headline.sentence.startswith("Building an ensemble of 5 configurations")
 
 
