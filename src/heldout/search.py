@@ -43,6 +43,7 @@ from heldout.run.verbose import Printed
 from heldout.selection.callable_refit import CallableRefit
 from heldout.store.base import Store
 from heldout.store.memory import MemoryStore
+from heldout.survival_target import has_fields
 from heldout.task import Task, TaskKind, Truth, checked_groups, checked_weights, target_column, truth_of
 
 _RESPONSES = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform")
@@ -403,12 +404,18 @@ def checked_y(search: HeldOutSearchCV, y: Any) -> Any:
     Raises
     ------
     InputError
-        When there is none, or it holds missing, complex or infinite values.
+        When there is none, it holds missing, complex or infinite values, or is a survival target.
     """
     if y is None:
         raise InputError(
             f"This {type(search).__name__} estimator requires y to be passed, but the target y is None; without it "
             "there is no score to estimate."
+        )
+    if has_fields(y):
+        raise InputError(
+            f"{type(search).__name__} does not search survival models yet, and the target holds events and times; "
+            "predict the held-out risks yourself, and correct them by ho.estimate(y, risks, "
+            "metric='concordance_index')."
         )
     column = y if getattr(y, "ndim", 0) == 1 else column_or_1d(y, warn=True)
     values = target_column(column)

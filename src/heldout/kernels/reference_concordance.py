@@ -70,12 +70,12 @@ class ConcordanceSums(Columns):
             events = self._events[first : first + EVENTS_AT_ONCE]
             paired = self._places[events, None] < self._places
             own = risks[events, None]
-            won = (paired * (2.0 * (own > risks) + (own == risks))).T
+            won = paired * (2.0 * (own > risks) + (own == risks))
             of_event = weights[:, events] if self._factors is None else weights[:, events] * self._factors[events]
             if exact:  # whole numbers below 2**53: no order of summing rounds
-                sums += (of_event * (weights @ won)).sum(axis=1).astype(np.int64)
-            else:  # lane by lane, so that no lane depends on how many there are
-                sums += [w @ (lane @ won) for w, lane in zip(of_event, weights, strict=True)]
+                sums += (of_event * (weights @ won.T)).sum(axis=1).astype(np.int64)
+            else:  # lane by lane and without BLAS, so that no lane depends on where it stands
+                sums += [(w * (won * lane).sum(axis=1)).sum() for w, lane in zip(of_event, weights, strict=True)]
         return sums
 
 
