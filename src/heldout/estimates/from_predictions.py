@@ -48,9 +48,10 @@ def estimate(
         A scikit-learn scorer name (``neg_`` values are negative, as there), a plain function name (``log_loss``,
         ``mean_squared_error``, ...), or ``ho.metrics.custom(...)``.
     method : str or method
-        "cv", "tt" or "bbc", or a configured method of ``ho.estimates``.
+        A name of ``ho.estimates.METHODS``, or a configured method of ``ho.estimates``. Each refuses what it is not
+        for and names those that are.
     folds : array-like of shape (N,) or (N, R), optional
-        The fold in which each row was held out; needed by "tt" and by ``aggregate="folds"``.
+        The fold in which each row was held out; needed by "tt", "bbc_f" and ``aggregate="folds"``.
     groups : array-like of shape (N,), optional
         Rows of one group are drawn together.
     sample_weight : array-like of shape (N,), optional

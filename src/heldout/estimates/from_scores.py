@@ -19,7 +19,6 @@ from heldout.estimates.named import answer, method_of
 from heldout.estimates.of_search import OpaqueMetric
 from heldout.estimates.race import failed_sentence
 from heldout.estimates.types import Alternative, Estimate
-from heldout.estimates.wmc import WMC, WMCS
 from heldout.fold_scores import FoldScores
 from heldout.metrics.base import Metric, oriented
 from heldout.selection import check_rule, configuration_rule_of
@@ -108,7 +107,7 @@ def estimate_from_scores(
     chosen = method_of(method)
     held = _fold_scores(scores, greater_is_better, repeats)
     measured = OpaqueMetric(metric, held.greater_is_better, range=_checked_range(range, held.values))
-    if test_share is not None and not isinstance(chosen, WMC | WMCS):
+    if test_share is not None and not getattr(chosen, "needs_test_share", False):
         raise InputError(
             f"test_share={test_share!r} is for 'wmc' and 'wmcs', not for '{chosen.name}'; leave it out."
         )

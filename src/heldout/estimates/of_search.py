@@ -107,6 +107,12 @@ def check_applicable(method: Any, metrics: Mapping[str, Metric | None], read: Se
     ------
     InputError
     """
+    if getattr(method_of(method) if method is not None else None, "needs_test_share", False):
+        raise InputError(
+            f"method '{method_of(method).name}' is not for a search: give the scores of its splits to "
+            "ho.estimate_from_scores with the share of rows that each tests (test_share=); here use method='bbc', "
+            "'bbc_f' or 'tt'."
+        )
     if method is None or "fold scores" in method_of(method).reads:
         return
     unfit_metric = getattr(method_of(method), "unfit_metric", None)
@@ -118,7 +124,8 @@ def check_applicable(method: Any, metrics: Mapping[str, Metric | None], read: Se
     if closed:
         raise InputError(
             f"method '{method_of(method).name}' needs held-out predictions, but the scorer '{closed[0]}' cannot be "
-            "opened, so there will be fold scores only; use method='tt' (or None), or a scorer made by make_scorer."
+            "opened, so there will be fold scores only; use method='tt' or 'bbc_f' (or None), or a scorer made by "
+            "make_scorer."
         )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +75,7 @@ class WMC:
     draws: bool = False
     scored: Literal["folds"] = "folds"
     sources: tuple[str, ...] = ("bernau2013", "nadeau2003", "higham1988")
+    needs_test_share: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_draws(self.n_draws)
@@ -127,6 +128,7 @@ class WMCS:
     draws: bool = False
     scored: Literal["folds"] = "folds"
     sources: tuple[str, ...] = ("bernau2013", "nadeau2003", "higham1988")
+    needs_test_share: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.average not in ("shrunken", "raw"):

@@ -6,6 +6,7 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import heldout as ho
 from heldout.estimates.wmc import WMC, WMCS, normal_of_means, positive_definite, shrinkage_of, weigh
@@ -141,3 +142,10 @@ def test_draws_must_be_even(n_draws):
 def test_an_unknown_average_is_refused():
     with pytest.raises(ho.InputError, match="average must be 'shrunken' or 'raw', got 'mean'"):
         WMCS(average="mean")
+
+
+@pytest.mark.parametrize("method", ["wmc", "wmcs", WMCS(average="raw")], ids=["wmc", "wmcs", "wmcs-raw"])
+def test_a_search_refuses_them_before_it_fits(method):
+    search = ho.HeldOutSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, method=method)
+    with pytest.raises(ho.InputError, match=r"is not for a search: .*'bbc_f' or 'tt'"):
+        search.fit(ERRORS, np.resize([0, 1], 30))
