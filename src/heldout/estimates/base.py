@@ -327,7 +327,8 @@ def over_configurations(evidence: Evidence, shares: NDArray[np.float64]) -> NDAr
 def defined_mean(values: NDArray[np.float64]) -> float:
     """Mean of the values that are not NaN, NaN where there is none."""
     present = values[~np.isnan(values)]
-    return float(present.mean()) if present.size else float("nan")
+    with np.errstate(over="ignore"):  # losses near the end of float64: infinite, and flagged
+        return float(present.mean()) if present.size else float("nan")
 
 
 def needs_predictions(evidence: Evidence) -> str | None:

@@ -82,7 +82,7 @@ def scored_in(scores: NDArray[np.float64]) -> Defined:
 def means_of_drawn(scores: NDArray[np.float64], counts: NDArray[np.uint8]) -> NDArray[np.float64]:
     """(L,): means of scores (L, K) over the folds that have one, each as often as it counts; NaN where none has."""
     counted = np.where(np.isnan(scores), 0, counts)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         total = np.where(counted > 0, scores * counted, 0.0).sum(axis=1)
         return np.asarray(total / counted.sum(axis=1))
 

@@ -92,7 +92,7 @@ class FoldReplay:
         prepared = []
         for m in range(self.scores.shape[2]):
             scores = self.scores[:, :, m]
-            finite = np.where(np.isfinite(scores), scores, 0.0)
+            finite = np.where(np.isfinite(scores), scores, 0.0) * _room(scores)
             has_score = (~np.isnan(scores)).astype(np.float64)
             prepared.append((LossSums(finite, self.n_splits), LossSums(has_score, self.n_splits)))
         return prepared
@@ -121,11 +121,16 @@ def drawn(counts: NDArray[np.uint8]) -> NDArray[np.intp]:
     return np.repeat(np.tile(np.arange(n), lanes), counts.ravel()).reshape(lanes, n)
 
 
+def _room(scores: Floats) -> float:
+    """A power of two by which the greatest finite scores are made small enough to be summed."""
+    return 2.0**-64 if np.abs(scores, where=np.isfinite(scores), out=np.zeros_like(scores)).max() > 1e280 else 1.0
+
+
 def _mean(scores: Floats, sums: tuple[LossSums, LossSums], counts: NDArray[np.uint8]) -> Floats:
     """(L, C): means over the drawn splits that have a score; one infinitely bad split makes the mean that."""
     total, present = (each.all(counts) for each in sums)
     with np.errstate(invalid="ignore"):
-        mean: Floats = total / present
+        mean: Floats = total / present / _room(scores)
     for infinite in (np.inf, -np.inf):
         at = scores == infinite
         if at.any():

@@ -117,3 +117,11 @@ def test_drawn_numbers_are_counted_back() -> None:
     rng = np.random.default_rng(1)
     lanes = rng.multinomial(6, [1 / 6] * 6, size=20).astype(np.uint8)
     assert [np.bincount(row, minlength=6).tolist() for row in drawn(lanes)] == lanes.tolist()
+
+
+def test_losses_near_the_end_of_floats_are_averaged_too() -> None:
+    scores = np.array([[-1e308, -1.6e308], [-1.7e308, -1.7e308], [-1.7e308, -1.5e308]])[:, :, None]
+    spy = Spy()
+    huge = replay(spy, scores=scores, candidates=(0, 1), n_configurations=2)
+    huge.choose(counts([1, 1, 1]))
+    np.testing.assert_allclose(spy.shown[0].values[0, :, 0], [-4.4 / 3 * 1e308, -1.6e308], rtol=1e-12)
