@@ -33,7 +33,7 @@ from heldout.metrics.regression import (
     PinballLoss,
     RootMeanSquaredError,
 )
-from heldout.metrics.survival import ConcordanceUno, IntegratedBrier
+from heldout.metrics.survival import ConcordanceIndex, ConcordanceUno, IntegratedBrier
 
 __all__ = [
     "R2",
@@ -46,6 +46,7 @@ __all__ = [
     "CalibrationSlope",
     "CalibrationSlopeError",
     "CohenKappa",
+    "ConcordanceIndex",
     "ConcordanceUno",
     "ExpectedCalibrationError",
     "FScore",

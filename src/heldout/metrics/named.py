@@ -161,8 +161,8 @@ def metric_named(name: Any) -> Metric:
 
 _F_SCORE = re.compile(r"f(?P<beta>\d+(?:\.\d+)?)(?:_(?P<average>macro|micro|weighted))?")
 
-_NO_PARAMETERS = {"responses", "metric", "sign"}
-"""Fields of metrics that follow from the model or the name."""
+_NO_PARAMETERS = {"responses", "metric", "sign", "censoring"}
+"""Fields of metrics that follow from the model, the target or the name."""
 
 
 def _with_parameters(name: str) -> Metric | None:

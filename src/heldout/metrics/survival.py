@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from heldout.errors import InputError
 from heldout.kernels.dispatch import ConcordanceSums, best_out_of_bag
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Needs, Response, Selected, Sums
+from heldout.metrics.base import Needs, Response, Selected, Sums, is_number, name_with
 from heldout.metrics.row_losses import MeanLoss, mean_loss
 from heldout.task import TaskKind, Truth
 
@@ -176,7 +176,6 @@ class ConcordanceUno:
 
     tau: float | None = None
     censoring: Censoring | None = field(default=None, repr=False, compare=False)
-    name: ClassVar[str] = "concordance_index_ipcw"
     greater_is_better: ClassVar[bool] = True
     responses: ClassVar[tuple[Response, ...]] = _RISK
     tasks: ClassVar[frozenset[TaskKind]] = _SURVIVAL
@@ -185,8 +184,12 @@ class ConcordanceUno:
     undefined_without: ClassVar[Needs] = Needs.PAIR
     row_wise: ClassVar[bool] = False
 
+    @property
+    def name(self) -> str:
+        return name_with("concordance_index_ipcw", self, "tau")
+
     def __post_init__(self) -> None:
-        if self.tau is not None and not (np.ndim(self.tau) == 0 and self.tau > 0):
+        if self.tau is not None and not (is_number(self.tau) and self.tau > 0):
             raise InputError(f"tau must be a time above 0, or None for all times, got {self.tau!r}.")
 
     def for_truth(self, truth: Truth) -> ConcordanceUno:
@@ -282,8 +285,9 @@ class IntegratedBrier:
         """
         if self.times is None:
             raise InputError(
-                f"{self.name} needs the times that its survival probabilities are of; give them as "
-                "metric=ho.metrics.IntegratedBrier(times=[...]), one for each place of the predictions' last axis."
+                f"{self.name} needs the times that its survival probabilities are of, one for each place of the "
+                f"predictions' last axis; give them as '{self.name}(times=[1, 2, 5])' or "
+                "ho.metrics.IntegratedBrier(times=[...])."
             )
         if truth.kind is not TaskKind.SURVIVAL or self.censoring is not None:
             return self

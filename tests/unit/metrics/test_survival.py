@@ -169,7 +169,7 @@ def test_parameters_of_no_meaning_have_their_sentence(make: Any, sentence: str) 
     ("metric", "sentence"),
     [
         pytest.param(
-            "integrated_brier_score", r"give them as metric=ho\.metrics\.IntegratedBrier\(times", id="no times"
+            "integrated_brier_score", r"integrated_brier_score\(times=\[1, 2, 5\]\)' or ho", id="no times"
         ),
         pytest.param("neg_integrated_brier_score", r"IntegratedBrier\(times=\[", id="no times, negative"),
         pytest.param(
@@ -184,7 +184,9 @@ def test_a_metric_that_the_target_lacks_something_for(metric: Any, sentence: str
     truth = truth_of([(True, 1), (False, 2), (True, 4), (False, 4)], "survival")
     with pytest.raises(InputError, match=sentence):
         check_fits(metric_named(metric), truth)
-    assert check_fits(ConcordanceUno(tau=4), truth).name == "concordance_index_ipcw"
+    assert check_fits(ConcordanceUno(tau=4), truth).name == "concordance_index_ipcw(tau=4)"
+    assert metric_named("concordance_index_ipcw(tau=4)") == ConcordanceUno(tau=4)
+    assert metric_named("integrated_brier_score(times=[1, 2.5])") == IntegratedBrier(np.array([1.0, 2.5]))
 
 
 def test_names_and_directions() -> None:
