@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Matrix, Settings
-from heldout.estimates.race import Race, check_defined, start_race
+from heldout.estimates.race import Race, check_defined, check_selects, start_race
 from heldout.estimates.readings import Columns, columns_at_thresholds, read_as
 from heldout.kernels.dispatch import KERNELS
 from heldout.metrics.aggregate import AggregateScore, aggregate_score
@@ -89,6 +89,7 @@ def gather(truth: Truth, predictions: HeldOutPredictions, question: Question) ->
             f"the winner, {predictions.names[question.winner]}, has no predictions that "
             f"{question.metric.name} can read"
         )
+    check_selects(question.selected_on.values(), len(race.candidates))
     mine = truth.rows(race.used)
     check_defined(mine, metrics)
     segments = _segmentations(predictions, race.in_play, race.used, question)

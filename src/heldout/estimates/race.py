@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
-from heldout.metrics.base import Metric, Needs, needed_codes
+from heldout.metrics.base import Metric, Needs, ideal_of, needed_codes
 from heldout.predictions import HeldOutPredictions
 from heldout.task import TaskKind, Truth, labels_text
 from heldout.wording import Flag
@@ -154,6 +154,24 @@ def check_defined(truth: Truth, metrics: Sequence[Metric]) -> None:
             raise InputError(f"{metric.name} needs {metric.needs}, but the target is constant.")
         if metric.needs is Needs.PAIR and not metric.needs.met(truth, None, np.ones((1, truth.n_rows)))[0]:
             raise InputError(f"{metric.name} needs {metric.needs}, but no row outlasts the first event.")
+
+
+def check_selects(metrics: Iterable[Metric], n_candidates: int) -> None:
+    """Refuse to choose by a metric that has no better direction.
+
+    Raises
+    ------
+    InputError
+    """
+    for metric in metrics:
+        ideal = ideal_of(metric)
+        if ideal is not None and n_candidates > 1:
+            stem, bracket, parameters = metric.name.partition("(")
+            raise InputError(
+                f"{metric.name} is best at {ideal:g} and no better beyond, so it cannot choose among "
+                f"{n_candidates} configurations; give the one that it should describe, or choose by its distance "
+                f"from {ideal:g} ('{stem}_error{bracket}{parameters}')."
+            )
 
 
 def check_drawable(truth: Truth, unit_of_row: NDArray[np.intp], metrics: Sequence[Metric], grouped: bool) -> None:

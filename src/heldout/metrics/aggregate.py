@@ -70,6 +70,8 @@ class Segment:
 Lanes: TypeAlias = slice | NDArray[np.intp]
 Evaluate: TypeAlias = Callable[[Segment, Weightings, Lanes], Floats]
 """From a segment, its weightings, and which of the L they are, to values (L', C or 1)."""
+Bind: TypeAlias = Callable[[Truth, NDArray[Any]], Statistic]
+"""From the truth of n rows and predictions (n, D) to what is asked for their scores."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,13 +181,14 @@ class AggregateScore:
                 means.append(np.where(n > 0, total, np.nan) / np.maximum(n, 1))
         return np.stack(means, axis=1)
 
-    def with_predictions(self, predictions: NDArray[Any]) -> AggregateScore:
-        """The same score of other predictions (n, D, R) or (n, D, R, n_classes) of the same rows."""
+    def with_predictions(self, predictions: NDArray[Any], bind: Bind | None = None) -> AggregateScore:
+        """The same score of other predictions (n, D, R) or (n, D, R, n_classes) of the same rows.
+
+        ``bind`` stands for the metric's own ``statistic`` where something quicker will do.
+        """
+        make = self.metric.statistic if bind is None else bind
         segments = tuple(
-            replace(
-                segment,
-                statistic=self.metric.statistic(segment.truth, predictions[segment.rows, :, segment.repeat]),
-            )
+            replace(segment, statistic=make(segment.truth, predictions[segment.rows, :, segment.repeat]))
             for segment in self.segments
         )
         return replace(self, segments=segments, n_columns=predictions.shape[1])

@@ -12,10 +12,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.errors import InputError
 from heldout.kernels.dispatch import CellSums, LossSums
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Metric, Needs, Response, Sums
+from heldout.metrics.base import Metric, Needs, Response, Sums, check_among
 from heldout.metrics.confusion import LANES_AT_ONCE
 from heldout.metrics.row_losses import most_drawn, one_cell
 from heldout.metrics.weights import class_weights, total_weight
@@ -60,8 +59,8 @@ class CohenKappa(Metric):
     needs = Needs.EVERY_CLASS
 
     def __post_init__(self) -> None:
-        if self.weights not in _POWERS:
-            raise InputError(f"weights of kappa must be None, 'linear' or 'quadratic', got {self.weights!r}.")
+        check_among("weights", self.weights, tuple(_POWERS))
+        check_among("absent_classes", self.absent_classes, ("keep", "skip"))
 
     @property
     def name(self) -> str:

@@ -7,7 +7,7 @@ for blocks of weightings of those rows, which is all that the estimates ever ask
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from enum import StrEnum
@@ -219,6 +219,12 @@ def name_with(stem: str, metric: Any, *parameters: str) -> str:
     given = {name: getattr(metric, name) for name in parameters}
     listed = ", ".join(f"{name}={value!r}" for name, value in given.items() if value != defaults[name])
     return f"{stem}({listed})" if listed else stem
+
+
+def check_among(parameter: str, value: Any, allowed: Sequence[Any]) -> None:
+    """Refuse a value that a metric's parameter cannot have."""
+    if not any(value is one or (isinstance(value, str) and value == one) for one in allowed):
+        raise InputError(f"{parameter} must be one of {', '.join(repr(one) for one in allowed)}, got {value!r}.")
 
 
 def is_number(value: Any) -> bool:

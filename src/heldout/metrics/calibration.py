@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from heldout.errors import InputError
 from heldout.kernels.dispatch import BinnedGaps, LogisticFits
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Metric, Needs, Response, Sums, name_with
+from heldout.metrics.base import Metric, Needs, Response, Sums, check_among, name_with
 from heldout.metrics.classification import checked_probabilities
 from heldout.metrics.row_losses import most_drawn
 from heldout.metrics.weights import total_weight
@@ -65,8 +65,7 @@ class ExpectedCalibrationError(Metric):
         whole = isinstance(self.n_bins, int | np.integer) and not isinstance(self.n_bins, bool)
         if not whole or self.n_bins < 1:
             raise InputError(f"n_bins must be a whole number of at least 1, got {self.n_bins!r}; 10 is usual.")
-        if self.strategy not in ("uniform", "quantile"):
-            raise InputError(f"strategy must be 'uniform' or 'quantile', got {self.strategy!r}.")
+        check_among("strategy", self.strategy, ("uniform", "quantile"))
 
     @property
     def name(self) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
-from heldout.metrics.base import Metric, Needs, Response, is_number, positive_of
+from heldout.metrics.base import Metric, Needs, Response, check_among, is_number, positive_of
 from heldout.metrics.confusion import (
     Cells,
     ClassCells,
@@ -138,6 +138,9 @@ class ClassScore(Metric):
     responses = _LABELS
     range = _UNIT
 
+    def __post_init__(self) -> None:
+        check_among("average", self.average, get_args(LabelAverage))
+
     @property
     def name(self) -> str:
         return self._stem if self.average == "binary" else f"{self._stem}_{self.average}"
@@ -207,6 +210,7 @@ class FScore(ClassScore):
     beta: float = 1.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not (is_number(self.beta) and 0 <= self.beta < np.inf):
             raise InputError(f"beta must be a finite number of at least 0, got {self.beta!r}; 1 and 2 are usual.")
 
@@ -315,6 +319,9 @@ class Brier(Metric):
     tasks = _CLASSES
     undefined_without = Needs.EVERY_OF_SEVERAL
     row_wise = True
+
+    def __post_init__(self) -> None:
+        check_among("scale_by_half", self.scale_by_half, (True, False, "auto"))
 
     @property
     def range(self) -> tuple[float, float]:

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.kernels.dispatch import PrecisionSums, RankSums, best_out_of_bag
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Metric, Needs, Response, Selected, Statistic, Sums, positive_of
+from heldout.metrics.base import Metric, Needs, Response, Selected, Statistic, Sums, check_among, positive_of
 from heldout.metrics.row_losses import one_cell
 from heldout.metrics.weights import total_weight, weight_of
 from heldout.task import TaskKind, Truth
@@ -155,6 +155,9 @@ class RocAucOneVsRest(Metric):
     needs = Needs.EVERY_CLASS
     undefined_without = Needs.EVERY_CLASS
 
+    def __post_init__(self) -> None:
+        check_among("average", self.average, get_args(ClassAverage))
+
     @property
     def name(self) -> str:
         return "roc_auc_ovr" if self.average == "macro" else f"roc_auc_ovr_{self.average}"
@@ -188,6 +191,9 @@ class RocAucOneVsOne(Metric):
     range = (0.0, 1.0)
     needs = Needs.EVERY_CLASS
     undefined_without = Needs.EVERY_CLASS
+
+    def __post_init__(self) -> None:
+        check_among("average", self.average, get_args(ClassAverage))
 
     @property
     def name(self) -> str:

@@ -56,7 +56,7 @@ class Headline:
     @property
     def direction(self) -> str:
         """Which way is better."""
-        return wording.direction_sentence(self.metric.greater_is_better)
+        return wording.direction_sentence(self.metric.greater_is_better, self.metric.ideal)
 
     @property
     def interval_text(self) -> str:

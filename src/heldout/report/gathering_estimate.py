@@ -15,6 +15,7 @@ from heldout.estimates.base import Evidence
 from heldout.estimates.comparison import Comparison
 from heldout.estimates.gather import gather
 from heldout.estimates.types import Estimate
+from heldout.metrics.base import ideal_of
 from heldout.report.content import (
     Entry,
     MethodRow,
@@ -62,7 +63,8 @@ def estimate_content(
     }
     pooled = _pooled(evidence)
     metric, weights = asked.question.metric, asked.question.sample_weight
-    scale = scale_of(metric.name, metric.greater_is_better, estimate, pooled[evidence.candidates].tolist())
+    shown = pooled[evidence.candidates].tolist()
+    scale = scale_of(metric.name, metric.greater_is_better, estimate, shown, ideal=ideal_of(metric))
     # The pictures are of one configuration's predictions, and an ensemble's are none of them.
     single = not is_ensemble(estimate)
     diagnostics = diagnose(asked.truth, asked.predictions, estimate.selected, weights) if single else None

@@ -30,6 +30,8 @@ class Scale:
     sign : 1 or -1
         scikit-learn's ``neg_`` losses are negative numbers; they are shown as the losses that they are.
     decimals : int
+    ideal : float or None
+        The best value, of a metric without a better direction.
     """
 
     title: str
@@ -37,6 +39,7 @@ class Scale:
     greater_is_better: bool
     sign: int = 1
     decimals: int = 3
+    ideal: float | None = None
 
     def shown(self, value: float | None) -> float | None:
         """A value as shown; None where it is not finite."""
@@ -55,7 +58,12 @@ class Scale:
 
 
 def scale_of(
-    metric: str, greater_is_better: bool, estimate: Estimate | None = None, scores: Iterable[float] = ()
+    metric: str,
+    greater_is_better: bool,
+    estimate: Estimate | None = None,
+    scores: Iterable[float] = (),
+    *,
+    ideal: float | None = None,
 ) -> Scale:
     """The scale on which a metric, its estimate and its fold scores are shown.
 
@@ -70,7 +78,7 @@ def scale_of(
     decimals = decimals_for(_uncertainty(estimate, list(scores)))
     if estimate is not None and decimals_for(abs(estimate.optimism)) > decimals:
         decimals += 1  # a small optimism is told from its neighbours' rounding
-    return Scale(title, definition, greater_is_better != negated, -1 if negated else 1, decimals)
+    return Scale(title, definition, greater_is_better != negated, -1 if negated else 1, decimals, ideal)
 
 
 def _uncertainty(estimate: Estimate | None, scores: list[float]) -> float:

@@ -8,6 +8,18 @@ METRIC_WORDS: dict[str, tuple[str, str]] = {
     "f1": ("F1", "The harmonic mean of precision and recall for the positive class."),
     "f1_macro": ("F1, macro", "The harmonic mean of precision and recall, averaged over the classes."),
     "matthews_corrcoef": ("Matthews correlation", "The correlation of true and predicted classes: 0 is chance."),
+    "cohen_kappa": (
+        "Cohen's kappa",
+        "The agreement of true and predicted classes beyond chance: 0 is chance, 1 full agreement.",
+    ),
+    "linear_weighted_kappa": (
+        "Kappa, linear weights",
+        "The agreement beyond chance where an error costs the places between the classes: 0 is chance.",
+    ),
+    "quadratic_weighted_kappa": (
+        "Kappa, quadratic weights",
+        "The agreement beyond chance where an error costs the squared places between the classes: 0 is chance.",
+    ),
     "log_loss": ("Log loss", "The mean surprise, in nats, of the true class under the predicted probabilities."),
     "brier_score": ("Brier score", "The mean squared distance of predicted probabilities from what happened."),
     "roc_auc": (
@@ -16,6 +28,31 @@ METRIC_WORDS: dict[str, tuple[str, str]] = {
     ),
     "roc_auc_ovr": ("ROC AUC, one-vs-rest", "The ROC AUC of each class against all others, averaged over classes."),
     "roc_auc_ovo": ("ROC AUC, one-vs-one", "The ROC AUC of each pair of classes, averaged over the pairs."),
+    "partial_roc_auc": (
+        "Partial ROC AUC",
+        "The area under the beginning of the ROC curve, where false alarms are few, standardised: 0.5 is guessing.",
+    ),
+    "sensitivity_at_specificity": (
+        "Sensitivity at a fixed specificity",
+        "The share of the positive class that is found at the lowest threshold with few enough false alarms.",
+    ),
+    "expected_calibration_error": (
+        "Expected calibration error",
+        "The mean distance of predicted probabilities, in bins, from how often they came true.",
+    ),
+    "calibration_slope": (
+        "Calibration slope",
+        "How the log-odds of the positive class rise with those predicted: below 1 predictions are too extreme.",
+    ),
+    "calibration_slope_error": ("Calibration slope error", "The distance of the calibration slope from 1."),
+    "calibration_intercept": (
+        "Calibration intercept",
+        "By how much predicted log-odds are too low on average: below 0 they are too high.",
+    ),
+    "calibration_intercept_error": (
+        "Calibration intercept error",
+        "The distance of the calibration intercept from 0.",
+    ),
     "average_precision": ("Average precision", "The area under the curve of precision over recall."),
     "mean_squared_error": ("Mean squared error", "The mean squared distance of predictions from the truth."),
     "root_mean_squared_error": (
@@ -30,6 +67,11 @@ METRIC_WORDS: dict[str, tuple[str, str]] = {
         "Median absolute error",
         "Half of the rows are predicted closer than this, in the target's own units.",
     ),
+    "mean_pinball_loss": (
+        "Mean pinball loss",
+        "The mean distance of predicted quantiles from the truth, errors above and below weighing differently.",
+    ),
+    "spearman": ("Spearman correlation", "The correlation of the ranks of predictions and truth: 0 is none."),
     "r2": ("R²", "The share of the target's variance that is explained: 0 is what predicting the mean gives."),
     "concordance_index": (
         "Concordance index",
@@ -47,6 +89,7 @@ METRIC_WORDS: dict[str, tuple[str, str]] = {
 _SAME_METRIC = {
     "brier_score_loss": "brier_score",
     "mcc": "matthews_corrcoef",
+    "cohen_kappa_score": "cohen_kappa",
     "r2_score": "r2",
     "concordance_index_censored": "concordance_index",
     "roc_auc_score": "roc_auc",
@@ -61,17 +104,20 @@ _SAME_METRIC = {
 
 def metric_words(name: str) -> tuple[str, str]:
     """A metric's name for people, and what it measures (empty for a metric of the user's own)."""
-    own = name.removeprefix("neg_")
-    return METRIC_WORDS.get(_SAME_METRIC.get(own, own), (own.replace("_", " "), ""))
+    own, bracket, parameters = name.removeprefix("neg_").partition("(")
+    title, definition = METRIC_WORDS.get(_SAME_METRIC.get(own, own), (own.replace("_", " "), ""))
+    return (f"{title} {bracket}{parameters}" if bracket else title), definition
 
 
 def in_sentence(title: str) -> str:
     """A metric's name within a sentence: small letters, except for abbreviations and names of people."""
     first = title.split(" ")[0]
     is_word = first[1:].isalpha() and first[1:].islower()
-    return title[:1].lower() + title[1:] if is_word and first not in ("Brier", "Matthews") else title
+    return title[:1].lower() + title[1:] if is_word and first not in ("Brier", "Matthews", "Spearman") else title
 
 
-def direction_sentence(greater_is_better: bool) -> str:
-    """Which way is better."""
+def direction_sentence(greater_is_better: bool, ideal: float | None = None) -> str:
+    """Which way is better, if not one value is best."""
+    if ideal is not None:
+        return f"{ideal:g} is best; neither direction is."
     return "Higher is better." if greater_is_better else "Lower is better."
