@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,13 @@ from numpy.typing import NDArray
 
 from heldout.kernels.reference import Weightings
 from heldout.metrics.aggregate import AggregateScore
-from heldout.metrics.base import oriented
+from heldout.metrics.base import Metric, Statistic, oriented
+from heldout.metrics.row_losses import MeanLoss, OfRowLosses
+from heldout.metrics.signed import Signed, SignedStatistic
 from heldout.selection.base import NONE_CHOSEN, Floats, WeightRule
 from heldout.selection.choice import Choice, of_weights
 from heldout.selection.ties import tie_exactly
+from heldout.task import Truth
 
 CELLS_AT_ONCE = 4_000_000
 """Predictions of ensembles that are held at once."""
@@ -55,12 +59,7 @@ class Averages:
             for column in np.flatnonzero(mine):
                 total += mine[column] * self.predictions[:, column]
             averages[:, lane] = total
-        return self._as_read(averages)
-
-    def with_one_more(self, members: NDArray[np.intp], candidates: NDArray[np.intp]) -> NDArray[Any]:
-        """(n, len(candidates), R[, n_classes]): the plain average of the members and each candidate."""
-        total = self.predictions[:, members].sum(axis=1)
-        return self._as_read((total[:, None] + self.predictions[:, candidates]) / (len(members) + 1))
+        return self.as_read(averages)
 
     def score(self, score: AggregateScore, choice: Choice, counts: Weightings) -> Floats:
         """(L,): the ensemble of each weighting under it, NaN where none was chosen."""
@@ -74,7 +73,8 @@ class Averages:
             values[some] = bound.selected(counts[some], np.arange(bound.n_columns))
         return np.where(choice.columns == NONE_CHOSEN, np.nan, values)
 
-    def _as_read(self, averages: Floats) -> NDArray[Any]:
+    def as_read(self, averages: Floats) -> NDArray[Any]:
+        """Averaged predictions as the metric reads them."""
         # Equal averages differ in their last bits by the order of summing, and ranks would see that.
         read = tie_exactly(averages)
         if self.are_probabilities:
@@ -91,15 +91,60 @@ def weigh(rule: WeightRule, score: AggregateScore, averages: Averages, counts: W
     return of_weights(np.stack(weights))
 
 
-@dataclass(frozen=True, eq=False)
 class _Resample:
-    """A ``Library``: what a rule of weights may ask under one weighting (1, n)."""
+    """A ``Library``: what a rule of weights may ask under one weighting (1, n).
 
-    score: AggregateScore
-    averages: Averages
-    counts: Weightings
-    scores: Floats
+    A rule asks for the same candidates again and again, with one more member each time, so both are remembered.
+    """
+
+    def __init__(self, score: AggregateScore, averages: Averages, counts: Weightings, scores: Floats) -> None:
+        self.scores = scores
+        self._score, self._averages, self._counts = score, averages, counts
+        self._bind = partial(_quick, score.metric)
+        self._candidates = np.empty(0, dtype=np.intp)
+        self._pool = self._total = np.empty(0)
+        self._members: list[int] = []
 
     def with_one_more(self, members: NDArray[np.intp], candidates: NDArray[np.intp]) -> Floats:
-        bound = self.score.with_predictions(self.averages.with_one_more(members, candidates))
-        return oriented(bound.metric, bound.all(self.counts))[0]
+        if not np.array_equal(candidates, self._candidates):
+            self._candidates, self._pool = candidates, self._averages.predictions[:, candidates]
+        total = self._sum_of(members.tolist())
+        read = self._averages.as_read((total[:, None] + self._pool) / (len(members) + 1))
+        bound = self._score.with_predictions(read, self._bind)
+        return oriented(bound.metric, bound.all(self._counts))[0]
+
+    def _sum_of(self, members: list[int]) -> Floats:
+        """Summed in the order of the members, whatever was asked before."""
+        predictions, known = self._averages.predictions, len(self._members)
+        if not known or members[:known] != self._members:
+            self._total, known = np.zeros_like(predictions[:, 0]), 0
+        for member in members[known:]:
+            self._total = self._total + predictions[:, member]
+        self._members = members
+        return self._total
+
+
+def _quick(metric: Metric, truth: Truth, predictions: NDArray[Any]) -> Statistic:
+    """A statistic that is asked only once: plain sums of losses need less preparing than exact ones."""
+    if isinstance(metric, Signed):
+        return SignedStatistic(_quick(metric.metric, truth, predictions), metric.sign)
+    if isinstance(metric, OfRowLosses):
+        losses = np.asarray(metric.losses(truth, predictions), dtype=np.float64)
+        if np.isfinite(losses).all():
+            return MeanLoss(_PlainSums(losses), metric.finish)
+    return metric.statistic(truth, predictions)
+
+
+@dataclass(frozen=True, eq=False)
+class _PlainSums:
+    """Sums of losses (n, D) in one fixed order, which no number of threads changes; rounded as sums are."""
+
+    losses: Floats
+
+    def all(self, counts: Weightings) -> Floats:
+        sums: Floats = np.einsum("ln,nc->lc", counts.astype(np.float64), self.losses)
+        return sums
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        sums: Floats = np.einsum("ln,ln->l", counts.astype(np.float64), self.losses.T[columns])
+        return sums
