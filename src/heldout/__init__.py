@@ -9,6 +9,7 @@ from heldout._version import __version__
 
 if TYPE_CHECKING:
     from heldout import estimates, metrics, selection, spaces
+    from heldout.adapters.from_parquet import estimate_from_parquet
     from heldout.errors import HeldoutError, HeldoutWarning, InputError
     from heldout.estimates.comparison import compare_estimates
     from heldout.estimates.from_predictions import estimate
@@ -40,6 +41,7 @@ __all__ = [
     "compare_estimates",
     "compare_configurations",
     "estimate",
+    "estimate_from_parquet",
     "estimate_from_scores",
     "estimates",
     "metrics",
@@ -64,6 +66,7 @@ _HOMES = {
     "compare_configurations": "heldout.paired.compare",
     "compare_estimates": "heldout.estimates.comparison",
     "estimate": "heldout.estimates.from_predictions",
+    "estimate_from_parquet": "heldout.adapters.from_parquet",
     "estimate_from_scores": "heldout.estimates.from_scores",
 }
 _PACKAGES = ("estimates", "metrics", "selection", "spaces")

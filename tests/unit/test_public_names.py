@@ -26,6 +26,7 @@ NAMES = [
     "compare_estimates",
     "compare_configurations",
     "estimate",
+    "estimate_from_parquet",
     "estimate_from_scores",
     "estimates",
     "metrics",

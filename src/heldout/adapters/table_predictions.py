@@ -19,7 +19,7 @@ from heldout.adapters.tables import Table, counted, quoted, reads_as_number
 from heldout.errors import InputError
 from heldout.predictions import HeldOutPredictions
 
-_NO_CONFIGURATION = {
+NO_CONFIGURATION = {
     **dict.fromkeys(("fold", "folds"), "--fold"),
     **dict.fromkeys(("group", "groups"), "--group"),
     **dict.fromkeys(("weight", "weights", "sample_weight"), "--weight"),
@@ -206,7 +206,7 @@ def labels_of_column(column: Any) -> Any:
 def _check_left_over(names: Sequence[str]) -> None:
     """A forgotten column of folds would pass for a configuration, and could even win."""
     for name in names:
-        option = _NO_CONFIGURATION.get(name.lower())
+        option = NO_CONFIGURATION.get(name.lower())
         if option is not None:
             use = "" if option == "--exclude" else f"{option} {name}, or "
             raise InputError(

@@ -43,7 +43,7 @@ def read_response(
         raise InputError(
             f"threshold={threshold} cuts scores into labels, but {metric.name} reads the scores; leave it out."
         )
-    kind = _response_of(truth, array, metric, threshold) if response == "auto" else Response(response)
+    kind = response_of(truth, array, metric, threshold) if response == "auto" else Response(response)
     if kind is Response.LABELS:
         return kind, _from_labels(truth, array, metric, threshold)
     scores = _oriented(truth, numbers_of(array, "predictions"), kind)
@@ -71,7 +71,7 @@ def check_settings(response: Any, threshold: Any) -> None:
         raise InputError(f"threshold must be a finite number, got {threshold!r}; .5 is usual for probabilities.")
 
 
-def _response_of(truth: Truth, array: NDArray[Any], metric: Metric, threshold: float | None) -> Response:
+def response_of(truth: Truth, array: NDArray[Any], metric: Metric, threshold: float | None) -> Response:
     """What the numbers are, where there is only one way to read them (or all give the same answer)."""
     on_labels = Response.LABELS in metric.responses
     if array.shape[3] > 1:

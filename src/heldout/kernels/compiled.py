@@ -41,9 +41,7 @@ def split_draws(
     seed: int, bootstraps: NDArray[np.uint64], attempt: int, n_rows: int, block_rows: int
 ) -> NDArray[np.int64]:
     totals = np.empty((len(bootstraps), -(-n_rows // block_rows)), dtype=np.int64)
-    _core.split_draws(
-        seed, np.ascontiguousarray(bootstraps, dtype=np.uint64), attempt, n_rows, block_rows, totals
-    )
+    _core.split_draws(seed, np.ascontiguousarray(bootstraps, dtype=np.uint64), attempt, n_rows, block_rows, totals)
     return totals
 
 

@@ -153,6 +153,12 @@ class Flag(StrEnum):
         "scores as the two-sided interval says, and the chosen one is within {distance:.4g} of the best of them in "
         "{metric}.",
     )
+    BINNED_SCORES = (
+        "binned_scores",
+        "Scores were sorted into bins, in choosing and in scoring: the mean {metric} of what was chosen lies "
+        "within {bound:.2g} of the one of exact scores, and {certain:.0%} of the bootstraps choose as exact "
+        "scores would for certain.",
+    )
 
     def filled(self, **places: Any) -> str:
         """The sentence with its places filled."""

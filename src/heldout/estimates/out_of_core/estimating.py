@@ -1,0 +1,227 @@
+"""BBC on a table that is read in blocks: survey, sums, and the estimate that they give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout import wording
+from heldout._seeding import RandomState, entropy_of, stream
+from heldout.errors import InputError
+from heldout.estimates.base import Evidence, Settings, conclude
+from heldout.estimates.bbc import BBC
+from heldout.estimates.gather import TIES, settings_provenance
+from heldout.estimates.intervals import check_interval_settings, percentile_interval
+from heldout.estimates.out_of_core.binned_areas import BinnedAreas, cuts_of, ties_in_range
+from heldout.estimates.out_of_core.blocks import BlockSource, Reading
+from heldout.estimates.out_of_core.plans import Observed, Outcome, Plan
+from heldout.estimates.out_of_core.running import observe, over_ranges, resample
+from heldout.estimates.out_of_core.survey import Survey, check_classes, joined, reading_of, survey_range
+from heldout.estimates.out_of_core.whole_sums import (
+    ZERO_ONE,
+    WholeSums,
+    grid_for,
+    largest_in_range,
+    losses_of,
+    typical_loss,
+)
+from heldout.estimates.resampling import flags_of_draws
+from heldout.estimates.responses import ResponseName
+from heldout.estimates.types import Alternative, Estimate
+from heldout.kernels.block_draws import BlockDraws
+from heldout.metrics import check_fits
+from heldout.metrics.base import Metric
+from heldout.metrics.named import DECLARED
+from heldout.metrics.ranking import RocAuc
+from heldout.metrics.row_losses import OfRowLosses
+from heldout.metrics.signed import Signed
+from heldout.wording import Flag
+
+MOST_ROWS = 2**31 - 1
+MOST_BINS = 32_768
+
+
+@dataclass(frozen=True, eq=False)
+class _Summed:
+    """Everything that the table was read for."""
+
+    plan: Plan
+    observed: Observed
+    outcome: Outcome
+    redraws: int
+
+
+def estimate_from_blocks(
+    source: BlockSource,
+    metric: Metric,
+    *,
+    response: ResponseName = "auto",
+    threshold: float | None = None,
+    n_bootstraps: int = 1000,
+    confidence_level: float = 0.95,
+    alternative: Alternative = "two-sided",
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+    n_bins: int = 1024,
+) -> Estimate:
+    """BBC (Tsamardinos et al. 2018, algorithm 5) on a table of which a few blocks at a time are in memory.
+
+    Parameters
+    ----------
+    source : BlockSource
+    metric : Metric
+        A mean of one loss a row, or the ROC AUC of two classes.
+    response, threshold
+        As ``heldout.estimate`` takes them.
+    n_bootstraps, confidence_level, alternative, random_state
+        As ``heldout.estimate`` takes them.
+    n_jobs : int, optional
+        Workers: threads, or what ``joblib.parallel_config`` says.
+    n_bins : int
+        Of the scores of each configuration, for the ROC AUC.
+
+    Returns
+    -------
+    Estimate
+
+    Raises
+    ------
+    InputError
+    """
+    check_interval_settings(n_bootstraps, confidence_level, alternative)
+    _check_size(source, n_bins)
+    check_summable(metric)
+    survey = joined(over_ranges(survey_range, source, n_jobs=n_jobs))
+    check_classes(survey)
+    measured = check_fits(metric, survey.sample.truth)
+    reading = reading_of(survey, measured, response, threshold)
+    plan = _plan(source, reading, survey, n_bins, n_jobs)
+    observed = plan.observed(observe(source, plan, n_jobs))
+    settings = Settings(n_bootstraps, confidence_level, alternative, entropy_of(random_state))
+    draws = BlockDraws(stream(settings.entropy, "draws"), source.n_rows, source.block_rows)
+    outcome, redraws = resample(source, plan, draws, n_bootstraps, n_jobs)
+    return _estimate(source, reading, settings, _Summed(plan, observed, outcome, redraws), survey)
+
+
+def check_summable(metric: Metric) -> None:
+    """Refuse a metric whose sums do not add up over blocks.
+
+    Raises
+    ------
+    InputError
+        Naming the metrics that do.
+    """
+    inner = metric.metric if isinstance(metric, Signed) else metric
+    if isinstance(inner, OfRowLosses | RocAuc):
+        return
+    fitting = sorted(known.name for known in DECLARED if isinstance(known, OfRowLosses | RocAuc))
+    raise InputError(
+        f"metric '{metric.name}' cannot be summed over blocks of rows; metrics that can: {', '.join(fitting)}; or "
+        "use heldout.estimate on as many rows as the memory holds."
+    )
+
+
+def _check_size(source: BlockSource, n_bins: int) -> None:
+    if not 2 <= source.n_rows <= MOST_ROWS:
+        raise InputError(f"{source.name} has {source.n_rows} rows; from 2 to {MOST_ROWS} can be drawn from.")
+    whole = isinstance(n_bins, int | np.integer) and not isinstance(n_bins, bool)
+    if not whole or not 2 <= n_bins <= MOST_BINS:
+        raise InputError(f"n_bins must be an integer from 2 to {MOST_BINS}, got {n_bins!r}; 1024 is usual.")
+
+
+def _plan(source: BlockSource, reading: Reading, survey: Survey, n_bins: int, n_jobs: int | None) -> Plan:
+    if isinstance(reading.metric, RocAuc):
+        positive = survey.sample.truth.positive
+        assert positive is not None, "check_fits says so"
+        scores = np.asarray(reading.of(survey.sample), dtype=np.float64)
+        cuts = cuts_of(scores, n_bins)
+        ties = np.zeros(len(cuts), dtype=bool)
+        if np.isinf(cuts[:, -1]).any():  # few distinct scores, in the sample at least
+            ties = np.logical_and.reduce(over_ranges(ties_in_range, source, reading, cuts, n_jobs=n_jobs))
+        return BinnedAreas(reading, cuts, ties, positive)
+    losses = losses_of(reading, survey.sample)
+    if losses.dtype.kind == "b":
+        return WholeSums(reading, ZERO_ONE, len(source.names))
+    largest = max(over_ranges(largest_in_range, source, reading, n_jobs=n_jobs))
+    return WholeSums(reading, grid_for(largest, typical_loss(losses)), len(source.names))
+
+
+def _estimate(
+    source: BlockSource, reading: Reading, settings: Settings, summed: _Summed, survey: Survey
+) -> Estimate:
+    outcome, observed = summed.outcome, summed.observed
+    evidence = Evidence(
+        metric=reading.metric,
+        names=source.names,
+        candidates=np.arange(len(source.names)),
+        winner=observed.winner,
+        settings=settings,
+        matrix=None,
+        fold_scores=None,
+        n_rows_used=source.n_rows,
+        provenance=_provenance(source, reading, settings, survey, summed),
+    )
+    flags = flags_of_draws(
+        evidence, total=settings.n_bootstraps, undefined=0, redraws=summed.redraws, needs=reading.metric.needs
+    )
+    if len(source.names) == 1:
+        flags[Flag.SINGLE_CONFIGURATION] = Flag.SINGLE_CONFIGURATION.filled()
+    bound = float(outcome.bounds.mean())
+    if bound > 0:
+        flags[Flag.BINNED_SCORES] = Flag.BINNED_SCORES.filled(
+            metric=reading.metric.name, bound=bound, certain=float(outcome.certain.mean())
+        )
+    return conclude(
+        evidence,
+        BBC(),
+        float(outcome.scores.mean()),
+        uncorrected=float(observed.scores[observed.winner]),
+        interval=percentile_interval(
+            outcome.scores, reading.metric, settings.confidence_level, settings.alternative
+        ),
+        distribution=outcome.scores,
+        flags=flags,
+        selection_frequency=_frequencies(outcome.chosen, len(source.names)),
+    )
+
+
+def _frequencies(chosen: NDArray[np.intp], n_configurations: int) -> NDArray[np.float64]:
+    shares: NDArray[np.float64] = np.bincount(chosen, minlength=n_configurations) / len(chosen)
+    return shares
+
+
+def _provenance(
+    source: BlockSource, reading: Reading, settings: Settings, survey: Survey, summed: _Summed
+) -> dict[str, Any]:
+    truth = survey.sample.truth
+    n_configurations = len(source.names)
+    plan, observed = summed.plan, summed.observed
+    return {
+        **settings_provenance(settings),
+        "quantity": wording.QUANTITY_BBC,
+        "task": str(truth.kind),
+        "pos_label": truth.pos_label,
+        "aggregate": "pooled",
+        "selection": "best",
+        "ties": TIES,
+        "n_rows": source.n_rows,
+        "n_configurations": n_configurations,
+        "n_candidates": n_configurations,
+        "n_repeats": 1,
+        "training_rows": None,
+        "grouped": False,
+        "weighted": False,
+        "n_bootstraps": settings.n_bootstraps,
+        "redrawn": summed.redraws,
+        "out_of_core": True,
+        "response": str(reading.response),
+        "block_rows": source.block_rows,
+        "n_blocks": -(-source.n_rows // source.block_rows),
+        "n_bins": plan.n_bins if isinstance(plan, BinnedAreas) else None,
+        "error_bound": float(summed.outcome.bounds.mean()),
+        "error_bound_uncorrected": float(observed.bounds[observed.winner]),
+        "selections_certain": float(summed.outcome.certain.mean()),
+    }

@@ -1,0 +1,144 @@
+"""Sums over all blocks, in parallel: by threads, processes or a cluster, as joblib is told.
+
+A task is a range of blocks and some bootstraps; it is sent where to read, not what was read, and what it sends back
+are sums of whole numbers. So the result is the same for any number of workers and any order of their work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, TypeVar
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from heldout.errors import InputError
+from heldout.estimates.out_of_core.blocks import BlockSource
+from heldout.estimates.out_of_core.plans import Outcome, Plan, joined
+from heldout.kernels.block_draws import BlockDraws
+from heldout.kernels.draws import MOST_ATTEMPTS
+
+Result = TypeVar("Result")
+SPLIT_TOGETHER = 64
+"""Bootstraps whose draws are divided among the blocks in one task."""
+
+
+@dataclass(frozen=True, eq=False)
+class Share:
+    """The bootstraps of a task.
+
+    Attributes
+    ----------
+    draws : BlockDraws
+    bootstraps : ndarray of uint64, shape (L,)
+    attempt : int
+    totals : ndarray of int, shape (L, blocks of the task)
+        How many draws each takes from each block.
+    """
+
+    draws: BlockDraws
+    bootstraps: NDArray[np.uint64]
+    attempt: int
+    totals: NDArray[np.int64]
+
+
+def in_parallel(
+    function: Callable[..., Result], arguments: Iterable[tuple[Any, ...]], n_jobs: int | None
+) -> Generator[Result, None, None]:
+    """Results in the order of the arguments; threads, unless a backend was chosen around it."""
+    # A worker is one core: the matrix products of its own would only crowd the others out.
+    with threadpool_limits(1):
+        jobs = (delayed(function)(*each) for each in arguments)
+        yield from Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(jobs)
+
+
+def over_ranges(
+    function: Callable[..., Result], source: BlockSource, *arguments: Any, n_jobs: int | None
+) -> list[Result]:
+    """``function(source, *arguments, first, last)`` of every range of blocks."""
+    tasks = ((source, *arguments, first, last) for first, last in source.ranges())
+    with closing(in_parallel(function, tasks, n_jobs)) as results:
+        return list(results)
+
+
+def observe(source: BlockSource, plan: Plan, n_jobs: int | None) -> NDArray[Any]:
+    """The plan's sums with every row drawn once: one lane."""
+    tasks = ((source, plan, None, first, last) for first, last in source.ranges())
+    return _total(tasks, n_jobs)
+
+
+def resample(
+    source: BlockSource, plan: Plan, draws: BlockDraws, n_bootstraps: int, n_jobs: int | None
+) -> tuple[Outcome, int]:
+    """All bootstraps of a table, and how many were drawn again as the metric was undefined on them.
+
+    Raises
+    ------
+    InputError
+        When a bootstrap finds no draw on which the metric is defined.
+    """
+    pending = np.arange(n_bootstraps, dtype=np.uint64)
+    outcomes: list[Outcome] = []
+    drawn: list[NDArray[np.uint64]] = []
+    redraws = 0
+    for attempt in range(MOST_ATTEMPTS):
+        again = []
+        for first in range(0, len(pending), plan.lanes):
+            lanes = pending[first : first + plan.lanes]
+            outcome = plan.outcome(_sums(source, plan, draws, lanes, attempt, n_jobs))
+            outcomes.append(outcome.of(outcome.defined))
+            drawn.append(lanes[outcome.defined])
+            again.append(lanes[~outcome.defined])
+        pending = np.concatenate(again)
+        if not pending.size:
+            return joined(outcomes).of(np.argsort(np.concatenate(drawn))), redraws
+        redraws += pending.size
+    raise InputError(
+        f"{source.name}: bootstrap {pending[0]} found no draw in {MOST_ATTEMPTS} attempts on which the metric is "
+        "defined both among the rows drawn and among those left out; gather more rows of the rarest class."
+    )
+
+
+def _sums(
+    source: BlockSource,
+    plan: Plan,
+    draws: BlockDraws,
+    bootstraps: NDArray[np.uint64],
+    attempt: int,
+    n_jobs: int | None,
+) -> NDArray[Any]:
+    """The plan's sums of some bootstraps over all blocks."""
+    parts = [bootstraps[k : k + SPLIT_TOGETHER] for k in range(0, len(bootstraps), SPLIT_TOGETHER)]
+    with closing(in_parallel(draws.totals, ((part, attempt) for part in parts), n_jobs)) as divided:
+        totals = np.concatenate(list(divided))
+    tasks = (
+        (source, plan, Share(draws, bootstraps, attempt, totals[:, first:last]), first, last)
+        for first, last in source.ranges()
+    )
+    return _total(tasks, n_jobs)
+
+
+def _total(tasks: Iterable[tuple[Any, ...]], n_jobs: int | None) -> NDArray[Any]:
+    with closing(in_parallel(sum_range, tasks, n_jobs)) as parts:
+        return reduce(lambda total, part: np.add(total, part, out=total), parts)
+
+
+def sum_range(source: BlockSource, plan: Plan, share: Share | None, first: int, last: int) -> NDArray[Any]:
+    """The plan's sums over blocks ``first .. last - 1``: of some bootstraps, or of every row once."""
+    n_lanes = 1 if share is None else len(share.bootstraps)
+    total = plan.zeros(n_lanes)
+    for k, block in enumerate(source.blocks(first, last)):
+        prepared = plan.prepared(block)
+        if share is None:
+            plan.add(total, slice(0, 1), np.ones((1, len(prepared)), dtype=np.uint8), prepared)
+            continue
+        for start in range(0, n_lanes, plan.together):
+            lanes = slice(start, min(start + plan.together, n_lanes))
+            counts = share.draws.counts(first + k, share.bootstraps[lanes], share.attempt, share.totals[lanes, k])
+            plan.add(total, lanes, counts, prepared)
+    return total

@@ -1,0 +1,238 @@
+"""Row-wise metrics: sums of losses as whole numbers.
+
+Losses are multiples of one power of two, the same for the whole table, so that a loss is a whole number of steps
+and a sum of them, in any order and any division into blocks, is that number exactly. A step is 2**-40 of the
+largest loss or finer; where losses are so unlike that this is coarse beside the typical one, a loss is two such
+numbers (or more), the second counting what the first leaves over. Losses that are 0 or 1 are themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import InputError
+from heldout.estimates.out_of_core.blocks import Block, BlockSource, Reading
+from heldout.estimates.out_of_core.plans import Observed, Outcome
+from heldout.metrics.row_losses import Finish, OfRowLosses
+from heldout.metrics.signed import Signed
+
+PIECE = 1024
+"""Rows of a block that are multiplied at once."""
+MOST = 2048
+"""Draws of a piece's rows that float64 has room for; more (in no bootstrap that was ever drawn) take integers."""
+BITS = 52 - 11
+"""Of a whole number that stands for a loss; MOST of them fit float64."""
+FINE = 24
+"""Bits that the typical loss has at least."""
+LEAST_EXPONENT = -1074
+HALF_WORD = 32
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The steps that losses are counted in.
+
+    Attributes
+    ----------
+    exponent : int
+        The coarsest step is 2**exponent, the next 2**(exponent - BITS), and so on.
+    numbers : int
+        How many whole numbers stand for a loss.
+    """
+
+    exponent: int
+    numbers: int = 1
+
+    @property
+    def finest(self) -> int:
+        """Exponent of the finest step."""
+        return self.exponent - BITS * (self.numbers - 1)
+
+    def counted(self, losses: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(n, numbers C): the losses (n, C) as whole numbers, the coarsest first."""
+        rest, counted = losses, []
+        for k in range(self.numbers):
+            exponent = self.exponent - BITS * k
+            number = np.rint(np.ldexp(rest, -exponent))
+            rest = rest - np.ldexp(number, exponent)
+            counted.append(number)
+        return np.concatenate(counted, axis=1)
+
+
+ZERO_ONE = Grid(0)
+
+
+def grid_for(largest: float, typical: float) -> Grid:
+    """Steps for losses up to ``largest``, fine beside the ``typical`` one.
+
+    Examples
+    --------
+    >>> grid_for(1.0, 0.1), grid_for(1e30, 0.1)
+    (Grid(exponent=-40, numbers=1), Grid(exponent=59, numbers=3))
+    """
+    exponent = int(np.frexp(largest)[1]) - BITS
+    wanted = int(np.frexp(typical or largest)[1]) - FINE
+    numbers = 1 + max(0, -(-(exponent - wanted) // BITS))
+    # Nothing is finer than the least double.
+    exponent = max(exponent, LEAST_EXPONENT + BITS * (numbers - 1))
+    return Grid(exponent, numbers)
+
+
+def largest_in_range(source: BlockSource, reading: Reading, first: int, last: int) -> float:
+    """The largest loss of some blocks.
+
+    Raises
+    ------
+    InputError
+        When a loss is infinite.
+    """
+    largest = 0.0
+    for k, block in enumerate(source.blocks(first, last), first):
+        losses = losses_of(reading, block)
+        greatest = float(losses.max(initial=0.0))
+        if not np.isfinite(greatest):
+            row, column = (int(found) for found in np.argwhere(~np.isfinite(losses))[0])
+            raise InputError(
+                f"{source.name}: the loss of {source.names[column]!r} in row {k * source.block_rows + row} "
+                f"(counted from 0) is beyond what float64 holds, for the prediction "
+                f"{block.predictions[row, column]:g}: leave that configuration out, or rescale the target."
+            )
+        largest = max(largest, greatest)
+    return largest
+
+
+def losses_of(reading: Reading, block: Block) -> NDArray[Any]:
+    """(n, C): numbers, or booleans where a loss is 0 or 1."""
+    inner = _inner(reading)
+    assert isinstance(inner, OfRowLosses), "check_summable says so"
+    return inner.losses(block.truth, reading.of(block))
+
+
+def _inner(reading: Reading) -> Any:
+    return reading.metric.metric if isinstance(reading.metric, Signed) else reading.metric
+
+
+def typical_loss(losses: NDArray[Any]) -> float:
+    """Of some rows: the least over configurations of the median of the losses above 0; 0 where none are."""
+    medians = [float(np.median(column[column > 0])) for column in losses.T if (column > 0).any()]
+    return min(medians, default=0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class WholeSums:
+    """A ``Plan``: sums of losses, and of counts, as whole numbers in two halves of 32 and 31 bits and a sign.
+
+    Attributes
+    ----------
+    reading : Reading
+    grid : Grid
+    n_configurations : int
+    """
+
+    reading: Reading
+    grid: Grid
+    n_configurations: int
+    lanes: int = 4096
+    together: int = 256
+
+    def prepared(self, block: Block) -> NDArray[Any]:
+        """(n, numbers C + 1): losses as whole numbers, and a one, whose sum is the weight."""
+        losses = losses_of(self.reading, block)
+        if losses.dtype.kind == "b":  # PIECE * 255 of them fit float32
+            return np.concatenate([losses, np.ones((len(losses), 1), dtype=bool)], axis=1).astype(np.float32)
+        return np.concatenate([self.grid.counted(losses), np.ones((len(losses), 1))], axis=1)
+
+    def zeros(self, lanes: int) -> NDArray[np.int64]:
+        """(2 halves, 2, lanes, numbers C + 1): in the bag and out of it."""
+        return np.zeros((2, 2, lanes, self.grid.numbers * self.n_configurations + 1), dtype=np.int64)
+
+    def add(
+        self, total: NDArray[np.int64], lanes: slice, counts: NDArray[np.uint8], prepared: NDArray[Any]
+    ) -> None:
+        sums = whole_sums(counts, prepared)
+        total[0, :, lanes] += sums >> HALF_WORD
+        total[1, :, lanes] += sums & ((1 << HALF_WORD) - 1)
+
+    def outcome(self, total: NDArray[np.int64]) -> Outcome:
+        (in_bag, _), (out_of_bag, weight) = (self._of_lanes(total[:, side]) for side in (0, 1))
+        chosen = self._best(in_bag)
+        scores = [self._score(out_of_bag[b, j], weight[b]) for b, j in enumerate(chosen.tolist())]
+        defined = weight > 0
+        return Outcome(chosen, np.array(scores), defined, np.zeros(len(chosen)), np.ones(len(chosen), dtype=bool))
+
+    def observed(self, total: NDArray[np.int64]) -> Observed:
+        sums, weight = self._of_lanes(total[:, 0])
+        scores = np.array([self._score(one, weight[0]) for one in sums[0]])
+        return Observed(scores, int(self._best(sums)[0]), np.zeros(len(scores)))
+
+    def _of_lanes(self, total: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Python's integers: sums (L, C) in finest steps, and weights (L,)."""
+        words = total[0].astype(object) * (1 << HALF_WORD) + total[1].astype(object)
+        shape = len(words), self.grid.numbers, self.n_configurations
+        sums = 0
+        for number in np.moveaxis(words[:, :-1].reshape(shape), 1, 0):
+            sums = sums * (1 << BITS) + number
+        return np.asarray(sums), words[:, -1]
+
+    def _best(self, sums: NDArray[Any]) -> NDArray[np.intp]:
+        metric, inner = self.reading.metric, _inner(self.reading)
+        falls = (inner.finish is Finish.COMPLEMENT) != (getattr(metric, "sign", 1) < 0)  # as the loss rises
+        return sums.argmin(axis=1) if falls == metric.greater_is_better else sums.argmax(axis=1)
+
+    def _score(self, total: int, weight: int) -> float:
+        """The metric from a sum in finest steps, in its own units; divided once, and so rounded once."""
+        if not weight:
+            return float("nan")
+        inner, finest = _inner(self.reading), self.grid.finest
+        if inner.finish is Finish.COMPLEMENT:
+            total = (weight << -finest) - total
+        mean = ldexp_quotient(total, weight, finest)
+        value = sqrt(mean) if inner.finish is Finish.ROOT else mean
+        return value if getattr(self.reading.metric, "sign", 1) > 0 else 0.0 - value
+
+
+def ldexp_quotient(numerator: int, denominator: int, exponent: int) -> float:
+    """``numerator / denominator * 2**exponent``, rounded once.
+
+    Examples
+    --------
+    >>> ldexp_quotient(3, 4, -1), ldexp_quotient(1, 3, 2) == 4 / 3
+    (0.375, True)
+    """
+    if exponent < 0:
+        return numerator / (denominator << -exponent)
+    return (numerator << exponent) / denominator
+
+
+def whole_sums(counts: NDArray[np.uint8], numbers: NDArray[Any]) -> NDArray[np.int64]:
+    """Sums of whole numbers (n, M), the last of them 1, over rows drawn ``counts`` (L, n) times and rows not drawn.
+
+    Returns
+    -------
+    ndarray of shape (2, L, M)
+        In the bag and out of it, exact.
+
+    Examples
+    --------
+    >>> numbers = np.array([[5.0, 1.0], [7.0, 1.0], [2.0**41, 1.0]])
+    >>> whole_sums(np.array([[3, 0, 0]], dtype=np.uint8), numbers).tolist()
+    [[[15, 3]], [[2199023255559, 2]]]
+    """
+    n_lanes, n_rows = counts.shape
+    sums = np.zeros((2 * n_lanes, numbers.shape[1]), dtype=np.int64)
+    both = np.empty((2 * n_lanes, min(PIECE, n_rows)), dtype=numbers.dtype)
+    for first in range(0, n_rows, PIECE):
+        rows = slice(first, first + PIECE)
+        piece = both[:, : len(numbers[rows])]
+        piece[:n_lanes] = counts[:, rows]
+        piece[n_lanes:] = counts[:, rows] == 0
+        product = piece @ numbers[rows]
+        if product[:, -1].max(initial=0) > MOST and numbers.dtype != np.float32:
+            product = piece.astype(np.int64) @ numbers[rows].astype(np.int64)
+        sums += product.astype(np.int64)
+    return sums.reshape(2, n_lanes, -1)
