@@ -5,8 +5,8 @@
 Ours is the whole job, ``heldout.estimate(..., metric="concordance_index")``: read the target and the risks, sort,
 draw, select in the bag, score out of it, interval. The peer only scores every column on the drawn rows by
 ``sksurv.metrics.concordance_index_censored``, and no selection is charged to it; some calls on several draws are
-timed in each round and scaled up to all of them. Both alternate in one process; figures are medians of processor time
-and of its ratios in one round. Needs scikit-survival.
+timed in each round and scaled up to all of them. Both alternate in one process; figures are medians of processor
+time and of its ratios in one round. Needs scikit-survival.
 """
 
 from __future__ import annotations

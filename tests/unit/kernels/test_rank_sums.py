@@ -159,3 +159,20 @@ def test_what_cannot_be_ranked_is_refused(kernels: ModuleType) -> None:
             sums.selected(ones, np.array([column]))
     with pytest.raises(ValueError, match="one column a weighting"):
         sums.selected(ones, np.array([0, 0]))
+
+
+@pytest.mark.parametrize("weighting", ["counts", "weights"])
+def test_programs_that_are_not_kept_give_the_same_sums(
+    kernels: ModuleType, weighting: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(5)
+    y, scores = rng.random(50) < 0.4, np.round(rng.normal(size=(50, 6)), 1)
+    counts = rng.integers(0, 4, size=(150, 50), dtype=np.uint8)
+    weightings = counts if weighting == "counts" else counts * rng.random(50)
+    columns = rng.integers(0, 6, size=150)
+    kept = kernels.RankSums(scores, y, ~y)
+    for most_steps in (0, 20):  # none, and those of the first column or two
+        monkeypatch.setattr(kernels, "MOST_STEPS", most_steps, raising=False)  # NumPy has no programs
+        again = kernels.RankSums(scores, y, ~y)
+        np.testing.assert_array_equal(again.all(weightings), kept.all(weightings))
+        np.testing.assert_array_equal(again.selected(weightings, columns), kept.selected(weightings, columns))
