@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from heldout.estimates.intervals import order_statistic
 from heldout.estimates.second_part import SecondPart
-from heldout.estimates.tilting import Tilting, bootstraps, concluded, infeasible, tilt
+from heldout.estimates.tilting import Tilting, bootstraps, concluded, infeasible, instead_of, tilt
 from heldout.estimates.two_part import Bound, Tails, no_bound
 from heldout.selection.ties import tie_exactly
+from heldout.wording import Flag
 
 Floats = NDArray[np.float64]
 
@@ -39,8 +40,11 @@ class MABT(Tilting):
     the observed t₀; the bound is the share under the τ with p(τ) = α. Finalists that agree cost little, where
     Šidák's correction counts all as strangers.
 
-    M is a step function, so p(τ) ≤ α means that F(t₀) reaches the (1 - α) quantile of the row maxima. Where that is
-    the highest rank itself, as with near-perfect finalists, whose bootstraps tie at 1, there is no such τ: NaN.
+    M is a step function, so that p(τ) may pass α in a step; the conservative side is taken, on which F(t₀)
+    reaches the (1 - α) quantile of the row maxima. Where more than α of the bootstraps tie for the highest rank, as
+    with near-perfect finalists whose bootstraps are often perfect, p(τ) steps over α to 0: the bound is more
+    conservative than its level there, and flagged. Where no τ will do (the final is perfect) there is no bound:
+    NaN. A single finalist has nothing to pay for, and is tilted as by ``Tilting``.
     """
 
     candidates: Literal["best"] | float = 0.1
@@ -52,12 +56,19 @@ class MABT(Tilting):
 
     def _bound(self, second: SecondPart, tails: Tails) -> Bound:
         assert tails.below is not None, "unfit says so"
+        if second.n_finalists == 1:
+            return super()._bound(second, tails)
         drawn = bootstraps(second)
         shares, observed = tie_exactly(drawn.shares), tie_exactly(second.observed)[second.final]
         total = len(shares)
-        needed = order_statistic(np.sort(highest_ranks(shares)), 1 - tails.below)
-        if needed >= total / (total + 1):
-            return no_bound(infeasible(second))
+        highest = np.sort(highest_ranks(shares))
+        needed = order_statistic(highest, 1 - tails.below)
         exceeds = np.where(shares[:, second.final] > observed, 1.0, 0.0)
         found = tilt(drawn.influence, exceeds, 1 - needed)
-        return concluded(second, found) if found else no_bound(infeasible(second))
+        if found is None:
+            return no_bound(infeasible(second))
+        bound = concluded(second, found)
+        if needed < total / (total + 1):
+            return bound
+        tied = Flag.TIED_FINALISTS.filled(share=float(np.mean(highest == needed)), instead=instead_of(second))
+        return bound._replace(flags={**bound.flags, Flag.TIED_FINALISTS: tied})

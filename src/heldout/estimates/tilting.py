@@ -199,9 +199,14 @@ class Tilting(TwoPart):
 
 def infeasible(second: SecondPart) -> str:
     """Why there is no tilt, and what else there is."""
-    area = second.reading.share is Share.AUC
-    name, instead = ("an AUC", "delong") if area else ("an accuracy", "wilson")
+    name = "an AUC" if second.reading.share is Share.AUC else "an accuracy"
     return (
         f"no tilting of {second.settings.n_bootstraps} bootstraps reaches the level from {name} of "
-        f"{second.value:.4g} (too near to 1, or without spread); method '{instead}' may, or more bootstraps"
+        f"{second.value:.4g} (too near to 1, or without spread); method '{instead_of(second)}' may, or more "
+        "bootstraps"
     )
+
+
+def instead_of(second: SecondPart) -> str:
+    """The closed form for the same share."""
+    return "delong" if second.reading.share is Share.AUC else "wilson"

@@ -147,6 +147,12 @@ class Flag(StrEnum):
         "The bound weighs {total} bootstraps so unevenly that it rests on about {effective:.0f}, and moves with "
         "the seed; n_bootstraps=10000 or more steadies it.",
     )
+    TIED_FINALISTS = (
+        "tied_finalists",
+        "In {share:.0%} of the bootstraps a finalist reaches the best score that it has in any, so that the price "
+        "of choosing among them is set at its highest: the bound is more conservative than its level; method "
+        "'{instead}' may be tighter.",
+    )
     DISTANCE_TO_BEST = (
         "distance_to_best",
         "Taken as one development set: with probability {level:g} all {total} configurations are as near to their "

@@ -8,6 +8,8 @@ import pytest
 import heldout as ho
 from heldout.estimates import MABT, Tilting
 from heldout.estimates.mabt import highest_ranks
+from heldout.estimates.two_part import split
+from heldout.task import truth_of
 
 
 def bound(y, predictions, metric="roc_auc", **asked):
@@ -28,7 +30,7 @@ def test_finalists_that_agree_cost_nothing_and_strangers_cost_what_sidak_says():
     one = rng.normal(y * 1.0)[:, None]
     alone = bound(y, one, method=MABT(candidates=1.0))
     twins = bound(y, np.repeat(one, 10, axis=1), method=MABT(candidates=1.0))
-    assert twins.interval.low == alone.interval.low
+    assert twins.interval.low == pytest.approx(alone.interval.low, abs=0.005)  # that one counts ties half
     strangers = rng.normal(y[:, None] * 1.0, size=(800, 10))
     adjusted = bound(y, strangers, method=MABT(candidates=1.0))
     sidak = bound(y, strangers, method=Tilting(candidates=1.0))
@@ -38,14 +40,14 @@ def test_finalists_that_agree_cost_nothing_and_strangers_cost_what_sidak_says():
     assert adjusted.interval.low < unpaid.interval.low
 
 
-def test_a_single_finalist_is_tilting_but_for_ties():
+def test_a_single_finalist_is_tilted():
     rng = np.random.default_rng(5)
     y = np.resize([0, 1], 300)
     scores = rng.normal(y[:, None] * 1.0, size=(300, 6))
     alone = bound(y, scores, method=MABT(candidates="best"))
     plain = bound(y, scores, method=Tilting())
     assert alone.selected == plain.selected
-    assert alone.interval.low == pytest.approx(plain.interval.low, abs=0.005)
+    assert alone.interval.low == plain.interval.low
 
 
 def test_a_tenth_goes_on_by_default():
@@ -56,21 +58,38 @@ def test_a_tenth_goes_on_by_default():
     assert found.interval.low < found.value < found.interval.high == 1
 
 
-@pytest.mark.parametrize("metric", ["roc_auc", "accuracy"])
-def test_near_perfect_finalists_have_no_bound(metric):
-    """One wrong row (pair): more than a twentieth of the bootstraps are perfect and tie for the highest rank."""
+def near_perfect(metric, wrong):
+    """Three finalists with a wrong row (pair) each, or none."""
     y = np.resize([0, 1], 100)
-    if metric == "accuracy":
-        predictions = np.repeat(y[:, None], 3, axis=1)
-        predictions[[4, 5, 6], [0, 1, 2]] ^= 1
-    else:
-        predictions = np.repeat(y[:, None] * 4.0 - 1, 3, axis=1)
-        predictions[[4, 6, 8], [0, 1, 2]] = 5.0
-    other = {"accuracy": "wilson", "roc_auc": "delong"}[metric]
-    with pytest.warns(ho.HeldoutWarning, match=f"too near to 1.*method '{other}' may, or more bootstraps"):
+    predictions = np.repeat(y[:, None], 3, axis=1) * (1 if metric == "accuracy" else 4.0)
+    rows = {"accuracy": [4, 5, 6], "roc_auc": [4, 6, 10]}[metric]
+    if wrong:
+        predictions[rows, [0, 1, 2]] = 1 - y[rows] if metric == "accuracy" else 5.0
+    return y, predictions - (0 if metric == "accuracy" else 1)
+
+
+OTHER = {"accuracy": "wilson", "roc_auc": "delong"}
+
+
+@pytest.mark.parametrize("metric", OTHER)
+def test_perfect_finalists_have_no_bound(metric):
+    y, predictions = near_perfect(metric, wrong=False)
+    with pytest.warns(ho.HeldoutWarning, match=f"too near to 1.*method '{OTHER[metric]}' may, or more bootstraps"):
         found = bound(y, predictions, metric=metric, method=MABT(candidates=1.0, evaluation_share=0.9))
-    assert np.isnan(found.interval.low) and 0.9 < found.value <= 1
+    assert np.isnan(found.interval.low) and found.value == 1
     assert found.flags["no_bound"].startswith("No bound: ")
+
+
+@pytest.mark.parametrize("metric", OTHER)
+def test_near_perfect_finalists_pay_the_highest_price_and_are_flagged(metric):
+    """One wrong row (pair) each: more than a twentieth of the bootstraps are perfect, and tie for the top."""
+    y, predictions = near_perfect(metric, wrong=True)
+    rows = split(truth_of(y), 0.9, 0).second
+    assert np.isin([4, 5, 6] if metric == "accuracy" else [4, 6, 10], rows).all()
+    found = bound(y, predictions, metric=metric, method=MABT(candidates=1.0, evaluation_share=0.9))
+    sidak = bound(y, predictions, metric=metric, method=Tilting(candidates=1.0, evaluation_share=0.9))
+    assert f"method '{OTHER[metric]}' may be tighter" in found.flags["tied_finalists"]
+    assert 0.5 < found.interval.low < sidak.interval.low < found.value < 1
 
 
 def test_a_configuration_named_beforehand_needs_no_adjustment():
