@@ -4,7 +4,8 @@
 
 Ours is all of ``heldout.estimate(..., method="mabt")``: read and check the matrix, split the rows, send the best
 tenth on, bootstrap the second part, rank, tilt, bound. The peer only scores the finalists on the drawn rows, by a
-loop over scikit-learn's function (a part of the bootstraps a round, scaled up). Processor time, medians over rounds.
+loop over scikit-learn's function (a part of the bootstraps a round, scaled up). Processor time, medians over
+rounds.
 """
 
 from __future__ import annotations
