@@ -8,9 +8,13 @@ from sklearn.metrics import accuracy_score, get_scorer, get_scorer_names, make_s
 
 import heldout.metrics as metrics
 from heldout.errors import InputError
+from heldout.metrics.agreement import CohenKappa
 from heldout.metrics.base import Metric
-from heldout.metrics.classification import Accuracy, Brier
+from heldout.metrics.classification import Accuracy, Brier, FScore
 from heldout.metrics.named import DECLARED, METRICS, all_names, check_fits, metric_named
+from heldout.metrics.operating_points import PartialRocAuc, SensitivityAtSpecificity
+from heldout.metrics.regression import PinballLoss
+from heldout.metrics.signed import Signed
 from heldout.task import truth_of
 
 
@@ -50,6 +54,50 @@ def test_every_declaration_is_a_metric_with_a_name_of_its_own() -> None:
 def test_names_of_scorers_and_of_functions(name: str, canonical: str, greater: bool) -> None:
     metric = metric_named(name)
     assert (metric.name, metric.greater_is_better) == (canonical, greater)
+
+
+@pytest.mark.parametrize(
+    ("name", "metric"),
+    [
+        ("f2", FScore(beta=2.0)),
+        ("f0.5_macro", FScore("macro", beta=0.5)),
+        ("fbeta_score(beta=2)", FScore(beta=2)),
+        ("fbeta_score(beta=2, average='macro')", FScore("macro", beta=2)),
+        ("f1(pos_label='ill')", FScore(pos_label="ill")),
+        ("sensitivity_at_specificity(specificity=0.8)", SensitivityAtSpecificity(0.8)),
+        ("partial_roc_auc(max_fpr=0.2, standardized=False)", PartialRocAuc(0.2, standardized=False)),
+        ("mean_pinball_loss(alpha=0.9)", PinballLoss(0.9)),
+        ("neg_mean_pinball_loss(alpha=0.9)", Signed(PinballLoss(0.9), -1)),
+        ("accuracy()", Accuracy()),
+        ("cohen_kappa_score(weights='linear')", CohenKappa("linear")),
+    ],
+)
+def test_a_name_may_say_its_parameters(name: str, metric: Metric) -> None:
+    assert metric_named(name) == metric
+    assert metric_named(metric.name) == (metric if "ill" not in name else FScore())
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("fbeta_score", r"needs its beta: write 'f2' or 'fbeta_score\(beta=2\)', or pass ho\.metrics\.FScore"),
+        ("fbeta_score(beta=-1)", "beta must be a finite number of at least 0, got -1"),
+        ("accuracy(normalize=False)", "'accuracy' has no parameter 'normalize'; it takes no parameters"),
+        ("neg_mean_pinball_loss(sign=1)", "'neg_mean_pinball_loss' has no parameter 'sign'; it has alpha"),
+        ("roc_auc(responses='x')", "has no parameter 'responses'"),
+        ("f1(average='mean')", "average must be one of 'binary', 'macro', 'micro', 'weighted', got 'mean'"),
+        ("roc_auc_ovr(average='mean')", "average must be one of 'macro', 'weighted'"),
+        ("roc_auc_ovo(average='mean')", "average must be one of 'macro', 'weighted'"),
+        ("brier_score(scale_by_half='yes')", "scale_by_half must be one of True, False, 'auto', got 'yes'"),
+        ("mean_pinball_loss(0.9)", "must be a known name"),
+        ("mean_pinball_loss(alpha=open('x'))", "must be a known name"),
+        ("mean_pinball_loss(alpha=0.9", "must be a known name"),
+        ("nonsense(alpha=0.9)", "must be a known name"),
+    ],
+)
+def test_parameters_that_will_not_do_have_their_sentence(name: str, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        metric_named(name)
 
 
 def test_a_neg_name_is_the_negative_of_the_loss() -> None:
