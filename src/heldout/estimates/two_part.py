@@ -210,7 +210,7 @@ class TwoPart:
             selected=selected,
             flags=flags,
             provenance={
-                "quantity": wording.QUANTITY_TWO_PART if len(parts.first) else wording.QUANTITY_NAMED,
+                "quantity": _quantity(parts, second),
                 "evaluation_share": self.evaluation_share,
                 "candidates": self.candidates,
                 "n_rows_choosing": len(parts.first),
@@ -363,6 +363,12 @@ def _tails(tail: float, alternative: Alternative) -> Tails:
 
 def _is_share(number: Any) -> bool:
     return isinstance(number, float | int | np.floating) and not isinstance(number, bool) and bool(0 < number <= 1)
+
+
+def _quantity(parts: Parts, second: SecondPart) -> str:
+    if not len(parts.first):
+        return wording.QUANTITY_NAMED
+    return wording.QUANTITY_TWO_PART if second.n_finalists == 1 else wording.QUANTITY_FINALISTS
 
 
 def _listed(shares: frozenset[Share]) -> str:

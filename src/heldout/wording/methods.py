@@ -32,7 +32,11 @@ QUANTITY_WMC = (
 )
 QUANTITY_TWO_PART = (
     "the performance on new rows, given these training sets, of the configuration that was chosen without the rows "
-    "it is scored on (of several finalists, that were chosen without them)"
+    "it is scored on"
+)
+QUANTITY_FINALISTS = (
+    "the performance on new rows, given these training sets, of the best of several finalists that were chosen "
+    "without the rows they are scored on"
 )
 QUANTITY_NAMED = (
     "the performance on new rows, given these training sets, of the configuration that was named beforehand"

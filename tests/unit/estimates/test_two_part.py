@@ -292,3 +292,55 @@ def test_the_same_for_any_number_of_threads(name):
     one = ho.estimate(y, scores, n_jobs=1, **asked)
     three = ho.estimate(y, scores, n_jobs=3, **asked)
     assert one.to_dict() == three.to_dict()
+
+
+def searched(**asked):
+    from sklearn.datasets import make_classification
+    from sklearn.neighbors import KNeighborsClassifier
+
+    X, y = make_classification(200, 8, flip_y=0.1, random_state=3)
+    grid = {"n_neighbors": [1, 5, 9, 15, 25, 35]}
+    return ho.HeldOutSearchCV(KNeighborsClassifier(), grid, random_state=0, **asked).fit(X, y)
+
+
+def test_a_search_is_bounded_by_its_own_predictions():
+    search = searched(method="delong", scoring="roc_auc")
+    found, means = search.estimate_, search.cv_results_["mean_test_score"]
+    assert found.provenance["n_rows_choosing"] == 150 and found.interval.low < found.value < found.interval.high
+    assert found.uncorrected == pytest.approx(means[found.selected], abs=1e-12)  # its own aggregate, on all rows
+    assert ("other_configuration" in found.flags) == (found.selected != search.best_index_)
+
+
+def test_a_search_may_bound_what_was_named_before_it():
+    named = DeLong(evaluation_share=1.0, configuration=0)
+    search = searched(method=named, scoring="roc_auc")
+    assert search.best_index_ != 0 == search.estimate_.selected
+    assert "named beforehand" in search.estimate_.flags["other_configuration"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        ({"method": "tilting", "scoring": "roc_auc"}, "it needs alternative='greater', got 'two-sided'"),
+        ({"method": "delong", "scoring": "f1"}, "it bounds roc_auc of two classes, and this is f1"),
+        ({"method": "hoeffding", "scoring": "neg_log_loss"}, "ranges from -inf to -?0"),
+    ],
+    ids=["two-sided", "metric", "unbounded"],
+)
+def test_a_search_refuses_before_it_fits(asked, reason, monkeypatch):
+    from sklearn.neighbors import KNeighborsClassifier
+
+    def fit(self, X, y):
+        raise AssertionError("nothing may be fitted")
+
+    monkeypatch.setattr(KNeighborsClassifier, "fit", fit)
+    with pytest.raises(ho.InputError, match=reason):
+        searched(**asked)
+
+
+def test_a_search_without_a_bound_warns():
+    from sklearn.model_selection import ShuffleSplit
+
+    with pytest.warns(ho.HeldoutWarning, match="No bound"):
+        search = searched(method="delong", scoring="roc_auc", cv=ShuffleSplit(1, test_size=0.06, random_state=0))
+    assert "no_bound" in search.estimate_.flags
