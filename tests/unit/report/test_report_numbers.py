@@ -7,7 +7,7 @@ import pytest
 
 from heldout.estimates.types import Estimate, Interval
 from heldout.report.numbers import decimals_for, plain, scale_of
-from heldout.wording import in_sentence, number_text
+from heldout.wording import direction_sentence, in_sentence, metric_words, number_text
 
 
 def estimate(value: float, low: float, high: float, optimism: float) -> Estimate:
@@ -76,3 +76,17 @@ def test_parameters_say_nothing_of_addresses() -> None:
     assert plain(np.float64(0.5)) == "0.5"
     assert plain("rbf") == "rbf"
     assert len(plain("x" * 1000)) == 300
+
+
+def test_parameters_stand_behind_a_metric_s_name() -> None:
+    title, definition = metric_words("neg_mean_pinball_loss(alpha=0.9)")
+    assert title == "Mean pinball loss (alpha=0.9)"
+    assert definition == metric_words("mean_pinball_loss")[1]
+    assert metric_words("my_cost(x=1)") == ("my cost (x=1)", "")
+
+
+def test_a_metric_that_is_best_at_one_value_has_no_better_direction() -> None:
+    assert direction_sentence(True, scale_of("calibration_slope", True, ideal=1.0).ideal) == (
+        "1 is best; neither direction is."
+    )
+    assert direction_sentence(True, scale_of("roc_auc", True).ideal) == "Higher is better."
