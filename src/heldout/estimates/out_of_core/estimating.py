@@ -162,7 +162,7 @@ def _estimate(
         matrix=None,
         fold_scores=None,
         n_rows_used=source.n_rows,
-        provenance=_provenance(source, reading, settings, survey, summed),
+        provenance=_provenance(source, reading, settings, survey),
     )
     flags = flags_of_draws(
         evidence, total=settings.n_bootstraps, undefined=0, redraws=summed.redraws, needs=reading.metric.needs
@@ -185,6 +185,7 @@ def _estimate(
         distribution=outcome.scores,
         flags=flags,
         selection_frequency=_frequencies(outcome.chosen, len(source.names)),
+        provenance=_provenance_of_sums(source, settings, summed),
     )
 
 
@@ -193,15 +194,11 @@ def _frequencies(chosen: NDArray[np.intp], n_configurations: int) -> NDArray[np.
     return shares
 
 
-def _provenance(
-    source: BlockSource, reading: Reading, settings: Settings, survey: Survey, summed: _Summed
-) -> dict[str, Any]:
+def _provenance(source: BlockSource, reading: Reading, settings: Settings, survey: Survey) -> dict[str, Any]:
     truth = survey.sample.truth
     n_configurations = len(source.names)
-    plan, observed = summed.plan, summed.observed
     return {
         **settings_provenance(settings),
-        "quantity": wording.QUANTITY_BBC,
         "task": str(truth.kind),
         "pos_label": truth.pos_label,
         "aggregate": "pooled",
@@ -214,10 +211,16 @@ def _provenance(
         "training_rows": None,
         "grouped": False,
         "weighted": False,
+        "response": str(reading.response),
+    }
+
+
+def _provenance_of_sums(source: BlockSource, settings: Settings, summed: _Summed) -> dict[str, Any]:
+    plan, observed = summed.plan, summed.observed
+    return {
+        "quantity": wording.QUANTITY_BBC,
         "n_bootstraps": settings.n_bootstraps,
         "redrawn": summed.redraws,
-        "out_of_core": True,
-        "response": str(reading.response),
         "block_rows": source.block_rows,
         "n_blocks": -(-source.n_rows // source.block_rows),
         "n_bins": plan.n_bins if isinstance(plan, BinnedAreas) else None,

@@ -27,8 +27,8 @@ MOST = 2048
 """Draws of a piece's rows that float64 has room for; more (in no bootstrap that was ever drawn) take integers."""
 BITS = 52 - 11
 """Of a whole number that stands for a loss; MOST of them fit float64."""
-FINE = 24
-"""Bits that the typical loss has at least."""
+FINE = 32
+"""Bits that the typical loss has at least: rounding one moves it by 1e-10 of the typical loss at most."""
 LEAST_EXPONENT = -1074
 HALF_WORD = 32
 
@@ -73,7 +73,7 @@ def grid_for(largest: float, typical: float) -> Grid:
     Examples
     --------
     >>> grid_for(1.0, 0.1), grid_for(1e30, 0.1)
-    (Grid(exponent=-40, numbers=1), Grid(exponent=59, numbers=3))
+    (Grid(exponent=-40, numbers=1), Grid(exponent=59, numbers=4))
     """
     exponent = int(np.frexp(largest)[1]) - BITS
     wanted = int(np.frexp(typical or largest)[1]) - FINE
