@@ -106,7 +106,6 @@ def ask(
     measured = check_fits(named, truth)
     rule = rule_of(selection)
     selected_on = _selected_on(rule, measured, truth)
-    refuse_labels(rule, predictions, response)
     read = [measured, *(metric for metric in selected_on.values() if metric is not measured)]
     held = _held_out(truth, predictions, read, rule, response, threshold, folds)
     question = Question(
@@ -198,6 +197,7 @@ def _held_out(
     check_settings(response, threshold)
     threshold = _threshold_of_reading(rule, metrics, threshold)
     standing = [read_as(rule, metric, truth) for metric in metrics]
+    refuse_labels(rule, predictions, response)
     if isinstance(predictions, HeldOutPredictions):
         for metric in standing:
             predictions = checked_held_out(
