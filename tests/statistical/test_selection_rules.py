@@ -1,9 +1,9 @@
 """What choosing costs under each rule, where the truth is known: bbc takes it out, the uncorrected score does not.
 
 Of configurations that know nothing, whatever is chosen is worth .5: any average of them has an area under the curve
-of .5, and any threshold an accuracy of .5 where both classes are equally likely. Rows out of the bag took no part in
-the choice, so the expectation of bbc is exactly that. Of configurations that know something, the truth of what was
-chosen is measured on 4000 new rows.
+of .5, and any threshold an accuracy of .5 where both classes are equally likely. Rows out of the bag took no part
+in the choice, so the expectation of bbc is exactly that. Of configurations that know something, the truth of what
+was chosen is measured on 4000 new rows.
 
 A test fails when a mean leaves its bound by more than four of its own standard errors, which happens by chance in
 less than 1 of 10 000 runs.
