@@ -146,6 +146,7 @@ def _ask(wanted: Options, reading: Reading) -> Asked:
         sample_weight=reading.sample_weight,
         aggregate=cast("Aggregate", told(wanted.aggregate, "aggregate", "pooled")),
         selection=wanted.selection,
+        threshold=reading.threshold,
         n_bootstraps=told(wanted.n_bootstraps, "n_bootstraps", 1000),
         confidence_level=told(wanted.confidence_level, "confidence_level", 0.95),
         alternative=cast("Alternative", wanted.alternative),

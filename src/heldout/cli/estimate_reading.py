@@ -33,6 +33,8 @@ class Reading:
     held : HeldOutPredictions
     metric : str
     groups, sample_weight : ndarray of shape (N,) or None
+    threshold : float or None
+        Where the average of an ensemble is cut, which is done after it was made.
     """
 
     table: Table
@@ -42,6 +44,7 @@ class Reading:
     metric: str
     groups: NDArray[Any] | None
     sample_weight: NDArray[Any] | None
+    threshold: float | None = None
 
 
 def read(wanted: Options, console: Console) -> Reading:
@@ -56,6 +59,8 @@ def read(wanted: Options, console: Console) -> Reading:
     from heldout.adapters.table_predictions_classes import heads_of, held_out
     from heldout.adapters.tables import read_table
     from heldout.cli.estimate_methods import check_names
+    from heldout.estimates.readings import read_as, threshold_of_reading
+    from heldout.selection import rule_of
 
     check_names(wanted)
     table = read_table(wanted.file)
@@ -77,11 +82,13 @@ def read(wanted: Options, console: Console) -> Reading:
             f"--response {wanted.response}: {table.name} was written by heldout and says itself what its "
             "predictions are; leave the option out."
         )
-    held = held_out(
-        found, heads, truth, metric, response=cast("ResponseName", wanted.response), threshold=wanted.threshold
-    )
+    rule = rule_of(wanted.selection)
+    response = cast("ResponseName", wanted.response)
+    threshold = threshold_of_reading(rule, [metric], wanted.threshold)
+    held = held_out(found, heads, truth, read_as(rule, metric, truth), response=response, threshold=threshold)
     console.say(_what_was_read(table, truth, found, held))
-    return Reading(table, found.y_true, truth, held, metric.name, found.groups, found.sample_weight)
+    afterwards = wanted.threshold if threshold is None else None
+    return Reading(table, found.y_true, truth, held, metric.name, found.groups, found.sample_weight, afterwards)
 
 
 def _predictions(table: Table, wanted: Options) -> TablePredictions:

@@ -16,7 +16,7 @@ from heldout.estimates.base import Evidence, Method, Settings
 from heldout.estimates.from_arrays import checked_held_out, read_predictions
 from heldout.estimates.gather import AGGREGATES, Aggregate, Question, gather
 from heldout.estimates.intervals import check_interval_settings
-from heldout.estimates.readings import read_as, refuse_labels
+from heldout.estimates.readings import read_as, refuse_labels, threshold_of_reading
 from heldout.estimates.responses import ResponseName, check_settings
 from heldout.estimates.types import Alternative, Estimate
 from heldout.kernels.blocks import effective_threads
@@ -195,7 +195,7 @@ def _held_out(
 ) -> HeldOutPredictions:
     """Predictions in every response that some metric reads."""
     check_settings(response, threshold)
-    threshold = _threshold_of_reading(rule, metrics, threshold)
+    threshold = threshold_of_reading(rule, metrics, threshold)
     standing = [read_as(rule, metric, truth) for metric in metrics]
     refuse_labels(rule, predictions, response)
     if isinstance(predictions, HeldOutPredictions):
@@ -220,17 +220,6 @@ def _held_out(
     responses = {kind: array for each in held for kind, array in each.responses.items()}
     failed = {column: why for each in held for column, why in each.failed.items()}
     return replace(held[0], responses=responses, failed=failed)
-
-
-def _threshold_of_reading(rule: Rule, metrics: Sequence[Metric], threshold: float | None) -> float | None:
-    """Where predictions are cut as they are read: those that are averaged are cut afterwards."""
-    if threshold is not None and isinstance(rule, Threshold):
-        raise InputError(
-            f"threshold={threshold} says where to cut, and selection='{rule.name}' tunes just that; leave one out "
-            f"(or try a few: ho.selection.Threshold(grid=[{threshold}, ...]))."
-        )
-    averaged = isinstance(rule, WeightRule) and any(Response.LABELS in metric.responses for metric in metrics)
-    return None if averaged else threshold
 
 
 def _threads(n_jobs: Any) -> int:

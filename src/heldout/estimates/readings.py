@@ -7,6 +7,7 @@ configurations, ask a metric what it reads: ``AsRead`` stands there for the rule
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,6 +101,23 @@ def read_as(rule: Rule, metric: Metric, truth: Truth) -> Metric:
         f"selection='{rule.name}' averages predictions, and {metric.name} reads {' or '.join(metric.responses)}, "
         "which of different models are on no common scale; use a metric of probabilities or of predicted values."
     )
+
+
+def threshold_of_reading(rule: Rule, metrics: Sequence[Metric], threshold: float | None) -> float | None:
+    """Where predictions are cut as they are read: those that are averaged are cut afterwards.
+
+    Raises
+    ------
+    InputError
+        When a threshold is given and tuned.
+    """
+    if threshold is not None and isinstance(rule, Threshold):
+        raise InputError(
+            f"threshold={threshold} says where to cut, and selection='{rule.name}' tunes just that; leave one out "
+            f"(or try a few: ho.selection.Threshold(grid=[{threshold}, ...]))."
+        )
+    averaged = isinstance(rule, WeightRule) and any(Response.LABELS in metric.responses for metric in metrics)
+    return None if averaged else threshold
 
 
 def refuse_labels(rule: Rule, predictions: Any, response: str) -> None:
