@@ -110,7 +110,10 @@ def predictions_from_table(
     columns = {purpose: table.column(name, purpose) for purpose, name in named.items()}
     predictions = _left_over(table, [*named.values(), *exclude], exclude)
     for purpose, column in columns.items():
-        _check_complete(column, purpose)
+        if purpose == "the folds":
+            _check_held_out(column, predictions)
+        else:
+            _check_complete(column, purpose)
     weights = columns.get("the weights")
     if weights is not None:
         _check_numbers(weights, "the weights")
@@ -192,6 +195,17 @@ def _check_complete(column: Any, purpose: str) -> None:
         raise InputError(
             f"column {column.name!r} ({purpose}) has {lacking} in {counted(len(column), 'row')} (the first in row "
             f"{first}); every row needs one: fill them in, or leave these rows out."
+        )
+
+
+def _check_held_out(folds: Any, predictions: Any) -> None:
+    """A row of no fold was never held out, so that nothing can have been predicted of it."""
+    wrong = folds.isna().to_numpy() & predictions.notna().any(axis=1).to_numpy()
+    if wrong.any():
+        raise InputError(
+            f"column {folds.name!r} (the folds) has a missing value in {counted(int(wrong.sum()), 'row')} with "
+            f"predictions (the first in row {int(wrong.argmax()) + 1}); a row without a fold was not held out: "
+            "fill its fold in, or take its predictions out."
         )
 
 

@@ -61,8 +61,8 @@ def estimate(
         mean over folds always.
     selection : str, rule or callable
         How the winner is chosen, on the data and again in every bootstrap: "best", "one_standard_error", a rule of
-        ``ho.selection`` (``Within(0.01)``, ``AverageRank([...])``, ...), or a function from scores (B, C), greater =
-        better, to indices (B,). "top_k" and "greedy_ensemble" choose an average of configurations, "threshold" a
+        ``ho.selection`` (``Within(0.01)``, ``AverageRank([...])``, ...), or a function from scores (B, C), greater
+        = better, to indices (B,). "top_k" and "greedy_ensemble" choose an average of configurations, "threshold" a
         decision threshold together with the configuration; ``provenance`` then holds ``weights`` or ``threshold``.
     n_bootstraps : int
     confidence_level : float

@@ -27,14 +27,12 @@ from heldout.estimates.resampling import (
     check_matrix_drawable,
     draws_of,
     flags_of_draws,
+    map_draws,
     share_defined,
-    undrawable,
     unstratifiable,
 )
 from heldout.estimates.types import Estimate
-from heldout.kernels.blocks import map_blocks
-from heldout.kernels.draws import UndefinedDrawsError, always
-from heldout.metrics.base import quiet_if_foreign
+from heldout.kernels.draws import always
 from heldout.wording import Flag
 
 UNITS = ("rows", "folds")
@@ -147,11 +145,7 @@ class NaiveBootstrap:
             counts, redraws = draws.block(first, last)
             return Drawn(evidence.scores_of_winner(counts), redraws, share_defined(matrix.scores, counts))
 
-        try:
-            with quiet_if_foreign([evidence.metric]):
-                blocks = map_blocks(block, evidence.settings.n_bootstraps, n_threads=evidence.settings.n_threads)
-        except UndefinedDrawsError as error:
-            raise InputError(undrawable(matrix, evidence, str(error))) from error
+        blocks = map_draws(block, matrix, evidence)
         return Drawn(
             np.concatenate([each.scores for each in blocks]),
             sum(each.redraws for each in blocks),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from heldout.task import labels_text
 from heldout.wording import Flag
 
 MANY_REDRAWS = 0.05
+Result = TypeVar("Result")
 
 
 class Block(NamedTuple):
@@ -61,6 +63,17 @@ def bootstrap(matrix: Matrix, evidence: Evidence, *, stratify: bool = False) -> 
         choice = replay.choice(counts)
         return Block(choice, matrix.score(matrix.out_of_bag, choice, left_out), redraws, defined_share)
 
+    return map_draws(block, matrix, evidence)
+
+
+def map_draws(block: Callable[[int, int], Result], matrix: Matrix, evidence: Evidence) -> list[Result]:
+    """``block(first, last)`` for each block of bootstraps of the rows.
+
+    Raises
+    ------
+    InputError
+        When a bootstrap finds no draw on which the metric is defined.
+    """
     try:
         with quiet_if_foreign([matrix.out_of_bag.metric, *(score.metric for score in matrix.replay.scores)]):
             return map_blocks(block, evidence.settings.n_bootstraps, n_threads=evidence.settings.n_threads)

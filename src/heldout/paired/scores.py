@@ -11,12 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.errors import InputError
 from heldout.estimates.base import Evidence
-from heldout.estimates.resampling import check_matrix_drawable, draws_of, undrawable
-from heldout.kernels.blocks import map_blocks
-from heldout.kernels.draws import UndefinedDrawsError, out_of_bag
-from heldout.metrics.base import oriented, quiet_if_foreign
+from heldout.estimates.resampling import check_matrix_drawable, draws_of, map_draws
+from heldout.kernels.draws import out_of_bag
+from heldout.metrics.base import oriented
 from heldout.selection.base import NONE_CHOSEN
 
 Floats = NDArray[np.float64]
@@ -76,11 +74,7 @@ def paired_scores(evidence: Evidence) -> PairedScores:
         left_out = out_of_bag(counts)
         return matrix.scores.all(counts), matrix.out_of_bag.all(left_out), matrix.replay.choose(counts)
 
-    try:
-        with quiet_if_foreign([evidence.metric]):
-            blocks = map_blocks(block, evidence.settings.n_bootstraps, n_threads=evidence.settings.n_threads)
-    except UndefinedDrawsError as error:
-        raise InputError(undrawable(matrix, evidence, str(error))) from error
+    blocks = map_draws(block, matrix, evidence)
     in_bag, left_out, chosen = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     metric = evidence.metric
     return PairedScores(

@@ -56,6 +56,16 @@ def test_what_cannot_be_read_is_refused(columns: dict[str, Any], arguments: dict
         predictions_from_table(foreign(**columns), "truth", **arguments)
 
 
+def test_rows_of_no_fold_were_not_held_out() -> None:
+    held_out = np.arange(N) < 4
+    some = {name: np.where(held_out, 0.5, np.nan) for name in ("fold", "m1", "m2")}
+    found = predictions_from_table(foreign(**some), "truth", fold="fold", exclude=["site", "w"])
+    assert np.isnan(found.folds[~held_out]).all() and (found.folds[held_out] == 0.5).all()
+
+    with pytest.raises(InputError, match=r"'fold' \(the folds\) has a missing value in 8 rows with predictions"):
+        predictions_from_table(foreign(fold=some["fold"]), "truth", fold="fold", exclude=["site", "w"])
+
+
 def test_events_and_times_are_one_structured_target() -> None:
     seen = [1, 0, True, "TRUE", "false", 0.0] * 2
     found = predictions_from_table(
