@@ -13,7 +13,7 @@ from heldout import wording
 from heldout.estimates.types import Alternative, Estimate, Interval
 from heldout.kernels.reference import Weightings
 from heldout.metrics.aggregate import AggregateScore
-from heldout.metrics.base import Metric
+from heldout.metrics.base import Metric, oriented
 from heldout.selection.base import NONE_CHOSEN
 from heldout.selection.choice import Choice
 from heldout.selection.ensembles import Averages
@@ -163,6 +163,15 @@ class Evidence:
     def n_candidates(self) -> int:
         """How many configurations are in the race."""
         return len(self.candidates) if self.thresholds is None else len(np.unique(self.candidates))
+
+    @property
+    def best_columns(self) -> NDArray[np.intp]:
+        """A column for each candidate: where thresholds are tuned, the one at its best of them on all rows."""
+        if self.thresholds is None or self.matrix is None:
+            return np.arange(len(self.candidates))
+        scores = oriented(self.metric, self.matrix.scores.observed())
+        order = np.lexsort((-scores, self.candidates))  # the candidates are ascending, and stay so
+        return order[np.unique(self.candidates, return_index=True)[1]]
 
     @property
     def was_selected(self) -> bool:

@@ -77,7 +77,7 @@ def estimate_content(
             scale,
             uncorrected=estimate.uncorrected,
             winner=estimate.selected_name,
-            candidates=len(evidence.candidates),
+            candidates=evidence.n_candidates,
             rows=estimate.n_rows_used,
             folds=folds,
         ),
@@ -135,9 +135,10 @@ def _pooled(evidence: Evidence) -> Floats:
 
 
 def _over_all(scores: Floats, evidence: Evidence) -> Floats:
-    """Scores (splits, candidates) as (splits, C), NaN for those that are no candidates."""
+    """Scores (splits, columns) as (splits, C), NaN for those that are no candidates."""
     spread = np.full((len(scores), len(evidence.names)), np.nan)
-    spread[:, evidence.candidates] = scores
+    columns = evidence.best_columns
+    spread[:, evidence.candidates[columns]] = scores[:, columns]
     return spread
 
 

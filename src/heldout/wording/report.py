@@ -10,6 +10,7 @@ _CHOOSING = {
     "best": "Choosing the best of",
     "top_k": "Building an ensemble of",
     "greedy_ensemble": "Building an ensemble of",
+    "threshold": "Tuning the decision threshold of",
 }
 _AFTER = {
     "bbc": "when the choice is replayed on resampled rows",
@@ -29,9 +30,10 @@ def optimism_sentence(
     selection: str = "best",
 ) -> str:
     """What the correction means, in one sentence for a reader who knows no statistics."""
-    choice = f"{_CHOOSING.get(selection, 'Choosing among')} {candidates} configurations"
+    configurations = "1 configuration" if candidates == 1 else f"{candidates} configurations"
+    choice = f"{_CHOOSING.get(selection, 'Choosing among')} {configurations}"
     before, after = number_text(uncorrected, decimals), number_text(value, decimals)
-    if candidates == 1:
+    if candidates == 1 and selection != "threshold":
         return f"One configuration was evaluated, so its {metric} of {before} owes nothing to selection."
     if optimism <= 0:
         return (
