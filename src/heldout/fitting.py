@@ -30,6 +30,7 @@ from heldout.folds import Split
 from heldout.metrics.base import Metric, Response
 from heldout.metrics.from_scorer import metric_from_scorer
 from heldout.metrics.named import check_fits
+from heldout.metrics.to_scorer import told_classes
 from heldout.task import Task, Truth, codes_of, labels_text
 
 _METHODS = {
@@ -88,6 +89,7 @@ def make_scoring(
     InputError
         When a metric does not fit the target.
     """
+    scorer = told_classes(scorer, truth.classes)
     members = getattr(scorer, "_scorers", None)
     members = members if isinstance(members, Mapping) else {"score": scorer}
     metrics: dict[str, Metric | None] = {}

@@ -37,14 +37,23 @@ def scorer_of(name: str, truth: Truth) -> Any:
         (known_as for known_as in (name, measured.name, f"neg_{measured.name}") if known_as in known), None
     )
     if found is None:
-        raise InputError(
-            f"--metric {name} is no scorer that a search can run; give the name of a scorer of scikit-learn, "
-            "such as roc_auc, accuracy or r2."
-        )
+        return _own_scorer(measured, name, truth)
     if truth.kind is TaskKind.BINARY and found in _OF_ONE_CLASS:
         return _told(found, truth.pos_label)
     _try_out(measured, name, truth)
     return get_scorer(found)
+
+
+def _own_scorer(metric: Metric, name: str, truth: Truth) -> Any:
+    """The scorer of a metric that scikit-learn has not."""
+    from heldout.metrics import scorer
+
+    if truth.positive not in (None, truth.n_classes - 1):
+        raise InputError(
+            f"--metric {name} takes the last class in order as positive, got --positive {truth.pos_label}; leave "
+            "the option out, or use a metric of scikit-learn."
+        )
+    return scorer(metric)
 
 
 def check_fits_named(name: str, truth: Truth) -> Metric:

@@ -34,6 +34,7 @@ from heldout.metrics.regression import (
     RootMeanSquaredError,
 )
 from heldout.metrics.survival import ConcordanceIndex, ConcordanceUno, IntegratedBrier
+from heldout.metrics.to_scorer import scorer
 
 __all__ = [
     "R2",
@@ -74,4 +75,5 @@ __all__ = [
     "check_fits",
     "custom",
     "metric_named",
+    "scorer",
 ]

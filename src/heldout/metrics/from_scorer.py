@@ -52,6 +52,7 @@ from heldout.metrics.regression import (
     RootMeanSquaredError,
 )
 from heldout.metrics.signed import Signed
+from heldout.metrics.to_scorer import MetricFunction
 
 _RESPONSES: dict[str, tuple[Response, ...]] = {
     "predict": (Response.LABELS, Response.VALUES),
@@ -90,6 +91,8 @@ def metric_from_scorer(scorer: Any) -> Metric | None:
         return None
     asked = scorer._response_method
     responses = tuple(r for method in ([asked] if isinstance(asked, str) else asked) for r in _RESPONSES[method])
+    if isinstance(scorer._score_func, MetricFunction):
+        return _with_sign(scorer._score_func.metric, scorer._sign)
     metric = _known(scorer._score_func, scorer._kwargs, responses)
     if metric is None:
         metric = _called(scorer, responses)

@@ -1,0 +1,97 @@
+"""Our metrics as scorers of scikit-learn: the same numbers, and searches that run them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn import metrics as sk
+from sklearn.datasets import make_classification, make_regression
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, PredefinedSplit, StratifiedKFold, cross_val_score
+
+import heldout as ho
+from heldout.metrics.from_scorer import metric_from_scorer
+
+X, Y = make_classification(160, 6, n_informative=3, random_state=0)
+SEVERAL_X, SEVERAL = make_classification(180, 8, n_informative=4, n_classes=3, random_state=1)
+WEIGHTS = np.random.default_rng(0).uniform(0.5, 2, len(Y))
+MODEL = LogisticRegression().fit(X, Y)
+
+
+@pytest.mark.parametrize("name", ["roc_auc", "log_loss", "accuracy", "average_precision"])
+def test_a_scorer_gives_what_scikit_learn_gives(name) -> None:
+    theirs = sk.get_scorer("neg_log_loss" if name == "log_loss" else name)
+    ours = ho.metrics.scorer(name)
+    assert ours(MODEL, X, Y) == pytest.approx(theirs(MODEL, X, Y), abs=1e-12)
+    weighted = ours(MODEL, X, Y, sample_weight=WEIGHTS)
+    assert weighted == pytest.approx(theirs(MODEL, X, Y, sample_weight=WEIGHTS), abs=1e-12)
+
+
+def test_a_scorer_opens_to_the_metric_that_it_was_made_of() -> None:
+    assert metric_from_scorer(ho.metrics.scorer("spearman")) == ho.metrics.metric_named("spearman")
+    loss = metric_from_scorer(ho.metrics.scorer("expected_calibration_error"))
+    assert loss is not None and (loss.name, loss.greater_is_better) == ("neg_expected_calibration_error", True)
+
+
+@pytest.mark.parametrize(
+    "name", ["expected_calibration_error", "sensitivity_at_specificity(specificity=0.8)", "calibration_slope_error"]
+)
+def test_a_search_runs_it_and_corrects_it(name) -> None:
+    asked = {"scoring": ho.metrics.scorer(name), "cv": 4}
+    search = ho.HeldOutSearchCV(
+        LogisticRegression(), {"C": [0.01, 1, 100]}, **asked, aggregate="pooled", random_state=0, n_bootstraps=60
+    ).fit(X, Y)
+    grid = GridSearchCV(LogisticRegression(), {"C": [0.01, 1, 100]}, **asked).fit(X, Y)
+    np.testing.assert_allclose(
+        search.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"], rtol=0, atol=1e-12
+    )
+    held = ho.estimate(
+        Y, search.predictions_, metric=name, n_bootstraps=60, random_state=search.estimate_.provenance["entropy"]
+    )
+    assert held.value == pytest.approx(abs(search.estimate_.value), abs=1e-12)
+
+
+def test_a_fold_that_lacks_a_class_is_scored_on_the_scale_of_all() -> None:
+    """Quadratic kappa of three classes where the last fold holds two of them."""
+    places = np.arange(len(SEVERAL))
+    folds = PredefinedSplit(np.where(SEVERAL == 0, places % 2, places % 3))
+    search = ho.HeldOutSearchCV(
+        LogisticRegression(),
+        {"C": [0.1, 1]},
+        scoring=ho.metrics.scorer("quadratic_weighted_kappa"),
+        cv=folds,
+        n_bootstraps=40,
+        random_state=0,
+    ).fit(SEVERAL_X, SEVERAL)
+    assert search.best_score_ == pytest.approx(search.estimate_.uncorrected, abs=1e-12)
+
+
+def test_several_metrics_at_once() -> None:
+    search = ho.HeldOutSearchCV(
+        LogisticRegression(),
+        {"C": [0.01, 1]},
+        scoring={"auc": "roc_auc", "ece": ho.metrics.scorer("expected_calibration_error")},
+        refit="auc",
+        cv=StratifiedKFold(3),
+        n_bootstraps=40,
+        random_state=0,
+    ).fit(X, Y)
+    assert list(search.estimates_) == ["auc", "ece"]
+
+
+def test_regressions_and_scikit_learns_own_functions_take_it() -> None:
+    features, y = make_regression(90, 4, noise=20, random_state=0)
+    scores = cross_val_score(Ridge(), features, y, scoring=ho.metrics.scorer("spearman"), cv=3)
+    assert np.isfinite(scores).all() and (scores > 0.5).all()
+
+
+def test_what_the_rows_do_not_say_is_not_scored() -> None:
+    assert np.isnan(ho.metrics.scorer("expected_calibration_error")(MODEL, X[Y == 1], Y[Y == 1]))
+    known = ho.metrics.scorer("expected_calibration_error", classes=[0, 1])
+    assert np.isfinite(known(MODEL, X[Y == 1], Y[Y == 1]))
+    assert np.isnan(ho.metrics.scorer("roc_auc", classes=[0, 1])(MODEL, X[Y == 1], Y[Y == 1]))
+
+
+def test_survival_metrics_are_no_scorers() -> None:
+    with pytest.raises(ho.InputError, match="'concordance_index' is of survival models"):
+        ho.metrics.scorer("concordance_index")
