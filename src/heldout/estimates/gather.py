@@ -239,13 +239,14 @@ def _matrix(
         read_by_fold = tuple(
             selection if in_folds else [bind(metric, folds, True) for metric in question.selected_on.values()]
         )
+    averages = bind.averages(question.metric)
     return Matrix(
         truth=bind.truth,
         scores=scores,
         out_of_bag=left_out,
         by_fold=by_fold,
-        replay=_replay(bind, question, tuple(selection), read_by_fold),
-        averages=bind.averages(question.metric),
+        replay=_replay(bind, question, tuple(selection), read_by_fold, averages),
+        averages=averages,
         unit_of_row=race.unit_of_row,
         grouped=question.groups is not None,
         predictions=bind.array(question.metric),
@@ -254,7 +255,11 @@ def _matrix(
 
 
 def _replay(
-    bind: _Binder, question: Question, selection: tuple[AggregateScore, ...], by_fold: tuple[AggregateScore, ...]
+    bind: _Binder,
+    question: Question,
+    selection: tuple[AggregateScore, ...],
+    by_fold: tuple[AggregateScore, ...],
+    averages: Averages | None,
 ) -> SelectionReplay:
     """The rule over the columns; a threshold is chosen as the best column is."""
     names = list(question.selected_on)
@@ -263,7 +268,6 @@ def _replay(
         nothing: list[Mapping[str, Any]] = [{}] * n_columns
         return SelectionReplay(Best(), selection, by_fold, np.arange(n_columns), nothing, names)
     params = question.params or [{} for _ in bind.predictions.names]
-    averages = bind.averages(next(iter(question.selected_on.values())))
     return SelectionReplay(question.rule, selection, by_fold, bind.candidates, params, names, averages)
 
 

@@ -37,7 +37,7 @@ class OneStandardError:
 
     Examples
     --------
-    >>> scores = np.array([[0.6, 0.7, 0.8], [0.8, 0.9, 0.8]])  # two folds, the simplest configuration first
+    >>> scores = np.array([[0.5, 0.7, 0.7], [0.8, 0.8, 0.9]])  # two folds, the simplest configuration first
     >>> table = ScoreTable(scores.mean(axis=0)[None, :, None], ["accuracy"], fold_scores=scores[None, :, :, None])
     >>> OneStandardError()(table).tolist()
     [1]
