@@ -132,13 +132,13 @@ SLOW = [
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", SLOW, ids=lambda s: f"{s.kind}-{s.rows}-{s.configurations}-{s.correlation:g}")
 def test_intervals_that_replay_the_choice_cover(setting):
-    """400 repetitions. ``bbc_f`` rests on ten folds only, and is asked for 93 %."""
+    """400 repetitions; 7 minutes for all of these on one core. ``bbc_f`` rests on ten folds only, and is asked for 93 %."""
     found = summaries(setting, 400, [BBC, CALIBRATED, "bbc_f", "naive_bootstrap"])
     for alternative in ("two-sided", "greater"):
         assert_covers(found[BBC, alternative])
         assert_covers(found[CALIBRATED, alternative])
         assert_covers(found["bbc_f", alternative], 0.93)
-    assert_falls_short(found["naive_bootstrap", "greater"])
+    assert found["naive_bootstrap", "greater"].coverage < min(0.95, found[CALIBRATED, "greater"].coverage)
     assert found[BBC, "two-sided"].coverage > 0.96
     assert found[CALIBRATED, "two-sided"].width < 0.9 * found[BBC, "two-sided"].width
 
