@@ -132,7 +132,7 @@ SLOW = [
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", SLOW, ids=lambda s: f"{s.kind}-{s.rows}-{s.configurations}-{s.correlation:g}")
 def test_intervals_that_replay_the_choice_cover(setting):
-    """400 repetitions, 7 minutes for all settings on one core. ``bbc_f`` rests on ten folds, and is asked for 93 %."""
+    """400 repetitions, 7 minutes in all on one core. ``bbc_f`` rests on ten folds only, and is asked for 93 %."""
     found = summaries(setting, 400, [BBC, CALIBRATED, "bbc_f", "naive_bootstrap"])
     for alternative in ("two-sided", "greater"):
         assert_covers(found[BBC, alternative])
