@@ -62,6 +62,10 @@ class ParquetBlocks:
     def name(self) -> str:
         return self.path
 
+    def no_rows(self) -> Truth:
+        """The target without a row of it: its kind and classes."""
+        return Truth(self.kind, np.zeros(0, dtype=np.int32), self.classes, self.positive)
+
     def ranges(self) -> list[tuple[int, int]]:
         """Ranges that begin near the beginnings of row groups, as a group is decoded from its beginning."""
         n_blocks = -(-self.n_rows // self.block_rows)
@@ -167,6 +171,7 @@ def open_blocks(
     metric: Metric,
     *,
     configurations: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
     pos_label: Any = None,
     block_rows: int = BLOCK_ROWS,
     batch_rows: int = BLOCK_ROWS,
@@ -180,7 +185,7 @@ def open_blocks(
     """
     with _open(str(path)) as file:
         schema, n_rows = file.schema_arrow, file.metadata.num_rows
-    names = _configurations(str(path), schema, target, configurations)
+    names = _configurations(str(path), schema, target, configurations, exclude)
     kind = TaskKind.REGRESSION
     classes, positive = None, None
     if metric.tasks != {TaskKind.REGRESSION}:
@@ -196,12 +201,14 @@ def open_blocks(
     )
 
 
-def _configurations(path: str, schema: Any, target: str, wanted: Sequence[str] | None) -> tuple[str, ...]:
+def _configurations(
+    path: str, schema: Any, target: str, wanted: Sequence[str] | None, exclude: Sequence[str]
+) -> tuple[str, ...]:
     known = list(schema.names)
     if isinstance(wanted, str):
         raise InputError(f"configurations must be a list of columns, got the text {wanted!r}; write [{wanted!r}].")
-    names = [name for name in known if name != target] if wanted is None else list(wanted)
-    for name in (target, *names):
+    names = [name for name in known if name not in (target, *exclude)] if wanted is None else list(wanted)
+    for name in (target, *names, *exclude):
         if known.count(name) != 1:
             has = "has no column" if name not in known else "has several columns"
             raise InputError(f"{path} {has} {name!r}; its columns are {quoted(known, 12)}.")

@@ -49,6 +49,8 @@ class Options:
     confidence_level: float | None
     alternative: str
     seed: int | None
+    out_of_core: bool
+    n_jobs: int | None
     out: str | None
     as_json: bool
     quiet: bool
@@ -94,6 +96,8 @@ class Options:
 @click.option("--confidence-level", type=float, help="Of the interval; 0.95 unless the file says otherwise.")
 @click.option("--alternative", default="two-sided", show_default=True, help="two-sided, greater or less.")
 @click.option("--seed", type=int, help="The same seed gives the same result; 0 unless the file says otherwise.")
+@click.option("--out-of-core", is_flag=True, help="Read a Parquet file in blocks: it need not fit the memory.")
+@click.option("--n-jobs", type=int, help="Workers of --out-of-core; -1 for all cores.")
 @click.option("--out", metavar="DIR", help="Where to leave estimate.json and report.html; nothing unless told.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else to stdout.")
 @click.option("--quiet", is_flag=True, help="Print only the result.")
@@ -109,10 +113,18 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     from heldout.cli.estimate_methods import methods_wanted
     from heldout.cli.estimate_reading import read
     from heldout.cli.tune import command_line
+    from heldout.errors import InputError
 
     wanted = Options(**options)
     console = Console(wanted.as_json, wanted.quiet)
     with console.noting_warnings(), in_words_of_options():
+        if wanted.out_of_core:
+            from heldout.cli.estimate_out_of_core import answer_out_of_core
+
+            _print(answer_out_of_core(wanted, console), {}, console)
+            return
+        if wanted.n_jobs is not None:
+            raise InputError("--n-jobs is for --out-of-core; leave it out, or add that.")
         folder = _folder(wanted)
         reading = read(wanted, console)
         methods = methods_wanted(wanted, reading)

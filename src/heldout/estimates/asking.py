@@ -222,7 +222,17 @@ def _held_out(
     return replace(held[0], responses=responses, failed=failed)
 
 
-def _threads(n_jobs: Any) -> int:
+def check_jobs(n_jobs: Any) -> None:
+    """Refuse what is no number of workers.
+
+    Raises
+    ------
+    InputError
+    """
     if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
         raise InputError(f"n_jobs must be None or an integer other than 0, got {n_jobs!r}; -1 uses all cores.")
+
+
+def _threads(n_jobs: Any) -> int:
+    check_jobs(n_jobs)
     return effective_threads(None if n_jobs is None else int(n_jobs))

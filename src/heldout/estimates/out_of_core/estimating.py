@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from heldout import wording
 from heldout._seeding import RandomState, entropy_of, stream
 from heldout.errors import InputError
+from heldout.estimates.asking import check_jobs
 from heldout.estimates.base import Evidence, Settings, conclude
 from heldout.estimates.bbc import BBC
 from heldout.estimates.gather import TIES, settings_provenance
@@ -92,6 +93,7 @@ def estimate_from_blocks(
     InputError
     """
     check_interval_settings(n_bootstraps, confidence_level, alternative)
+    check_jobs(n_jobs)
     _check_size(source, n_bins)
     check_summable(metric)
     survey = joined(over_ranges(survey_range, source, n_jobs=n_jobs))
