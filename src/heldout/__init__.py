@@ -9,6 +9,7 @@ from heldout._version import __version__
 
 if TYPE_CHECKING:
     from heldout import estimates, metrics, selection, spaces
+    from heldout.adapters.correct import correct
     from heldout.adapters.from_parquet import estimate_from_parquet
     from heldout.errors import HeldoutError, HeldoutWarning, InputError
     from heldout.estimates.comparison import compare_estimates
@@ -40,6 +41,7 @@ __all__ = [
     "__version__",
     "compare_configurations",
     "compare_estimates",
+    "correct",
     "estimate",
     "estimate_from_parquet",
     "estimate_from_scores",
@@ -64,6 +66,7 @@ _HOMES = {
     "Response": "heldout.metrics.base",
     "SQLiteStore": "heldout.store.sqlite",
     "compare_configurations": "heldout.paired.compare",
+    "correct": "heldout.adapters.correct",
     "compare_estimates": "heldout.estimates.comparison",
     "estimate": "heldout.estimates.from_predictions",
     "estimate_from_parquet": "heldout.adapters.from_parquet",

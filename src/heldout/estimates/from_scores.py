@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -111,29 +111,49 @@ def estimate_from_scores(
         raise InputError(
             f"test_share={test_share!r} is for 'wmc' and 'wmcs', not for '{chosen.name}'; leave it out."
         )
-    evidence = _evidence(
+    evidence = evidence_of_scores(
         held,
         measured,
         names=_names(scores, names, held.n_configurations),
         rule=configuration_rule_of(selection),
         settings=Settings(n_bootstraps, confidence_level, alternative, entropy_of(random_state)),
-        test_share=_checked_share(test_share),
+        test_share=checked_share(test_share),
     )
     found = answer(chosen, evidence)
     warn_of(found, stacklevel=2)
     return found
 
 
-def _evidence(
+def evidence_of_scores(
     held: FoldScores,
     metric: Metric,
     *,
     names: tuple[str, ...],
     rule: SelectionRule,
     settings: Settings,
-    test_share: float | None,
+    test_share: float | None = None,
+    params: Sequence[Mapping[str, Any]] = (),
+    read: Mapping[str, Floats] | None = None,
 ) -> Evidence:
-    check_rule(rule, len(names), [{} for _ in names], [metric.name])
+    """What a method may read where there are scores of splits and nothing else.
+
+    Parameters
+    ----------
+    held : FoldScores
+        Of the reported metric.
+    params : sequence of mapping
+        Of each configuration, for rules that read them.
+    read : mapping of str to ndarray of shape (splits, C), optional
+        The scores that the rule reads, greater = better, those that decide first; the reported ones by default.
+
+    Raises
+    ------
+    InputError
+        When no configuration or fewer than 2 splits have scores, or the rule fails on them.
+    """
+    params = params or [{} for _ in names]
+    read = read or {metric.name: oriented(metric, held.values)}
+    check_rule(rule, len(names), params, list(read))
     candidates, failed = _race(held.values)
     if not candidates.size:
         first = min(failed)
@@ -153,9 +173,8 @@ def _evidence(
             f"at least 2 splits with scores are needed, got {held.n_splits - unscored}; give a row a split and a "
             "column a configuration."
         )
-    replay = FoldReplay(
-        rule, oriented(metric, scores)[:, :, None], candidates, [{} for _ in names], [metric.name], held.repeat
-    )
+    decide = np.stack([each[:, candidates] for each in read.values()], axis=2)
+    replay = FoldReplay(rule, decide, candidates, params, list(read), held.repeat)
     return Evidence(
         metric=metric,
         names=names,
@@ -282,7 +301,14 @@ def _checked_range(given: Any, values: Floats) -> tuple[float, float]:
     return low, high
 
 
-def _checked_share(test_share: Any) -> float | None:
+def checked_share(test_share: Any) -> float | None:
+    """The share of rows that each split tests, or None.
+
+    Raises
+    ------
+    InputError
+        When it is no number between 0 and 1.
+    """
     if test_share is None:
         return None
     numeric = isinstance(test_share, float | np.floating)

@@ -66,6 +66,11 @@ class Flag(StrEnum):
         "not_exchangeable",
         "The folds follow the order of time; the bootstrap takes rows as exchangeable, which such rows may not be.",
     )
+    DYNAMIC_SEARCH = (
+        "dynamic_search",
+        "The search proposed or dropped configurations by what it had seen, and only {candidates} of them can be "
+        "replayed: what such a search costs beyond that is not corrected.",
+    )
     TT_BEYOND_RANGE = (
         "tt_beyond_range",
         "The correction carried the score outside the range of {metric}, [{low}, {high}]; it is reported as it is.",

@@ -1,0 +1,218 @@
+"""What a finished search leaves of its scores: scikit-learn's ``cv_results_``, or the trials of an Optuna study.
+
+Nothing of the other tool is imported: both are known by what they hold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.configurations import Configuration
+from heldout.errors import InputError
+from heldout.metrics.from_scorer import metric_from_scorer
+from heldout.selection import Best, CallableRefit, SelectionRule, configuration_rule_of
+from heldout.task import labels_text
+from heldout.wording import Flag
+
+Floats = NDArray[np.float64]
+UNBOUNDED = (-np.inf, np.inf)
+_SPLIT = re.compile(r"split(\d+)_test_(.+)")
+_OF_SCORES = re.compile(r"params$|param_|split\d+_test_|(mean|std|rank)_test_|(rank_)?pooled_test_")
+
+
+@dataclass(frozen=True, eq=False)
+class FinishedSearch:
+    """Scores of the splits of every configuration that can be compared.
+
+    Attributes
+    ----------
+    scores : mapping of str to ndarray of shape (splits, C)
+        By metric; greater = better, except in a study that minimises.
+    deciding : str
+        The metric that chose the winner.
+    rule : SelectionRule
+    greater_is_better : bool
+    names : tuple of str
+        Of the configurations.
+    params : sequence of mapping
+    repeat : ndarray of int, shape (splits,)
+    winner : int or None
+        The configuration that the search chose; None where it chose none.
+    ranges : mapping of str to (float, float)
+        The least and greatest possible value of each metric.
+    flags : mapping of Flag to str
+    """
+
+    scores: Mapping[str, Floats]
+    deciding: str
+    rule: SelectionRule
+    greater_is_better: bool
+    names: tuple[str, ...]
+    params: Sequence[Mapping[str, Any]]
+    repeat: NDArray[np.intp]
+    winner: int | None
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    flags: Mapping[Flag, str] = field(default_factory=dict)
+
+
+def finished_search(search: Any) -> FinishedSearch:
+    """Read a fitted search of scikit-learn (grid, randomised, halving, ours), or an Optuna study.
+
+    Raises
+    ------
+    InputError
+        When it is neither, is not fitted, or kept no scores of splits.
+    """
+    if isinstance(search, type):
+        raise InputError(f"a finished search is needed, got the class {search.__name__}; fit one first.")
+    if hasattr(search, "trials") and hasattr(search, "direction"):
+        return _of_study(search)
+    if hasattr(search, "cv_results_"):
+        return _of_cv_results(search)
+    fitted = " fit it first" if hasattr(search, "fit") else " it has neither cv_results_ nor trials"
+    raise InputError(f"a finished search or study is needed, got {type(search).__name__};{fitted}.")
+
+
+def _of_cv_results(search: Any) -> FinishedSearch:
+    results = search.cv_results_
+    rows = _last_rung(results)
+    scores = _scores_of_splits(results, rows)
+    deciding = search.refit if isinstance(search.refit, str) else next(iter(scores))
+    rule: SelectionRule = Best()
+    if callable(search.refit):
+        constants = {key: np.asarray(column)[rows] for key, column in results.items() if not _OF_SCORES.match(key)}
+        rule = CallableRefit(search.refit, constants)
+    elif hasattr(search, "selection"):
+        rule = configuration_rule_of(search.selection)
+    params = [results["params"][row] for row in rows]
+    best = getattr(search, "best_index_", None)
+    flags: dict[Flag, str] = {}
+    if "iter" in results:
+        flags[Flag.DYNAMIC_SEARCH] = Flag.DYNAMIC_SEARCH.filled(candidates=len(rows))
+    if type(getattr(search, "cv", None)).__name__ == "TimeSeriesSplit":
+        flags[Flag.NOT_EXCHANGEABLE] = Flag.NOT_EXCHANGEABLE.filled()
+    return FinishedSearch(
+        scores=scores,
+        deciding=deciding,
+        rule=rule,
+        greater_is_better=True,
+        names=tuple(_named(search.estimator, each, place) for place, each in enumerate(params)),
+        params=params,
+        repeat=_repeats(search, len(next(iter(scores.values())))),
+        winner=None if best is None else int(np.flatnonzero(rows == best)[0]),
+        ranges=_ranges(search),
+        flags=flags,
+    )
+
+
+def _last_rung(results: Mapping[str, Any]) -> NDArray[np.intp]:
+    """Places of the configurations scored on as many rows as the winner: all, or the last of a halving."""
+    rungs = results.get("iter")
+    if rungs is None:
+        return np.arange(len(results["params"]))
+    return np.flatnonzero(np.asarray(rungs) == np.max(rungs))
+
+
+def _scores_of_splits(results: Mapping[str, Any], rows: NDArray[np.intp]) -> dict[str, Floats]:
+    by_metric: dict[str, dict[int, Any]] = {}
+    for key, column in results.items():
+        match = _SPLIT.fullmatch(key)
+        if match:
+            by_metric.setdefault(match[2], {})[int(match[1])] = np.asarray(column, dtype=np.float64)[rows]
+    if not by_metric:
+        raise InputError(
+            "this search holds no split*_test_* scores in cv_results_, so there is nothing to correct."
+        )
+    return {name: np.stack([splits[i] for i in sorted(splits)]) for name, splits in by_metric.items()}
+
+
+def _named(estimator: Any, params: Mapping[str, Any], place: int) -> str:
+    template = estimator if not isinstance(estimator, list) else estimator[0][1]
+    return Configuration(place, params, template, params.get("model") if isinstance(estimator, list) else None).name
+
+
+def _repeats(search: Any, n_splits: int) -> NDArray[np.intp]:
+    """The repeat of each split: of a splitter that repeats, of one whose test sets overlap, else one for all."""
+    splitter = getattr(search, "cv", None)
+    times = max(getattr(search, "repeats", 1), getattr(splitter, "n_repeats", 1))
+    if "ShuffleSplit" in type(splitter).__name__:
+        times = n_splits
+    return np.arange(n_splits) // (n_splits // times)
+
+
+def _ranges(search: Any) -> dict[str, tuple[float, float]]:
+    """Of the metrics whose scorers can be opened."""
+    scorers = getattr(search, "scorer_", None)
+    if not isinstance(scorers, Mapping):
+        scorers = getattr(scorers, "_scorers", {"score": scorers})
+    opened = {name: metric_from_scorer(scorer) for name, scorer in scorers.items()}
+    return {name: metric.range for name, metric in opened.items() if metric is not None}
+
+
+def _of_study(study: Any) -> FinishedSearch:
+    if len(getattr(study, "directions", [study])) > 1:
+        raise InputError("a study of several objectives has no single winner; correct the search of one.")
+    complete = [trial for trial in study.trials if trial.state.name == "COMPLETE"]
+    if not complete:
+        raise InputError("the study has no completed trial, so there is nothing to correct.")
+    scores = [_scores_of_trial(trial) for trial in complete]
+    n_splits = max(len(each) for each in scores)
+    if n_splits < 2:
+        raise InputError(
+            "the study's trials keep no scores of splits; report each in the objective, as "
+            "trial.report(score, step=fold) or trial.set_user_attr(f'split{fold}_test_score', score)."
+        )
+    whole = [place for place, each in enumerate(scores) if len(each) == n_splits]
+    kept = [complete[place] for place in whole]
+    greater = study.direction.name == "MAXIMIZE"
+    return FinishedSearch(
+        scores={"score": np.array([scores[place] for place in whole]).T},
+        deciding="score",
+        rule=Best(),
+        greater_is_better=greater,
+        names=tuple(_trial_name(trial) for trial in kept),
+        params=[trial.params for trial in kept],
+        repeat=np.zeros(n_splits, dtype=np.intp),
+        winner=None,  # a study's winner is the best of the objective, which need not be the mean over splits
+        flags={Flag.DYNAMIC_SEARCH: Flag.DYNAMIC_SEARCH.filled(candidates=len(kept))},
+    )
+
+
+def _scores_of_trial(trial: Any) -> list[float]:
+    """By split: what optuna-integration's search keeps of each trial, or what the objective reported by step."""
+    kept = {
+        int(match[1]): float(value)
+        for key, value in trial.user_attrs.items()
+        if (match := re.fullmatch(r"split(\d+)_test_score", key))
+    }
+    kept = kept or {int(step): float(value) for step, value in trial.intermediate_values.items()}
+    return [kept[split] for split in sorted(kept)]
+
+
+def _trial_name(trial: Any) -> str:
+    shown = ", ".join(
+        f"{key}={value:.4g}" if isinstance(value, float) else f"{key}={value}"
+        for key, value in trial.params.items()
+    )
+    return f"trial {trial.number}" + (f" ({shown})" if shown else "")
+
+
+def check_metric(found: FinishedSearch, metric: str | None) -> str:
+    """The metric that is to be reported.
+
+    Raises
+    ------
+    InputError
+        For one that the search has not.
+    """
+    if metric is None:
+        return found.deciding
+    if metric not in found.scores:
+        raise InputError(f"metric must be one of the search's scores, {labels_text(found.scores)}, got {metric!r}.")
+    return metric

@@ -1,0 +1,183 @@
+"""Finished searches are corrected from what they kept, as the search itself would have been."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.model_selection import (
+    GridSearchCV,
+    HalvingGridSearchCV,
+    RandomizedSearchCV,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    TimeSeriesSplit,
+)
+from sklearn.tree import DecisionTreeClassifier
+
+import heldout as ho
+
+X, Y = make_classification(200, 8, n_informative=3, flip_y=0.2, random_state=0)
+TREE = DecisionTreeClassifier(random_state=0)
+GRID = {"max_depth": [1, 2, 3, 5], "min_samples_leaf": [1, 5]}
+ASKED = {"n_bootstraps": 60, "random_state": 3}
+
+
+def test_a_grid_search_is_corrected_as_ours_is() -> None:
+    theirs = GridSearchCV(TREE, GRID, cv=StratifiedKFold(5), scoring="roc_auc").fit(X, Y)
+    ours = ho.HeldOutSearchCV(
+        TREE, GRID, cv=StratifiedKFold(5), scoring="roc_auc", method="bbc_f", n_bootstraps=60, random_state=3
+    ).fit(X, Y)
+    found = ho.correct(theirs, n_bootstraps=60, random_state=ours.estimate_.provenance["entropy"])
+    assert found.value == pytest.approx(ours.estimate_.value, abs=1e-12)
+    assert found.selected == theirs.best_index_
+    assert found.uncorrected == pytest.approx(theirs.best_score_, abs=1e-12)
+    assert found.selected_name == ours.estimate_.selected_name
+    again = ho.correct(ours, n_bootstraps=60, random_state=ours.estimate_.provenance["entropy"])
+    assert (again.value, again.interval) == (found.value, found.interval)
+    one_sided = ho.correct(theirs, alternative="greater", **ASKED)
+    assert one_sided.interval is not None and one_sided.interval.high == 1  # the range of the scorer is known
+
+
+def test_repeats_are_told_from_the_splitter() -> None:
+    cv = RepeatedStratifiedKFold(n_splits=4, n_repeats=3, random_state=0)
+    found = ho.correct(RandomizedSearchCV(TREE, GRID, n_iter=5, cv=cv, random_state=0).fit(X, Y), **ASKED)
+    assert found.provenance["n_repeats"] == 3
+    assert ho.Flag.SELECTION_DIFFERS in found.flags
+
+
+def test_the_last_rung_of_a_halving_is_replayed_and_flagged() -> None:
+    search = HalvingGridSearchCV(TREE, GRID, cv=4, factor=2, min_resources=40, random_state=0).fit(X, Y)
+    found = ho.correct(search, method="tt")
+    last = search.cv_results_["iter"] == search.n_iterations_ - 1
+    assert found.provenance["n_configurations"] == last.sum() < len(last)
+    assert found.uncorrected == pytest.approx(search.best_score_, abs=1e-12)
+    assert f"only {last.sum()} of them can be replayed" in found.flags[ho.Flag.DYNAMIC_SEARCH]
+
+
+def test_a_callable_refit_is_replayed() -> None:
+    def simplest(results: dict[str, Any]) -> int:
+        good = results["mean_test_score"] >= results["mean_test_score"].max() - 0.02
+        return int(np.flatnonzero(good)[0])
+
+    search = GridSearchCV(TREE, GRID, cv=5, refit=simplest).fit(X, Y)
+    found = ho.correct(search, **ASKED)
+    assert found.selected == search.best_index_
+    assert found.provenance["selection"] == "refit callable simplest"
+
+
+def test_another_metric_is_of_the_configuration_that_the_first_chose() -> None:
+    search = GridSearchCV(TREE, GRID, cv=5, scoring=["roc_auc", "accuracy"], refit="roc_auc").fit(X, Y)
+    found = ho.correct(search, metric="accuracy", **ASKED)
+    assert found.selected == search.best_index_
+    expected = search.cv_results_["mean_test_accuracy"][search.best_index_]
+    assert found.uncorrected == pytest.approx(expected, abs=1e-12)
+    with pytest.raises(
+        ho.InputError, match="metric must be one of the search's scores, 'roc_auc', 'accuracy', got 'r2'"
+    ):
+        ho.correct(search, metric="r2")
+
+
+def test_repeated_subsampling_has_its_own_methods() -> None:
+    search = GridSearchCV(TREE, GRID, cv=ShuffleSplit(20, test_size=0.25, random_state=0)).fit(X, Y)
+    found = ho.correct(search, method="wmc", test_share=0.25, random_state=0)
+    assert found.value < found.uncorrected == pytest.approx(search.best_score_, abs=1e-12)
+    with pytest.raises(ho.InputError, match="as ShuffleSplit's do, are a repeat each"):
+        ho.correct(search)
+
+
+def test_rows_in_the_order_of_time_are_flagged() -> None:
+    search = GridSearchCV(TREE, GRID, cv=TimeSeriesSplit(4)).fit(X, Y)
+    assert ho.Flag.NOT_EXCHANGEABLE in ho.correct(search, **ASKED).flags
+
+
+# --- studies ----------------------------------------------------------------------------------------------
+
+
+class State(Enum):
+    COMPLETE = 1
+    PRUNED = 2
+
+
+class Direction(Enum):
+    MINIMIZE = 1
+    MAXIMIZE = 2
+
+
+@dataclass
+class Trial:
+    number: int
+    params: dict[str, Any]
+    intermediate_values: dict[int, float] = field(default_factory=dict)
+    user_attrs: dict[str, Any] = field(default_factory=dict)
+    state: State = State.COMPLETE
+
+
+@dataclass
+class Study:
+    trials: list[Trial]
+    direction: Direction = Direction.MINIMIZE
+
+
+LOSSES = np.random.default_rng(0).uniform(0.2, 0.4, (8, 6))
+
+
+@pytest.mark.parametrize("kept", ["reported", "attributes"])
+def test_a_study_is_corrected_by_what_its_trials_kept(kept) -> None:
+    trials = [Trial(j, {"C": 10.0**-j}) for j in range(6)]
+    for trial, losses in zip(trials, LOSSES.T, strict=True):
+        if kept == "reported":
+            trial.intermediate_values = dict(enumerate(losses))
+        else:
+            trial.user_attrs = {f"split{i}_test_score": loss for i, loss in enumerate(losses)}
+    trials.append(Trial(6, {"C": 1.0}, {0: 0.0}, state=State.PRUNED))
+    found = ho.correct(Study(trials), **ASKED)
+    plain = ho.estimate_from_scores(LOSSES, greater_is_better=False, method="bbc_f", **ASKED)
+    assert (found.value, found.interval, found.optimism) == (plain.value, plain.interval, plain.optimism)
+    assert found.selected_name == f"trial {plain.selected} (C={10.0**-plain.selected:.4g})"
+    assert "only 6 of them" in found.flags[ho.Flag.DYNAMIC_SEARCH]
+
+
+def test_a_real_study_is_corrected() -> None:
+    optuna = pytest.importorskip("optuna")
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+    def objective(trial):
+        level = trial.suggest_float("level", 0, 1)
+        losses = LOSSES[:, 0] + level
+        for step, loss in enumerate(losses):
+            trial.report(loss, step)
+        return float(losses.mean())
+
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    study.optimize(objective, n_trials=5)
+    assert ho.correct(study, **ASKED).uncorrected == pytest.approx(study.best_value, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("search", "message"),
+    [
+        (GridSearchCV, "a finished search is needed, got the class GridSearchCV"),
+        (GridSearchCV(TREE, GRID), "a finished search or study is needed, got GridSearchCV; fit it first"),
+        (3, "got int; it has neither cv_results_ nor trials"),
+        (Study([]), "the study has no completed trial"),
+        (Study([Trial(0, {})]), "trials keep no scores of splits; report each"),
+    ],
+    ids=["class", "unfitted", "number", "empty", "silent"],
+)
+def test_what_cannot_be_corrected_is_said(search, message) -> None:
+    with pytest.raises(ho.InputError, match=message):
+        ho.correct(search)
+
+
+def test_a_choice_that_the_scores_do_not_explain_is_refused() -> None:
+    search = GridSearchCV(TREE, GRID, cv=4).fit(X, Y)
+    search.best_index_ = int(np.argmin(search.cv_results_["mean_test_score"]))
+    with pytest.raises(ho.InputError, match="so its choice cannot be replayed"):
+        ho.correct(search)
