@@ -310,6 +310,19 @@ def conclude(
     )
 
 
+def no_value(
+    evidence: Evidence,
+    method: Method,
+    reason: str,
+    *,
+    flag: Flag = Flag.UNDEFINED,
+    uncorrected: float | None = None,
+) -> Estimate:
+    """An estimate of NaN, with the flag that says why there is none."""
+    said = {flag: flag.filled(reason=reason)}
+    return conclude(evidence, method, float("nan"), uncorrected=uncorrected, flags=said)
+
+
 def said_of_quantity(evidence: Evidence, provenance: Mapping[str, Any]) -> dict[str, Any]:
     """A method's provenance, with its quantity as it is for so many splits."""
     if "quantity" not in provenance:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from heldout import wording
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence, Matrix, conclude, needs_predictions, over_configurations
+from heldout.estimates.base import Evidence, Matrix, conclude, needs_predictions, no_value, over_configurations
 from heldout.estimates.intervals import Calibration, calibrated_interval, calibration_of, percentile_interval
 from heldout.estimates.resampling import Block, bootstrap, check_matrix_drawable, flags_of_draws, unstratifiable
 from heldout.estimates.types import Estimate, Interval
@@ -81,8 +81,7 @@ class BBC:
         try:
             blocks = bootstrap(evidence.matrix, evidence, stratify=self.stratify)
         except SelectionFailedError as error:
-            reason = Flag.SELECTION_NOT_REPLAYABLE.filled(reason=str(error))
-            return conclude(evidence, self, float("nan"), flags={Flag.SELECTION_NOT_REPLAYABLE: reason})
+            return no_value(evidence, self, str(error), flag=Flag.SELECTION_NOT_REPLAYABLE)
         scores = np.concatenate([block.scores for block in blocks])
         shares = joined([block.chosen for block in blocks]).shares(len(evidence.candidates))
         # An infinite loss is the worst there is, not an undefined one: to leave it out would reward it.

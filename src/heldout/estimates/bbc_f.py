@@ -9,7 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout import wording
-from heldout.estimates.base import Evidence, conclude, defined_mean, needs_columns, needs_folds, over_configurations
+from heldout.estimates.base import (
+    Evidence,
+    conclude,
+    defined_mean,
+    needs_columns,
+    needs_folds,
+    no_value,
+    over_configurations,
+)
 from heldout.estimates.fold_draws import (
     FoldBlock,
     draws_of_folds,
@@ -80,8 +88,7 @@ class BBCF:
         try:
             repeats = [self._of_repeat(evidence, splits) for splits in splits_of_repeats(evidence)]
         except SelectionFailedError as error:
-            reason = Flag.SELECTION_NOT_REPLAYABLE.filled(reason=str(error))
-            return conclude(evidence, self, float("nan"), flags={Flag.SELECTION_NOT_REPLAYABLE: reason})
+            return no_value(evidence, self, str(error), flag=Flag.SELECTION_NOT_REPLAYABLE)
         scores = np.concatenate([block.scores for block in repeats])
         chosen = np.concatenate([block.chosen for block in repeats])
         defined = scores[~np.isnan(scores)]

@@ -10,7 +10,7 @@ import numpy as np
 
 from heldout import wording
 from heldout.estimates.base import Evidence, Matrix, conclude, needs_one_configuration, needs_predictions
-from heldout.estimates.two_part import without_bags
+from heldout.estimates.intervals import as_written
 from heldout.estimates.types import Estimate, Interval
 from heldout.metrics.base import Metric
 from heldout.wording import Flag
@@ -91,10 +91,9 @@ class Hoeffding:
 
     def estimate(self, evidence: Evidence) -> Estimate:
         """The winner's score on the development set, with its simultaneous interval."""
-        evidence = without_bags(evidence)
         matrix, metric, settings = evidence.matrix, evidence.metric, evidence.settings
         assert matrix is not None, "unfit says so"
-        level = float(str(settings.confidence_level))  # as written: the .9 of np.float32(.9)
+        level = as_written(settings.confidence_level)
         low, high = metric.range
         n, total, delta = effective_rows(matrix), len(evidence.names), 1 - level
         sides = 2 if settings.alternative == "two-sided" else 1

@@ -53,7 +53,7 @@ def percentile_interval(
     ``less`` bounds how good it can be. For a loss the better side is the lower one.
     """
     values = np.sort(distribution)
-    level = _as_written(confidence_level)
+    level = as_written(confidence_level)
     tail = 1 - level
     if alternative == "two-sided":
         ends = order_statistic(values, tail / 2), order_statistic(values, 1 - tail / 2)
@@ -219,7 +219,7 @@ def effective_units(
     return len(totals), float(totals.sum() ** 2 / (totals**2).sum())
 
 
-def _as_written(confidence_level: float) -> float:
+def as_written(confidence_level: float) -> float:
     """A Python float: the .9 of ``np.float32(0.9)`` and not 0.8999999762, which would move the order statistics."""
     return float(str(confidence_level))
 

@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 from heldout import wording
 from heldout._seeding import stream
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence, Matrix, conclude, needs_one_configuration, needs_predictions
+from heldout.estimates.base import (
+    Evidence,
+    Matrix,
+    conclude,
+    needs_one_configuration,
+    needs_predictions,
+    no_value,
+)
+from heldout.estimates.intervals import as_written
 from heldout.estimates.second_part import Reading, SecondPart, Share, reading_of, second_part
 from heldout.estimates.types import Alternative, Estimate, Interval
 from heldout.metrics.base import Metric, oriented
@@ -171,7 +179,7 @@ class TwoPart:
 
     def estimate(self, evidence: Evidence) -> Estimate:
         """Choose on the first part, bound on the second; NaN with a flag where either cannot be done."""
-        matrix, evidence = evidence.matrix, without_bags(evidence)
+        matrix = evidence.matrix
         assert matrix is not None, "unfit says so"
         reading = reading_of(evidence.metric, matrix.truth.kind)
         assert reading is not None, "unfit says so"
@@ -179,17 +187,14 @@ class TwoPart:
         try:
             chosen = self._chosen(evidence, matrix, reading, parts)
         except SelectionFailedError as error:
-            reason = Flag.SELECTION_NOT_REPLAYABLE.filled(reason=str(error))
-            return conclude(evidence, self, float("nan"), flags={Flag.SELECTION_NOT_REPLAYABLE: reason})
+            return no_value(evidence, self, str(error), flag=Flag.SELECTION_NOT_REPLAYABLE)
         if isinstance(chosen, str):
-            return conclude(
-                evidence, self, float("nan"), flags={Flag.UNDEFINED: Flag.UNDEFINED.filled(reason=chosen)}
-            )
+            return no_value(evidence, self, chosen)
         return self._concluded(evidence, matrix, parts, chosen)
 
     def _concluded(self, evidence: Evidence, matrix: Matrix, parts: Parts, chosen: Chosen) -> Estimate:
         second, settings = chosen.second, evidence.settings
-        level = float(str(settings.confidence_level))  # as written: the .9 of np.float32(.9)
+        level = as_written(settings.confidence_level)
         tail = self._tail(1 - level, second.n_finalists)
         lacking = second.lacks()
         bound = no_bound(lacking) if lacking else self._bound(second, _tails(tail, settings.alternative))
@@ -307,13 +312,6 @@ def indicator(rows: Rows, n_rows: int) -> NDArray[np.uint8]:
     counts = np.zeros((1, n_rows), dtype=np.uint8)
     counts[0, rows] = 1
     return counts
-
-
-def without_bags(evidence: Evidence) -> Evidence:
-    """The evidence without what was noted of rows out of the bag, for a method that has no bag."""
-    return replace(
-        evidence, flags={f: said for f, said in evidence.flags.items() if f is not Flag.OUT_OF_BAG_POOLED}
-    )
 
 
 def no_bound(reason: str) -> Bound:

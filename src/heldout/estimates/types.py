@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.errors import MissingExtraError
 from heldout.wording import Flag
 
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
@@ -126,8 +127,6 @@ class Estimate:
         try:
             import pandas as pd
         except ImportError:
-            from heldout.errors import MissingExtraError
-
             raise MissingExtraError("Estimate.to_frame", "app") from None
         interval = self.interval
         return pd.DataFrame(

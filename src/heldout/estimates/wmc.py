@@ -19,7 +19,7 @@ from scipy.special import ndtri
 from heldout import wording
 from heldout._seeding import stream
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence, Method, conclude, needs_folds, over_configurations
+from heldout.estimates.base import Evidence, Method, conclude, needs_folds, no_value, over_configurations
 from heldout.estimates.fold_draws import winners_mean
 from heldout.estimates.types import Estimate
 from heldout.metrics.base import oriented
@@ -148,8 +148,7 @@ class WMCS:
             reason = (
                 f"the winner had the least error in none of {self.n_draws} draws; raise n_draws, or use method tt"
             )
-            flags = {Flag.UNDEFINED: Flag.UNDEFINED.filled(reason=reason)}
-            return conclude(evidence, self, float("nan"), uncorrected=winners_mean(evidence), flags=flags)
+            return no_value(evidence, self, reason, uncorrected=winners_mean(evidence))
         shrunken = means + shrinkage * (means.mean() - means)
         weighed = weigh(shrunken, covariances, self.n_draws, seed)
         averaged = shrunken if self.average == "shrunken" else means

@@ -5,13 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from heldout._seeding import RandomState
-from heldout.errors import HeldoutWarning, InputError
+from heldout.errors import HeldoutWarning, InputError, MissingExtraError
 from heldout.estimates.asking import ask
 from heldout.estimates.base import Evidence, needs_one_configuration, over_configurations
 from heldout.estimates.bbc import BBC
@@ -185,8 +186,6 @@ class ConfigurationComparison:
         try:
             import pandas as pd
         except ImportError:
-            from heldout.errors import MissingExtraError
-
             raise MissingExtraError("ConfigurationComparison.to_frame", "app") from None
         found = self.confidence_set()
         scores = np.full(len(self.names), np.nan)
@@ -239,8 +238,6 @@ class ConfigurationComparison:
 
 
 def _index_of(name: str, names: Sequence[str]) -> int:
-    from difflib import get_close_matches
-
     places = [j for j, known in enumerate(names) if known == name]
     if not places:
         near = get_close_matches(name, names, n=3, cutoff=0.4)
@@ -327,9 +324,6 @@ def compare_configurations(
     reason = needs_one_configuration(evidence)
     if reason:
         raise InputError(f"configurations cannot be compared: {reason}; choose a rule of one, such as 'best'.")
-    several = needs_one_configuration(evidence)
-    if several:
-        raise InputError(f"configurations are compared one with another: {several}; use selection='best'.")
     if Flag.FAILED_CONFIGURATIONS in evidence.flags:
         warnings.warn(HeldoutWarning(evidence.flags[Flag.FAILED_CONFIGURATIONS]), stacklevel=2)
     return ConfigurationComparison(evidence, paired_scores(evidence))

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.kernels.dispatch import LossSums
-from heldout.selection.base import NONE_CHOSEN, Floats, ScoreTable, SelectionRule
+from heldout.selection.base import Floats, ScoreTable, SelectionRule
+from heldout.selection.candidates import candidate_columns, over_all_configurations
 from heldout.selection.ties import tie_exactly
 
 
@@ -61,9 +62,7 @@ class FoldReplay:
             self._all_configurations(self.scores[drawn(counts)], axis=2) if self.rule.reads_fold_scores else None,
             self._all_configurations(self._by_repeat(counts), axis=2) if self._reads_repeats else None,
         )
-        column = np.full(len(self.params) + 1, NONE_CHOSEN)  # the last entry serves NONE_CHOSEN itself
-        column[self.candidates] = np.arange(len(self.candidates))
-        return column[self.rule(table)]
+        return candidate_columns(self.rule(table), self.candidates, len(self.params))
 
     def defined(self, counts: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """(L,): whether each metric has a score in some drawn split."""
@@ -98,15 +97,7 @@ class FoldReplay:
         return prepared
 
     def _all_configurations(self, values: Floats, axis: int) -> Floats:
-        if len(self.candidates) == len(self.params):
-            return values
-        shape = list(values.shape)
-        shape[axis] = len(self.params)
-        spread = np.full(shape, np.nan)
-        place: list[Any] = [slice(None)] * values.ndim
-        place[axis] = self.candidates
-        spread[tuple(place)] = values
-        return spread
+        return over_all_configurations(values, self.candidates, len(self.params), axis)
 
 
 def drawn(counts: NDArray[np.uint8]) -> NDArray[np.intp]:

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from heldout.kernels.reference import Weightings
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import oriented
-from heldout.selection.base import NONE_CHOSEN, Floats, ScoreTable, SelectionRule, WeightRule
+from heldout.selection.base import Floats, ScoreTable, SelectionRule, WeightRule
 from heldout.selection.best import Best
+from heldout.selection.candidates import candidate_columns, over_all_configurations
 from heldout.selection.choice import Choice
 from heldout.selection.ensembles import Averages, weigh
-from heldout.selection.ties import tie_exactly as tie_exactly
+from heldout.selection.ties import tie_exactly
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +75,7 @@ class SelectionReplay:
             None if folds is None else self._all_configurations(folds, axis=2),
             None if repeats is None else self._all_configurations(repeats, axis=2),
         )
-        return self._columns(self.rule(table))
+        return candidate_columns(self.rule(table), self.candidates, len(self.params))
 
     def defined(self, counts: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """(L,): whether every score that the rule reads is defined."""
@@ -87,17 +88,4 @@ class SelectionReplay:
         return any(len(score.segments) > 1 for score in self.scores)
 
     def _all_configurations(self, values: Floats, axis: int) -> Floats:
-        if len(self.candidates) == len(self.params):
-            return values
-        shape = list(values.shape)
-        shape[axis] = len(self.params)
-        spread = np.full(shape, np.nan)
-        place: list[Any] = [slice(None)] * values.ndim
-        place[axis] = self.candidates
-        spread[tuple(place)] = values
-        return spread
-
-    def _columns(self, chosen: NDArray[np.intp]) -> NDArray[np.intp]:
-        column = np.full(len(self.params) + 1, NONE_CHOSEN)  # the last entry serves NONE_CHOSEN itself
-        column[self.candidates] = np.arange(len(self.candidates))
-        return column[chosen]
+        return over_all_configurations(values, self.candidates, len(self.params), axis)
