@@ -196,7 +196,7 @@ def test_no_row_that_all_predicted_is_refused():
 def test_a_class_that_only_the_training_part_holds_is_named():
     one_class = np.where(np.arange(N) < TESTED, 1, Y)
     with pytest.raises(
-        InputError, match="no configuration has a defined score on the 60 rows .*roc_auc needs a row of every"
+        InputError, match=r"no configuration has a defined score on the 60 rows .*roc_auc needs a row of every"
     ):
         ho.estimate(one_class, HOLD_OUT, folds=TEST_ONLY, **FAST)
 
