@@ -169,9 +169,76 @@ REFERENCES: dict[str, Reference] = {
         "International Conference on Data Mining, 828-833",
         "10.1109/ICDM.2006.76",
     ),
+    "cohen1960": Reference(
+        "Cohen, J.",
+        1960,
+        "A coefficient of agreement for nominal scales",
+        "Educational and Psychological Measurement 20, 37-46",
+        "10.1177/001316446002000104",
+    ),
+    "cohen1968": Reference(
+        "Cohen, J.",
+        1968,
+        "Weighted kappa: nominal scale agreement with provision for scaled disagreement or partial credit",
+        "Psychological Bulletin 70, 213-220",
+        "10.1037/h0026256",
+    ),
+    "brier1950": Reference(
+        "Brier, G. W.",
+        1950,
+        "Verification of forecasts expressed in terms of probability",
+        "Monthly Weather Review 78, 1-3",
+        "10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2",
+    ),
+    "cox1958": Reference(
+        "Cox, D. R.",
+        1958,
+        "Two further applications of a model for binary regression",
+        "Biometrika 45, 562-565",
+        "10.1093/biomet/45.3-4.562",
+    ),
+    "guo2017": Reference(
+        "Guo, C., Pleiss, G., Sun, Y. and Weinberger, K. Q.",
+        2017,
+        "On calibration of modern neural networks",
+        "International Conference on Machine Learning, 1321-1330",
+        "10.48550/arXiv.1706.04599",
+    ),
+    "mcclish1989": Reference(
+        "McClish, D. K.",
+        1989,
+        "Analyzing a portion of the ROC curve",
+        "Medical Decision Making 9, 190-195",
+        "10.1177/0272989X8900900307",
+    ),
+    "hand2001": Reference(
+        "Hand, D. J. and Till, R. J.",
+        2001,
+        "A simple generalisation of the area under the ROC curve for multiple class classification problems",
+        "Machine Learning 45, 171-186",
+        "10.1023/A:1010920819831",
+    ),
+    "harrell1996": Reference(
+        "Harrell, F. E., Lee, K. L. and Mark, D. B.",
+        1996,
+        "Multivariable prognostic models: issues in developing models, evaluating assumptions and adequacy, and "
+        "measuring and reducing errors",
+        "Statistics in Medicine 15, 361-387",
+        "10.1002/(SICI)1097-0258(19960229)15:4<361::AID-SIM168>3.0.CO;2-4",
+    ),
+    "uno2011": Reference(
+        "Uno, H., Cai, T., Pencina, M. J., D'Agostino, R. B. and Wei, L. J.",
+        2011,
+        "On the C-statistics for evaluating overall adequacy of risk prediction procedures with censored survival "
+        "data",
+        "Statistics in Medicine 30, 1105-1117",
+        "10.1002/sim.4154",
+    ),
+    "graf1999": Reference(
+        "Graf, E., Schmoor, C., Sauerbrei, W. and Schumacher, M.",
+        1999,
+        "Assessment and comparison of prognostic classification schemes for survival data",
+        "Statistics in Medicine 18, 2529-2545",
+        "10.1002/(SICI)1097-0258(19990915/30)18:17/18<2529::AID-SIM274>3.0.CO;2-5",
+    ),
 }
-
-
-def cited(keys: tuple[str, ...]) -> list[str]:
-    """The references of the given keys, as sentences, each once and in order."""
-    return [str(REFERENCES[key]) for key in dict.fromkeys(keys)]

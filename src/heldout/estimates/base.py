@@ -13,7 +13,7 @@ from heldout import wording
 from heldout.estimates.types import Alternative, Estimate, Interval
 from heldout.kernels.reference import Weightings
 from heldout.metrics.aggregate import AggregateScore
-from heldout.metrics.base import Metric, oriented
+from heldout.metrics.base import Metric, oriented, sources_of
 from heldout.selection.base import NONE_CHOSEN
 from heldout.selection.choice import Choice
 from heldout.selection.ensembles import Averages
@@ -236,7 +236,9 @@ class Method(Protocol):
     sources : tuple of str
         Keys of ``heldout.references``.
 
-    A method may also have ``scores_out_of_bag`` (whether it scores rows that a bootstrap left out).
+    A method may also have ``scores_out_of_bag`` (whether it scores rows that a bootstrap left out),
+    ``alternatives`` (the intervals that it has, where not all), ``needs_test_share`` (whether it reads the splits
+    of repeated subsampling) and ``unfit_metric(metric)``, which refuses before anything is fitted.
     """
 
     @property
@@ -286,6 +288,7 @@ def conclude(
             reason=f"the {evidence.metric.name} is beyond what float64 holds"
         )
         value = float("nan")
+    cited = [*method.sources, *evidence.provenance.get("sources", ()), *sources_of(evidence.metric)]
     optimism = before - value if evidence.metric.greater_is_better else value - before
     return Estimate(
         value=value,
@@ -304,7 +307,7 @@ def conclude(
         provenance={
             **evidence.provenance,
             **(what_was_chosen(evidence) if of_evidence else {}),
-            "sources": list(dict.fromkeys([*method.sources, *evidence.provenance.get("sources", ())])),
+            "sources": list(dict.fromkeys(cited)),
             **said_of_quantity(evidence, provenance or {}),
         },
     )

@@ -52,6 +52,7 @@ class CohenKappa(Metric):
 
     weights: KappaWeights | None = None
     absent_classes: Literal["keep", "skip"] = "keep"
+    sources = ("cohen1960", "cohen1968")
     greater_is_better = True
     responses = (Response.LABELS,)
     tasks = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})

@@ -167,8 +167,8 @@ class Metric(Protocol):
         True where the value is a weighted mean of one loss a row (a bounded or unbounded one).
 
     A metric may also have ``pos_label`` (a positive class of its own), ``takes_weights`` (False where it cannot
-    be weighted), ``calls_foreign_code`` (True where it runs code that is not ours) and ``ideal`` (the best value,
-    where values beyond it are no better: see ``ideal_of``).
+    be weighted), ``calls_foreign_code`` (True where it runs code that is not ours), ``ideal`` (the best value,
+    where values beyond it are no better: see ``ideal_of``) and ``sources`` (keys of ``heldout.references``).
     """
 
     @property
@@ -240,6 +240,12 @@ def ideal_of(metric: Metric) -> float | None:
     """
     ideal: float | None = getattr(metric, "ideal", None)
     return ideal
+
+
+def sources_of(metric: Metric) -> tuple[str, ...]:
+    """The keys of ``heldout.references`` that a metric cites; none of a metric that everybody knows."""
+    sources: tuple[str, ...] = getattr(metric, "sources", ())
+    return sources
 
 
 def fitted(metric: Metric, truth: Truth) -> Metric:

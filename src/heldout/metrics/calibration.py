@@ -56,6 +56,7 @@ class ExpectedCalibrationError(Metric):
 
     n_bins: int = 10
     strategy: Literal["uniform", "quantile"] = "uniform"
+    sources = ("guo2017",)
     greater_is_better = False
     responses = _PROBABILITIES
     tasks = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
@@ -127,6 +128,7 @@ class CalibrationSlope(Metric):
     """
 
     name = "calibration_slope"
+    sources = ("cox1958",)
     ideal = 1.0
     greater_is_better = True
     responses = _PROBABILITIES
@@ -165,6 +167,7 @@ class CalibrationIntercept(Metric):
     """
 
     given_slope: bool = True
+    sources = ("cox1958",)
     ideal = 0.0
     greater_is_better = True
     responses = _PROBABILITIES
@@ -186,6 +189,7 @@ class CalibrationSlopeError(Metric):
     """The distance of the calibration slope from 1: a loss, so that it can choose among configurations."""
 
     name = "calibration_slope_error"
+    sources = ("cox1958",)
     greater_is_better = False
     responses = _PROBABILITIES
     tasks = _BINARY
@@ -208,6 +212,7 @@ class CalibrationInterceptError(Metric):
     """
 
     given_slope: bool = True
+    sources = ("cox1958",)
     greater_is_better = False
     responses = _PROBABILITIES
     tasks = _BINARY

@@ -314,6 +314,7 @@ class Brier(Metric):
     scale_by_half: bool | Literal["auto"] = "auto"
     pos_label: Any = None
     name = "brier_score"
+    sources = ("brier1950",)
     greater_is_better = False
     responses = _PROBABILITIES
     tasks = _CLASSES

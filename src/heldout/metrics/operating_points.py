@@ -85,6 +85,7 @@ class PartialRocAuc(Metric):
     max_fpr: float = 0.1
     standardized: bool = True
     responses: tuple[Response, ...] = (Response.DECISION, Response.PROBABILITIES)
+    sources = ("mcclish1989",)
     greater_is_better = True
     tasks = frozenset({TaskKind.BINARY})
     needs = Needs.EVERY_CLASS

@@ -185,6 +185,7 @@ class RocAucOneVsOne(Metric):
     """
 
     average: ClassAverage = "macro"
+    sources = ("hand2001",)
     greater_is_better = True
     responses = (Response.PROBABILITIES,)
     tasks = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})

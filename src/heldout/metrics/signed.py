@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Fused, Metric, Needs, Response, Selected, Statistic, fitted
+from heldout.metrics.base import Fused, Metric, Needs, Response, Selected, Statistic, fitted, sources_of
 from heldout.task import TaskKind, Truth
 
 
@@ -73,6 +73,10 @@ class Signed:
     @property
     def pos_label(self) -> Any:
         return getattr(self.metric, "pos_label", None)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return sources_of(self.metric)
 
     @property
     def takes_weights(self) -> bool:

@@ -9,7 +9,7 @@ row from then on: neither bootstraps nor folds nor importance weights change it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from heldout.errors import InputError
 from heldout.kernels.dispatch import ConcordanceSums, best_out_of_bag
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Needs, Response, Selected, Sums, is_number, name_with
+from heldout.metrics.base import Metric, Needs, Response, Selected, Sums, is_number, name_with
 from heldout.metrics.row_losses import MeanLoss, mean_loss
 from heldout.task import TaskKind, Truth
 
@@ -71,7 +71,7 @@ def _pair_share(truth: Truth, risks: NDArray[Any], factors: Floats | None = None
 
 
 @dataclass(frozen=True)
-class ConcordanceIndex:
+class ConcordanceIndex(Metric):
     """Harrell's concordance index: the share of comparable pairs that the risks order right, ties half.
 
     Two rows are comparable where the earlier time is an event; at one time, an event and a censored row are, the
@@ -93,14 +93,14 @@ class ConcordanceIndex:
            [0.5]])
     """
 
-    name: ClassVar[str] = "concordance_index"
-    greater_is_better: ClassVar[bool] = True
-    responses: ClassVar[tuple[Response, ...]] = _RISK
-    tasks: ClassVar[frozenset[TaskKind]] = _SURVIVAL
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    needs: ClassVar[Needs] = Needs.PAIR
-    undefined_without: ClassVar[Needs] = Needs.PAIR
-    row_wise: ClassVar[bool] = False
+    name = "concordance_index"
+    sources = ("harrell1996",)
+    greater_is_better = True
+    responses = _RISK
+    tasks = _SURVIVAL
+    range = (0.0, 1.0)
+    needs = Needs.PAIR
+    undefined_without = Needs.PAIR
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> ExactPairShare:
         return ExactPairShare(*_pair_share(truth, predictions))
@@ -147,7 +147,7 @@ class Censoring:
 
 
 @dataclass(frozen=True)
-class ConcordanceUno:
+class ConcordanceUno(Metric):
     """Uno's concordance index: Harrell's with each pair weighted for the censoring that it escaped.
 
     The pairs of an event at time T weigh 1 / G(T)², G being the probability of not being censored until T; then the
@@ -176,13 +176,13 @@ class ConcordanceUno:
 
     tau: float | None = None
     censoring: Censoring | None = field(default=None, repr=False, compare=False)
-    greater_is_better: ClassVar[bool] = True
-    responses: ClassVar[tuple[Response, ...]] = _RISK
-    tasks: ClassVar[frozenset[TaskKind]] = _SURVIVAL
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    needs: ClassVar[Needs] = Needs.PAIR
-    undefined_without: ClassVar[Needs] = Needs.PAIR
-    row_wise: ClassVar[bool] = False
+    sources = ("uno2011",)
+    greater_is_better = True
+    responses = _RISK
+    tasks = _SURVIVAL
+    range = (0.0, 1.0)
+    needs = Needs.PAIR
+    undefined_without = Needs.PAIR
 
     @property
     def name(self) -> str:
@@ -229,7 +229,7 @@ class ConcordanceUno:
 
 
 @dataclass(frozen=True)
-class IntegratedBrier:
+class IntegratedBrier(Metric):
     """Integrated Brier score of survival probabilities: their mean squared error over a span of times.
 
     At each time the predicted probability of no event until then is compared with what happened, rows weighted for
@@ -258,14 +258,13 @@ class IntegratedBrier:
 
     times: tuple[float, ...] | None = None
     censoring: Censoring | None = field(default=None, repr=False, compare=False)
-    name: ClassVar[str] = "integrated_brier_score"
-    greater_is_better: ClassVar[bool] = False
-    responses: ClassVar[tuple[Response, ...]] = (Response.SURVIVAL,)
-    tasks: ClassVar[frozenset[TaskKind]] = _SURVIVAL
-    range: ClassVar[tuple[float, float]] = (0.0, np.inf)
-    needs: ClassVar[Needs] = Needs.ROW
-    undefined_without: ClassVar[Needs] = Needs.ROW
-    row_wise: ClassVar[bool] = True
+    name = "integrated_brier_score"
+    sources = ("graf1999",)
+    greater_is_better = False
+    responses = (Response.SURVIVAL,)
+    tasks = _SURVIVAL
+    range = (0.0, np.inf)
+    row_wise = True
 
     def __post_init__(self) -> None:
         if self.times is None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -46,6 +46,8 @@ class ConfigurationComparison:
 
     evidence: Evidence
     scores: PairedScores
+    sources: ClassVar[tuple[str, ...]] = ("hansen2011", "tsamardinos2018")
+    """Keys of ``heldout.references``."""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from heldout.task import truth_of
 
 def test_the_public_names() -> None:
     assert set(metrics.__all__) == {type(metric).__name__ for metric in DECLARED} | {
-        "Metric", "Needs", "Response", "all_names", "check_fits", "custom", "metric_named",
+        "Metric", "Needs", "Response", "all_names", "check_fits", "custom", "metric_named", "scorer",
     }  # fmt: skip
 
 

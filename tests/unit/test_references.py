@@ -1,0 +1,25 @@
+from heldout.estimates import METHODS
+from heldout.metrics import ConcordanceUno, metric_named
+from heldout.metrics.base import sources_of
+from heldout.metrics.named import DECLARED
+from heldout.paired.compare import ConfigurationComparison
+from heldout.references import REFERENCES
+from heldout.selection import RULES
+
+BY_THE_REPORT = {"wilson1927"}
+"""Of the bars of its calibration plot."""
+
+
+def test_every_source_is_known_and_every_reference_is_cited():
+    cited = BY_THE_REPORT | set(ConfigurationComparison.sources)
+    cited |= {key for make in METHODS.values() for key in make().sources}
+    cited |= {key for metric in DECLARED for key in sources_of(metric)}
+    cited |= {key for make in RULES.values() for key in getattr(make(), "sources", ())}
+
+    assert cited == set(REFERENCES)
+
+
+def test_a_metric_in_the_sign_of_a_scorer_cites_the_same():
+    assert sources_of(metric_named("neg_brier_score")) == ("brier1950",)
+    assert sources_of(ConcordanceUno(tau=3.0)) == ("uno2011",)
+    assert sources_of(metric_named("accuracy")) == ()
