@@ -28,9 +28,8 @@ from heldout.configurations import Configuration
 from heldout.errors import InputError
 from heldout.folds import Split
 from heldout.metrics.base import Metric, Response
-from heldout.metrics.from_scorer import metric_from_scorer
+from heldout.metrics.from_scorer import members_of, metric_from_scorer, told_classes
 from heldout.metrics.named import check_fits
-from heldout.metrics.to_scorer import told_classes
 from heldout.task import Task, Truth, codes_of, labels_text
 
 _METHODS = {
@@ -90,10 +89,8 @@ def make_scoring(
         When a metric does not fit the target.
     """
     scorer = told_classes(scorer, truth.classes)
-    members = getattr(scorer, "_scorers", None)
-    members = members if isinstance(members, Mapping) else {"score": scorer}
     metrics: dict[str, Metric | None] = {}
-    for name, member in members.items():
+    for name, member in members_of(scorer).items():
         metric = metric_from_scorer(member)
         metrics[name] = None if metric is None else check_fits(metric, truth)
     return Scoring(scorer, metrics, refit_metric, keep)

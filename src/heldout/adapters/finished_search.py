@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from heldout.configurations import Configuration
 from heldout.errors import InputError
-from heldout.metrics.from_scorer import metric_from_scorer
+from heldout.metrics.from_scorer import members_of, metric_from_scorer
 from heldout.selection import Best, CallableRefit, SelectionRule, configuration_rule_of
 from heldout.task import labels_text
 from heldout.wording import Flag
@@ -149,9 +149,8 @@ def _repeats(search: Any, n_splits: int) -> NDArray[np.intp]:
 def _ranges(search: Any) -> dict[str, tuple[float, float]]:
     """Of the metrics whose scorers can be opened."""
     scorers = getattr(search, "scorer_", None)
-    if not isinstance(scorers, Mapping):
-        scorers = getattr(scorers, "_scorers", {"score": scorers})
-    opened = {name: metric_from_scorer(scorer) for name, scorer in scorers.items()}
+    members = scorers if isinstance(scorers, Mapping) else members_of(scorers)
+    opened = {name: metric_from_scorer(scorer) for name, scorer in members.items()}
     return {name: metric.range for name, metric in opened.items() if metric is not None}
 
 

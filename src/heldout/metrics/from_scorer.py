@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import replace
 from typing import Any, NamedTuple, get_args
 
@@ -35,6 +36,7 @@ from heldout.metrics.classification import (
     ZeroOneLoss,
 )
 from heldout.metrics.custom import CustomMetric, accepts_weights, name_of
+from heldout.metrics.metric_function import MetricFunction
 from heldout.metrics.operating_points import PartialRocAuc
 from heldout.metrics.ranking import (
     AveragePrecision,
@@ -52,7 +54,6 @@ from heldout.metrics.regression import (
     RootMeanSquaredError,
 )
 from heldout.metrics.signed import Signed
-from heldout.metrics.to_scorer import MetricFunction
 
 _RESPONSES: dict[str, tuple[Response, ...]] = {
     "predict": (Response.LABELS, Response.VALUES),
@@ -97,6 +98,30 @@ def metric_from_scorer(scorer: Any) -> Metric | None:
     if metric is None:
         metric = _called(scorer, responses)
     return _with_sign(metric, scorer._sign)
+
+
+def members_of(scorer: Any) -> Mapping[str, Any]:
+    """The scorers that scikit-learn has gathered into one, by name; a single one as ``score``."""
+    members = getattr(scorer, "_scorers", None)
+    return members if isinstance(members, Mapping) else {"score": scorer}
+
+
+def told_classes(scorer: Any, classes: Any) -> Any:
+    """The scorer (or several that scikit-learn has gathered) with our metrics told the classes of a task.
+
+    A fold may lack some of them, and still its score is of all.
+    """
+    members = getattr(scorer, "_scorers", None)
+    if isinstance(members, Mapping):
+        gathered = copy(scorer)
+        gathered._scorers = {name: told_classes(member, classes) for name, member in members.items()}
+        return gathered
+    function = getattr(scorer, "_score_func", None)
+    if classes is None or not isinstance(function, MetricFunction) or function.classes is not None:
+        return scorer
+    told = copy(scorer)
+    told._score_func = replace(function, classes=tuple(classes.tolist()))
+    return told
 
 
 def _metric_of_score_method(estimator: Any) -> Metric | None:

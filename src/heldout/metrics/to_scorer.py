@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from copy import copy
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout.errors import InputError
-from heldout.metrics.base import Metric, Response, fitted
+from heldout.metrics.base import Response
+from heldout.metrics.metric_function import MetricFunction
 from heldout.metrics.named import metric_named
-from heldout.task import TaskKind, Truth, codes_of, truth_of
 
 _METHODS = {
     Response.LABELS: "predict",
@@ -21,68 +17,6 @@ _METHODS = {
     Response.PROBABILITIES: "predict_proba",
     Response.DECISION: "decision_function",
 }
-
-
-@dataclass(frozen=True)
-class MetricFunction:
-    """A metric as scikit-learn's functions are: of true values and predictions.
-
-    Attributes
-    ----------
-    metric : Metric
-    classes : tuple of label or None
-        Of a classification; those of the rows scored when None.
-    """
-
-    metric: Metric
-    classes: tuple[Any, ...] | None = None
-
-    @property
-    def __name__(self) -> str:
-        return self.metric.name
-
-    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> float:
-        """The metric's value; NaN where the rows lack what it needs."""
-        predicted = np.asarray(y_pred)
-        truth = self._truth(np.asarray(y_true), predicted)
-        if truth is None:
-            return float("nan")
-        metric = fitted(self.metric, truth)
-        if Response.LABELS in metric.responses and truth.classes is not None:
-            predicted = codes_of(predicted, truth.classes)
-        once = np.ones((1, truth.n_rows), dtype=np.uint8)
-        weights = once if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)[None, :]
-        if not metric.undefined_without.met(truth, truth.positive, weights)[0]:
-            return float("nan")
-        return float(metric.statistic(truth, predicted[:, None]).all(weights)[0, 0])
-
-    def _truth(self, y_true: NDArray[Any], predicted: NDArray[Any]) -> Truth | None:
-        if TaskKind.REGRESSION in self.metric.tasks:
-            return truth_of(y_true, TaskKind.REGRESSION)
-        classes: Any = self.classes
-        if classes is None:
-            labels = Response.LABELS in self.metric.responses
-            classes = np.unique(np.concatenate([y_true, predicted])) if labels else np.unique(y_true)
-        # Which of two classes a single one is, the rows do not say.
-        return None if len(classes) < 2 else truth_of(y_true, TaskKind.MULTICLASS, classes=list(classes))
-
-
-def told_classes(scorer: Any, classes: Any) -> Any:
-    """The scorer (or several that scikit-learn has gathered) with our metrics told the classes of a task.
-
-    A fold may lack some of them, and still its score is of all.
-    """
-    members = getattr(scorer, "_scorers", None)
-    if isinstance(members, Mapping):
-        gathered = copy(scorer)
-        gathered._scorers = {name: told_classes(member, classes) for name, member in members.items()}
-        return gathered
-    function = getattr(scorer, "_score_func", None)
-    if classes is None or not isinstance(function, MetricFunction) or function.classes is not None:
-        return scorer
-    told = copy(scorer)
-    told._score_func = replace(function, classes=tuple(classes.tolist()))
-    return told
 
 
 def scorer(metric: Any, *, classes: Any = None) -> Any:

@@ -1,0 +1,56 @@
+"""A metric as a function of true values and predictions, which is what a scorer of scikit-learn holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.metrics.base import Metric, Response, fitted
+from heldout.task import TaskKind, Truth, codes_of, truth_of
+
+
+@dataclass(frozen=True)
+class MetricFunction:
+    """A metric as scikit-learn's functions are: of true values and predictions.
+
+    Attributes
+    ----------
+    metric : Metric
+    classes : tuple of label or None
+        Of a classification; those of the rows scored when None.
+    """
+
+    metric: Metric
+    classes: tuple[Any, ...] | None = None
+
+    @property
+    def __name__(self) -> str:
+        return self.metric.name
+
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> float:
+        """The metric's value; NaN where the rows lack what it needs."""
+        predicted = np.asarray(y_pred)
+        truth = self._truth(np.asarray(y_true), predicted)
+        if truth is None:
+            return float("nan")
+        metric = fitted(self.metric, truth)
+        if Response.LABELS in metric.responses and truth.classes is not None:
+            predicted = codes_of(predicted, truth.classes)
+        once = np.ones((1, truth.n_rows), dtype=np.uint8)
+        weights = once if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)[None, :]
+        if not metric.undefined_without.met(truth, truth.positive, weights)[0]:
+            return float("nan")
+        return float(metric.statistic(truth, predicted[:, None]).all(weights)[0, 0])
+
+    def _truth(self, y_true: NDArray[Any], predicted: NDArray[Any]) -> Truth | None:
+        if TaskKind.REGRESSION in self.metric.tasks:
+            return truth_of(y_true, TaskKind.REGRESSION)
+        classes: Any = self.classes
+        if classes is None:
+            labels = Response.LABELS in self.metric.responses
+            classes = np.unique(np.concatenate([y_true, predicted])) if labels else np.unique(y_true)
+        # Which of two classes a single one is, the rows do not say.
+        return None if len(classes) < 2 else truth_of(y_true, TaskKind.MULTICLASS, classes=list(classes))
