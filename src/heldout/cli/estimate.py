@@ -2,58 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from heldout.cli.command_line import command_line
 from heldout.cli.console import Console
-from heldout.cli.estimate_words import in_options, in_words_of_options
+from heldout.cli.estimate_options import Options
+from heldout.cli.option_words import in_options, in_words_of_options
 from heldout.cli.result import comparison_lines, estimate_rows
 
 if TYPE_CHECKING:
     from heldout.cli.estimate_reading import Reading
     from heldout.cli.folder import OutputFolder
     from heldout.estimates.asking import Asked
+    from heldout.estimates.base import Method
     from heldout.estimates.comparison import Comparison
     from heldout.estimates.gather import Aggregate
     from heldout.estimates.types import Alternative, Estimate
-
-
-@dataclass(frozen=True)
-class Options:
-    """What the user asked for; the fields are the options."""
-
-    file: str
-    target: str | None
-    event: str | None
-    fold: str | None
-    repeat: str | None
-    row: str | None
-    group: str | None
-    weight: str | None
-    exclude: tuple[str, ...]
-    metric: str | None
-    positive: str | None
-    response: str
-    threshold: float | None
-    method: str
-    candidates: str | None
-    evaluation_share: float | None
-    configuration: str | None
-    stratify: bool
-    selection: str
-    aggregate: str | None
-    n_bootstraps: int | None
-    confidence_level: float | None
-    alternative: str
-    seed: int | None
-    out_of_core: bool
-    n_jobs: int | None
-    out: str | None
-    as_json: bool
-    quiet: bool
 
 
 @click.command(name="estimate", short_help="Say how good the best of many configurations is, from predictions.")
@@ -110,10 +77,10 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     there is a line for each row and repeat. The predictions.parquet of `heldout tune` says itself what its columns
     are.
     """
-    from heldout.cli.estimate_methods import methods_wanted
+    from heldout.cli.estimate_methods import check_names, methods_wanted
     from heldout.cli.estimate_reading import read
-    from heldout.cli.tune import command_line
     from heldout.errors import InputError
+    from heldout.estimates.comparison import Comparison
 
     wanted = Options(**options)
     console = Console(wanted.as_json, wanted.quiet)
@@ -126,11 +93,12 @@ def command(ctx: click.Context, /, **options: Any) -> None:
         if wanted.n_jobs is not None:
             raise InputError("--n-jobs is for --out-of-core; leave it out, or add that.")
         folder = _folder(wanted)
+        check_names(wanted)
         reading = read(wanted, console)
         methods = methods_wanted(wanted, reading)
         asked = _ask(wanted, reading)
         result = _answer(wanted, asked, methods)
-        main = result if wanted.method != "all" else result[result.main]
+        main = result[result.main] if isinstance(result, Comparison) else result
         _note_other_way(main, reading, console)
         files = {}
         if folder is not None:
@@ -166,8 +134,8 @@ def _ask(wanted: Options, reading: Reading) -> Asked:
     )
 
 
-def _answer(wanted: Options, asked: Asked, methods: Any) -> Any:
-    """An ``Estimate``, or for ``--method all`` a ``Comparison``."""
+def _answer(wanted: Options, asked: Asked, methods: dict[str, Method]) -> Estimate | Comparison:
+    """A ``Comparison`` for ``--method all``."""
     from heldout.estimates.asking import warn_of
     from heldout.estimates.comparison import compare, warn_of_all
     from heldout.estimates.named import answer

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from heldout.cli.estimate_words import in_options
+from heldout.cli.option_words import in_options
 
 if TYPE_CHECKING:
     from heldout.cli.folder import OutputFolder

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from heldout.cli.estimate import Options
+    from heldout.cli.estimate_options import Options
     from heldout.cli.estimate_reading import Reading
     from heldout.estimates.base import Method
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from heldout.cli.console import Console
-    from heldout.cli.estimate import Options
+    from heldout.cli.estimate_options import Options
     from heldout.estimates.responses import ResponseName
     from heldout.estimates.types import Alternative, Estimate
 

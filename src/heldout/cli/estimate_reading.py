@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from heldout.adapters.table_predictions_classes import Heads
     from heldout.adapters.tables import Table
     from heldout.cli.console import Console
-    from heldout.cli.estimate import Options
+    from heldout.cli.estimate_options import Options
     from heldout.estimates.responses import ResponseName
     from heldout.predictions import HeldOutPredictions
     from heldout.task import Truth
@@ -58,11 +58,9 @@ def read(wanted: Options, console: Console) -> Reading:
     from heldout.adapters.table_predictions_checks import check_kinds
     from heldout.adapters.table_predictions_classes import heads_of, held_out
     from heldout.adapters.tables import read_table
-    from heldout.cli.estimate_methods import check_names
     from heldout.estimates.readings import read_as, threshold_of_reading
     from heldout.selection import rule_of
 
-    check_names(wanted)
     table = read_table(wanted.file)
     found = _predictions(table, wanted)
     for remark in (*table.remarks, *found.remarks):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from heldout.wording import number_text
 
 if TYPE_CHECKING:
-    from heldout.cli.tune import Plan
+    from heldout.cli.tune_plan import Plan
     from heldout.estimates.comparison import Comparison
     from heldout.estimates.types import Estimate, Interval
     from heldout.result import Evaluation

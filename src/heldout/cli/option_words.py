@@ -1,4 +1,4 @@
-"""What the library calls its arguments, as the options of ``heldout estimate`` that set them."""
+"""What the library calls its arguments, as the options of the commands that set them."""
 
 from __future__ import annotations
 

@@ -1,0 +1,186 @@
+"""From the table and the options of ``heldout tune`` to everything that is decided before the first fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from heldout.cli.console import Console
+from heldout.cli.option_words import in_words_of_options
+
+if TYPE_CHECKING:
+    from heldout.adapters.table_task import TableTask
+    from heldout.configurations import Configurations
+    from heldout.estimates.types import Alternative
+    from heldout.fitting import Scoring
+    from heldout.folds import Folds
+    from heldout.task import Task
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user asked for; the fields are the options."""
+
+    data: str
+    target: str
+    task: str | None
+    metric: str | None
+    positive: str | None
+    preset: str
+    cv: int
+    repeats: int
+    drop: str
+    groups: str | None
+    keep: tuple[str, ...]
+    selection: str
+    method: str
+    n_bootstraps: int
+    confidence_level: float
+    alternative: str
+    n_jobs: int
+    engine: str
+    seed: int
+    out: str
+    resume: bool
+    accept_changed_code: bool
+    as_json: bool
+    quiet: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Everything that is decided before the first fit."""
+
+    found: TableTask
+    task: Task
+    scoring: Scoring
+    folds: Folds
+    configurations: Configurations
+    source: str
+
+
+def check_options(wanted: Options) -> None:
+    """Refuse what can be refused before anything is read.
+
+    Raises
+    ------
+    InputError
+    """
+    from heldout.errors import InputError
+    from heldout.estimates import METHODS
+    from heldout.estimates.intervals import check_interval_settings
+    from heldout.estimates.named import check_alternative
+    from heldout.selection import RULES, configuration_rule_of
+    from heldout.spaces import PRESETS
+
+    allowed = {"--method": (wanted.method, (*METHODS, "none")), "--preset": (wanted.preset, PRESETS)}
+    allowed["--selection"] = (wanted.selection, tuple(RULES))
+    for option, (value, choices) in allowed.items():
+        if value not in choices:
+            raise InputError(f"{option} must be one of {', '.join(choices)}, got {value!r}.")
+    configuration_rule_of(wanted.selection)
+    if wanted.drop not in ("never", "none"):
+        raise InputError(
+            f"--drop {wanted.drop} is not available in this version; leave it out: every configuration is "
+            "fitted on every fold (--drop never)."
+        )
+    if wanted.engine != "local":
+        raise InputError(
+            f"--engine {wanted.engine} is not available in this version; leave it out: fits run in processes on "
+            "this machine (--engine local)."
+        )
+    if wanted.n_jobs == 0:
+        raise InputError("--n-jobs must not be 0; use a number of processes, or -1 for every core.")
+    if not 0 <= wanted.seed < 2**64:
+        raise InputError(f"--seed must be from 0 to 2**64 - 1, got {wanted.seed}.")
+    if wanted.repeats < 1:
+        raise InputError(f"--repeats must be at least 1, got {wanted.repeats}.")
+    if wanted.cv < 2:
+        raise InputError(f"--cv must be at least 2, got {wanted.cv}; use 5 or 10 folds.")
+    check_interval_settings(wanted.n_bootstraps, wanted.confidence_level, wanted.alternative)
+    with in_words_of_options():
+        method = None if wanted.method == "none" else wanted.method
+        check_alternative(method, cast("Alternative", wanted.alternative))
+
+
+def plan_of(wanted: Options, console: Console) -> Plan:
+    """Read the table and make the plan, and say what was read and decided.
+
+    Raises
+    ------
+    InputError
+    """
+    from heldout.adapters.predictors import categories_said, remarks_on_text
+    from heldout.adapters.table_task import DEFAULT_METRICS, check_folds_fit, task_from_table
+    from heldout.adapters.tables import counted, quoted, read_table
+    from heldout.cli.measures import scorer_of, without_the_unable
+    from heldout.configurations import make_configurations
+    from heldout.errors import InputError
+    from heldout.fitting import make_scoring
+    from heldout.metrics.base import Response
+    from heldout.spaces import preset
+
+    table = read_table(wanted.data)
+    found = task_from_table(
+        table,
+        wanted.target,
+        kind=wanted.task,
+        groups=wanted.groups,
+        positive=wanted.positive,
+        keep=wanted.keep,
+    )
+    task = found.task
+    console.say(
+        f"{table.name}: {counted(task.n_rows, 'row')}, {counted(task.X.shape[1], 'column')} to predict from."
+        + categories_said(task.X)
+    )
+    for remark in (*table.remarks, *remarks_on_text(task.X)):
+        console.note(remark)
+    for reason in dict.fromkeys(found.set_aside.values()):
+        names = [name for name, why in found.set_aside.items() if why == reason]
+        console.note(f"Set aside {quoted(names)} ({reason}).")
+    console.say(found.why)
+    metric = wanted.metric or DEFAULT_METRICS[task.truth.kind]
+    keep = (Response.LABELS, Response.PROBABILITIES) if task.truth.kind.is_classification else ()
+    scoring = make_scoring(task.truth, scorer_of(metric, task.truth), keep=keep)
+    console.say(f"Metric: {metric}." + ("" if wanted.metric else " To choose another: --metric NAME."))
+    check_folds_fit(found, wanted.cv)
+    folds = _folds(task, wanted)
+    entries, unable = without_the_unable(preset(wanted.preset, task.X, task.truth.kind), scoring.metrics)
+    if unable:
+        console.note(f"Left out {', '.join(unable)}: these models give no probabilities, which {metric} needs.")
+    if not entries:
+        raise InputError(f"no model of the preset can be scored by {metric}; choose another --metric.")
+    configurations = make_configurations(entries)
+    console.say(_plan_sentence(wanted, folds, configurations, [name for name, _, _ in entries]))
+    return Plan(found, task, scoring, folds, configurations, table.name)
+
+
+def _folds(task: Task, wanted: Options) -> Folds:
+    """Shuffled folds, because the order of a file's rows is seldom random; stratified, and groups kept whole."""
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+
+    from heldout._seeding import numpy_seed
+    from heldout.folds import make_folds
+
+    seed = numpy_seed(wanted.seed, "folds", 0)
+    stratified = task.truth.kind.is_classification
+    if task.groups is None:
+        splitter = (StratifiedKFold if stratified else KFold)(wanted.cv, shuffle=True, random_state=seed)
+    elif stratified:
+        splitter = StratifiedGroupKFold(wanted.cv, shuffle=True, random_state=seed)
+    else:
+        splitter = GroupKFold(wanted.cv, shuffle=True, random_state=seed)
+    return make_folds(task, splitter, repeats=wanted.repeats, entropy=wanted.seed)
+
+
+def _plan_sentence(wanted: Options, folds: Folds, configurations: Configurations, models: list[str]) -> str:
+    from heldout.adapters.tables import counted
+
+    repeats = f" x {wanted.repeats} repeats" if wanted.repeats > 1 else ""
+    grouped = " of whole groups" if wanted.groups else ""
+    return (
+        f"Plan: {counted(len(configurations), 'configuration')} ({', '.join(models)}) x "
+        f"{wanted.cv} folds{grouped}{repeats} = "
+        f"{counted(len(configurations) * folds.n_splits, 'fit')}, seed {wanted.seed}."
+    )
