@@ -20,8 +20,8 @@ from sklearn.exceptions import FitFailedWarning
 from heldout.cells import CellState
 from heldout.configurations import Configurations
 from heldout.errors import HeldoutWarning, InputError
+from heldout.estimates.evidence.race import check_drawable
 from heldout.estimates.of_search import Estimation, check_applicable, estimates_of_search
-from heldout.estimates.race import check_drawable
 from heldout.estimates.types import Estimate
 from heldout.fitting import CellContext, Routed, Scoring, refitted
 from heldout.folds import Folds

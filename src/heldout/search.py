@@ -27,7 +27,7 @@ from sklearn.utils.validation import _check_method_params, check_is_fitted, colu
 from heldout._seeding import entropy_of
 from heldout.configurations import checked_entries, make_configurations
 from heldout.errors import InputError
-from heldout.estimates.gather import Aggregate
+from heldout.estimates.evidence.question import Aggregate
 from heldout.estimates.of_search import Estimation
 from heldout.estimates.types import Alternative
 from heldout.evaluate import evaluate

@@ -20,8 +20,8 @@ from sklearn.datasets import make_classification, make_regression
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
-from heldout.estimates.asking import ask
 from heldout.estimates.comparison import compare, methods_of
+from heldout.estimates.evidence.asking import ask
 from heldout.report import ReportContent, estimate_content, render_html, report_content
 from heldout.search import HeldOutSearchCV
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import heldout as ho
-from heldout.estimates import resampling
+from heldout.estimates.bootstraps import rows as of_rows
 
 QUICK = settings(max_examples=25, deadline=None, derandomize=True)
 seeds = st.integers(0, 2**32 - 1)
@@ -71,12 +71,12 @@ def test_a_score_and_its_loss_mirror_each_other(seed):
 def test_blocks_and_threads_change_no_bit(seed, block, threads):
     y, scores = data(seed)
     expected = ho.estimate(y, scores, metric="roc_auc", n_bootstraps=300, random_state=seed)
-    whole = resampling.map_blocks
+    whole = of_rows.map_blocks
     try:
-        resampling.map_blocks = lambda function, n, n_threads: whole(function, n, n_threads=threads, block=block)
+        of_rows.map_blocks = lambda function, n, n_threads: whole(function, n, n_threads=threads, block=block)
         found = ho.estimate(y, scores, metric="roc_auc", n_bootstraps=300, random_state=seed)
     finally:
-        resampling.map_blocks = whole
+        of_rows.map_blocks = whole
     np.testing.assert_array_equal(found.distribution, expected.distribution)
     assert found.interval == expected.interval
 

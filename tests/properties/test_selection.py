@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import heldout as ho
-from heldout.estimates import resampling
+from heldout.estimates.bootstraps import rows as of_rows
 from heldout.selection import (
     NONE_CHOSEN,
     AverageRank,
@@ -166,10 +166,12 @@ def test_blocks_change_no_bit_of_an_ensemble(seed, name, block):
     y, table = data(seed)
     asked = {"metric": "log_loss", "selection": ENSEMBLES[name], "n_bootstraps": 70, "random_state": seed}
     expected = ho.estimate(y, table, **asked)
-    whole = resampling.map_blocks
+    whole = of_rows.map_blocks
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(
-            resampling, "map_blocks", lambda function, n, n_threads: whole(function, n, n_threads=2, block=block)
+            of_rows,
+            "map_blocks",
+            lambda function, n, n_threads: whole(function, n, n_threads=2, block=block),
         )
         found = ho.estimate(y, table, **asked)
     np.testing.assert_array_equal(found.distribution, expected.distribution)

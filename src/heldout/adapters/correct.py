@@ -8,14 +8,14 @@ from typing import Any
 from heldout._seeding import RandomState, entropy_of
 from heldout.adapters.finished_search import UNBOUNDED, check_metric, finished_search
 from heldout.errors import InputError
-from heldout.estimates.asking import warn_of
 from heldout.estimates.base import Settings
+from heldout.estimates.evidence.asking import warn_of
 from heldout.estimates.from_scores import checked_share, evidence_of_scores
 from heldout.estimates.intervals import check_interval_settings
 from heldout.estimates.named import answer, method_of
-from heldout.estimates.of_search import OpaqueMetric
 from heldout.estimates.types import Alternative, Estimate
 from heldout.fold_scores import FoldScores
+from heldout.metrics.opaque import OpaqueMetric
 
 
 def correct(

@@ -8,8 +8,8 @@ from typing import Any
 
 from heldout._seeding import RandomState
 from heldout.adapters.parquet_blocks import open_blocks
+from heldout.estimates.evidence.responses import ResponseName
 from heldout.estimates.out_of_core.estimating import check_summable, estimate_from_blocks
-from heldout.estimates.responses import ResponseName
 from heldout.estimates.types import Alternative, Estimate
 from heldout.metrics import metric_named
 

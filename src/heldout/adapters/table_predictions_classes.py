@@ -17,8 +17,8 @@ from heldout.adapters.table_predictions import TablePredictions
 from heldout.adapters.tables import quoted, reads_as_number
 from heldout.columns import array_of, numbers_of
 from heldout.errors import InputError
-from heldout.estimates.from_arrays import TWO_DECIMALS, read_predictions
-from heldout.estimates.responses import ResponseName
+from heldout.estimates.evidence.from_arrays import TWO_DECIMALS, read_predictions
+from heldout.estimates.evidence.responses import ResponseName
 from heldout.metrics.base import Metric
 from heldout.predictions import HeldOutPredictions
 from heldout.task import Truth, labels_text

@@ -16,10 +16,10 @@ from heldout.cli.result import comparison_lines, estimate_rows
 if TYPE_CHECKING:
     from heldout.cli.estimate_reading import Reading
     from heldout.cli.folder import OutputFolder
-    from heldout.estimates.asking import Asked
     from heldout.estimates.base import Method
     from heldout.estimates.comparison import Comparison
-    from heldout.estimates.gather import Aggregate
+    from heldout.estimates.evidence.asking import Asked
+    from heldout.estimates.evidence.question import Aggregate
     from heldout.estimates.types import Alternative, Estimate
 
 
@@ -111,7 +111,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
 
 
 def _ask(wanted: Options, reading: Reading) -> Asked:
-    from heldout.estimates.asking import ask
+    from heldout.estimates.evidence.asking import ask
 
     settings = reading.table.roles.get("settings", {})
 
@@ -136,8 +136,8 @@ def _ask(wanted: Options, reading: Reading) -> Asked:
 
 def _answer(wanted: Options, asked: Asked, methods: dict[str, Method]) -> Estimate | Comparison:
     """A ``Comparison`` for ``--method all``."""
-    from heldout.estimates.asking import warn_of
     from heldout.estimates.comparison import compare, warn_of_all
+    from heldout.estimates.evidence.asking import warn_of
     from heldout.estimates.named import answer
 
     if wanted.method == "all":

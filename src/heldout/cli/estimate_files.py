@@ -10,8 +10,8 @@ from heldout.cli.option_words import in_options
 
 if TYPE_CHECKING:
     from heldout.cli.folder import OutputFolder
-    from heldout.estimates.asking import Asked
     from heldout.estimates.comparison import Comparison
+    from heldout.estimates.evidence.asking import Asked
     from heldout.estimates.types import Estimate
 
 

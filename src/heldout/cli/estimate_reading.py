@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from heldout.adapters.tables import Table
     from heldout.cli.console import Console
     from heldout.cli.estimate_options import Options
-    from heldout.estimates.responses import ResponseName
+    from heldout.estimates.evidence.responses import ResponseName
     from heldout.predictions import HeldOutPredictions
     from heldout.task import Truth
 
@@ -58,7 +58,7 @@ def read(wanted: Options, console: Console) -> Reading:
     from heldout.adapters.table_predictions_checks import check_kinds
     from heldout.adapters.table_predictions_classes import heads_of, held_out
     from heldout.adapters.tables import read_table
-    from heldout.estimates.readings import read_as, threshold_of_reading
+    from heldout.estimates.evidence.readings import read_as, threshold_of_reading
     from heldout.selection import rule_of
 
     table = read_table(wanted.file)

@@ -1,20 +1,20 @@
 """Estimates: methods that need only the held-out matrix or the fold scores, one a file."""
 
 from heldout.estimates.base import Evidence, Method, Settings
-from heldout.estimates.bbc import BBC
-from heldout.estimates.bbc_f import BBCF
-from heldout.estimates.binomial import ClopperPearson, Wilson
-from heldout.estimates.cv import CV
-from heldout.estimates.delong import DeLong
-from heldout.estimates.hanley_mcneil import HanleyMcNeil
-from heldout.estimates.hoeffding import Hoeffding
-from heldout.estimates.mabt import MABT
-from heldout.estimates.naive_bootstrap import NaiveBootstrap
+from heldout.estimates.methods.bbc import BBC
+from heldout.estimates.methods.bbc_f import BBCF
+from heldout.estimates.methods.cv import CV
+from heldout.estimates.methods.hoeffding import Hoeffding
+from heldout.estimates.methods.naive_bootstrap import NaiveBootstrap
+from heldout.estimates.methods.tt import TT
+from heldout.estimates.methods.two_part.binomial import ClopperPearson, Wilson
+from heldout.estimates.methods.two_part.delong import DeLong
+from heldout.estimates.methods.two_part.hanley_mcneil import HanleyMcNeil
+from heldout.estimates.methods.two_part.mabt import MABT
+from heldout.estimates.methods.two_part.tilting import Tilting
+from heldout.estimates.methods.wmc import WMC, WMCS
 from heldout.estimates.named import METHODS, method_of
-from heldout.estimates.tilting import Tilting
-from heldout.estimates.tt import TT
 from heldout.estimates.types import Estimate, Interval
-from heldout.estimates.wmc import WMC, WMCS
 from heldout.wording import Flag
 
 __all__ = [

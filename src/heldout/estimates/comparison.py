@@ -17,11 +17,11 @@ import numpy as np
 
 from heldout._seeding import RandomState
 from heldout.errors import HeldoutWarning, InputError, MissingExtraError
-from heldout.estimates.asking import WARNED, Asked, ask
 from heldout.estimates.base import Method
-from heldout.estimates.gather import Aggregate
+from heldout.estimates.evidence.asking import WARNED, Asked, ask
+from heldout.estimates.evidence.question import Aggregate
+from heldout.estimates.evidence.responses import ResponseName
 from heldout.estimates.named import METHODS, method_of
-from heldout.estimates.responses import ResponseName
 from heldout.estimates.types import Alternative, Estimate, Interval
 from heldout.wording import Flag, number_text
 

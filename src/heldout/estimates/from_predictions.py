@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from heldout._seeding import RandomState
-from heldout.estimates.asking import ask, warn_of
-from heldout.estimates.gather import Aggregate
+from heldout.estimates.evidence.asking import ask, warn_of
+from heldout.estimates.evidence.question import Aggregate
+from heldout.estimates.evidence.responses import ResponseName
 from heldout.estimates.named import answer, method_of
-from heldout.estimates.responses import ResponseName
 from heldout.estimates.types import Alternative, Estimate
 
 

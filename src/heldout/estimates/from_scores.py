@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 from heldout._seeding import RandomState, entropy_of
 from heldout.columns import array_of, counted, distinct, numbers_of
 from heldout.errors import InputError
-from heldout.estimates.asking import warn_of
 from heldout.estimates.base import Evidence, Settings
-from heldout.estimates.gather import TIES, settings_provenance
+from heldout.estimates.evidence.asking import warn_of
+from heldout.estimates.evidence.provenance import TIES, settings_provenance
+from heldout.estimates.evidence.race import failed_sentence
 from heldout.estimates.intervals import check_interval_settings
 from heldout.estimates.named import answer, method_of
-from heldout.estimates.of_search import OpaqueMetric
-from heldout.estimates.race import failed_sentence
 from heldout.estimates.types import Alternative, Estimate
 from heldout.fold_scores import FoldScores
 from heldout.metrics.base import Metric, oriented
+from heldout.metrics.opaque import OpaqueMetric
 from heldout.selection import check_rule, configuration_rule_of
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, SelectionRule
 from heldout.selection.fold_replay import FoldReplay

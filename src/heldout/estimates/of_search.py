@@ -12,37 +12,22 @@ from numpy.typing import NDArray
 
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Evidence, Method, Settings, conclude
-from heldout.estimates.gather import AGGREGATES, TIES, Aggregate, Question, gather, settings_provenance
+from heldout.estimates.evidence.gather import gather
+from heldout.estimates.evidence.provenance import TIES, settings_provenance
+from heldout.estimates.evidence.question import AGGREGATES, Aggregate, Question
+from heldout.estimates.evidence.race import failed_sentence, incomplete_sentence
 from heldout.estimates.intervals import check_interval_settings
 from heldout.estimates.named import answer, check_alternative, method_of
-from heldout.estimates.race import failed_sentence, incomplete_sentence
 from heldout.estimates.types import Alternative, Estimate
 from heldout.fold_scores import FoldScores
 from heldout.kernels.blocks import effective_threads
-from heldout.metrics.base import Metric, Needs, Response, Statistic
+from heldout.metrics.base import Metric
+from heldout.metrics.opaque import OpaqueMetric
 from heldout.predictions import HeldOutPredictions
 from heldout.selection import SelectionRule, configuration_rule_of
 from heldout.selection.fold_replay import FoldReplay
-from heldout.task import TaskKind, Truth
+from heldout.task import Truth
 from heldout.wording import Flag
-
-
-@dataclass(frozen=True)
-class OpaqueMetric:
-    """A scorer that cannot be opened: its fold scores are known and nothing else. Greater is better, as always
-    with scikit-learn's scorers."""
-
-    name: str
-    greater_is_better: bool = True
-    responses: tuple[Response, ...] = ()
-    tasks: frozenset[TaskKind] = frozenset(TaskKind)
-    range: tuple[float, float] = (-np.inf, np.inf)
-    needs: Needs = Needs.ROW
-    undefined_without: Needs = Needs.ROW
-    row_wise: bool = False
-
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
-        raise InputError(f"the scorer '{self.name}' cannot be opened, so it cannot score resampled rows.")
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,15 @@ import numpy as np
 
 from heldout._seeding import RandomState
 from heldout.errors import HeldoutWarning, InputError, MissingExtraError
-from heldout.estimates.asking import ask
 from heldout.estimates.base import Evidence, needs_one_configuration, over_configurations
-from heldout.estimates.bbc import BBC
-from heldout.estimates.gather import Aggregate
+from heldout.estimates.evidence.asking import ask
+from heldout.estimates.evidence.question import Aggregate
+from heldout.estimates.evidence.responses import ResponseName
 from heldout.estimates.intervals import percentile_interval
-from heldout.estimates.of_search import OpaqueMetric
-from heldout.estimates.responses import ResponseName
+from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.types import Alternative, Interval
 from heldout.metrics.base import oriented
+from heldout.metrics.opaque import OpaqueMetric
 from heldout.paired.confidence_set import ConfidenceSet, p_values
 from heldout.paired.difference import Difference, differences, probability_better
 from heldout.paired.optimism_curve import OptimismCurve, curve_points, optimism_curve

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.estimates.base import Evidence
-from heldout.estimates.resampling import check_matrix_drawable, draws_of, map_draws
+from heldout.estimates.bootstraps.rows import check_matrix_drawable, draws_of, map_draws
 from heldout.kernels.draws import out_of_bag
 from heldout.metrics.base import oriented
 from heldout.selection.base import NONE_CHOSEN

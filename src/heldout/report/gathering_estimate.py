@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout import wording
-from heldout.estimates.asking import Asked
 from heldout.estimates.base import Evidence
 from heldout.estimates.comparison import Comparison
-from heldout.estimates.gather import gather
+from heldout.estimates.evidence.asking import Asked
+from heldout.estimates.evidence.gather import gather
 from heldout.estimates.types import Estimate
 from heldout.metrics.base import ideal_of
 from heldout.report.content import (

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import heldout as ho
-from heldout.estimates.asking import ask
-from heldout.estimates.bbc import BBC
 from heldout.estimates.comparison import compare, methods_of
+from heldout.estimates.evidence.asking import ask
+from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.named import answer, method_of
 from heldout.references import REFERENCES
 from heldout.report import estimate_content, report_content

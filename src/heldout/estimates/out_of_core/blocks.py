@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
-from heldout.estimates.responses import read_response
+from heldout.estimates.evidence.responses import read_response
 from heldout.metrics.base import Metric, Response
 from heldout.task import TaskKind, Truth
 

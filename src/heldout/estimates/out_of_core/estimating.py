@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from heldout import wording
 from heldout._seeding import RandomState, entropy_of, stream
 from heldout.errors import InputError
-from heldout.estimates.asking import check_jobs
 from heldout.estimates.base import Evidence, Settings, conclude
-from heldout.estimates.bbc import BBC
-from heldout.estimates.gather import TIES, settings_provenance
+from heldout.estimates.bootstraps.rows import flags_of_draws
+from heldout.estimates.evidence.asking import check_jobs
+from heldout.estimates.evidence.provenance import TIES, settings_provenance
+from heldout.estimates.evidence.responses import ResponseName
 from heldout.estimates.intervals import check_interval_settings, percentile_interval
+from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.out_of_core.binned_areas import BinnedAreas, cuts_of, ties_in_range
 from heldout.estimates.out_of_core.blocks import BlockSource, Reading
 from heldout.estimates.out_of_core.plans import Observed, Outcome, Plan
@@ -29,8 +31,6 @@ from heldout.estimates.out_of_core.whole_sums import (
     losses_of,
     typical_loss,
 )
-from heldout.estimates.resampling import flags_of_draws
-from heldout.estimates.responses import ResponseName
 from heldout.estimates.types import Alternative, Estimate
 from heldout.kernels.block_draws import BlockDraws
 from heldout.metrics import check_fits

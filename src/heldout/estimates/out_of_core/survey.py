@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from heldout.columns import counted
 from heldout.errors import InputError
+from heldout.estimates.evidence.responses import ResponseName, check_settings, response_of
 from heldout.estimates.out_of_core.blocks import Block, BlockSource, Reading, refuse_unusable
-from heldout.estimates.responses import ResponseName, check_settings, response_of
 from heldout.metrics.base import Metric, Response
 from heldout.task import TaskKind, Truth, labels_text
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from heldout import wording
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, conclude, needs_columns, needs_folds, needs_predictions
-from heldout.estimates.fold_draws import (
+from heldout.estimates.bootstraps.folds import (
     FoldBlock,
     draws_of_folds,
     flags_of_folds,
@@ -22,8 +22,7 @@ from heldout.estimates.fold_draws import (
     splits_of_repeats,
     winners_mean,
 )
-from heldout.estimates.intervals import percentile_interval
-from heldout.estimates.resampling import (
+from heldout.estimates.bootstraps.rows import (
     check_matrix_drawable,
     draws_of,
     flags_of_draws,
@@ -31,6 +30,7 @@ from heldout.estimates.resampling import (
     share_defined,
     unstratifiable,
 )
+from heldout.estimates.intervals import percentile_interval
 from heldout.estimates.types import Estimate
 from heldout.kernels.draws import always
 from heldout.wording import Flag

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from heldout.columns import array_of, check_labels_or_numbers, counted, numbers_of
 from heldout.errors import InputError
-from heldout.estimates.responses import ResponseName as ResponseName
-from heldout.estimates.responses import check_settings, read_response
+from heldout.estimates.evidence.responses import ResponseName as ResponseName
+from heldout.estimates.evidence.responses import check_settings, read_response
 from heldout.folds import folds_from_labels
 from heldout.metrics.base import Metric, Response
 from heldout.predictions import HeldOutPredictions

@@ -26,7 +26,7 @@ from heldout.estimates.base import (
     no_value,
 )
 from heldout.estimates.intervals import as_written
-from heldout.estimates.second_part import Reading, SecondPart, Share, reading_of, second_part
+from heldout.estimates.methods.two_part.second_part import Reading, SecondPart, Share, reading_of, second_part
 from heldout.estimates.types import Alternative, Estimate, Interval
 from heldout.metrics.base import Metric, oriented
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError

@@ -7,7 +7,7 @@ import pytest
 
 import heldout as ho
 from heldout.estimates import Tilting
-from heldout.estimates.tilting import tilt
+from heldout.estimates.methods.two_part.tilting import tilt
 
 WHOLE = Tilting(evaluation_share=1.0)
 

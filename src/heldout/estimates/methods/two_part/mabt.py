@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.estimates.intervals import order_statistic
-from heldout.estimates.second_part import SecondPart
-from heldout.estimates.tilting import Tilting, bootstraps, concluded, infeasible, instead_of, tilt
-from heldout.estimates.two_part import Bound, Tails, no_bound
+from heldout.estimates.methods.two_part.second_part import SecondPart
+from heldout.estimates.methods.two_part.template import Bound, Tails, no_bound
+from heldout.estimates.methods.two_part.tilting import Tilting, bootstraps, concluded, infeasible, instead_of, tilt
 from heldout.selection.ties import tie_exactly
 from heldout.wording import Flag
 

@@ -9,7 +9,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import heldout as ho
-from heldout.estimates.wmc import WMC, WMCS, normal_of_means, positive_definite, shrinkage_of, weigh
+from heldout.estimates.methods.wmc import WMC, WMCS, normal_of_means, positive_definite, shrinkage_of, weigh
 from heldout.selection import CallableRefit
 
 ERRORS = np.random.default_rng(1).normal(0.3, 0.05, size=(30, 8)) + np.linspace(0, 0.02, 8)

@@ -20,7 +20,7 @@ from heldout import wording
 from heldout._seeding import stream
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Method, conclude, needs_folds, no_value, over_configurations
-from heldout.estimates.fold_draws import winners_mean
+from heldout.estimates.bootstraps.folds import winners_mean
 from heldout.estimates.types import Estimate
 from heldout.metrics.base import oriented
 from heldout.selection.best import Best

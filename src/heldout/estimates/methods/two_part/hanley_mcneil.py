@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from heldout.estimates.second_part import SecondPart, Share
-from heldout.estimates.two_part import Bound, Tails, TwoPart, no_bound, normal_bound
+from heldout.estimates.methods.two_part.second_part import SecondPart, Share
+from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPart, no_bound, normal_bound
 
 
 def standard_error_of_area(area: float, n_positive: int, n_negative: int) -> float:

@@ -7,8 +7,8 @@ import pytest
 
 import heldout as ho
 from heldout.estimates import MABT, Tilting
-from heldout.estimates.mabt import highest_ranks
-from heldout.estimates.two_part import split
+from heldout.estimates.methods.two_part.mabt import highest_ranks
+from heldout.estimates.methods.two_part.template import split
 from heldout.task import truth_of
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import heldout as ho
 from heldout.estimates import MABT, ClopperPearson, DeLong, HanleyMcNeil, Tilting, Wilson
-from heldout.estimates.two_part import split
+from heldout.estimates.methods.two_part.template import split
 from heldout.selection import CallableRefit
 from heldout.task import truth_of
 

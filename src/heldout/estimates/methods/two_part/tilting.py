@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._seeding import stream
-from heldout.estimates.delong import placements
-from heldout.estimates.second_part import SecondPart, Share
-from heldout.estimates.two_part import Bound, Tails, TwoPart, no_bound
+from heldout.estimates.methods.two_part.delong import placements
+from heldout.estimates.methods.two_part.second_part import SecondPart, Share
+from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPart, no_bound
 from heldout.estimates.types import Alternative
 from heldout.kernels.blocks import map_blocks
 from heldout.kernels.dispatch import LossSums, draw_units

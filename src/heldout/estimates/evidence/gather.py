@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence, Matrix, Settings
-from heldout.estimates.race import Race, check_defined, check_selects, start_race
-from heldout.estimates.readings import Columns, columns_at_thresholds, read_as
-from heldout.kernels.dispatch import KERNELS
+from heldout.estimates.base import Evidence, Matrix
+from heldout.estimates.evidence.provenance import provenance_of
+from heldout.estimates.evidence.question import Question
+from heldout.estimates.evidence.race import Race, check_defined, check_selects, start_race
+from heldout.estimates.evidence.readings import Columns, columns_at_thresholds, read_as
 from heldout.metrics.aggregate import AggregateScore, aggregate_score
-from heldout.metrics.base import Metric, Needs, oriented, positive_of, quiet_if_foreign
+from heldout.metrics.base import Metric, Needs, oriented, quiet_if_foreign
 from heldout.predictions import HeldOutPredictions
-from heldout.selection import Best, Choice, Rule, check_rule
-from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, WeightRule, settings_of
+from heldout.selection import Best, Choice, check_rule
+from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, WeightRule
 from heldout.selection.ensembles import Averages
 from heldout.selection.fold_replay import FoldReplay
 from heldout.selection.replay import SelectionReplay
@@ -27,49 +28,8 @@ from heldout.selection.threshold import Threshold
 from heldout.task import Truth, labels_text
 from heldout.wording import Flag
 
-Aggregate: TypeAlias = Literal["pooled", "folds"]
-AGGREGATES = ("pooled", "folds")
 FEWEST_IN_FOLD = 8
 FEWEST_FOR_A_SPREAD = 100
-TIES = "the lowest index wins"
-
-
-@dataclass(frozen=True, eq=False)
-class Question:
-    """What is to be estimated, beside the predictions.
-
-    Attributes
-    ----------
-    metric : Metric
-        Reported.
-    selected_on : mapping of str to Metric
-        What the selection rule reads, the refit metric first.
-    rule : selection rule, rule of weights, or Threshold
-    params : sequence of mapping
-        Of each configuration, for rules that read them.
-    winner : int or None
-        The chosen configuration where the search has chosen already; else the rule chooses on the observed
-        scores.
-    threshold : float or None
-        Where an ensemble's probabilities are cut for a metric on labels.
-    """
-
-    metric: Metric
-    selected_on: Mapping[str, Metric]
-    rule: Rule
-    aggregate: Aggregate
-    settings: Settings
-    groups: NDArray[Any] | None = None
-    sample_weight: NDArray[np.float64] | None = None
-    params: Sequence[Mapping[str, Any]] = ()
-    winner: int | None = None
-    threshold: float | None = None
-
-    @property
-    def metrics(self) -> list[Metric]:
-        """Every metric that is computed, once each."""
-        read = list(self.selected_on.values())
-        return read if any(self.metric is metric for metric in read) else [self.metric, *read]
 
 
 def gather(truth: Truth, predictions: HeldOutPredictions, question: Question) -> Evidence:
@@ -110,7 +70,7 @@ def _bound_evidence(
     winner = bound.column_of(question.winner) if question.winner is not None else _winner(matrix)
     fold_scores = None if matrix.by_fold is None else matrix.by_fold.observed_by_segment()
     repeat_of_split = None if segments["folds"] is None else _repeat_of_segment(segments["folds"])
-    provenance = _provenance(truth, predictions, question, race.candidates)
+    provenance = provenance_of(truth, predictions, question, race.candidates)
     return Evidence(
         metric=question.metric,
         names=predictions.names,
@@ -361,51 +321,3 @@ def _winner(matrix: Matrix) -> Choice:
             f"({said or needs}), so none could be chosen."
         )
     return chosen
-
-
-def _provenance(
-    truth: Truth, predictions: HeldOutPredictions, question: Question, candidates: NDArray[np.intp]
-) -> dict[str, Any]:
-    return {
-        **settings_provenance(question.settings),
-        "task": str(truth.kind),
-        "pos_label": _pos_label(question.metric, truth),
-        "aggregate": question.aggregate,
-        "selection": question.rule.name,
-        **_rule_settings(question.rule),
-        "ties": TIES,
-        "n_rows": predictions.n_rows,
-        "n_configurations": predictions.n_configurations,
-        "n_candidates": len(candidates),
-        "n_repeats": predictions.n_repeats,
-        "training_rows": predictions.training_rows,
-        "grouped": question.groups is not None,
-        "weighted": question.sample_weight is not None,
-    }
-
-
-def _rule_settings(rule: Rule) -> dict[str, Any]:
-    """How a rule was configured, and what it cites; nothing where there is nothing to say."""
-    configured = settings_of(rule)
-    said: dict[str, Any] = {"selection_settings": configured} if configured and rule != Best() else {}
-    sources = getattr(rule, "sources", ())
-    return said | ({"sources": list(sources)} if sources else {})
-
-
-def _pos_label(metric: Metric, truth: Truth) -> Any:
-    """The label of the metric's own positive class, or None where it has none."""
-    code = positive_of(metric, truth)
-    return None if code is None else truth.with_positive(code).pos_label
-
-
-def settings_provenance(settings: Settings) -> dict[str, Any]:
-    """Seed, kernels and versions behind a number."""
-    import sklearn
-
-    from heldout._version import __version__
-
-    return {
-        "entropy": settings.entropy,
-        "kernels": KERNELS,
-        "versions": {"heldout": __version__, "scikit-learn": sklearn.__version__, "numpy": np.__version__},
-    }

@@ -7,8 +7,8 @@ import pytest
 
 import heldout as ho
 from heldout.estimates import BBC, NaiveBootstrap
-from heldout.estimates.asking import ask
-from heldout.estimates.resampling import draws_of
+from heldout.estimates.bootstraps.rows import draws_of
+from heldout.estimates.evidence.asking import ask
 
 RNG = np.random.default_rng(6)
 Y = RNG.permutation(np.repeat([0, 1], [70, 30]))

@@ -18,7 +18,7 @@ from heldout.estimates.base import (
     no_value,
     over_configurations,
 )
-from heldout.estimates.fold_draws import (
+from heldout.estimates.bootstraps.folds import (
     FoldBlock,
     draws_of_folds,
     flags_of_folds,
@@ -29,8 +29,8 @@ from heldout.estimates.fold_draws import (
     splits_of_repeats,
     winners_mean,
 )
+from heldout.estimates.bootstraps.rows import flags_of_draws
 from heldout.estimates.intervals import percentile_interval
-from heldout.estimates.resampling import flags_of_draws
 from heldout.estimates.types import Estimate
 from heldout.kernels.draws import out_of_bag
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError

@@ -13,11 +13,12 @@ from heldout._seeding import RandomState, entropy_of
 from heldout.columns import array_of
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Evidence, Method, Settings
-from heldout.estimates.from_arrays import checked_held_out, read_predictions
-from heldout.estimates.gather import AGGREGATES, Aggregate, Question, gather
+from heldout.estimates.evidence.from_arrays import checked_held_out, read_predictions
+from heldout.estimates.evidence.gather import gather
+from heldout.estimates.evidence.question import AGGREGATES, Aggregate, Question
+from heldout.estimates.evidence.readings import read_as, refuse_labels, threshold_of_reading
+from heldout.estimates.evidence.responses import ResponseName, check_settings
 from heldout.estimates.intervals import check_interval_settings
-from heldout.estimates.readings import read_as, refuse_labels, threshold_of_reading
-from heldout.estimates.responses import ResponseName, check_settings
 from heldout.estimates.types import Alternative, Estimate
 from heldout.kernels.blocks import effective_threads
 from heldout.metrics import check_fits, metric_named

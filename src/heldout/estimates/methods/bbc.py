@@ -11,8 +11,14 @@ from numpy.typing import NDArray
 from heldout import wording
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Matrix, conclude, needs_predictions, no_value, over_configurations
+from heldout.estimates.bootstraps.rows import (
+    Block,
+    bootstrap,
+    check_matrix_drawable,
+    flags_of_draws,
+    unstratifiable,
+)
 from heldout.estimates.intervals import Calibration, calibrated_interval, calibration_of, percentile_interval
-from heldout.estimates.resampling import Block, bootstrap, check_matrix_drawable, flags_of_draws, unstratifiable
 from heldout.estimates.types import Estimate, Interval
 from heldout.metrics.base import Metric, needed_codes
 from heldout.selection.base import SelectionFailedError

@@ -7,7 +7,7 @@ import pytest
 
 import heldout as ho
 from heldout.estimates import DeLong
-from heldout.estimates.delong import placements
+from heldout.estimates.methods.two_part.delong import placements
 
 WHOLE = DeLong(evaluation_share=1.0)
 

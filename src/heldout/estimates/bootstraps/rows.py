@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from heldout._seeding import stream
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Matrix
-from heldout.estimates.race import check_drawable
+from heldout.estimates.evidence.race import check_drawable
 from heldout.kernels.blocks import map_blocks
 from heldout.kernels.draws import Draws, UndefinedDrawsError, out_of_bag
 from heldout.metrics.aggregate import AggregateScore

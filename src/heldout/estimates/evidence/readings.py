@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from heldout.columns import array_of, missing
 from heldout.errors import InputError
-from heldout.estimates.responses import cut
+from heldout.estimates.evidence.responses import cut
 from heldout.metrics.base import Metric, Needs, Response, Statistic
 from heldout.predictions import HeldOutPredictions
 from heldout.selection import Rule

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from heldout.estimates.second_part import SecondPart, Share
-from heldout.estimates.two_part import Bound, Tails, TwoPart
+from heldout.estimates.methods.two_part.second_part import SecondPart, Share
+from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPart
 
 
 def wilson_interval(right: int, n: int, tails: Tails) -> Bound:

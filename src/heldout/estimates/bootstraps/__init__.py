@@ -1,0 +1,1 @@
+"""Bootstraps of what was held out, as all methods share them: of rows, and of folds."""

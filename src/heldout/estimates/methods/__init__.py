@@ -1,0 +1,1 @@
+"""Methods: from evidence to an estimate, one a file."""

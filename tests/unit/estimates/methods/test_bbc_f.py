@@ -1,0 +1,197 @@
+"""BBC-F: hand-worked folds, exact identities, what it refuses and what it flags."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold, ShuffleSplit
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import heldout as ho
+from heldout.selection import CallableRefit
+
+SCORES = np.round(np.random.default_rng(2).normal(0.7, 0.05, size=(10, 30)), 3)
+
+
+def of(scores, **settings):
+    settings = {"greater_is_better": True, "method": "bbc_f", "random_state": 0} | settings
+    return ho.estimate_from_scores(scores, **settings)
+
+
+def test_two_folds_by_hand():
+    # Both draws of one fold alone are kept (the draw of both is redrawn). Fold 0 drawn: configuration 0 wins there
+    # (.9 > .5) and scores .6 in fold 1; fold 1 drawn: configuration 1 wins there (.8 > .6) and scores .5 in fold 0.
+    found = of([[0.9, 0.5], [0.6, 0.8]], n_bootstraps=400)
+    assert sorted(set(found.distribution.round(12))) == [0.5, 0.6]
+    share = np.mean(found.distribution.round(12) == 0.6)
+    assert 0.4 < share < 0.6  # 400 fair coins: outside in 1 of 16 000 seeds
+    assert found.value == pytest.approx(0.6 * share + 0.5 * (1 - share), abs=1e-12)
+    assert found.uncorrected == pytest.approx(0.75)
+    assert found.optimism == pytest.approx(0.75 - found.value)
+    assert found.provenance["redrawn"] > 100
+    assert {ho.Flag.FEW_FOLDS, ho.Flag.REDRAWN} <= set(found.flags)
+
+
+def test_constant_scores_are_estimated_exactly():
+    found = of(np.full((6, 4), 0.8))
+    assert found.value == pytest.approx(0.8, abs=1e-15) and found.optimism == pytest.approx(0, abs=1e-15)
+    assert tuple(found.interval) == pytest.approx((0.8, 0.8), abs=1e-15)
+    assert found.selection_frequency.tolist() == [1, 0, 0, 0]  # the first of equal ones
+
+
+def test_one_configuration_is_never_corrected_by_much():
+    column = SCORES[:, :1]
+    found = of(column, n_bootstraps=4000)
+    assert found.value == pytest.approx(column.mean(), abs=4 * found.distribution.std() / np.sqrt(4000))
+    assert ho.Flag.SINGLE_CONFIGURATION in found.flags
+
+
+def test_a_loss_is_the_negative_of_its_score():
+    score, loss = of(SCORES), of(-SCORES, greater_is_better=False)
+    assert loss.value == -score.value and loss.optimism == pytest.approx(score.optimism)
+    assert tuple(loss.interval) != tuple(score.interval)
+    np.testing.assert_array_equal(loss.distribution, -score.distribution)
+    np.testing.assert_array_equal(loss.selection_frequency, score.selection_frequency)
+
+
+def test_a_shift_and_a_scale_carry_over():
+    plain, scaled = of(SCORES), of(2 * SCORES - 1)
+    np.testing.assert_allclose(scaled.distribution, 2 * plain.distribution - 1, atol=1e-12)
+
+
+def test_more_bootstraps_begin_with_the_fewer():
+    np.testing.assert_array_equal(
+        of(SCORES, n_bootstraps=1000).distribution[:300], of(SCORES, n_bootstraps=300).distribution
+    )
+
+
+def test_threads_change_nothing():
+    rng = np.random.default_rng(0)
+    y, x = rng.integers(0, 2, 100), rng.normal(size=(100, 9))
+    asked = {"metric": "roc_auc", "method": "bbc_f", "folds": np.arange(100) % 5, "random_state": 1}
+    one, four = ho.estimate(y, x, n_jobs=1, **asked), ho.estimate(y, x, n_jobs=4, **asked)
+    np.testing.assert_array_equal(one.distribution, four.distribution)
+
+
+@pytest.mark.parametrize("folds, flagged", [(4, True), (5, False)])
+def test_few_folds_are_flagged(folds, flagged):
+    assert (ho.Flag.FEW_FOLDS in of(SCORES[:folds]).flags) == flagged
+    several = of(np.concatenate([SCORES, SCORES[:folds]]), repeats=[0] * 10 + [1] * folds)
+    assert (ho.Flag.FEW_FOLDS in several.flags) == flagged
+    if flagged:
+        assert several.flags[ho.Flag.FEW_FOLDS].startswith("Only 4 folds were drawn from in a repeat;")
+
+
+def test_a_selection_within_one_repeat_is_flagged():
+    assert ho.Flag.SELECTION_DIFFERS not in of(SCORES).flags
+    found = of(SCORES, repeats=np.repeat([0, 1], 5))
+    assert (
+        "by the folds of one repeat, while the winner was chosen by those of all repeats"
+        in (found.flags[ho.Flag.SELECTION_DIFFERS])
+    )
+    assert len(found.distribution) == 2000 and found.provenance["n_repeats"] == 2
+
+
+def test_one_fold_to_a_repeat_is_refused():
+    with pytest.raises(ho.InputError, match=r"each repeat needs two folds with a score, .* one repeat has 1"):
+        of(SCORES[:5], repeats=[0, 0, 1, 1, 2])
+    undefined = SCORES[:3].copy()
+    undefined[1:] = np.nan
+    with pytest.raises(ho.InputError, match="at least 2 splits with scores are needed, got 1"):
+        of(undefined)
+
+
+def test_predictions_without_folds_are_refused():
+    with pytest.raises(ho.InputError, match=r"'bbc_f' does not fit: .*give folds=.*methods that do: .*bbc"):
+        ho.estimate([0, 1] * 10, np.random.default_rng(0).random((20, 3)), metric="roc_auc", method="bbc_f")
+
+
+def test_a_refit_callable_is_replayed_on_the_drawn_folds():
+    asked = []
+
+    def steadiest(results):  # the least spread over the splits, which the mean does not know
+        asked.append(len([key for key in results if key.startswith("split")]))
+        return int(np.argmin(results["std_test_score"]))
+
+    found = of(SCORES, selection=CallableRefit(steadiest), n_bootstraps=50)
+    assert found.selected == int(np.argmin(SCORES.std(axis=0)))
+    assert asked == [10] * 51
+    assert found.provenance["selection"] == "refit callable steadiest"
+
+
+def test_a_rule_that_fails_gives_nan_and_its_flag():
+    calls = iter(range(1000))
+
+    def once(results):
+        if next(calls):
+            raise RuntimeError("not again")
+        return 3
+
+    with pytest.warns(ho.HeldoutWarning, match="RuntimeError: not again"):
+        found = of(SCORES, selection=CallableRefit(once))
+    assert np.isnan(found.value) and found.selected == 3
+    assert ho.Flag.SELECTION_NOT_REPLAYABLE in found.flags
+
+
+def test_a_fold_that_is_undefined_is_left_out():
+    with_gap = np.insert(SCORES, 4, np.nan, axis=0)
+    found = of(with_gap)
+    assert not np.isnan(found.distribution).any()
+    assert found.uncorrected == of(SCORES).uncorrected
+    assert found.value == pytest.approx(of(SCORES).value, abs=0.01)
+
+
+def test_groups_and_weights_count_as_far_as_the_fold_scores_carry_them():
+    rng = np.random.default_rng(0)
+    y, x, w = rng.normal(size=60), rng.normal(size=(60, 5)), rng.random(60) + 0.1
+    folds = np.arange(60) // 10
+    asked = {"metric": "mean_squared_error", "method": "bbc_f", "folds": folds, "random_state": 3}
+    weighted = ho.estimate(y, x, sample_weight=w, groups=np.arange(60) // 5, **asked)
+    of_fold = [
+        [np.average((y - x[:, j])[folds == k] ** 2, weights=w[folds == k]) for j in range(5)] for k in range(6)
+    ]
+    alone = of(np.array(of_fold), greater_is_better=False, random_state=3)
+    np.testing.assert_allclose(weighted.distribution, alone.distribution, rtol=1e-12)
+
+
+def test_a_search_with_a_closed_scorer_has_it():
+    def closed(estimator, X, y):
+        return float(np.mean(estimator.predict(X) == y))
+
+    X, y = load_breast_cancer(return_X_y=True)
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    search = ho.HeldOutSearchCV(
+        model,
+        {"logisticregression__C": [1e-4, 1e-2, 1.0]},
+        scoring=closed,
+        cv=KFold(6, shuffle=True, random_state=0),
+        method="bbc_f",
+        random_state=0,
+    ).fit(X[:200], y[:200])
+    splits = np.array([search.cv_results_[f"split{k}_test_score"] for k in range(6)])
+    alone = of(splits, random_state=0)
+    np.testing.assert_allclose(search.estimate_.distribution, alone.distribution, atol=1e-12)
+    assert search.estimate_.selected == alone.selected
+
+
+def test_overlapping_splits_leave_a_search_without_an_estimate():
+    X, y = load_breast_cancer(return_X_y=True)
+    search = ho.HeldOutSearchCV(
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        {"logisticregression__C": [1e-4, 1.0]},
+        cv=ShuffleSplit(3, test_size=0.6, random_state=0),
+        method="bbc_f",
+        random_state=0,
+    )
+    with pytest.warns(ho.HeldoutWarning, match="splits that overlap"):
+        search.fit(X[:100], y[:100])
+    assert np.isnan(search.estimate_.value)
+
+
+def test_losses_beyond_floats_give_no_number_and_say_so():
+    with pytest.warns(ho.HeldoutWarning, match="beyond what float64 holds"):
+        found = of(np.full((5, 2), 1.5e308), greater_is_better=False)
+    assert np.isnan(found.value) and ho.Flag.UNDEFINED in found.flags
