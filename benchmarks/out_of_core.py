@@ -116,8 +116,9 @@ def one_run(arguments: argparse.Namespace) -> None:
 
 def measured(command: list[str]) -> dict[str, object]:
     """What a run printed, and the most that it and its workers held at once."""
-    # Arrow's own allocator reserves a GiB of addresses that it may never use, and the limit counts addresses.
-    environment = {**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system"}
+    # The limit counts addresses. Arrow's own allocator reserves a GiB of them that it may never use, and glibc's
+    # some for each thread.
+    environment = {**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "1"}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     peak = 0
     before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -144,9 +144,16 @@ class PinballLoss(Metric):
     def name(self) -> str:
         return name_with("mean_pinball_loss", self, "alpha")
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
+    @property
+    def finish(self) -> Finish:
+        return Finish.MEAN
+
+    def losses(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
         above = _errors(truth, predictions)
-        return mean_loss(np.where(above > 0, (1 - self.alpha) * above, -self.alpha * above))
+        return np.where(above > 0, (1 - self.alpha) * above, -self.alpha * above)
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
+        return mean_loss(self.losses(truth, predictions))
 
 
 @dataclass(frozen=True)
