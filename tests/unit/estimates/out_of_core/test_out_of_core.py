@@ -89,13 +89,14 @@ LOSSES = {
     "mean_squared_error": lambda y, p: (p - y) ** 2,
     "root_mean_squared_error": lambda y, p: (p - y) ** 2,
     "mean_absolute_error": lambda y, p: abs(p - y),
+    "mean_pinball_loss": lambda y, p: abs(p - y) / 2,
 }
 FINISHES = {"accuracy": lambda mean: 1 - mean, "root_mean_squared_error": sqrt, "neg_log_loss": lambda mean: -mean}
 
 
 @pytest.mark.parametrize("metric", LOSSES)
 def test_row_wise_metrics_are_those_of_fractions_on_the_same_draws(metric: str) -> None:
-    rows = regression() if "error" in metric else binary()
+    rows = regression() if "mean" in metric else binary()
     losses = LOSSES[metric](rows.truth.values[:, None], rows.predictions)
     exact = [[Fraction(float(loss)) for loss in row] for row in losses.tolist()]
     finish = FINISHES.get(metric, lambda mean: mean)
@@ -118,7 +119,7 @@ def test_row_wise_metrics_are_those_of_fractions_on_the_same_draws(metric: str) 
 
 @pytest.mark.parametrize("metric", [*LOSSES, "roc_auc"])
 def test_a_table_of_one_block_gives_what_a_table_in_memory_gives(metric: str) -> None:
-    rows = replace(regression(200, 6) if "error" in metric else binary(200, 6), block_rows=65_536)
+    rows = replace(regression(200, 6) if "mean" in metric else binary(200, 6), block_rows=65_536)
     found = asked(rows, metric, alternative="greater")
     whole = ho.estimate(
         rows.truth.values,
