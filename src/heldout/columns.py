@@ -88,6 +88,18 @@ def missing(column: NDArray[Any]) -> NDArray[np.bool_]:
     return np.array([_is_missing(value) for value in column.ravel()], dtype=bool).reshape(column.shape)
 
 
+def shortened(value: Any, most: int = 60) -> str:
+    """A value as an error shows it: what was given by mistake can be a whole table.
+
+    Examples
+    --------
+    >>> shortened("yes"), shortened(list(range(100)), most=12)
+    ("'yes'", '[0, 1, 2, 3…')
+    """
+    text = " ".join(repr(value).split())
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def numbers_of(
     array: NDArray[Any], what: str, otherwise: str = "convert them with astype(float)"
 ) -> NDArray[np.float64]:
@@ -110,7 +122,7 @@ def numbers_of(
         value for value in array[present].ravel().tolist() if not isinstance(value, Real | Decimal | np.bool_)
     ]
     if strangers:
-        raise InputError(f"{what} must be numbers, got values like {strangers[0]!r}; {otherwise}.")
+        raise InputError(f"{what} must be numbers, got values like {shortened(strangers[0])}; {otherwise}.")
     numbers = np.full(array.shape, np.nan)
     try:
         numbers[present] = array[present].astype(np.float64)

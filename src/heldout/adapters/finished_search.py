@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from heldout.configurations import Configuration
 from heldout.errors import InputError
+from heldout.kernels.reference import Floats
 from heldout.metrics.from_scorer import members_of, metric_from_scorer
 from heldout.selection import Best, CallableRefit, SelectionRule, configuration_rule_of
 from heldout.task import labels_text
 from heldout.wording import Flag
 
-Floats = NDArray[np.float64]
 UNBOUNDED = (-np.inf, np.inf)
 _SPLIT = re.compile(r"split(\d+)_test_(.+)")
 _OF_SCORES = re.compile(r"params$|param_|split\d+_test_|(mean|std|rank)_test_|(rank_)?pooled_test_")

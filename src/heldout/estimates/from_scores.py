@@ -19,14 +19,13 @@ from heldout.estimates.intervals import check_interval_settings
 from heldout.estimates.named import answer, method_of
 from heldout.estimates.types import Alternative, Estimate
 from heldout.fold_scores import FoldScores
+from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric, oriented
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.selection import check_rule, configuration_rule_of
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, SelectionRule
 from heldout.selection.fold_replay import FoldReplay
 from heldout.wording import Flag
-
-Floats = NDArray[np.float64]
 
 
 def estimate_from_scores(

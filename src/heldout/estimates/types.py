@@ -147,6 +147,10 @@ class Estimate:
             ]
         )
 
+    def __repr__(self) -> str:
+        flags = f"; {', '.join(self.flags)}" if self.flags else ""
+        return f"Estimate({self}{flags})"
+
     def __str__(self) -> str:
         interval = "" if self.interval is None else f" {self.interval}"
         return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,16 +21,20 @@ from heldout.estimates.evidence.responses import ResponseName
 from heldout.estimates.intervals import percentile_interval
 from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.types import Alternative, Interval
+from heldout.kernels.reference import Floats
 from heldout.metrics.base import oriented
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.paired.confidence_set import ConfidenceSet, p_values
 from heldout.paired.difference import Difference, differences, probability_better
 from heldout.paired.optimism_curve import OptimismCurve, curve_points, optimism_curve
-from heldout.paired.scores import Floats, PairedScores, paired_scores
+from heldout.paired.scores import PairedScores, paired_scores
 from heldout.selection.best import Best
 from heldout.wording import Flag
 
 WINNER = "winner"
+MOST_SHOWN = 20
+"""Configurations in a notebook's table; ``to_frame`` has them all."""
+
 _DIFFERENCE = OpaqueMetric("difference of scores")
 """Greater is better, and without bounds."""
 
@@ -204,8 +209,29 @@ class ConfigurationComparison:
         best_first = not self.evidence.metric.greater_is_better
         return frame.sort_values(self.evidence.metric.name, ascending=best_first, kind="stable", ignore_index=True)
 
+    def __repr__(self) -> str:
+        return f"ConfigurationComparison({self})"
+
     def __str__(self) -> str:
         return f"{self.winner} won among {len(self.names)}; {self.confidence_set()}"
+
+    def _repr_html_(self) -> str:
+        found, metric = self.confidence_set(), self.evidence.metric
+        scores = np.full(len(self.names), -np.inf)
+        scores[self.evidence.candidates] = self.scores.observed
+        order = np.argsort(-scores, kind="stable")[: min(MOST_SHOWN, len(self.evidence.candidates))]
+        shown = oriented(metric, scores[None, order])[0]
+        headings = ("configuration", metric.name, "probability best", "p-value", "in the confidence set")
+        rows = [
+            (self.names[j], f"{score:.4g}", f"{self.probability_best[j]:.3f}", f"{found.p_values[j]:.3f}", member)
+            for j, score in zip(order, shown, strict=True)
+            for member in ("yes" if found.members[j] else "",)
+        ]
+        head = "".join(f"<th style='text-align:left'>{html.escape(heading)}</th>" for heading in headings)
+        body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+        notes = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in self.flags.values())
+        table = f"<table><caption>{html.escape(str(self))}</caption><tr>{head}</tr>{body}</table>"
+        return table + (f"<ul>{notes}</ul>" if notes else "")
 
     @cached_property
     def _p_values(self) -> Floats:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.estimates.types import json_number
-from heldout.paired.scores import Floats, PairedScores
+from heldout.kernels.reference import Floats
+from heldout.paired.scores import PairedScores
 
 
 @dataclass(frozen=True, eq=False)

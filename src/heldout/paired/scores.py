@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from heldout.estimates.base import Evidence
 from heldout.estimates.bootstraps.rows import check_matrix_drawable, draws_of, map_draws
 from heldout.kernels.draws import out_of_bag
+from heldout.kernels.reference import Floats
 from heldout.metrics.base import oriented
 from heldout.selection.base import NONE_CHOSEN
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

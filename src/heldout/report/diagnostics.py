@@ -13,11 +13,10 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.kernels.reference import Floats
 from heldout.metrics.base import Response
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 from heldout.task import TaskKind, Truth
-
-Floats = NDArray[np.float64]
 
 MOST_CURVE_POINTS = 300
 MOST_SCATTER_POINTS = 1000

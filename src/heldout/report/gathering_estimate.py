@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout import wording
 from heldout.estimates.base import Evidence
@@ -15,6 +14,7 @@ from heldout.estimates.comparison import Comparison
 from heldout.estimates.evidence.asking import Asked
 from heldout.estimates.evidence.gather import gather
 from heldout.estimates.types import Estimate
+from heldout.kernels.reference import Floats
 from heldout.metrics.base import ideal_of
 from heldout.report.content import (
     Entry,
@@ -30,8 +30,6 @@ from heldout.report.diagnostics import diagnose
 from heldout.report.entries import citations_of, folds_text, positive_text, reproduction_of, rows_text, settings_of
 from heldout.report.numbers import Scale, scale_of
 from heldout.report.ranking import MOST_SHOWN, Ranking, rank_configurations
-
-Floats = NDArray[np.float64]
 
 
 def estimate_content(

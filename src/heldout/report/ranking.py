@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout import wording
+from heldout.kernels.reference import Floats
 from heldout.report.numbers import Scale
-
-Floats = NDArray[np.float64]
 
 MOST_SHOWN = 20
 MOST_TICKS = 100

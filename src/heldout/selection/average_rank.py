@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from heldout.errors import InputError
-from heldout.selection.base import Floats, ScoreTable, first_greatest, scalar
+from heldout.kernels.reference import Floats
+from heldout.selection.base import ScoreTable, first_greatest, scalar
 from heldout.selection.ties import tie_exactly
 
 

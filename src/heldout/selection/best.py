@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
-from heldout.selection.base import Floats, ScoreTable, first_greatest
+from heldout.kernels.reference import Floats
+from heldout.selection.base import ScoreTable, first_greatest
 from heldout.selection.ties import tie_exactly
 
 OVER_REPEATS = ("mean", "median")

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.fold_scores import ranks
-from heldout.selection.base import NONE_CHOSEN, Floats, ScoreTable, SelectionFailedError
+from heldout.kernels.reference import Floats
+from heldout.selection.base import NONE_CHOSEN, ScoreTable, SelectionFailedError
 
 
 @dataclass(frozen=True)

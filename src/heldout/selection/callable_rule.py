@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.selection.base import NONE_CHOSEN, Floats, ScoreTable, SelectionFailedError
+from heldout.kernels.reference import Floats
+from heldout.selection.base import NONE_CHOSEN, ScoreTable, SelectionFailedError
 
 
 @dataclass(frozen=True)

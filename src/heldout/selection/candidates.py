@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.selection.base import NONE_CHOSEN, Floats
+from heldout.kernels.reference import Floats
+from heldout.selection.base import NONE_CHOSEN
 
 
 def over_all_configurations(

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.selection.base import NONE_CHOSEN, Floats
+from heldout.kernels.reference import Floats
+from heldout.selection.base import NONE_CHOSEN
 
 
 @dataclass(frozen=True, eq=False)

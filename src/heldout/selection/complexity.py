@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
-from heldout.selection.base import Floats, first_greatest, scalar
+from heldout.kernels.reference import Floats
+from heldout.selection.base import first_greatest, scalar
 from heldout.selection.ties import tie_exactly
 
 

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels.reference import Weightings
+from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric, Statistic, oriented
 from heldout.metrics.row_losses import MeanLoss, OfRowLosses
 from heldout.metrics.signed import Signed, SignedStatistic
-from heldout.selection.base import NONE_CHOSEN, Floats, WeightRule
+from heldout.selection.base import NONE_CHOSEN, WeightRule
 from heldout.selection.choice import Choice, of_weights
 from heldout.selection.ties import tie_exactly
 from heldout.task import Truth

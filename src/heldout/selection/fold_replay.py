@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.kernels.dispatch import LossSums
-from heldout.selection.base import Floats, ScoreTable, SelectionRule
+from heldout.kernels.reference import Floats
+from heldout.selection.base import ScoreTable, SelectionRule
 from heldout.selection.candidates import candidate_columns, over_all_configurations
 from heldout.selection.ties import tie_exactly
 

@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.selection.base import Floats, Library
+from heldout.kernels.reference import Floats
+from heldout.selection.base import Library
 from heldout.selection.checks import checked_count
 from heldout.selection.ties import tie_exactly
 from heldout.selection.top_k import best_first

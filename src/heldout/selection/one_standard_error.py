@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.kernels.reference import Floats
 from heldout.selection.base import (
-    Floats,
     ScoreTable,
     SelectionFailedError,
     best_score,

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels.reference import Weightings
+from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import oriented
-from heldout.selection.base import Floats, ScoreTable, SelectionRule, WeightRule
+from heldout.selection.base import ScoreTable, SelectionRule, WeightRule
 from heldout.selection.best import Best
 from heldout.selection.candidates import candidate_columns, over_all_configurations
 from heldout.selection.choice import Choice
@@ -69,7 +69,7 @@ class SelectionReplay:
         if getattr(self.rule, "reads_repeats", False):
             repeats = np.stack([oriented(score.metric, score.by_repeat(counts)) for score in self.scores], axis=3)
         table = ScoreTable(
-            self._all_configurations(tie_exactly(values) if self._are_means else values, axis=1),
+            self._all_configurations(tie_exactly(values) if self._are_rounded else values, axis=1),
             self.metric_names,
             self.params,
             None if folds is None else self._all_configurations(folds, axis=2),
@@ -83,9 +83,12 @@ class SelectionReplay:
         return np.asarray(np.logical_and.reduce(defined))
 
     @property
-    def _are_means(self) -> bool:
-        """Whether scores are means over several segments, whose last bits are noise."""
-        return any(len(score.segments) > 1 for score in self.scores)
+    def _are_rounded(self) -> bool:
+        """Whether the last bits of scores are noise: of means over segments or classes, and of real weights.
+
+        Those with a fused path are ratios of exact sums, which tie as they are.
+        """
+        return not all(score.has_fused_path for score in self.scores)
 
     def _all_configurations(self, values: Floats, axis: int) -> Floats:
         return over_all_configurations(values, self.candidates, len(self.params), axis)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
-from heldout.selection.base import Floats
+from heldout.kernels.reference import Floats
 from heldout.selection.checks import checked_count
 
 MOST_LABELS = 2**26

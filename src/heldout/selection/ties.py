@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from heldout.selection.base import Floats
+from heldout.kernels.reference import Floats
 
 
 def tie_exactly(values: Floats) -> Floats:

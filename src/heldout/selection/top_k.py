@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.selection.base import Floats, Library
+from heldout.kernels.reference import Floats
+from heldout.selection.base import Library
 from heldout.selection.checks import checked_count
 
 

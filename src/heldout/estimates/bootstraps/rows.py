@@ -57,7 +57,7 @@ def bootstrap(matrix: Matrix, evidence: Evidence, *, stratify: bool = False) -> 
         left_out = out_of_bag(counts)
         defined_share = min(share_defined(matrix.scores, counts), share_defined(matrix.out_of_bag, left_out))
         replay = matrix.replay
-        if replay.is_plain_best and replay.scores[0] is matrix.out_of_bag and len(replay.scores[0].segments) == 1:
+        if replay.is_plain_best and replay.scores[0] is matrix.out_of_bag and matrix.out_of_bag.has_fused_path:
             columns, scores = matrix.out_of_bag.best_out_of_bag(counts)
             return Block(Choice(columns), scores, redraws, defined_share)
         choice = replay.choice(counts)

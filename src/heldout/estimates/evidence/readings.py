@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from heldout.columns import array_of, missing
 from heldout.errors import InputError
 from heldout.estimates.evidence.responses import cut
+from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric, Needs, Response, Statistic
 from heldout.predictions import HeldOutPredictions
 from heldout.selection import Rule
-from heldout.selection.base import Floats, WeightRule
+from heldout.selection.base import WeightRule
 from heldout.selection.ensembles import Averages
 from heldout.selection.threshold import Cuts, Threshold, cuts_of
 from heldout.task import TaskKind, Truth

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from heldout import wording
@@ -22,6 +21,7 @@ from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Method, conclude, needs_folds, no_value, over_configurations
 from heldout.estimates.bootstraps.folds import winners_mean
 from heldout.estimates.types import Estimate
+from heldout.kernels.reference import Floats
 from heldout.metrics.base import oriented
 from heldout.selection.best import Best
 from heldout.wording import Flag
@@ -32,8 +32,6 @@ SAME = 1 - 1e-12
 """A correlation from here on is 1 but for rounding errors."""
 IN_PLACE_OF_ONE = 0.9
 BLOCK = 2048
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from heldout.estimates.methods.two_part.second_part import SecondPart, Share
 from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPart, no_bound, normal_bound
-
-Floats = NDArray[np.float64]
+from heldout.kernels.reference import Floats
 
 NO_SPREAD = 1e-12
 """Placements that differ by less are the same but for rounding."""

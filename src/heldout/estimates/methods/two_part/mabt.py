@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout.estimates.intervals import order_statistic
 from heldout.estimates.methods.two_part.second_part import SecondPart
 from heldout.estimates.methods.two_part.template import Bound, Tails, no_bound
 from heldout.estimates.methods.two_part.tilting import Tilting, bootstraps, concluded, infeasible, instead_of, tilt
+from heldout.kernels.reference import Floats
 from heldout.selection.ties import tie_exactly
 from heldout.wording import Flag
-
-Floats = NDArray[np.float64]
 
 
 def highest_ranks(shares: Floats) -> Floats:

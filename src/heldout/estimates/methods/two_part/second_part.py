@@ -16,15 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.estimates.base import Evidence, Matrix, Settings
-from heldout.kernels.reference import Weightings
+from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Statistic
 from heldout.metrics.classification import Accuracy, ZeroOneLoss
 from heldout.metrics.ranking import RocAuc, RocAucOneVsOne, RocAucOneVsRest
 from heldout.metrics.signed import Signed
 from heldout.task import TaskKind, Truth, labels_text
 from heldout.wording import Flag
-
-Floats = NDArray[np.float64]
 
 FEW_OF_A_CLASS = 10
 

@@ -15,11 +15,10 @@ from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPart, n
 from heldout.estimates.types import Alternative
 from heldout.kernels.blocks import map_blocks
 from heldout.kernels.dispatch import LossSums, draw_units
+from heldout.kernels.reference import Floats
 from heldout.metrics.row_losses import most_drawn
 from heldout.selection.ties import tie_exactly
 from heldout.wording import Flag
-
-Floats = NDArray[np.float64]
 
 STRONGEST = 48.0
 """The strongest tilt that is tried, in standard deviations of the bootstrapped sums of influences."""
