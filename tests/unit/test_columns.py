@@ -78,3 +78,11 @@ def test_columns_of_polars():
     assert missing(array_of(pl.Series(["a", None]), "y")).tolist() == [False, True]
     assert array_of(pl.Series(["a", "b"], dtype=pl.Categorical), "y").tolist() == ["a", "b"]
     assert array_of(pl.DataFrame({"a": [1.5, None], "b": [2, 3]}), "y").dtype.kind == "f"
+
+
+def test_an_error_shows_only_the_beginning_of_what_it_got():
+    with pytest.raises(InputError) as raised:
+        numbers_of(np.array([{"a": np.arange(500)}], dtype=object), "scores")
+
+    assert len(str(raised.value)) < 160
+    assert "scores must be numbers, got values like {'a': array([ 0, 1, 2" in str(raised.value)

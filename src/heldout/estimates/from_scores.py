@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._seeding import RandomState, entropy_of
-from heldout.columns import array_of, counted, distinct, numbers_of
+from heldout.columns import array_of, counted, distinct, numbers_of, shortened
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Settings
 from heldout.estimates.evidence.asking import warn_of
@@ -250,6 +250,12 @@ def _fold_scores(scores: Any, greater_is_better: bool | None, repeats: Any) -> F
 
 
 def _checked_values(scores: Any) -> Floats:
+    if isinstance(scores, Mapping):
+        raise InputError(
+            "scores must be an array or table of shape (splits, configurations), got a mapping with the keys "
+            f"{shortened(list(scores))}; of the cv_results_ of a search take "
+            "np.array([cv_results_[f'split{k}_test_score'] for k in range(n_splits)])."
+        )
     values = numbers_of(array_of(scores, "scores"), "scores")
     if values.ndim != 2 or 0 in values.shape:
         raise InputError(

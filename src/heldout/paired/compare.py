@@ -216,17 +216,14 @@ class ConfigurationComparison:
         return f"{self.winner} won among {len(self.names)}; {self.confidence_set()}"
 
     def _repr_html_(self) -> str:
-        found, metric = self.confidence_set(), self.evidence.metric
-        scores = np.full(len(self.names), -np.inf)
-        scores[self.evidence.candidates] = self.scores.observed
-        order = np.argsort(-scores, kind="stable")[: min(MOST_SHOWN, len(self.evidence.candidates))]
-        shown = oriented(metric, scores[None, order])[0]
+        found, metric, best = self.confidence_set(), self.evidence.metric, self.probability_best
         headings = ("configuration", metric.name, "probability best", "p-value", "in the confidence set")
-        rows = [
-            (self.names[j], f"{score:.4g}", f"{self.probability_best[j]:.3f}", f"{found.p_values[j]:.3f}", member)
-            for j, score in zip(order, shown, strict=True)
-            for member in ("yes" if found.members[j] else "",)
-        ]
+        rows = []
+        for column in np.argsort(-self.scores.observed, kind="stable")[:MOST_SHOWN].tolist():
+            j = int(self.evidence.candidates[column])
+            score = oriented(metric, self.scores.observed[[column]])[0]
+            member = "yes" if found.members[j] else "no"
+            rows.append((self.names[j], f"{score:.4g}", f"{best[j]:.3f}", f"{found.p_values[j]:.3f}", member))
         head = "".join(f"<th style='text-align:left'>{html.escape(heading)}</th>" for heading in headings)
         body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
         notes = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in self.flags.values())

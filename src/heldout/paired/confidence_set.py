@@ -46,6 +46,9 @@ class ConfidenceSet:
             "confidence_level": self.confidence_level,
         }
 
+    def __repr__(self) -> str:
+        return f"ConfidenceSet({self})"
+
     def __str__(self) -> str:
         shown = ", ".join(self.names[:5]) + (f" and {len(self) - 5} more" if len(self) > 5 else "")
         return (

@@ -51,6 +51,9 @@ class Difference:
             "probability_better": json_number(self.probability_better),
         }
 
+    def __repr__(self) -> str:
+        return f"Difference({self})"
+
     def __str__(self) -> str:
         return (
             f"{self.first} is better than {self.second} by {self.value:.4g} {self.interval} "

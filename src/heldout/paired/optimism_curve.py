@@ -34,6 +34,12 @@ class OptimismCurve:
     corrected: Floats
     optimism: Floats
 
+    def __repr__(self) -> str:
+        return (
+            f"OptimismCurve({self.optimism[0]:.4g} at {self.n_configurations[0]} configurations to "
+            f"{self.optimism[-1]:.4g} at {self.n_configurations[-1]})"
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {

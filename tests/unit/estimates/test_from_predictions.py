@@ -242,6 +242,14 @@ def test_tt_beyond_the_range_is_flagged_and_not_clipped():
     assert "tt_beyond_range" in found.flags
 
 
+def test_an_estimate_is_shown_in_one_line_without_its_bootstraps():
+    found = ho.estimate(Y, PROBABILITIES, metric="roc_auc", n_bootstraps=500, random_state=0)
+    only = ho.estimate(Y, PROBABILITIES[:, :1], metric="roc_auc", **FAST)
+
+    assert repr(found) == f"Estimate({found})" and len(repr(found)) < 120
+    assert repr(only).endswith("; single_configuration)")
+
+
 def test_to_dict_is_json_safe_and_html_escapes():
     frame = pd.DataFrame(PROBABILITIES, columns=["<b>", "b", "c", "d"])
     found = ho.estimate(Y, frame, metric="mean_squared_error", alternative="less", **FAST)

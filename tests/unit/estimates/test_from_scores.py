@@ -206,3 +206,12 @@ def test_a_rule_is_asked_whether_it_fits():
     with pytest.raises(ho.InputError, match="selection='greedy_ensemble' chooses an ensemble"):
         of(selection="greedy_ensemble")
     assert of(selection="one_standard_error", method="bbc_f").provenance["selection"] == "one_standard_error"
+
+
+def test_the_results_of_a_search_are_not_its_scores_and_where_these_are_is_said():
+    results = {f"split{k}_test_score": [0.7 + 0.1 * k, 0.8 - 0.1 * k, 0.6] for k in range(3)}
+
+    with pytest.raises(ho.InputError, match=r"got a mapping with the keys .*; of the cv_results_ of a search take"):
+        ho.estimate_from_scores(results, greater_is_better=True, method="tt")
+    taken = np.array([results[f"split{k}_test_score"] for k in range(3)])
+    assert ho.estimate_from_scores(taken, greater_is_better=True, method="tt").selected == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binom
 
@@ -286,3 +287,49 @@ def test_the_curve_is_of_the_best_alone() -> None:
     )
     with pytest.raises(ho.InputError, match="replays selection='best' on subsets, got the rule 'within"):
         compared.optimism_curve()
+
+
+# --- what is shown ---------------------------------------------------------------------------------------
+
+
+def test_what_is_shown_of_results_is_short_and_holds_no_arrays(compared) -> None:
+    shown = [
+        repr(compared),
+        repr(compared.difference("winner", 0)),
+        repr(compared.confidence_set()),
+        repr(compared.optimism_curve()),
+    ]
+
+    assert [text.split("(")[0] for text in shown] == [
+        "ConfigurationComparison",
+        "Difference",
+        "ConfidenceSet",
+        "OptimismCurve",
+    ]
+    assert all(len(text) < 400 and "array(" not in text for text in shown)
+
+
+def test_a_notebook_shows_a_table_with_the_best_first(compared) -> None:
+    frame, shown = compared.to_frame(), compared._repr_html_()
+
+    assert shown.count("<tr>") == 1 + len(frame)
+    best = frame.iloc[0]
+    first = shown.split("<tr>")[2]
+    assert first.startswith(f"<td>{best['configuration']}</td><td>{best['roc_auc']:.4g}</td>")
+    assert (">yes<" in first) == best["in_confidence_set"]
+    assert compared.winner in shown.split("</caption>")[0]
+
+
+def test_a_notebook_shows_losses_as_they_are_and_only_so_many() -> None:
+    rng = np.random.default_rng(2)
+    y = rng.normal(size=60)
+    names = [f"<{j}>" for j in range(30)]
+    table = y[:, None] + rng.normal(size=(60, 30))
+    found = ho.compare_configurations(
+        y, pd.DataFrame(table, columns=names), metric="mean_squared_error", n_bootstraps=20, random_state=0
+    )
+    shown = found._repr_html_()
+
+    assert shown.count("<tr>") == 21
+    assert "<td>-" not in shown  # losses in their own units
+    assert f"&lt;{found.winner[1:-1]}&gt;" in shown and found.winner not in shown
