@@ -356,3 +356,33 @@ def test_what_a_search_cannot_refit_is_asked_of_its_predictions():
             LABEL, found.predictions_, metric=metric, selection=rule, n_bootstraps=40, random_state=0
         )
         assert np.isfinite(estimate.value) and estimate.provenance["n_configurations"] == 5
+
+
+def first_best(scores):
+    """The rule "best", spelt out: the first of those that are as good as the best but for rounding."""
+    return (scores >= scores.max(axis=1, keepdims=True) - 1e-9).argmax(axis=1)
+
+
+def test_the_first_wins_a_tie_of_weighted_scores_whatever_their_last_bits_say():
+    y, weights = np.resize([0, 1], 8), np.array([1.0, 2, 3, 2, 3, 3, 2, 3])
+    first = np.isin(np.arange(8), [0, 3, 4])  # weights of 6, and so are those of the second
+    second = np.isin(np.arange(8), [2, 7])
+    settings = {"metric": "accuracy", "sample_weight": weights, "n_bootstraps": 400, "random_state": 0}
+    for right in ([first, second], [second, first]):
+        labels = np.where(np.stack(right, axis=1), y[:, None], 1 - y[:, None])
+        found = ho.estimate(y, labels, **settings)
+        assert found.selected == 0
+        spelt_out = ho.estimate(y, labels, selection=first_best, **settings)
+        np.testing.assert_array_equal(found.distribution, spelt_out.distribution)
+
+
+def test_the_first_wins_a_tie_of_means_over_classes():
+    y = np.repeat(["a", "b", "c", "d"], 10)
+
+    def with_recalls(right):
+        hits = (np.arange(10)[None, :] < np.array(right)[:, None]).ravel()
+        return np.where(hits, y, np.roll(["a", "b", "c", "d"], -1)[np.repeat(np.arange(4), 10)])
+
+    for recalls in ([(10, 6, 7, 9), (10, 6, 9, 7)], [(10, 6, 9, 7), (10, 6, 7, 9)]):
+        table = np.stack([with_recalls(right) for right in recalls], axis=1)
+        assert ho.estimate(y, table, metric="balanced_accuracy", n_bootstraps=5, random_state=0).selected == 0
