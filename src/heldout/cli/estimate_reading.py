@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from heldout.cli.console import Console
     from heldout.cli.estimate_options import Options
     from heldout.estimates.evidence.responses import ResponseName
+    from heldout.metrics.base import Metric
     from heldout.predictions import HeldOutPredictions
     from heldout.task import Truth
 
@@ -166,7 +167,7 @@ def _with_positive(truth: Truth, found: TablePredictions, label: str | None) -> 
 
 def _metric(
     wanted: Options, table: Table, truth: Truth, found: TablePredictions, heads: Heads, console: Console
-) -> Any:
+) -> Metric:
     from heldout.adapters.table_predictions_checks import guessed_metric
     from heldout.metrics import check_fits, metric_named
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -328,7 +328,7 @@ def _interval_text(interval: Interval | None, decimals: int) -> str:
     return f"{low} to {high}"
 
 
-def _decimals(estimates: Any) -> int:
+def _decimals(estimates: Iterable[Estimate]) -> int:
     """Decimals that show the greatest value with four significant digits."""
     values = [abs(value) for estimate in estimates for value in (estimate.value, estimate.uncorrected)]
     greatest = max((value for value in values if math.isfinite(value) and value), default=1.0)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout import wording
-from heldout.estimates.types import json_safe
+from heldout.estimates.types import Estimate, json_safe
 from heldout.references import REFERENCES
 from heldout.report.content import Citation, Entry
 from heldout.report.diagnostics import Diagnostics
@@ -75,7 +75,7 @@ def positive_text(truth: Truth) -> str:
     return "" if truth.positive is None else str(truth.pos_label)
 
 
-def citations_of(estimates: Any, diagnostics: Diagnostics | None) -> tuple[Citation, ...]:
+def citations_of(estimates: Iterable[Estimate], diagnostics: Diagnostics | None) -> tuple[Citation, ...]:
     """The works behind the numbers that are shown, once each."""
     keys = [key for estimate in estimates for key in estimate.provenance.get("sources", ())]
     if diagnostics is not None and diagnostics.calibration is not None:

@@ -108,13 +108,14 @@ def largest_in_range(source: BlockSource, reading: Reading, first: int, last: in
 
 def losses_of(reading: Reading, block: Block) -> NDArray[Any]:
     """(n, C): numbers, or booleans where a loss is 0 or 1."""
-    inner = _inner(reading)
+    return _inner(reading).losses(block.truth, reading.of(block))
+
+
+def _inner(reading: Reading) -> OfRowLosses:
+    """The metric without its sign."""
+    inner = reading.metric.metric if isinstance(reading.metric, Signed) else reading.metric
     assert isinstance(inner, OfRowLosses), "check_summable says so"
-    return inner.losses(block.truth, reading.of(block))
-
-
-def _inner(reading: Reading) -> Any:
-    return reading.metric.metric if isinstance(reading.metric, Signed) else reading.metric
+    return inner
 
 
 def typical_loss(losses: NDArray[Any]) -> float:
