@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import betaincinv, ndtri
 
 from heldout.estimates.methods.two_part.second_part import SecondPart, Share
 from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPart
@@ -23,8 +24,6 @@ def wilson_interval(right: int, n: int, tails: Tails) -> Bound:
     >>> round(low, 4), round(high, 4)
     (0.5958, 0.9821)
     """
-    from scipy.special import ndtri
-
     share = right / n
 
     def end(tail: float, side: int) -> float:
@@ -49,8 +48,6 @@ def clopper_pearson_interval(right: int, n: int, tails: Tails) -> Bound:
     >>> round(low, 4), round(high, 4)
     (0.555, 0.9975)
     """
-    from scipy.special import betaincinv
-
     low = 0.0 if tails.below is None or right == 0 else float(betaincinv(right, n - right + 1, tails.below))
     high = 1.0 if tails.above is None or right == n else float(betaincinv(right + 1, n - right, 1 - tails.above))
     return Bound(low, high)

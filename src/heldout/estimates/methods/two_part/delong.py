@@ -7,6 +7,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from heldout.estimates.methods.two_part.second_part import SecondPart, Share
 from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPart, no_bound, normal_bound
@@ -49,8 +50,6 @@ def placements(scores: Floats, positive: NDArray[np.bool_]) -> Placements:
     >>> found.positives.tolist(), found.negatives.tolist()
     ([0.75, 1.0], [1.0, 0.75])
     """
-    from scipy.stats import rankdata
-
     columns = scores[:, None] if scores.ndim == 1 else scores
     ranks = rankdata(columns, axis=0)
     n1 = np.count_nonzero(positive)

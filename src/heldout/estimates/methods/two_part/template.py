@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from heldout import wording
 from heldout._seeding import stream
@@ -321,8 +322,6 @@ def no_bound(reason: str) -> Bound:
 
 def normal_bound(value: float, standard_error: float, tails: Tails) -> Bound:
     """value ∓ z · standard error, within [0, 1]."""
-    from scipy.special import ndtri
-
     low = 0.0 if tails.below is None else value + float(ndtri(tails.below)) * standard_error
     high = 1.0 if tails.above is None else value - float(ndtri(tails.above)) * standard_error
     return Bound(max(low, 0.0), min(high, 1.0), standard_error)
