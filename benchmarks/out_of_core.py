@@ -79,7 +79,7 @@ def one_run(arguments: argparse.Namespace) -> None:
                     n_workers=int(n_jobs),
                     threads_per_worker=1,
                     host="127.0.0.1",
-                    dashboard_address=None,
+                    dashboard_address="127.0.0.1:0",
                     memory_limit=0,
                 )
             )
