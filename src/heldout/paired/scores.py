@@ -17,11 +17,12 @@ from heldout.kernels.draws import out_of_bag
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import oriented
 from heldout.selection.base import NONE_CHOSEN
+from heldout.selection.ties import tie_exactly
 
 
 @dataclass(frozen=True, eq=False)
 class PairedScores:
-    """Oriented scores (greater = better) of the candidates, a column each.
+    """Oriented scores (greater = better) of the candidates, a column each; equal ones tie, as in a selection.
 
     Attributes
     ----------
@@ -77,9 +78,9 @@ def paired_scores(evidence: Evidence) -> PairedScores:
     in_bag, left_out, chosen = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     metric = evidence.metric
     return PairedScores(
-        observed=oriented(metric, matrix.scores.observed()),
-        in_bag=oriented(metric, in_bag),
-        out_of_bag=oriented(metric, left_out),
+        observed=tie_exactly(oriented(metric, matrix.scores.observed())),
+        in_bag=tie_exactly(oriented(metric, in_bag)),
+        out_of_bag=tie_exactly(oriented(metric, left_out)),
         chosen=chosen,
         winner=evidence.winner_column,
     )

@@ -239,6 +239,19 @@ def test_the_curve_ends_in_the_bbc_estimate(metric) -> None:
     assert abs(curve.optimism[0]) < 0.01 < curve.optimism[-1]  # nothing is chosen from one
 
 
+def test_scores_that_tie_but_for_their_last_bits_tie_here_as_they_do_for_bbc() -> None:
+    rng = np.random.default_rng(9)
+    y = rng.integers(0, 2, 40)
+    labels = np.where(rng.random((40, 6, 3)) < 0.7, y[:, None, None], 1 - y[:, None, None])
+    labels[:, 3] = labels[:, 1][:, [2, 0, 1]]  # the same repeats in another order
+    settings = {"metric": "accuracy", "n_bootstraps": 300, "random_state": 9}
+    compared = ho.compare_configurations(y, labels, **settings)
+    assert compared.difference(1, 3, fixed=(1, 3)).probability_better == 0.5
+    assert compared.probability_best[1] == compared.probability_best[3]
+    curve = compared.optimism_curve()
+    assert curve.corrected[-1] == pytest.approx(ho.estimate(y, labels, **settings).value, abs=1e-12)
+
+
 @pytest.mark.parametrize("sizes", [[0], [13], [1.5], [], [[1]]], ids=str)
 def test_sizes_of_no_meaning_are_refused(compared, sizes) -> None:
     with pytest.raises(ho.InputError, match="sizes must be whole numbers from 1 to 12"):
