@@ -9,7 +9,7 @@ import numpy as np
 
 from heldout import wording
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence, conclude, defined_mean, needs_columns, needs_folds
+from heldout.estimates.base import Evidence, conclude, defined_mean, needs_columns, needs_folds, no_value
 from heldout.estimates.types import Estimate
 from heldout.metrics.base import oriented
 from heldout.wording import Flag
@@ -54,10 +54,14 @@ class TT:
                 "folds or method 'bbc' with aggregate='pooled'."
             )
         winners = in_folds[:, evidence.winner_column]
-        bias = defined_mean(np.nanmax(in_folds, axis=1) - winners)
+        with np.errstate(invalid="ignore"):  # losses beyond float64 in both, which leaves nothing to compare
+            bias = defined_mean(np.nanmax(in_folds, axis=1) - winners)
         sign = 1.0 if evidence.metric.greater_is_better else -1.0
         uncorrected = sign * defined_mean(winners)
         value = uncorrected - sign * bias
+        if np.isnan(value):
+            reason = f"the {evidence.metric.name} of a fold is beyond what float64 holds"
+            return no_value(evidence, self, reason, uncorrected=uncorrected)
         flags = {Flag.NO_INTERVAL: Flag.NO_INTERVAL.filled(method=self.name)}
         if evidence.n_candidates > 1 and _of_single_rows(evidence):
             flags[Flag.SINGLE_ROW_FOLDS] = Flag.SINGLE_ROW_FOLDS.filled(candidates=evidence.n_candidates)
