@@ -18,7 +18,7 @@ from scipy.special import ndtri
 from heldout import wording
 from heldout._seeding import stream
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence, Method, conclude, needs_folds, no_value, over_configurations
+from heldout.estimates.base import Evidence, Method, conclude, no_value, over_configurations
 from heldout.estimates.bootstraps.folds import winners_mean
 from heldout.estimates.types import Estimate
 from heldout.kernels.reference import Floats
@@ -31,6 +31,8 @@ NO_VARIANCE = 1e-7
 SAME = 1 - 1e-12
 """A correlation from here on is 1 but for rounding errors."""
 IN_PLACE_OF_ONE = 0.9
+LEAST_SIZE = 1e-150
+"""Smaller scores have squares that float64 cannot hold, and so have greater ones than its inverse."""
 BLOCK = 2048
 
 
@@ -247,16 +249,18 @@ def _normal_draws(n: int, n_columns: int, seed: int) -> Iterator[Floats]:
 
 
 def _unfit(evidence: Evidence) -> str | None:
-    if evidence.fold_scores is None:
-        return needs_folds(evidence)
-    if evidence.test_share is None:
+    if evidence.fold_scores is None or evidence.test_share is None:
         return (
             "it reads the errors of repeated subsampling and the share of rows that each split tests: use "
             "ho.estimate_from_scores(..., test_share=)"
         )
     replay = evidence.fold_replay
-    if replay is not None and not isinstance(replay.rule, Best):
-        return f"it takes the winner to be the best mean, and here it was chosen by '{replay.rule.name}'"
+    if replay is not None and replay.rule != Best():
+        by = "the median over repeats" if isinstance(replay.rule, Best) else f"'{replay.rule.name}'"
+        return f"it takes the winner to be the best mean, and here it was chosen by {by}"
+    greatest = float(np.nanmax(np.abs(evidence.fold_scores)))
+    if greatest and not LEAST_SIZE < greatest < 1 / LEAST_SIZE:
+        return f"it squares scores, and squares of {greatest:g} are beyond what float64 holds; use other units"
     return None
 
 

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 import heldout as ho
 from heldout.estimates.methods.wmc import WMC, WMCS, normal_of_means, positive_definite, shrinkage_of, weigh
-from heldout.selection import CallableRefit
+from heldout.selection import Best, CallableRefit
 
 ERRORS = np.random.default_rng(1).normal(0.3, 0.05, size=(30, 8)) + np.linspace(0, 0.02, 8)
 
@@ -130,6 +130,28 @@ def test_the_same_seed_gives_the_same_weights():
 def test_a_rule_other_than_the_best_is_refused():
     with pytest.raises(ho.InputError, match=r"takes the winner to be the best mean, .*'refit callable <lambda>'"):
         of(selection=CallableRefit(lambda results: 1))
+
+
+def test_a_winner_by_the_median_over_repeats_is_refused():
+    with pytest.raises(ho.InputError, match="best mean, and here it was chosen by the median over repeats"):
+        of(selection=Best("median"), repeats=np.arange(30) // 10)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200], ids=str)
+def test_scores_without_a_square_are_refused(unit):
+    for method in ("wmc", "wmcs"):
+        with pytest.raises(ho.InputError, match=r"squares of .* are beyond what float64 holds; use other units"):
+            of(ERRORS * unit, method=method)
+        np.testing.assert_array_equal(  # far units change nothing
+            of(ERRORS / 2**400, method=method).selection_frequency, of(method=method).selection_frequency
+        )
+
+
+def test_predictions_are_sent_to_where_they_can_be_asked_for_at_once():
+    y = np.resize([0, 1], 30)
+    for folds in (None, np.arange(30) % 3):
+        with pytest.raises(ho.InputError, match=r"use ho\.estimate_from_scores\(\.\.\., test_share=\)"):
+            ho.estimate(y, ERRORS, metric="roc_auc", method="wmc", folds=folds)
 
 
 @pytest.mark.parametrize("n_draws", [0, 3, 1.5, True], ids=str)
