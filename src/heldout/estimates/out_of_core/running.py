@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any, TypeVar
 
 import numpy as np
@@ -125,7 +124,10 @@ def _sums(
 
 def _total(tasks: Iterable[tuple[Any, ...]], n_jobs: int | None) -> NDArray[Any]:
     with closing(in_parallel(sum_range, tasks, n_jobs)) as parts:
-        return reduce(lambda total, part: np.add(total, part, out=total), parts)
+        total = np.require(next(parts), requirements="W")  # what came by wire may be read-only
+        for part in parts:
+            total += part
+        return total
 
 
 def sum_range(source: BlockSource, plan: Plan, share: Share | None, first: int, last: int) -> NDArray[Any]:
