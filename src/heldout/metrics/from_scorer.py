@@ -20,7 +20,7 @@ import sklearn.metrics
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics._scorer import _PassthroughScorer, _Scorer
 
-from heldout.errors import HeldoutWarning
+from heldout.errors import HeldoutWarning, InputError
 from heldout.metrics.agreement import CohenKappa
 from heldout.metrics.base import Metric, Needs, Response, is_number
 from heldout.metrics.classification import (
@@ -54,6 +54,7 @@ from heldout.metrics.regression import (
     RootMeanSquaredError,
 )
 from heldout.metrics.signed import Signed
+from heldout.task import labels_text
 
 _RESPONSES: dict[str, tuple[Response, ...]] = {
     "predict": (Response.LABELS, Response.VALUES),
@@ -110,6 +111,12 @@ def told_classes(scorer: Any, classes: Any) -> Any:
     """The scorer (or several that scikit-learn has gathered) with our metrics told the classes of a task.
 
     A fold may lack some of them, and still its score is of all.
+
+    Raises
+    ------
+    InputError
+        When a metric was told other classes, or another order of them: it would score the folds on another scale
+        than the estimate.
     """
     members = getattr(scorer, "_scorers", None)
     if isinstance(members, Mapping):
@@ -117,8 +124,13 @@ def told_classes(scorer: Any, classes: Any) -> Any:
         gathered._scorers = {name: told_classes(member, classes) for name, member in members.items()}
         return gathered
     function = getattr(scorer, "_score_func", None)
-    if classes is None or not isinstance(function, MetricFunction) or function.classes is not None:
+    if classes is None or not isinstance(function, MetricFunction):
         return scorer
+    if function.classes is not None and list(function.classes) != classes.tolist():
+        raise InputError(
+            f"the scorer of '{function.metric.name}' was told classes={list(function.classes)!r}, but those of the "
+            f"target are {labels_text(classes)} in this order; leave classes out, as a search knows them."
+        )
     told = copy(scorer)
     told._score_func = replace(function, classes=tuple(classes.tolist()))
     return told

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.metrics.base import Metric, Response, fitted
-from heldout.task import TaskKind, Truth, codes_of, truth_of
+from heldout.errors import InputError
+from heldout.metrics.base import Metric, Response, fitted, positive_of
+from heldout.task import TaskKind, Truth, codes_of, labels_text, truth_of
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,30 @@ class MetricFunction:
         truth = self._truth(np.asarray(y_true), predicted)
         if truth is None:
             return float("nan")
+        if truth.kind not in self.metric.tasks:
+            raise InputError(f"metric '{self.metric.name}' does not fit a {truth.kind.value} target.")
         metric = fitted(self.metric, truth)
-        if Response.LABELS in metric.responses and truth.classes is not None:
-            predicted = codes_of(predicted, truth.classes)
+        if truth.classes is not None:
+            predicted = self._of_classes(predicted, truth.classes)
         once = np.ones((1, truth.n_rows), dtype=np.uint8)
         weights = once if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)[None, :]
-        if not metric.undefined_without.met(truth, truth.positive, weights)[0]:
+        if not metric.undefined_without.met(truth, positive_of(metric, truth), weights)[0]:
             return float("nan")
         return float(metric.statistic(truth, predicted[:, None]).all(weights)[0, 0])
+
+    def _of_classes(self, predicted: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
+        """Codes of labels; what is predicted of each class as it is, if it is of these classes."""
+        if Response.LABELS in self.metric.responses:
+            return codes_of(predicted, classes)
+        columns, expected = predicted.shape[1:], (len(classes),) if len(classes) > 2 else ()
+        if columns != expected:
+            model_knows = f"{columns[0]} classes" if columns else "2 classes"
+            raise InputError(
+                f"metric '{self.metric.name}' scores rows of the classes {labels_text(classes)} here, but a model "
+                f"predicts {model_knows}; name the classes of all rows: ho.metrics.scorer(..., classes=[...]), and "
+                "let every training part hold all of them."
+            )
+        return predicted
 
     def _truth(self, y_true: NDArray[Any], predicted: NDArray[Any]) -> Truth | None:
         if TaskKind.REGRESSION in self.metric.tasks:

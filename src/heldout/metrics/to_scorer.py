@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from heldout.columns import column_of, distinct
 from heldout.errors import InputError
-from heldout.metrics.base import Response
+from heldout.metrics.base import Metric, Response
 from heldout.metrics.metric_function import MetricFunction
 from heldout.metrics.named import metric_named
 
@@ -28,7 +27,7 @@ def scorer(metric: Any, *, classes: Any = None) -> Any:
         A name of ``ho.metrics.all_names()``, or a metric.
     classes : sequence of label, optional
         Of a classification; a search knows them itself. Elsewhere they are those of the rows scored, and rows of a
-        single class have no score.
+        single class have no score. Metrics of probabilities take them in sorted order, as models do.
 
     Returns
     -------
@@ -38,7 +37,7 @@ def scorer(metric: Any, *, classes: Any = None) -> Any:
     Raises
     ------
     InputError
-        For a survival metric, which no scorer of scikit-learn can compute.
+        For a survival metric, which no scorer of scikit-learn can compute, and for classes out of order.
 
     Examples
     --------
@@ -57,9 +56,21 @@ def scorer(metric: Any, *, classes: Any = None) -> Any:
             f"metric '{measured.name}' is of survival models, which scikit-learn's scorers do not know; use it in "
             "ho.estimate."
         )
-    function = MetricFunction(measured, None if classes is None else tuple(np.asarray(classes).tolist()))
+    function = MetricFunction(measured, None if classes is None else _told(measured, classes))
     return make_scorer(
         function,
         response_method=methods[0] if len(methods) == 1 else methods,
         greater_is_better=measured.greater_is_better,
     )
+
+
+def _told(metric: Metric, classes: Any) -> tuple[Any, ...]:
+    """The classes as they were listed, which has to be the order of what is predicted of each."""
+    listed = column_of(classes, "classes")
+    ordered = distinct(listed, "classes")[0].tolist()
+    if Response.LABELS not in metric.responses and listed.tolist() != ordered:
+        raise InputError(
+            f"classes must be distinct and sorted, as models order what they predict of each, got {classes!r} "
+            f"for '{metric.name}'; pass classes={ordered!r}."
+        )
+    return tuple(listed.tolist())

@@ -95,3 +95,37 @@ def test_what_the_rows_do_not_say_is_not_scored() -> None:
 def test_survival_metrics_are_no_scorers() -> None:
     with pytest.raises(ho.InputError, match="'concordance_index' is of survival models"):
         ho.metrics.scorer("concordance_index")
+
+
+def test_classes_in_another_order_do_not_turn_a_score_around() -> None:
+    """A model orders its probabilities by sorted classes, so that those of ["yes", "no"] would be the other's."""
+    named = np.array(["no", "yes"])[Y]
+    model = LogisticRegression().fit(X, named)
+    told = ho.metrics.scorer("roc_auc", classes=["no", "yes"])
+    assert told(model, X, named) == pytest.approx(sk.get_scorer("roc_auc")(model, X, named), abs=1e-12)
+    with pytest.raises(ho.InputError, match=r"classes must be distinct and sorted.*classes=\['no', 'yes'\]"):
+        ho.metrics.scorer("roc_auc", classes=["yes", "no"])
+    scale = ho.metrics.scorer("quadratic_weighted_kappa", classes=["yes", "no"])  # labels have any order
+    assert scale(model, X, named) == pytest.approx(sk.cohen_kappa_score(named, model.predict(X)), abs=1e-12)
+
+
+def test_a_search_refuses_a_scorer_that_was_told_other_classes() -> None:
+    for classes in ([2, 1, 0], [0, 1, 2, 3]):
+        scoring = ho.metrics.scorer("quadratic_weighted_kappa", classes=classes)
+        search = ho.HeldOutSearchCV(LogisticRegression(), {"C": [0.1, 1]}, scoring=scoring)
+        with pytest.raises(ho.InputError, match=r"was told classes=.* but those of the target are 0, 1, 2"):
+            search.fit(SEVERAL_X, SEVERAL)
+
+
+@pytest.mark.parametrize("name", ["log_loss", "roc_auc_ovr", "expected_calibration_error", "average_precision"])
+def test_rows_without_a_class_that_the_model_knows_are_refused_in_one_sentence(name) -> None:
+    model = LogisticRegression().fit(SEVERAL_X, SEVERAL)
+    few = SEVERAL < 2
+    with pytest.raises(ho.InputError, match="rows of the classes 0, 1 here, but a model predicts 3 classes"):
+        ho.metrics.scorer(name)(model, SEVERAL_X[few], SEVERAL[few])
+
+
+def test_a_metric_of_two_classes_is_refused_for_three() -> None:
+    model = LogisticRegression().fit(SEVERAL_X, SEVERAL)
+    with pytest.raises(ho.InputError, match="'roc_auc' does not fit a multiclass target"):
+        ho.metrics.scorer("roc_auc")(model, SEVERAL_X, SEVERAL)
