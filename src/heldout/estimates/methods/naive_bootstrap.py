@@ -33,6 +33,7 @@ from heldout.estimates.bootstraps.rows import (
 from heldout.estimates.intervals import percentile_interval
 from heldout.estimates.types import Estimate
 from heldout.kernels.draws import always
+from heldout.kernels.reference import Floats
 from heldout.wording import Flag
 
 UNITS = ("rows", "folds")
@@ -109,7 +110,6 @@ class NaiveBootstrap:
             if defined.size
             else None
         )
-        finite = defined.size > 1 and bool(np.isfinite(defined).all())
         uncorrected = evidence.uncorrected if self.unit == "rows" else winners_mean(evidence)
         return conclude(
             evidence,
@@ -117,7 +117,7 @@ class NaiveBootstrap:
             uncorrected,
             uncorrected=uncorrected,
             interval=interval,
-            standard_error=float(defined.std(ddof=1)) if finite else None,
+            standard_error=_spread(defined),
             distribution=drawn.scores,
             flags=self._flags(evidence, drawn, len(drawn.scores) - len(defined)),
             provenance={
@@ -188,3 +188,12 @@ class NaiveBootstrap:
                 metric=evidence.metric.name, share=1 - drawn.defined_share
             )
         return flags
+
+
+def _spread(scores: Floats) -> float | None:
+    """The standard deviation, where there are two scores and float64 holds it."""
+    if scores.size < 2 or not np.isfinite(scores).all():
+        return None
+    with np.errstate(over="ignore"):
+        spread = float(scores.std(ddof=1))
+    return spread if np.isfinite(spread) else None

@@ -148,3 +148,9 @@ def test_stratified_threads_and_prefixes_change_nothing():
     one, four = (of(BBC(stratify=True), n_jobs=jobs, n_bootstraps=600) for jobs in (1, 4))
     np.testing.assert_array_equal(one.distribution, four.distribution)
     np.testing.assert_array_equal(one.distribution[:200], of(BBC(stratify=True)).distribution)
+
+
+def test_a_spread_beyond_float64_is_none():
+    y = 1e80 * RNG.normal(size=40)
+    found = ho.estimate(y, np.zeros((40, 2)), metric="mean_squared_error", method="naive_bootstrap", random_state=0)
+    assert np.isfinite([found.value, *found.interval]).all() and found.standard_error is None
