@@ -181,10 +181,12 @@ def _note_other_way(main: Estimate, reading: Reading, console: Console) -> None:
 
 def _print(result: Estimate | Comparison, files: dict[str, str], console: Console) -> None:
     from heldout.estimates.types import Estimate
+    from heldout.report.content import was_named
 
     left = [("files", "\n".join(files.values()))] if files else []
     if isinstance(result, Estimate):
-        rows = [("winner", result.selected_name), *estimate_rows(result)]
+        of = "configuration" if was_named(result) else "winner"
+        rows = [(of, result.selected_name), *estimate_rows(result)]
         console.table([(label, in_options(text)) for label, text in rows] + left)
     else:
         console.lines([in_options(line) for line in comparison_lines(result)])

@@ -34,8 +34,10 @@ def estimate_rows(estimate: Estimate) -> list[tuple[str, str]]:
 
 
 def value_label(estimate: Estimate) -> str:
-    """What the value is called: corrected, unless the estimate itself says that it is not."""
-    return "value" if "uncorrected" in estimate.flags else "corrected"
+    """What the value is called: corrected, unless the estimate itself says that it is not, or need not be."""
+    from heldout.report.content import was_named
+
+    return "value" if "uncorrected" in estimate.flags or was_named(estimate) else "corrected"
 
 
 def comparison_lines(comparison: Comparison) -> list[str]:
@@ -78,6 +80,8 @@ def search_rows(evaluation: Evaluation, files: dict[str, str], n_resumed: int) -
         shown = number_text(float(scores.mean()), decimals)
         rows.append(("uncorrected", f"{shown} (no estimate was asked for: --method none)"))
     else:
+        if estimate.selected != evaluation.winner:
+            rows.append(("estimate of", estimate.selected_name))
         rows += estimate_rows(estimate)
     before = f" ({n_resumed} of them before)" if n_resumed else ""
     failed = f", {counted(len(evaluation.failures), 'configuration')} failed" if evaluation.failures else ""

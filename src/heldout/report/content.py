@@ -34,6 +34,8 @@ class Headline:
         In the metric's own units; None where there is none.
     is_corrected : bool
         False where the value is the winner's cross-validated score as it stands.
+    is_named : bool
+        Whether it is of a configuration that was named beforehand, so that there is nothing to correct.
     sentence : str
         What the correction means.
     quote : str
@@ -52,6 +54,12 @@ class Headline:
     winner: str
     sentence: str
     quote: str
+    is_named: bool = False
+
+    @property
+    def label(self) -> str:
+        """What the value is."""
+        return "named beforehand" if self.is_named else "corrected" if self.is_corrected else "uncorrected"
 
     @property
     def direction(self) -> str:
@@ -229,7 +237,8 @@ def headline_of(
             sentence=wording.no_estimate_sentence(scale.title),
         )  # fmt: skip
     low, high = scale.ends(estimate.interval)
-    is_corrected = estimate.method != "cv" and Flag.UNCORRECTED not in estimate.flags
+    is_named = was_named(estimate)
+    is_corrected = estimate.method != "cv" and Flag.UNCORRECTED not in estimate.flags and not is_named
     value, before = scale.shown(estimate.value), scale.shown(estimate.uncorrected)
     headline = Headline(
         metric=scale,
@@ -242,21 +251,50 @@ def headline_of(
         optimism=_finite(estimate.optimism),
         is_corrected=is_corrected,
         winner=winner,
-        sentence=wording.method_sentence(estimate.method, _bootstraps(estimate))
-        if not is_corrected or before is None or value is None
-        else wording.optimism_sentence(
-            wording.in_sentence(scale.title),
-            before,
-            value,
-            estimate.optimism,
-            candidates,
-            decimals=scale.decimals,
-            method=estimate.method,
-            selection=str(estimate.provenance.get("selection", "best")),
-        ),
+        sentence="",
         quote="",
+        is_named=is_named,
     )
-    return _quoted(headline, candidates, rows, folds, is_ensemble(estimate))
+    return replace(
+        headline,
+        sentence=_lead(headline, estimate, candidates),
+        quote=_quote(headline, estimate, candidates, rows, folds),
+    )
+
+
+def _lead(headline: Headline, estimate: Estimate, candidates: int) -> str:
+    scale, value, before = headline.metric, headline.value, headline.uncorrected
+    if headline.is_named and value is not None:
+        return wording.named_sentence(wording.in_sentence(scale.title), value, scale.decimals)
+    if not headline.is_corrected or before is None or value is None:
+        return _how(estimate)
+    return wording.optimism_sentence(
+        wording.in_sentence(scale.title),
+        before,
+        value,
+        estimate.optimism,
+        candidates,
+        decimals=scale.decimals,
+        method=estimate.method,
+        selection=str(estimate.provenance.get("selection", "best")),
+        finalists=_finalists(estimate),
+    )
+
+
+def was_named(estimate: Estimate) -> bool:
+    """Whether it is of a configuration that was named beforehand, in a two-part method without a first part."""
+    return estimate.provenance.get("n_rows_choosing") == 0
+
+
+def _finalists(estimate: Estimate) -> int:
+    return int(estimate.provenance.get("n_finalists", 1))
+
+
+def _how(estimate: Estimate) -> str:
+    """How the method arrives at its number."""
+    return wording.method_sentence(
+        estimate.method, _bootstraps(estimate), finalists=_finalists(estimate), named=was_named(estimate)
+    )
 
 
 def is_ensemble(estimate: Estimate) -> bool:
@@ -264,20 +302,22 @@ def is_ensemble(estimate: Estimate) -> bool:
     return sum(weight != 0 for weight in estimate.provenance.get("weights") or ()) > 1
 
 
-def _quoted(headline: Headline, candidates: int, rows: int, folds: str, ensemble: bool) -> Headline:
+def _quote(headline: Headline, estimate: Estimate, candidates: int, rows: int, folds: str) -> str:
     interval = f" ({headline.interval_label} {headline.interval_text})" if headline.interval_text else ""
-    quote = wording.quotable_sentence(
+    return wording.quotable_sentence(
         headline.metric.title,
         wording.number_text(headline.value, headline.metric.decimals),
         interval,
-        headline.method if headline.is_corrected else "cv",
+        headline.method,
         candidates,
         folds,
         rows,
         headline.winner,
-        ensemble=ensemble,
+        ensemble=is_ensemble(estimate),
+        is_corrected=headline.is_corrected,
+        finalists=_finalists(estimate),
+        named=headline.is_named,
     )
-    return replace(headline, quote=quote)
 
 
 def interval_label(estimate: Estimate) -> str:
@@ -364,8 +404,8 @@ def method_sentences(estimate: Estimate | None) -> tuple[str, ...]:
     if estimate is None:
         return ()
     provenance: Mapping[str, Any] = estimate.provenance
-    how = wording.method_sentence(estimate.method, _bootstraps(estimate))
-    shrinkage = provenance.get("shrinkage")
+    how = _how(estimate)
+    shrinkage = provenance.get("shrinkage") if estimate.method == "bbc" else None
     drawn_in = "" if shrinkage is None else wording.CALIBRATED_INTERVAL.format(shrinkage=shrinkage)
     quantity = provenance.get("quantity")
     rows = provenance.get("training_rows")

@@ -40,6 +40,28 @@ _SETTINGS = {
     "n_bootstraps": "Bootstraps",
     "redrawn": "Draws redrawn",
     "n_folds_used": "Folds used",
+    "selection_settings": "Settings of the rule",
+    "winner_chosen_on": "Winner chosen by",
+    "n_rows_choosing": "Rows that choose",
+    "n_rows_evaluated": "Rows that score",
+    "evaluation_share": "Share of rows that score",
+    "candidates": "Who is scored",
+    "n_finalists": "Finalists",
+    "level_for_each": "Confidence level for each",
+    "aggregate_of_value": "Value and interval from",
+    "unit": "What is drawn",
+    "effective_rows": "Effective rows",
+    "half_width": "Half width of the interval",
+    "distance_to_best": "Distance to the best, at most",
+    "n_draws": "Draws",
+    "monte_carlo_error": "Monte Carlo error",
+}
+_WORDS: dict[str, Mapping[str, str]] = {
+    "aggregate": wording.AGGREGATE_WORDS,
+    "aggregate_of_value": wording.AGGREGATE_WORDS,
+    "winner_chosen_on": wording.AGGREGATE_WORDS,
+    "selection": wording.SELECTION_WORDS,
+    "candidates": {"best": "the one that the first part chooses"},
 }
 
 
@@ -90,8 +112,7 @@ def settings_of(records: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:
     for key, value in _items(records):
         if key in _ELSEWHERE or key in _REPRODUCE or "fingerprint" in key:
             continue
-        words = {"aggregate": wording.AGGREGATE_WORDS, "selection": wording.SELECTION_WORDS}.get(key, {})
-        text = words.get(str(value)) or _setting_text(f"{value:,}" if type(value) is int else value)
+        text = _WORDS.get(key, {}).get(str(value)) or _setting_text(f"{value:,}" if type(value) is int else value)
         if text and value is not False and (key, value) != ("redrawn", 0):
             rows.append(Entry(_SETTINGS.get(key, key.replace("_", " ").capitalize()), text))
     return tuple(rows)

@@ -67,7 +67,8 @@ def report_content(
             estimate,
             scale,
             uncorrected=uncorrected,
-            winner=evaluation.configurations.names[winner],
+            # A two-part method may have chosen another than the search, and the number is of that one.
+            winner=evaluation.configurations.names[winner] if estimate is None else estimate.selected_name,
             candidates=len(evaluation.configurations) - len(failures),
             rows=evaluation.task.n_rows,
             folds=folds_text(evaluation.predictions.folds, evaluation.folds.n_splits),

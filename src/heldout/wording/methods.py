@@ -46,6 +46,17 @@ QUANTITY_HOEFFDING = (
     "model fitted again on more rows"
 )
 
+CHOSEN_ON_A_PART = (
+    "A part of the rows chose the configuration, by the held-out predictions there, and the others scored it: rows "
+    "that took no part in the choice."
+)
+FINALISTS_OF_A_PART = (
+    "A part of the rows chose {finalists} finalists, by the held-out predictions there, and the others chose and "
+    "scored the best of these."
+)
+NAMED_BEFOREHAND = "The configuration was named beforehand, and all rows scored it."
+PAID_BY_SIDAK = "For the choice among the finalists each tail of it was made smaller (Šidák)."
+
 METHOD_SENTENCES: dict[str, str] = {
     "cv": "The score is the winner's own cross-validated score: no correction was made for having chosen it.",
     "tt": (
@@ -76,33 +87,25 @@ METHOD_SENTENCES: dict[str, str] = {
         "distribution gives the winner, and averaged, each weighted by the probability that it has the least."
     ),
     "delong": (
-        "A part of the rows chose the configuration, by the held-out predictions there, and the others scored it:"
-        " rows that took no part in the choice. The interval is a normal one, its standard error from how each "
+        "{parts} The interval is a normal one, its standard error from how each "
         "row ranks among those of the other class (DeLong)."
     ),
     "hanley_mcneil": (
-        "A part of the rows chose the configuration, by the held-out predictions there, and the others scored it:"
-        " rows that took no part in the choice. The interval is a normal one, its standard error from the area "
+        "{parts} The interval is a normal one, its standard error from the area "
         "itself and the sizes of the classes (Hanley and McNeil)."
     ),
     "tilting": (
-        "A part of the rows chose the configuration, by the held-out predictions there, and the others scored it:"
-        " rows that took no part in the choice. The bound is the score at which, were the rows weighed towards "
+        "{parts} The bound is the score at which, were the rows weighed towards "
         "worse, a score as good as the observed one would be just too rare: a tilted bootstrap."
     ),
     "mabt": (
-        "A part of the rows chose a few finalists, and the others chose and scored the best of these. The bound "
-        "is the score at which, were the rows weighed towards worse, so good a score of the best of as many "
-        "correlated finalists would be just too rare: a tilted bootstrap, adjusted for the choice."
+        "{parts} The bound is the score at which, were the rows weighed towards worse, so good a score "
+        "of the best of as many correlated finalists would be just too rare: a tilted bootstrap, adjusted for "
+        "the choice."
     ),
-    "wilson": (
-        "A part of the rows chose the configuration, by the held-out predictions there, and the others scored it:"
-        " rows that took no part in the choice. The interval is Wilson's for a count of right predictions."
-    ),
+    "wilson": ("{parts} The interval is Wilson's for a count of right predictions."),
     "clopper_pearson": (
-        "A part of the rows chose the configuration, by the held-out predictions there, and the others scored it:"
-        " rows that took no part in the choice. The interval is the exact one of Clopper and Pearson for a count "
-        "of right predictions."
+        "{parts} The interval is the exact one of Clopper and Pearson for a count of right predictions."
     ),
     "hoeffding": (
         "The score is that of the best configuration on one development set. The interval holds for all "
@@ -117,9 +120,21 @@ CALIBRATED_INTERVAL = (
 )
 
 
-def method_sentence(method: str, bootstraps: int | None) -> str:
-    """How a method arrives at its number; empty for one that has no sentence yet."""
-    return METHOD_SENTENCES.get(method, "").format(bootstraps=f"{bootstraps or 0:,}")
+def method_sentence(method: str, bootstraps: int | None, *, finalists: int = 1, named: bool = False) -> str:
+    """How a method arrives at its number; empty for one that has no sentence yet.
+
+    Parameters
+    ----------
+    finalists : int
+        Of a two-part method: how many the first part of the rows sent on.
+    named : bool
+        Of a two-part method: whether there was no such part.
+    """
+    sentence = METHOD_SENTENCES.get(method, "")
+    parts = NAMED_BEFOREHAND if named else CHOSEN_ON_A_PART if finalists == 1 else FINALISTS_OF_A_PART
+    pays = f" {PAID_BY_SIDAK}" if finalists > 1 and method != "mabt" and "{parts}" in sentence else ""
+    parts = parts.format(finalists=finalists)
+    return sentence.format(bootstraps=f"{bootstraps or 0:,}", parts=parts) + pays
 
 
 METHOD_NAMES: dict[str, str] = {

@@ -8,8 +8,8 @@ from heldout.wording.numbers import number_text
 
 _CHOOSING = {
     "best": "Choosing the best of",
-    "top_k": "Building an ensemble of",
-    "greedy_ensemble": "Building an ensemble of",
+    "top_k": "Building an ensemble from",
+    "greedy_ensemble": "Building an ensemble from",
     "threshold": "Tuning the decision threshold of",
 }
 _AFTER = {
@@ -28,13 +28,26 @@ def optimism_sentence(
     decimals: int = 3,
     method: str = "bbc",
     selection: str = "best",
+    finalists: int = 1,
 ) -> str:
-    """What the correction means, in one sentence for a reader who knows no statistics."""
+    """What the correction means, in few words for a reader who knows no statistics.
+
+    Parameters
+    ----------
+    finalists : int
+        Of a two-part method: among how many the rows that gave the value chose once more.
+    """
     configurations = "1 configuration" if candidates == 1 else f"{candidates} configurations"
     choice = f"{_CHOOSING.get(selection, 'Choosing among')} {configurations}"
     before, after = number_text(uncorrected, decimals), number_text(value, decimals)
     if candidates == 1 and selection != "threshold":
         return f"One configuration was evaluated, so its {metric} of {before} owes nothing to selection."
+    if finalists > 1:
+        return (
+            f"Of {configurations}, {finalists} finalists were chosen on one part of the rows, and the best of them "
+            f"has a {metric} of {after} on the others ({before} on all rows, uncorrected). It was chosen there "
+            "too, so the value is still optimistic; only the interval allows for that."
+        )
     if optimism <= 0:
         return (
             f"{choice} did not flatter its {metric}: {before} uncorrected, {after} "
@@ -43,6 +56,14 @@ def optimism_sentence(
     return (
         f"{choice} made its {metric} look {number_text(optimism, decimals)} better than it is likely to be: "
         f"{before} uncorrected, {after} after the correction."
+    )
+
+
+def named_sentence(metric: str, value: float, decimals: int = 3) -> str:
+    """Of a configuration that was bounded on all rows, because it was named before."""
+    return (
+        "The configuration was named before its predictions were seen, so its "
+        f"{metric} of {number_text(value, decimals)} owes nothing to selection."
     )
 
 
@@ -183,17 +204,28 @@ def quotable_sentence(
     name: str,
     *,
     ensemble: bool = False,
+    is_corrected: bool = True,
+    finalists: int = 1,
+    named: bool = False,
 ) -> str:
     """The result as one may quote it."""
     chosen = (
-        f"the only configuration evaluated, {name}"
+        f"{name}, named beforehand among {configurations:,} configurations"
+        if named and configurations > 1
+        else f"the only configuration evaluated, {name}"
         if configurations == 1
         else f"the {name if ensemble else 'configuration'} selected among {configurations:,}"
         + ("" if ensemble else f", {name}")
     )
     corrected = "uncorrected for selection"
-    if method != "cv":
+    if named:
+        corrected = "with no selection to correct for"
+    elif is_corrected:
         corrected = f"corrected for selection by {method_name(method)}"
+        if finalists > 1:
+            corrected += f" (the choice among {finalists} finalists in the interval only)"
+    elif method == "hoeffding":
+        corrected += ", with an interval that holds for all configurations at once (Hoeffding)"
     return f"{title} of {chosen}: {value}{interval}, {corrected}, from {folds} of {rows:,} rows."
 
 

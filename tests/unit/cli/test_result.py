@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 import heldout as ho
-from heldout.cli.result import estimate_rows
+from heldout.cli.result import estimate_rows, search_rows
 
 
 @pytest.fixture
@@ -32,3 +34,25 @@ def test_what_could_not_be_computed_is_none(estimate: ho.Estimate) -> None:
     rows = dict(estimate_rows(replace(estimate, value=float("nan"), optimism=float("nan"), interval=None)))
 
     assert rows["corrected"] == "none by bbc" and rows["interval"] == "none" and rows["optimism"] == "none"
+
+
+def test_what_was_named_beforehand_is_not_called_corrected() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    method = ho.estimates.DeLong(evaluation_share=1.0, configuration=1)
+    rows = dict(estimate_rows(ho.estimate(y, rng.random((60, 3)), metric="roc_auc", method=method, random_state=0)))
+
+    assert rows["value"].endswith(" by delong") and "corrected" not in rows and float(rows["optimism"]) == 0
+
+
+@pytest.mark.parametrize("selected", [0, 1])
+def test_a_search_says_when_its_estimate_is_of_another_configuration(estimate: ho.Estimate, selected: int) -> None:
+    names = ["a", "b"]
+    search: Any = SimpleNamespace(
+        winner=0, configurations=[SimpleNamespace(name=name) for name in names], n_fits=2, n_fits_saved=0,
+        estimate=replace(estimate, selected=selected, selected_name=names[selected]), failures={}, seconds={},
+    )  # fmt: skip
+    rows = dict(search_rows(search, {}, 0))
+
+    assert rows["winner"] == "a"
+    assert rows.get("estimate of") == (None if selected == 0 else "b")

@@ -47,6 +47,18 @@ def test_the_headline_is_the_estimate(make_evaluation: Make) -> None:
     assert "6 configurations" in head.sentence
 
 
+def test_a_number_of_another_configuration_than_the_winner_is_said_to_be_of_that(make_evaluation: Make) -> None:
+    evaluation = make_evaluation()
+    estimate = evaluation.estimate
+    assert estimate is not None
+    other = (evaluation.winner + 1) % 6
+    name = evaluation.configurations.names[other]
+    chose_itself = replace(estimate, method="delong", selected=other, selected_name=name)
+    head = report_content(replace(evaluation, estimates={"roc_auc": chose_itself})).headline
+
+    assert head.winner == name and f"selected among 6, {name}:" in head.quote
+
+
 def test_facts_count_what_was_done(make_evaluation: Make) -> None:
     content = report_content(make_evaluation(failures={1: "boom"}, repeats=2), command="heldout tune x.csv")
     said = labels(content)
@@ -288,6 +300,51 @@ def test_headlines_say_whether_the_number_is_corrected(method: str) -> None:
     assert ("was not corrected" in head.sentence) == (method == "naive_bootstrap")
 
 
+def content_by(method: Any, metric: str = "roc_auc", **settings: Any) -> ReportContent:
+    asked = asked_of(metric, **settings)
+    return estimate_content(answer(method, asked.evidence(method)), asked)
+
+
+def test_what_was_named_beforehand_owes_nothing_to_selection() -> None:
+    head = content_by(ho.estimates.DeLong(evaluation_share=1.0, configuration=2), aggregate="folds").headline
+
+    assert head.value == head.uncorrected and head.optimism == 0
+    assert (head.label, head.is_corrected) == ("named beforehand", False)
+    assert head.sentence.startswith(
+        "The configuration was named before its predictions were seen, so its ROC AUC of"
+    )
+    assert head.quote.startswith("ROC AUC of configuration 2, named beforehand among 5 configurations:")
+    assert "with no selection to correct for" in head.quote and "selected" not in head.quote
+
+
+def test_a_bound_for_all_configurations_corrects_no_value() -> None:
+    content = content_by(ho.estimates.Hoeffding(), "accuracy", folds=None)
+    head = content.headline
+
+    assert head.label == "uncorrected"
+    assert "took no part" not in head.sentence and head.sentence == content.method[0]
+    assert "uncorrected for selection, with an interval that holds for all configurations at once" in head.quote
+
+
+@pytest.mark.parametrize("method", [ho.estimates.MABT, ho.estimates.DeLong, ho.estimates.Tilting])
+def test_the_best_of_finalists_is_not_said_to_be_corrected(method: Any) -> None:
+    content = content_by(method(candidates=0.5), alternative="greater")
+    head = content.headline
+
+    assert head.sentence.startswith("Of 5 configurations, 3 finalists were chosen on one part of the rows,")
+    assert "the value is still optimistic" in head.sentence and "no part in the choice" not in head.sentence
+    assert "(the choice among 3 finalists in the interval only)" in head.quote
+    assert content.method[0].startswith("A part of the rows chose 3 finalists")
+    assert ("Šidák" in content.method[0]) == (method is not ho.estimates.MABT)
+
+
+def test_every_setting_has_a_label_and_words_of_its_own() -> None:
+    for method in map(method_of, ("delong", "bbc_f", "naive_bootstrap", "tt")):
+        said = {entry.label: entry.text for entry in content_by(method).settings}
+        assert not [label for label in said if label.startswith("N ") or label in ("Level for each", "Unit")]
+        assert not {"pooled", "folds", "best"} & set(said.values())
+
+
 def test_an_ensemble_has_members_and_no_pictures_of_one_of_them() -> None:
     asked = asked_of(selection=ho.selection.TopK(3))
     estimate = answer(BBC(), asked.evidence(BBC()))
@@ -297,7 +354,7 @@ def test_an_ensemble_has_members_and_no_pictures_of_one_of_them() -> None:
     assert content.ranking is not None and not any(row.is_winner for row in content.ranking.shown)
     assert labels(content)["Weights"].count("configuration ") == 3
     assert content.headline.quote.startswith("ROC AUC of the ensemble of 3 configurations selected among 5:")
-    assert content.headline.sentence.startswith("Building an ensemble of 5 configurations")
+    assert content.headline.sentence.startswith("Building an ensemble from 5 configurations")
 
 
 def test_facts_of_survival_count_the_events() -> None:

@@ -115,6 +115,8 @@ class Hoeffding:
                 level=level, distance=distance, metric=metric.name, total=total
             )
         }
+        if evidence.was_selected:  # the interval holds for whatever was chosen; the value is as it was chosen
+            flags[Flag.UNCORRECTED] = Flag.UNCORRECTED.filled(chosen_from=evidence.chosen_from)
         return conclude(
             evidence,
             self,

@@ -109,3 +109,9 @@ def test_it_says_what_it_bounds():
     found = ho.estimate(y, labels, metric="accuracy", method="hoeffding")
     assert "not of a model fitted again" in found.provenance["quantity"]
     assert found.provenance["sources"] == ["hoeffding1963"]
+
+
+def test_the_value_of_the_best_of_many_is_flagged_as_it_is():
+    y, labels = labels_right(0.7)
+    assert "uncorrected" in ho.estimate(y, labels, metric="accuracy", method="hoeffding").flags
+    assert "uncorrected" not in ho.estimate(y, labels[:, :1], metric="accuracy", method="hoeffding").flags

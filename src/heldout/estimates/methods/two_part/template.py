@@ -210,7 +210,8 @@ class TwoPart:
             evidence,
             self,
             value,
-            uncorrected=float(matrix.scores.observed()[chosen.column]),
+            # Where nothing was chosen nothing is corrected, and no difference of aggregates is called optimism.
+            uncorrected=float(matrix.scores.observed()[chosen.column]) if len(parts.first) else value,
             interval=None if np.isnan(value) else Interval(ends[0], ends[1], level, settings.alternative),
             standard_error=bound.standard_error,
             selected=selected,

@@ -119,6 +119,18 @@ def test_a_configuration_named_beforehand_is_bounded_on_all_rows(named):
     assert "named beforehand" in found.provenance["quantity"]
 
 
+def test_where_nothing_was_chosen_nothing_is_called_optimism():
+    """The area over all rows is bounded; the mean of the folds' areas, by which others are chosen, is another."""
+    y, scores = ranked()
+    folds = np.random.default_rng(0).integers(0, 4, len(y))
+    scores += folds[:, None]  # the folds are on no common scale
+    method = DeLong(evaluation_share=1.0, configuration=3)
+    found = ho.estimate(y, scores, metric="roc_auc", method=method, folds=folds)
+    by_fold = [area(y[folds == k], scores[folds == k, 3]) for k in range(4)]
+    assert abs(np.mean(by_fold) - area(y, scores[:, 3])) > 0.05
+    assert found.value == found.uncorrected == pytest.approx(area(y, scores[:, 3])) and found.optimism == 0
+
+
 def test_a_failed_configuration_cannot_be_named_and_is_no_finalist():
     y, scores = ranked(columns=4)
     scores[:, 1] = np.nan
