@@ -18,8 +18,8 @@ from heldout.estimates.out_of_core.plans import Observed, Outcome
 from heldout.kernels.dispatch import add_bin_sums, find_bins
 
 SUMS_BYTES = 24 << 20
-"""About what the sums of a task may take; it decides how many bootstraps it takes at once. The file is read once for
-so many of them: with 64 MiB there is a seventh less to do, but finished tasks wait in line with what they found."""
+"""About what the sums of a task may take; it decides how many bootstraps it takes at once. The file is read once
+for so many: with 64 MiB there is a seventh less to do, but finished tasks wait in line with what they found."""
 CACHE_LINE = 64
 
 
