@@ -444,3 +444,12 @@ def test_booleans_are_read_as_the_numbers_that_they_are(metric):
     assert same(
         ho.estimate(Y, guesses, metric=metric, **FAST), ho.estimate(Y, guesses.astype(int), metric=metric, **FAST)
     )
+
+
+def test_methods_said_to_fit_are_none_that_would_refuse_the_rows():
+    y = np.repeat([0, 1], [39, 1])
+    scores = np.random.default_rng(0).normal(size=(40, 3))
+    with pytest.raises(InputError, match=r"class 1 has 1 row, .*; methods that do: cv, delong, hanley_mcneil\.$"):
+        ho.estimate(y, scores, metric="roc_auc", method="bbc", **FAST)
+    with pytest.raises(InputError, match=r"this is roc_auc; methods that do: cv, delong, hanley_mcneil\.$"):
+        ho.estimate(y, scores, metric="roc_auc", method="wilson", **FAST)

@@ -48,6 +48,16 @@ def check_matrix_drawable(evidence: Evidence, matrix: Matrix) -> None:
     check_drawable(matrix.truth.rows(weighed), units, metrics, matrix.grouped)
 
 
+def undrawable_rows(evidence: Evidence) -> str | None:
+    """Why a bootstrap cannot draw some rows and leave some out, as half a sentence; None where it can."""
+    assert evidence.matrix is not None, "rows are drawn from a matrix"
+    try:
+        check_matrix_drawable(evidence, evidence.matrix)
+    except InputError as error:
+        return str(error).removesuffix(".")
+    return None
+
+
 def bootstrap(matrix: Matrix, evidence: Evidence, *, stratify: bool = False) -> list[Block]:
     """Select in the bag and score out of it, for every bootstrap."""
     draws = draws_of(matrix, evidence, stratify=stratify)

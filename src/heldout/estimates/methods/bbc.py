@@ -14,8 +14,8 @@ from heldout.estimates.base import Evidence, Matrix, conclude, needs_predictions
 from heldout.estimates.bootstraps.rows import (
     Block,
     bootstrap,
-    check_matrix_drawable,
     flags_of_draws,
+    undrawable_rows,
     unstratifiable,
 )
 from heldout.estimates.intervals import Calibration, calibrated_interval, calibration_of, percentile_interval
@@ -72,7 +72,8 @@ class BBC:
 
     def unfit(self, evidence: Evidence) -> str | None:
         """Without the matrix of predictions there are no rows to draw."""
-        return needs_predictions(evidence) or (unstratifiable(evidence) if self.stratify else None)
+        reason = needs_predictions(evidence) or (unstratifiable(evidence) if self.stratify else None)
+        return reason or undrawable_rows(evidence)
 
     def estimate(self, evidence: Evidence) -> Estimate:
         """Bootstrap the evidence's matrix.
@@ -83,7 +84,6 @@ class BBC:
             When there is no matrix, or a bootstrap cannot be drawn on which the metric is defined.
         """
         assert evidence.matrix is not None, "unfit says so"
-        check_matrix_drawable(evidence, evidence.matrix)
         try:
             blocks = bootstrap(evidence.matrix, evidence, stratify=self.stratify)
         except SelectionFailedError as error:

@@ -23,11 +23,11 @@ from heldout.estimates.bootstraps.folds import (
     winners_mean,
 )
 from heldout.estimates.bootstraps.rows import (
-    check_matrix_drawable,
     draws_of,
     flags_of_draws,
     map_draws,
     share_defined,
+    undrawable_rows,
     unstratifiable,
 )
 from heldout.estimates.intervals import percentile_interval
@@ -92,7 +92,8 @@ class NaiveBootstrap:
         """It needs what it draws."""
         if self.unit == "folds":
             return needs_columns(evidence) or needs_folds(evidence) or needs_two_folds(evidence)
-        return needs_predictions(evidence) or (unstratifiable(evidence) if self.stratify else None)
+        reason = needs_predictions(evidence) or (unstratifiable(evidence) if self.stratify else None)
+        return reason or undrawable_rows(evidence)
 
     def estimate(self, evidence: Evidence) -> Estimate:
         """Bootstrap the winner.
@@ -133,7 +134,6 @@ class NaiveBootstrap:
     def _rows(self, evidence: Evidence) -> Drawn:
         matrix = evidence.matrix
         assert matrix is not None, "unfit says so"
-        check_matrix_drawable(evidence, matrix)
         # The draws of bbc, except that nothing is scored out of the bag, so that nothing need be defined there.
         draws = replace(
             draws_of(matrix, evidence, stratify=self.stratify),
