@@ -376,6 +376,41 @@ def test_a_draw_does_not_depend_on_the_draws_beside_it(metric: Metric, kind: Tas
 
 
 @pytest.mark.parametrize(("metric", "kind", "response"), CASES)
+def test_a_column_alone_under_one_draw_has_the_same_bits(
+    metric: Metric, kind: TaskKind, response: Response
+) -> None:
+    table = table_of(kind, 21)
+    predicted = table.responses[response]
+    counts = bootstraps(22)
+    together = metric.statistic(table.truth, predicted).all(counts)
+    for j in range(C):
+        alone = metric.statistic(table.truth, predicted[:, j : j + 1])
+        np.testing.assert_array_equal(
+            np.concatenate([alone.all(counts[lane : lane + 1]) for lane in range(L)])[:, 0], together[:, j]
+        )
+
+
+@pytest.mark.parametrize(("metric", "kind", "response"), CASES)
+def test_real_weights_take_no_value_beyond_the_range(metric: Metric, kind: TaskKind, response: Response) -> None:
+    """All right, and of labels and scores all wrong, where sums that round differ in their last bits."""
+    table = table_of(kind, 23)
+    perfect = _perfect(table.truth, response)
+    wrong = {
+        Response.LABELS: lambda: (perfect + 1) % max(table.truth.n_classes, 2),
+        Response.DECISION: lambda: -perfect,
+        Response.RISK: lambda: -perfect,
+        Response.PROBABILITIES: lambda: np.roll(perfect, 1, axis=-1) if perfect.ndim == 3 else 1 - perfect,
+    }
+    predicted = np.concatenate([perfect, wrong[response]()], axis=1) if response in wrong else perfect
+    metric = fitted(metric, table.truth)
+    weights = np.random.default_rng(24).uniform(size=(300, N)) ** 4
+    for weighed in (weights, bootstraps(25)):
+        values = metric.statistic(table.truth, predicted).all(weighed)
+        known = values[~np.isnan(values)]
+        assert (known >= metric.range[0]).all() and (known <= metric.range[1]).all()
+
+
+@pytest.mark.parametrize(("metric", "kind", "response"), CASES)
 def test_values_are_in_range_and_the_perfect_model_reaches_its_best_end(
     metric: Metric, kind: TaskKind, response: Response
 ) -> None:

@@ -99,12 +99,12 @@ class MeanGap:
     def all(self, counts: Weightings) -> Floats:
         with np.errstate(invalid="ignore"):
             mean: Floats = self.gaps.all(counts) / total_weight(counts)[:, None]
-        return mean
+        return np.minimum(mean, 1.0)  # bins of real weights add up in another order than all rows
 
     def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
         with np.errstate(invalid="ignore"):
             mean: Floats = self.gaps.selected(counts, columns) / total_weight(counts)
-        return mean
+        return np.minimum(mean, 1.0)
 
 
 @dataclass(frozen=True)

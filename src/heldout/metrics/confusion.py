@@ -150,11 +150,14 @@ class ConfusionStatistic:
         # A few weightings at a time: what lies between the cells and the value stays in the cache.
         for first in range(0, len(counts), LANES_AT_ONCE):
             last = first + LANES_AT_ONCE
-            values[first:last] = self.value(cells.lanes(first, last))
+            values[first:last] = self._value(cells.lanes(first, last))
         return values
 
     def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        return self.value(self.confusion.selected(counts, columns))[:, 0]
+        return self._value(self.confusion.selected(counts, columns))[:, 0]
+
+    def _value(self, cells: Cells) -> Floats:
+        return np.clip(self.value(cells), -1.0, 1.0)  # roots and real weights round beyond the ends
 
 
 def ratio(above: Floats, below: Floats) -> Floats:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import permutations
 from typing import Any, Literal, get_args
 
@@ -65,7 +66,7 @@ def area(scores: NDArray[Any], positive: NDArray[np.bool_], negative: NDArray[np
 def _share(sums: NDArray[Any], pairs: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         share: Floats = sums / pairs
-    return share
+    return np.minimum(share, 1.0)  # sums of real weights round, and all of them may be a little more than all
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +95,9 @@ class MeanOfParts:
 
     def _mean(self, counts: Weightings, values: list[Floats]) -> Floats:
         if self.rows is None:
-            return np.mean(values, axis=0)
+            # Part by part: of one number a part, np.mean adds in pairs, which rounds otherwise than blocks do.
+            plain: Floats = reduce(np.add, values) / len(values)
+            return plain
         total = np.zeros_like(values[0])
         weights = np.zeros((len(counts), 1))
         for value, rows in zip(values, self.rows, strict=True):

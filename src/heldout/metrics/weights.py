@@ -9,14 +9,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels.reference import Floats, Weightings, exact_product
+from heldout.kernels.reference import Floats, Weightings, exact_product, sum_in_order
 
 
 def total_weight(counts: Weightings) -> Floats:
     """(L,): the weight of all rows."""
     if counts.dtype == np.uint8:
         return counts.sum(axis=1, dtype=np.int64).astype(np.float64)
-    sums: Floats = np.ascontiguousarray(counts).sum(axis=1)
+    # One row after another, as losses are summed: so that a mean of equal losses is that loss.
+    sums: Floats = sum_in_order(counts)
     return sums
 
 
