@@ -176,6 +176,9 @@ class CalibrationIntercept(Metric):
     needs = Needs.EVERY_CLASS
     undefined_without = Needs.EVERY_CLASS
 
+    def __post_init__(self) -> None:
+        check_among("given_slope", self.given_slope, (True, False))
+
     @property
     def name(self) -> str:
         return name_with("calibration_intercept", self, "given_slope")
@@ -219,6 +222,9 @@ class CalibrationInterceptError(Metric):
     range = (0.0, np.inf)
     needs = Needs.EVERY_CLASS
     undefined_without = Needs.EVERY_CLASS
+
+    def __post_init__(self) -> None:
+        check_among("given_slope", self.given_slope, (True, False))
 
     @property
     def name(self) -> str:

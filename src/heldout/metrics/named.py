@@ -171,11 +171,11 @@ def _with_parameters(name: str) -> Metric | None:
     if f_score:
         average: Any = f_score["average"] or "binary"
         return FScore(average, beta=float(f_score["beta"]))
-    call = _call_in(name)
+    call = call_in(name)
     if call is None:
         return None
     function, given = call
-    metric = FScore() if function == "fbeta_score" else METRICS.get(function)
+    metric = FScore() if function == "fbeta_score" and "beta" in given else METRICS.get(function)
     if metric is None:
         return None
     inner: Any = metric.metric if isinstance(metric, Signed) else metric
@@ -188,13 +188,15 @@ def _with_parameters(name: str) -> Metric | None:
     return Signed(changed, metric.sign) if isinstance(metric, Signed) else changed
 
 
-def _call_in(name: str) -> tuple[str, dict[str, Any]] | None:
+def call_in(name: str) -> tuple[str, dict[str, Any]] | None:
     """What "f(a=1, b='x')" calls, and with which literals; None of anything else."""
     try:
         call = ast.parse(name, mode="eval").body
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args:
-            return call.func.id, {str(key.arg): ast.literal_eval(key.value) for key in call.keywords}
-    except (SyntaxError, ValueError):
+            given = {key.arg: ast.literal_eval(key.value) for key in call.keywords if key.arg is not None}
+            # Not "**", nor a parameter twice, of which the first would count for nothing.
+            return (call.func.id, given) if len(given) == len(call.keywords) else None
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):  # nested too deep is one of the last
         pass
     return None
 
@@ -210,6 +212,26 @@ _REFUSED: dict[str, str] = {
 """Names of what is not offered, and why."""
 
 
+_SHORT: dict[str, str] = {
+    "acc": "accuracy",
+    "bacc": "balanced_accuracy",
+    "mcc": "matthews_corrcoef",
+    "kappa": "cohen_kappa",
+    "auc": "roc_auc",
+    "auroc": "roc_auc",
+    "ap": "average_precision",
+    "auprc": "average_precision",
+    "pr_auc": "average_precision",
+    "ece": "expected_calibration_error",
+    "mse": "mean_squared_error",
+    "rmse": "root_mean_squared_error",
+    "mae": "mean_absolute_error",
+    "c_index": "concordance_index",
+    "cindex": "concordance_index",
+}
+"""What people write for short, for the sentence that refuses it: a name says in full what it is."""
+
+
 def _scorer_named(name: str) -> Metric:
     from sklearn.metrics import get_scorer, get_scorer_names
 
@@ -221,8 +243,11 @@ def _scorer_named(name: str) -> Metric:
         metric = metric_from_scorer(get_scorer(name))
         if metric is not None:
             return metric
-    near = get_close_matches(name, METRICS, n=3, cutoff=0.5)
-    nearest = f"the nearest are {', '.join(near)}" if near else "ho.metrics.all_names() lists them"
+    meant = _SHORT.get(name.lower().removeprefix("neg_"))
+    near = [meant] if meant else get_close_matches(name, METRICS, n=3, cutoff=0.5)
+    nearest = "ho.metrics.all_names() lists them"
+    if near:
+        nearest = f"the nearest {'is' if len(near) == 1 else 'are'} {', '.join(near)}"
     raise InputError(f"metric must be a known name, got '{name}'; {nearest}.")
 
 

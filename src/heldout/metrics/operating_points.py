@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from heldout.errors import InputError
 from heldout.kernels.dispatch import AreaWithin, FoundWithin
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Metric, Needs, Response, Sums, is_number, name_with
+from heldout.metrics.base import Metric, Needs, Response, Sums, check_among, is_number, name_with
 from heldout.task import TaskKind, Truth
 
 
@@ -94,6 +94,7 @@ class PartialRocAuc(Metric):
     def __post_init__(self) -> None:
         if not (is_number(self.max_fpr) and 0 < self.max_fpr <= 1):
             raise InputError(f"max_fpr must be a number above 0 and at most 1, got {self.max_fpr!r}; .1 is usual.")
+        check_among("standardized", self.standardized, (True, False))
 
     @property
     def name(self) -> str:

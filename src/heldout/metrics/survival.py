@@ -269,9 +269,13 @@ class IntegratedBrier(Metric):
     def __post_init__(self) -> None:
         if self.times is None:
             return
-        times = np.asarray(self.times, dtype=np.float64)
+        wanted = f"times must be at least two ascending finite numbers, got {self.times!r}."
+        try:
+            times = np.asarray(self.times, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(wanted) from None
         if times.ndim != 1 or times.size < 2 or not np.isfinite(times).all() or (np.diff(times) <= 0).any():
-            raise InputError(f"times must be at least two ascending finite numbers, got {self.times!r}.")
+            raise InputError(wanted)
         object.__setattr__(self, "times", tuple(times.tolist()))  # so that it compares and hashes
 
     def for_truth(self, truth: Truth) -> IntegratedBrier:

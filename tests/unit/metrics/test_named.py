@@ -11,7 +11,7 @@ from heldout.errors import InputError
 from heldout.metrics.agreement import CohenKappa
 from heldout.metrics.base import Metric
 from heldout.metrics.classification import Accuracy, Brier, FScore
-from heldout.metrics.named import DECLARED, METRICS, all_names, check_fits, metric_named
+from heldout.metrics.named import _SHORT, DECLARED, METRICS, all_names, check_fits, metric_named
 from heldout.metrics.operating_points import PartialRocAuc, SensitivityAtSpecificity
 from heldout.metrics.regression import PinballLoss
 from heldout.metrics.signed import Signed
@@ -93,7 +93,20 @@ def test_a_name_may_say_its_parameters(name: str, metric: Metric) -> None:
         ("mean_pinball_loss(alpha=open('x'))", "must be a known name"),
         ("mean_pinball_loss(alpha=0.9", "must be a known name"),
         ("nonsense(alpha=0.9)", "must be a known name"),
+        ("mean_pinball_loss(alpha=0.1, alpha=0.9)", "must be a known name"),
+        ("mean_pinball_loss(**{'alpha': 0.9})", "must be a known name"),
+        ("mean_pinball_loss(alpha=" + "-" * 20_000 + "1)", "must be a known name"),
+        ("mean_pinball_loss(alpha={[1]: 2})", "must be a known name"),
+        ("fbeta_score()", "must be a known name"),
+        ("partial_roc_auc(standardized='no')", "standardized must be one of True, False, got 'no'"),
+        ("calibration_intercept(given_slope='no')", "given_slope must be one of True, False, got 'no'"),
+        ("calibration_intercept_error(given_slope=0)", "given_slope must be one of True, False, got 0"),
+        ("integrated_brier_score(times='soon')", "times must be at least two ascending finite numbers, got 'soon'"),
+        ("integrated_brier_score(times=[1, 'b'])", "times must be at least two ascending finite numbers"),
+        ("integrated_brier_score(times=[[1, 2], [3]])", "times must be at least two ascending finite numbers"),
+        ("integrated_brier_score(times={1: 2})", "times must be at least two ascending finite numbers"),
     ],
+    ids=lambda text: text[:60],
 )
 def test_parameters_that_will_not_do_have_their_sentence(name: str, sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
@@ -126,6 +139,8 @@ def test_a_metric_and_a_scorer_may_stand_for_a_name() -> None:
     ("wrong", "sentence"),
     [
         ("roc_acu", r"got 'roc_acu'; the nearest are roc_auc"),
+        ("rmse", r"got 'rmse'; the nearest is root_mean_squared_error\."),
+        ("neg_MAE", r"got 'neg_MAE'; the nearest is mean_absolute_error\."),
         ("xyzzy", r"got 'xyzzy'; ho\.metrics\.all_names\(\) lists them"),
         (accuracy_score, r"got the function 'accuracy_score'.*ho\.metrics\.custom\("),
         (Accuracy, r"ho\.metrics\.custom"),
@@ -156,3 +171,8 @@ def test_a_metric_that_fits_comes_back_as_it_is_on_the_target() -> None:
     assert check_fits(metric, truth_of([0, 1])) is metric
     assert check_fits(Brier(), truth_of([0, 1])).range == (0.0, 1.0)
     assert check_fits(metric_named("neg_brier_score"), truth_of([0, 1, 2])).range == (-2.0, 0.0)
+
+
+def test_what_is_meant_by_a_short_name_is_a_metric():
+    for name in _SHORT.values():
+        assert metric_named(name).name == name
