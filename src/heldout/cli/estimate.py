@@ -53,7 +53,13 @@ if TYPE_CHECKING:
 @click.option("--evaluation-share", type=float, help="Two-part methods: the share of rows that the bound is from.")
 @click.option("--configuration", metavar="NAME", help="The configuration to bound, named beforehand.")
 @click.option("--stratify", is_flag=True, help="Draw rows within classes.")
-@click.option("--selection", default="best", show_default=True, metavar="NAME", help="How the winner is chosen.")
+@click.option(
+    "--selection",
+    default="best",
+    show_default=True,
+    metavar="NAME",
+    help="How the winner is chosen: a rule, which may say its parameters, such as 'top_k(k=3)'.",
+)
 @click.option(
     "--aggregate",
     metavar="NAME",
@@ -97,6 +103,8 @@ def command(ctx: click.Context, /, **options: Any) -> None:
         reading = read(wanted, console)
         methods = methods_wanted(wanted, reading)
         asked = _ask(wanted, reading)
+        if folder is not None:
+            folder.check_writable()  # before the work that would be lost
         result = _answer(wanted, asked, methods)
         main = result[result.main] if isinstance(result, Comparison) else result
         _note_other_way(main, reading, console)

@@ -21,12 +21,11 @@ def check_names(wanted: Options) -> None:
     InputError
     """
     from heldout.estimates import METHODS
-    from heldout.selection import RULES
+    from heldout.selection import rule_of
 
     if wanted.method != "all" and wanted.method not in METHODS:
         raise InputError(f"--method must be one of all, {', '.join(METHODS)}, got {wanted.method!r}.")
-    if wanted.selection not in RULES:
-        raise InputError(f"--selection must be one of {', '.join(RULES)}, got {wanted.selection!r}.")
+    rule_of(wanted.selection)
 
 
 def methods_wanted(wanted: Options, reading: Reading) -> dict[str, Method]:

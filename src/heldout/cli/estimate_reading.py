@@ -59,7 +59,7 @@ def read(wanted: Options, console: Console) -> Reading:
     from heldout.adapters.table_predictions_checks import check_kinds
     from heldout.adapters.table_predictions_classes import heads_of, held_out
     from heldout.adapters.tables import read_table
-    from heldout.estimates.evidence.readings import read_as, threshold_of_reading
+    from heldout.estimates.evidence.readings import read_as, refuse_labels, threshold_of_reading
     from heldout.selection import rule_of
 
     table = read_table(wanted.file)
@@ -84,7 +84,10 @@ def read(wanted: Options, console: Console) -> Reading:
     rule = rule_of(wanted.selection)
     response = cast("ResponseName", wanted.response)
     threshold = threshold_of_reading(rule, [metric], wanted.threshold)
-    held = held_out(found, heads, truth, read_as(rule, metric, truth), response=response, threshold=threshold)
+    standing = read_as(rule, metric, truth)
+    if found.held is None and not heads.per_class:
+        refuse_labels(rule, truth, found.predictions, wanted.response)
+    held = held_out(found, heads, truth, standing, response=response, threshold=threshold)
     console.say(_what_was_read(table, truth, found, held))
     afterwards = wanted.threshold if threshold is None else None
     return Reading(table, found.y_true, truth, held, metric.name, found.groups, found.sample_weight, afterwards)
@@ -185,7 +188,9 @@ def _check_folds(wanted: Options, found: TablePredictions) -> None:
     from heldout.estimates import METHODS
 
     folds = found.folds if found.held is None else found.held.folds
-    by_fold = wanted.method != "all" and METHODS[wanted.method]().reads == {"fold scores"}
+    method = None if wanted.method == "all" else METHODS[wanted.method]()
+    needs_more = getattr(method, "needs_test_share", False)  # than folds, and says so itself
+    by_fold = method is not None and method.reads == {"fold scores"} and not needs_more
     asking = f"--method {wanted.method}" if by_fold else "--aggregate folds" if wanted.aggregate == "folds" else ""
     if asking and folds is None:
         raise InputError(f"{asking} compares scores fold by fold; name the column of folds with --fold.")

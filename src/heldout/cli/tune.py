@@ -11,6 +11,7 @@ import click
 from heldout.cli.command_line import command_line
 from heldout.cli.console import Console
 from heldout.cli.group import Interrupted, interrupts_ignored, stops_like_ctrl_c
+from heldout.cli.option_words import in_words_of_options
 from heldout.cli.result import search_document, search_rows
 from heldout.cli.tune_plan import Options, Plan, check_options, plan_of
 
@@ -52,7 +53,8 @@ if TYPE_CHECKING:
     default="best",
     show_default=True,
     metavar="NAME",
-    help="How the winner is chosen: best, or one_standard_error (the simplest within it, in the preset's order).",
+    help="How the winner is chosen: best, one_standard_error (the simplest within it, in the preset's order), or "
+    "another rule, such as 'within(tolerance=0.01)'.",
 )
 @click.option(
     "--method",
@@ -83,7 +85,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     wanted = Options(**options)
     console = Console(wanted.as_json, wanted.quiet)
     again = command_line(ctx)
-    with console.noting_warnings(), stops_like_ctrl_c():
+    with console.noting_warnings(), stops_like_ctrl_c(), in_words_of_options():
         check_options(wanted)
         folder = _folder(wanted)
         plan = plan_of(wanted, console)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from heldout.cli.console import Console
-from heldout.cli.option_words import in_words_of_options
 
 if TYPE_CHECKING:
     from heldout.adapters.table_task import TableTask
@@ -70,15 +69,18 @@ def check_options(wanted: Options) -> None:
     from heldout.estimates import METHODS
     from heldout.estimates.intervals import check_interval_settings
     from heldout.estimates.named import check_alternative
-    from heldout.selection import RULES, configuration_rule_of
+    from heldout.selection import Threshold, WeightRule, rule_of
     from heldout.spaces import PRESETS
 
     allowed = {"--method": (wanted.method, (*METHODS, "none")), "--preset": (wanted.preset, PRESETS)}
-    allowed["--selection"] = (wanted.selection, tuple(RULES))
     for option, (value, choices) in allowed.items():
         if value not in choices:
             raise InputError(f"{option} must be one of {', '.join(choices)}, got {value!r}.")
-    configuration_rule_of(wanted.selection)
+    if isinstance(rule_of(wanted.selection), Threshold | WeightRule):
+        raise InputError(
+            f"--selection {wanted.selection} chooses more than a configuration, and tune fits one on all rows; "
+            "leave it out, then ask heldout estimate DIR/predictions.parquet with it."
+        )
     if wanted.drop not in ("never", "none"):
         raise InputError(
             f"--drop {wanted.drop} is not available in this version; leave it out: every configuration is "
@@ -98,9 +100,13 @@ def check_options(wanted: Options) -> None:
     if wanted.cv < 2:
         raise InputError(f"--cv must be at least 2, got {wanted.cv}; use 5 or 10 folds.")
     check_interval_settings(wanted.n_bootstraps, wanted.confidence_level, wanted.alternative)
-    with in_words_of_options():
-        method = None if wanted.method == "none" else wanted.method
-        check_alternative(method, cast("Alternative", wanted.alternative))
+    method = None if wanted.method == "none" else wanted.method
+    if method is not None and getattr(METHODS[method](), "needs_one_split", False):
+        raise InputError(
+            f"--method {method} is for one development set, and here are {wanted.cv} folds with a model "
+            "each; use bbc, or heldout estimate on the predictions of a hold-out."
+        )
+    check_alternative(method, cast("Alternative", wanted.alternative))
 
 
 def plan_of(wanted: Options, console: Console) -> Plan:

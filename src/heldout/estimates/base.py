@@ -238,7 +238,8 @@ class Method(Protocol):
 
     A method may also have ``scores_out_of_bag`` (whether it scores rows that a bootstrap left out),
     ``alternatives`` (the intervals that it has, where not all), ``needs_test_share`` (whether it reads the splits
-    of repeated subsampling) and ``unfit_metric(metric)``, which refuses before anything is fitted.
+    of repeated subsampling), ``needs_one_split`` (whether it is for a hold-out only) and ``unfit_metric(metric)``,
+    which refuses before anything is fitted.
     """
 
     @property

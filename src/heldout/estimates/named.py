@@ -85,5 +85,6 @@ def answer(method: Method, evidence: Evidence) -> Estimate:
     reason = method.unfit(evidence)
     if reason is None:
         return method.estimate(evidence)
-    fitting = [name for name, make in METHODS.items() if make().unfit(evidence) is None]
+    others = {name: make() for name, make in METHODS.items() if name != method.name}
+    fitting = [name for name, other in others.items() if other.unfit(evidence) is None]
     raise InputError(f"method '{method.name}' does not fit: {reason}; methods that do: {', '.join(fitting)}.")

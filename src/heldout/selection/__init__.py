@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from heldout.errors import InputError
+from heldout.metrics.named import call_in
 from heldout.selection.average_rank import AverageRank
 from heldout.selection.base import (
     NONE_CHOSEN,
@@ -78,9 +80,13 @@ def rule_of(selection: Any) -> Rule:
     --------
     >>> rule_of("one_standard_error").name, rule_of(Within(0.01)).name
     ('one_standard_error', 'within')
+    >>> rule_of("top_k(k=3)")
+    TopK(k=3)
     """
-    if isinstance(selection, str) and selection in RULES:
-        return RULES[selection]()
+    if isinstance(selection, str):
+        written = _rule_written(selection)
+        if written is not None:
+            return written
     if not isinstance(selection, type):
         if isinstance(selection, Threshold | WeightRule):
             return selection
@@ -88,9 +94,32 @@ def rule_of(selection: Any) -> Rule:
             rule: SelectionRule = selection if hasattr(selection, "reads_fold_scores") else CallableRule(selection)
             return rule
     raise InputError(
-        f"selection must be one of {', '.join(RULES)}, a rule of ho.selection such as Within(0.01), or a function "
-        f"from scores (B, C) to indices (B,); got {selection!r}."
+        f"selection must be one of {', '.join(RULES)}, within(tolerance=0.01), a rule of ho.selection, or a "
+        f"function from scores (B, C) to indices (B,); got {selection!r}."
     )
+
+
+def _rule_written(text: str) -> Rule | None:
+    """The rule of a name, which may be followed by the rule's parameters; None where there is none.
+
+    Raises
+    ------
+    InputError
+        When it has no such parameter, or lacks one.
+    """
+    name, given = call_in(text) or (text, {})
+    kinds: dict[str, Any] = {**RULES, "within": Within}
+    if name not in kinds:
+        return None
+    parameters = [field.name for field in fields(kinds[name])]
+    unknown = sorted(set(given) - set(parameters))
+    if unknown:
+        has = f"has {', '.join(parameters)}" if parameters else "takes no parameters"
+        raise InputError(f"selection '{name}' has no parameter {unknown[0]!r}; it {has}.")
+    if name == "within" and "tolerance" not in given:
+        raise InputError("selection 'within' needs its tolerance; write 'within(tolerance=0.01)'.")
+    rule: Rule = kinds[name](**given)
+    return rule
 
 
 def configuration_rule_of(selection: Any) -> SelectionRule:

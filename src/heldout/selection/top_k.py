@@ -45,9 +45,10 @@ class TopK:
     def check(self, n_configurations: int, params: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> None:
         """Refuse to average more than there are."""
         if self.k > n_configurations:
+            there = "is 1 configuration" if n_configurations == 1 else f"are {n_configurations} configurations"
             raise InputError(
-                f"top_k averages the {self.k} best, but there are {n_configurations} configurations; use "
-                f"ho.selection.TopK(k) with k of at most {n_configurations}."
+                f"selection 'top_k' averages the {self.k} best, but there {there}; write "
+                f"'top_k(k={max(n_configurations // 2, 1)})', with k of at most {n_configurations}."
             )
 
     def weigh(self, library: Library) -> Floats:

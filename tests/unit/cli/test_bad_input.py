@@ -122,7 +122,7 @@ def test_a_metric_that_does_not_fit_the_task(command: Command, table: Write) -> 
         (["--seed", "-1"], "--seed must be from 0"),
         (["--repeats", "0"], "--repeats must be at least 1"),
         (["--confidence-level", "95"], "between 0 and 1, got 95"),
-        (["--n-bootstraps", "0"], "n_bootstraps"),
+        (["--n-bootstraps", "0"], "--n-bootstraps must be"),
         (["--positive", "maybe"], "--positive must be one of the classes 'no', 'yes', got 'maybe'"),
         (["--groups", "sites"], "the nearest name is 'site'"),
     ],
@@ -241,3 +241,42 @@ def test_a_folder_without_a_finished_run_has_no_report(command: Command, tmp_pat
     refused(command("report", "."), "its run is not finished; go on with it")
     (tmp_path / "report.json").write_text('{"title": "old"}')
     refused(command("report", "."), "damaged or of another version")
+
+
+def test_tune_refuses_rules_and_methods_that_it_has_no_use_for_before_reading(command: Command) -> None:
+    asked = ["tune", "nofile.csv", "--target", "outcome"]
+    refused(
+        command(*asked, "--selection", "top_k(k=3)"), "then ask heldout estimate DIR/predictions.parquet with it"
+    )
+    refused(command(*asked, "--selection", "bets"), "--selection must be one of best, one_standard_error")
+    refused(
+        command(*asked, "--method", "hoeffding"), "--method hoeffding is for one development set, and here are 5"
+    )
+
+
+def test_where_nothing_can_be_written_is_said_before_the_work(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def estimated(*_: Any, **__: Any) -> None:
+        raise AssertionError("the work was done")
+
+    monkeypatch.setattr("heldout.estimates.named.answer", estimated)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"truth": np.arange(40) % 2, "a": rng.random(40), "b": rng.random(40)})
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    (tmp_path / "taken").write_text("a file")
+
+    refused(
+        command("estimate", "p.csv", "--target", "truth", "--out", "taken"), "cannot be written to (it is a file)"
+    )
+    refused(command("estimate", "p.csv", "--target", "truth", "--seed", "-1"), "--seed must be from 0 to 2**64 - 1")
+
+
+def test_methods_of_repeated_subsampling_ask_for_no_folds(command: Command, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"truth": np.arange(40) % 2, "a": rng.random(40), "b": rng.random(40)})
+    frame.to_csv(tmp_path / "p.csv", index=False)
+
+    ended = command("estimate", "p.csv", "--target", "truth", "--method", "wmc")
+    refused(ended, "it reads the errors of repeated subsampling")
+    assert "--fold" not in ended.last and ", wmc" not in ended.last

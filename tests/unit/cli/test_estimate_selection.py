@@ -75,3 +75,60 @@ def test_the_report_shows_each_configuration_at_its_best_threshold(table: pd.Dat
     shown = {row["name"]: row["pooled"] for row in report["ranking"]["shown"]}
     assert [shown[name] for name in NAMES] == pytest.approx(best)
     assert report["headline"]["sentence"].startswith("Tuning the decision threshold of 3 configurations")
+
+
+@pytest.mark.parametrize(
+    "written, rule",
+    [
+        ("top_k(k=2)", ho.selection.TopK(2)),
+        ("within(tolerance=0.05)", ho.selection.Within(0.05)),
+        ("average_rank(metrics=['roc_auc', 'log_loss'])", ho.selection.AverageRank(["roc_auc", "log_loss"])),
+    ],
+    ids=["top_k", "within", "average_rank"],
+)
+def test_a_name_may_say_its_parameters(table: pd.DataFrame, written: str, rule: object) -> None:
+    said = json.loads(command("--metric", "roc_auc", "--selection", written, "--json"))
+    expected = ho.estimate(
+        table["truth"], table[NAMES], metric="roc_auc", selection=rule, folds=table["fold"], n_bootstraps=50,
+        random_state=0,
+    )  # fmt: skip
+    assert said == expected.to_dict()
+
+
+def refused(*options: str) -> str:
+    shown = ["estimate", "p.csv", "--target", "truth", "--fold", "fold", *options]
+    ended = CliRunner().invoke(heldout, shown)
+    assert ended.exit_code == 2 and "Traceback" not in ended.output
+    return ended.output.strip().splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "written, said",
+    [
+        ("within", "--selection within needs its tolerance; write 'within(tolerance=0.01)'."),
+        ("top_k(j=2)", "--selection top_k has no parameter 'j'; it has k."),
+        (
+            "top_k",
+            "--selection top_k averages the 10 best, but there are 3 configurations; write 'top_k(k=1)', with",
+        ),
+        ("top_k(2)", "--selection must be one of best, one_standard_error, average_rank, top_k, greedy_ensemble,"),
+        ("average_rank", "name them: \"average_rank(metrics=['roc_auc', 'log_loss'])\"."),
+    ],
+    ids=["within", "parameter", "too many", "no name", "average_rank"],
+)
+def test_rules_are_refused_in_the_words_of_the_option(table: pd.DataFrame, written: str, said: str) -> None:
+    last = refused("--selection", written)
+    assert said in last and "ho.selection" not in last and "(B, C)" not in last
+
+
+@pytest.mark.parametrize("rule, metric", [("threshold", "f1"), ("top_k(k=2)", "accuracy")])
+@pytest.mark.parametrize("words", [False, True], ids=["0 and 1", "text"])
+def test_labels_are_neither_cut_nor_averaged(table: pd.DataFrame, rule: str, metric: str, words: bool) -> None:
+    labels = (table[NAMES] > 0.5).astype(int)
+    labels.insert(0, "truth", table["truth"])
+    labels = labels.replace({0: "no", 1: "yes"}) if words else labels
+    labels.assign(fold=table["fold"]).to_csv("p.csv", index=False)
+
+    assert "but the predictions are labels" in refused("--selection", rule, "--metric", metric)
+    if not words:
+        command("--selection", rule, "--metric", metric, "--response", "probabilities")

@@ -243,7 +243,7 @@ REFUSED = {
         lambda: ho.estimate(DECISIONS[:, 0], DECISIONS, metric="r2", selection="threshold"),
         "tunes where scores are cut",
     ),
-    "no_metrics": (lambda: estimate("roc_auc", "average_rank"), r"name them: ho.selection.AverageRank\("),
+    "no_metrics": (lambda: estimate("roc_auc", "average_rank"), r"name them: .average_rank\(metrics="),
     "no_folds": (lambda: estimate("roc_auc", "one_standard_error"), "give folds=, a fold label a row"),
     "no_params": (lambda: estimate("roc_auc", Within(0.1, complexity="depth")), "known in a search only"),
     "more_than_there_are": (lambda: estimate("roc_auc", "top_k"), "there are 7 configurations"),
@@ -386,3 +386,12 @@ def test_the_first_wins_a_tie_of_means_over_classes():
     for recalls in ([(10, 6, 7, 9), (10, 6, 9, 7)], [(10, 6, 9, 7), (10, 6, 7, 9)]):
         table = np.stack([with_recalls(right) for right in recalls], axis=1)
         assert ho.estimate(y, table, metric="balanced_accuracy", n_bootstraps=5, random_state=0).selected == 0
+
+
+def test_whole_numbers_that_are_predicted_are_averaged_as_any():
+    """They are labels in a classification only."""
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=80) * 10
+    whole = np.rint(y[:, None] + rng.normal(size=(80, 5))).astype(int)
+    settings = {"metric": "mean_squared_error", "selection": "top_k(k=3)", "random_state": 0, "n_bootstraps": 50}
+    assert ho.estimate(y, whole, **settings).value == ho.estimate(y, whole.astype(float), **settings).value

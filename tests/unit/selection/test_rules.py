@@ -241,7 +241,7 @@ REFUSED = {
     "no_weight": (lambda: AverageRank(weights=[0, 0]), "with a positive sum"),
     "one_metric_as_text": (lambda: AverageRank("roc_auc"), "must be a list of metrics"),
     "metric_twice": (lambda: AverageRank(["f1", "f1"]), "distinct, got f1, f1"),
-    "too_many": (lambda: check_rule(TopK(10), 4, [], ["a"]), "there are 4 configurations; use"),
+    "too_many": (lambda: check_rule(TopK(10), 4, [], ["a"]), "there are 4 configurations; write 'top_k"),
     "no_k": (lambda: TopK(0), "k of top_k must be an integer of at least 1, got 0"),
     "no_rounds": (lambda: GreedyEnsemble(rounds=1.5), "rounds of greedy_ensemble"),
     "no_candidates": (lambda: GreedyEnsemble(of_best=0), "of_best"),

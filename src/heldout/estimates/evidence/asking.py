@@ -174,7 +174,7 @@ def _selected_on(rule: Rule, measured: Metric, truth: Truth) -> dict[str, Metric
     if rule.metrics is None:
         raise InputError(
             "selection='average_rank' ranks by several metrics, and here none are scored besides; name them: "
-            "ho.selection.AverageRank(['roc_auc', 'log_loss'])."
+            "\"average_rank(metrics=['roc_auc', 'log_loss'])\"."
         )
     found = [_same(check_fits(metric_named(metric), truth), measured) for metric in rule.metrics]
     return dict(zip(rule.metric_names or (), found, strict=True))
@@ -198,7 +198,7 @@ def _held_out(
     check_settings(response, threshold)
     threshold = threshold_of_reading(rule, metrics, threshold)
     standing = [read_as(rule, metric, truth) for metric in metrics]
-    refuse_labels(rule, predictions, response)
+    refuse_labels(rule, truth, predictions, response)
     if isinstance(predictions, HeldOutPredictions):
         for metric in standing:
             predictions = checked_held_out(

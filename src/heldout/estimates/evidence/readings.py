@@ -115,21 +115,22 @@ def threshold_of_reading(rule: Rule, metrics: Sequence[Metric], threshold: float
     if threshold is not None and isinstance(rule, Threshold):
         raise InputError(
             f"threshold={threshold} says where to cut, and selection='{rule.name}' tunes just that; leave one out "
-            f"(or try a few: ho.selection.Threshold(grid=[{threshold}, ...]))."
+            f"(or try a few: 'threshold(grid=[{threshold}, ...])')."
         )
     averaged = isinstance(rule, WeightRule) and any(Response.LABELS in metric.responses for metric in metrics)
     return None if averaged else threshold
 
 
-def refuse_labels(rule: Rule, predictions: Any, response: str) -> None:
-    """Refuse an array of labels where a rule cuts or averages scores.
+def refuse_labels(rule: Rule, truth: Truth, predictions: Any, response: str) -> None:
+    """Refuse an array of labels where a rule cuts or averages scores of classes.
 
     Raises
     ------
     InputError
     """
     is_array = not isinstance(predictions, HeldOutPredictions)
-    if not is_array or not isinstance(rule, Threshold | WeightRule) or response not in ("auto", "labels"):
+    reads_scores = isinstance(rule, Threshold | WeightRule) and truth.kind.is_classification
+    if not is_array or not reads_scores or response not in ("auto", "labels"):
         return
     array = array_of(predictions, "predictions")
     if response == "auto" and array.dtype.kind == "f" and not _zeros_and_ones(array):

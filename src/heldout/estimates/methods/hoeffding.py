@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -58,6 +58,7 @@ class Hoeffding:
     draws: bool = False
     scored: Literal["as asked"] = "as asked"
     sources: tuple[str, ...] = ("hoeffding1963",)
+    needs_one_split: ClassVar[bool] = True
 
     def unfit(self, evidence: Evidence) -> str | None:
         """It is for bounded means over independent rows of one development set."""
