@@ -108,6 +108,17 @@ def draws_of(matrix: Matrix, evidence: Evidence, *, stratify: bool = False) -> D
     )
 
 
+def check_stratify(stratify: object) -> None:
+    """Refuse what only reads as yes or no.
+
+    Raises
+    ------
+    InputError
+    """
+    if not isinstance(stratify, bool | np.bool_):
+        raise InputError(f"stratify must be True or False, got {stratify!r}.")
+
+
 def unstratifiable(evidence: Evidence) -> str | None:
     """Why rows cannot be drawn within classes, as half a sentence; None where they can."""
     matrix = evidence.matrix

@@ -14,6 +14,7 @@ from heldout.estimates.base import Evidence, Matrix, conclude, needs_predictions
 from heldout.estimates.bootstraps.rows import (
     Block,
     bootstrap,
+    check_stratify,
     flags_of_draws,
     undrawable_rows,
     unstratifiable,
@@ -69,6 +70,7 @@ class BBC:
     def __post_init__(self) -> None:
         if self.interval not in INTERVALS:
             raise InputError(f"interval must be one of {', '.join(INTERVALS)}, got {self.interval!r}.")
+        check_stratify(self.stratify)
 
     def unfit(self, evidence: Evidence) -> str | None:
         """Without the matrix of predictions there are no rows to draw."""

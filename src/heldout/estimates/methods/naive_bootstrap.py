@@ -23,6 +23,7 @@ from heldout.estimates.bootstraps.folds import (
     winners_mean,
 )
 from heldout.estimates.bootstraps.rows import (
+    check_stratify,
     draws_of,
     flags_of_draws,
     map_draws,
@@ -75,6 +76,7 @@ class NaiveBootstrap:
     def __post_init__(self) -> None:
         if self.unit not in UNITS:
             raise InputError(f"unit must be one of {', '.join(UNITS)}, got {self.unit!r}.")
+        check_stratify(self.stratify)
         if self.stratify and self.unit == "folds":
             raise InputError("stratify=True draws rows within classes, so it is for unit='rows'; leave it out.")
 

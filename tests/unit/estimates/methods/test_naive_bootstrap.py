@@ -154,3 +154,9 @@ def test_a_spread_beyond_float64_is_none():
     y = 1e80 * RNG.normal(size=40)
     found = ho.estimate(y, np.zeros((40, 2)), metric="mean_squared_error", method="naive_bootstrap", random_state=0)
     assert np.isfinite([found.value, *found.interval]).all() and found.standard_error is None
+
+
+@pytest.mark.parametrize("make", [BBC, NaiveBootstrap], ids=["bbc", "naive_bootstrap"])
+def test_stratify_is_true_or_false(make):
+    with pytest.raises(ho.InputError, match="stratify must be True or False, got 'no'"):
+        make(stratify="no")
