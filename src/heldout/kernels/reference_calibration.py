@@ -44,6 +44,8 @@ class BinnedGaps(Columns):
 MOST_PASSES = 60
 CLOSE_ENOUGH = 1e-9
 """A step this small ends the search: Newton's next error is its square."""
+NEAR_ENOUGH = 1e-6
+"""A last step this small is a fit too: of a flat likelihood, rounding decides where the gradient is nothing."""
 LARGEST_MOVE = 32.0
 """How far one step may move a log-odds: far beyond it probabilities are 0 and 1, and the curvature is lost."""
 EXP_COEFFICIENTS = tuple(1.0 / float(np.prod(np.arange(1.0, k + 1.0))) for k in range(14))
@@ -146,6 +148,8 @@ class LogisticFits(Columns):
             rise = np.where(on[:, 0], slope.g0 * newton[:, 0] + slope.g1 * newton[:, 1], rise)
             at = np.where(on, at + newton, np.where(back, at - 0.5 * step, at))
             step = np.where(on, newton, np.where(back, 0.5 * step, step))
+        near = searching & (np.abs(step) <= NEAR_ENOUGH * (1.0 + np.abs(at))).all(axis=1)
+        result[near] = at[near]
         return result
 
     def _has_maximum(self, weights: Floats, x: Floats) -> NDArray[np.bool_]:

@@ -150,3 +150,17 @@ def test_the_distance_from_the_ideal_chooses() -> None:
     found = ho.estimate(TARGET, GIVEN, metric="calibration_slope_error", n_bootstraps=100, random_state=0)
     slopes = [value(CalibrationSlope(), TARGET, column) for column in GIVEN.T]
     assert found.selected == np.argmin(np.abs(np.array(slopes) - 1))
+
+
+@pytest.mark.parametrize(
+    ("y", "given"), [([1, 1, 1, 0], [0.5, 0.5, 0.5, 0.0]), ([1, 1, 0, 1], [0.5, 0.0, 0.5, 0.5])]
+)
+def test_a_flat_likelihood_has_its_maximum_all_the_same(y: list[int], given: list[float]) -> None:
+    """A certain prediction leaves so little curvature that rounding moves the last step about.
+
+    Of log-odds 0 and -e = log(eps / (1 - eps)) the score is 3 / (1 + exp(a)) - 1 / (1 + exp(e - a)) in the first,
+    and 2 / (1 + exp(a)) + 1 / (1 + exp(a - e)) - 1 / (1 + exp(-a)) in the second: nothing at a = (e + log(3)) / 2.
+    """
+    e = -np.log(np.finfo(np.float64).eps)
+    bound = CalibrationIntercept().statistic(truth_of(y), np.array(given)[:, None])
+    assert bound.all(np.ones((1, 4), dtype=np.uint8))[0, 0] == pytest.approx((e + np.log(3)) / 2, abs=1e-5)

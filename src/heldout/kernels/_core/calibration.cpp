@@ -91,7 +91,7 @@ template void BinnedGaps::selected(const Weightings<double>&, const std::int64_t
 namespace {
 
 constexpr int kMostPasses = 60;
-constexpr double kCloseEnough = 1e-9, kLargestMove = 32.0;
+constexpr double kCloseEnough = 1e-9, kNearEnough = 1e-6, kLargestMove = 32.0;
 constexpr double kLog2e = 1.4426950408889634, kLn2High = 0.693147180369123816490,
                  kLn2Low = 1.90821492927058770002e-10, kLeastExponent = -700.0;
 constexpr int kDegree = 13;
@@ -183,6 +183,11 @@ Step newton(const double* sums, std::size_t L, const LogisticFits::Column& colum
     return {step.intercept * shrink, step.slope * shrink};
 }
 
+// Whether a step from there is this small or smaller.
+bool is_step(const double* step, double at0, double at1, double size) {
+    return std::fabs(step[0]) <= size * (1.0 + std::fabs(at0)) && std::fabs(step[1]) <= size * (1.0 + std::fabs(at1));
+}
+
 // One decision: go on to the next point, back to half of the way, or stop. The fit is written where it is found.
 void decide(const double* sums, std::size_t L, const LogisticFits::Column& column, Search& search, double* at0,
             double* at1, double* fit) {
@@ -194,8 +199,8 @@ void decide(const double* sums, std::size_t L, const LogisticFits::Column& colum
         return;
     }
     const Step next = newton(sums, L, column);
-    const bool small = std::fabs(next.intercept) <= kCloseEnough * (1.0 + std::fabs(*at0)) &&
-                       std::fabs(next.slope) <= kCloseEnough * (1.0 + std::fabs(*at1));
+    const double move[2] = {next.intercept, next.slope};
+    const bool small = is_step(move, *at0, *at1, kCloseEnough);
     if (!next.finite()) {
         search.on = false;
         return;
@@ -248,6 +253,11 @@ HELDOUT_INLINE void search_lanes(const Lane* rows, std::size_t L, std::size_t n_
             decide(sums + l, L, column, searches[l], intercepts + l, slopes + l, fits + 2 * l);
             any |= searches[l].on;
         }
+    }
+    for (std::size_t l = 0; any && l < n_lanes; ++l) {  // a flat likelihood: rounding decides where it ends
+        if (!searches[l].on || !is_step(searches[l].step, intercepts[l], slopes[l], kNearEnough)) continue;
+        fits[2 * l] = intercepts[l];
+        fits[2 * l + 1] = slopes[l];
     }
 }
 
