@@ -44,8 +44,8 @@ _SETTINGS = {
     "winner_chosen_on": "Winner chosen by",
     "n_rows_choosing": "Rows that choose",
     "n_rows_evaluated": "Rows that score",
-    "evaluation_share": "Share of rows that score",
-    "candidates": "Who is scored",
+    "evaluation_share": "Their share",
+    "candidates": "Sent on to them",
     "n_finalists": "Finalists",
     "level_for_each": "Confidence level for each",
     "aggregate_of_value": "Value and interval from",
@@ -56,12 +56,14 @@ _SETTINGS = {
     "n_draws": "Draws",
     "monte_carlo_error": "Monte Carlo error",
 }
+_NOTHING = [("redrawn", 0), ("n_rows_choosing", 0)]
+"""What did not happen."""
 _WORDS: dict[str, Mapping[str, str]] = {
     "aggregate": wording.AGGREGATE_WORDS,
     "aggregate_of_value": wording.AGGREGATE_WORDS,
     "winner_chosen_on": wording.AGGREGATE_WORDS,
     "selection": wording.SELECTION_WORDS,
-    "candidates": {"best": "the one that the first part chooses"},
+    "candidates": {"best": "the best one"},
 }
 
 
@@ -113,7 +115,7 @@ def settings_of(records: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:
         if key in _ELSEWHERE or key in _REPRODUCE or "fingerprint" in key:
             continue
         text = _WORDS.get(key, {}).get(str(value)) or _setting_text(f"{value:,}" if type(value) is int else value)
-        if text and value is not False and (key, value) != ("redrawn", 0):
+        if text and value is not False and (key, value) not in _NOTHING:
             rows.append(Entry(_SETTINGS.get(key, key.replace("_", " ").capitalize()), text))
     return tuple(rows)
 

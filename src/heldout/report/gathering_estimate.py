@@ -123,6 +123,7 @@ def _ranking(
         winner=None if is_ensemble(estimate) else estimate.selected,
         failures=failures,
         by_mean=estimate.provenance.get("aggregate") == "folds",
+        weighs="weights" in estimate.provenance,
     )
 
 

@@ -93,6 +93,7 @@ def rank_configurations(
     winner: int | None,
     failures: Mapping[int, str],
     by_mean: bool,
+    weighs: bool = False,
 ) -> Ranking:
     """Rank the configurations that did not fail; the winner is always shown.
 
@@ -104,6 +105,8 @@ def rank_configurations(
         None for an ensemble of them.
     by_mean : bool
         Rank by the mean over folds (where there are fold scores) rather than by the pooled score.
+    weighs : bool
+        Whether ``selected`` are mean weights in ensembles.
     """
     candidates = np.array([index for index in range(len(names)) if index not in failures], dtype=np.intp)
     means = None if fold_scores is None else _column_means(fold_scores)
@@ -134,8 +137,8 @@ def rank_configurations(
     ticks = [tick for ranked in shown for tick in ranked.fold_scores if tick is not None]
     return Ranking(
         shown=tuple(shown),
-        how=wording.ranking_sentence("mean" if ranked_by_mean else "pooled", selected is not None),
-        rest=_rest(rest, scale, ranked_by_mean),
+        how=wording.ranking_sentence("mean" if ranked_by_mean else "pooled", selected is not None, weighs=weighs),
+        rest=_rest(rest, scale, ranked_by_mean, weighs),
         low=min(ticks, default=None),
         high=max(ticks, default=None),
         failures=_grouped(failures, names),
@@ -153,14 +156,15 @@ def _column_spreads(fold_scores: Floats) -> Floats:
     return np.sqrt(_column_means((fold_scores - _column_means(fold_scores)) ** 2))
 
 
-def _rest(rows: Sequence[RankedConfiguration], scale: Scale, by_mean: bool) -> str:
+def _rest(rows: Sequence[RankedConfiguration], scale: Scale, by_mean: bool, weighs: bool) -> str:
     if not rows:
         return ""
     scores = [score for row in rows if (score := row.mean if by_mean else row.pooled) is not None]
     shares = [row.selected for row in rows if row.selected is not None]
     best = wording.number_text(scores[0] if scores else None, scale.decimals)
     worst = wording.number_text(scores[-1] if scores else None, scale.decimals)
-    return wording.rest_sentence(len(rows), best, worst, share_text(sum(shares)) if shares else "")
+    taken = share_text(sum(shares)) if shares else ""
+    return wording.rest_sentence(len(rows), best, worst, taken, weighs=weighs)
 
 
 def share_text(share: float) -> str:

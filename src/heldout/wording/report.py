@@ -44,8 +44,8 @@ def optimism_sentence(
         return f"One configuration was evaluated, so its {metric} of {before} owes nothing to selection."
     if finalists > 1:
         return (
-            f"Of {configurations}, {finalists} finalists were chosen on one part of the rows, and the best of them "
-            f"has a {metric} of {after} on the others ({before} on all rows, uncorrected). It was chosen there "
+            f"Of {configurations}, {finalists} finalists were chosen on one part of the rows, and the {metric} of "
+            f"the best of them is {after} on the others ({before} on all rows, uncorrected). It was chosen there "
             "too, so the value is still optimistic; only the interval allows for that."
         )
     if optimism <= 0:
@@ -90,7 +90,7 @@ def no_estimate_sentence(title: str) -> str:
 
 
 _DISTRIBUTIONS = {
-    "bbc": "Scores of the chosen configuration on the rows left out of each of {bootstraps} bootstraps.",
+    "bbc": "Scores of what was chosen on the rows left out of each of {bootstraps} bootstraps.",
     "bbc_f": "Mean scores of the chosen configuration over the folds left out of each of {bootstraps} bootstraps.",
     "naive_bootstrap": "Scores of the winner on each of {bootstraps} bootstraps; the choice was not replayed.",
 }
@@ -114,25 +114,28 @@ def distribution_summary(title: str, value: str, low: str, high: str, uncorrecte
     )
 
 
-def ranking_sentence(ranked_by: str, selection_known: bool) -> str:
-    """How to read the ranking."""
+def ranking_sentence(ranked_by: str, selection_known: bool, *, weighs: bool = False) -> str:
+    """How to read the ranking; with ``weighs`` the rule chooses weights over the configurations."""
     read = {
         "mean": "Ranked by the mean score over the folds, the spread beside it being the standard deviation.",
         "pooled": "Ranked by the score on all held-out rows together.",
     }[ranked_by]
     if not selection_known:
         return read
+    if weighs:
+        return f"{read} Selected is a configuration's mean weight in the ensembles built anew on resampled rows."
     return read + (
         " Selected is how often a configuration was chosen when the choice was replayed on resampled rows: shares "
         "that are spread widely say that the data could hardly tell the configurations apart."
     )
 
 
-def rest_sentence(rest: int, best: str, worst: str, selected: str) -> str:
+def rest_sentence(rest: int, best: str, worst: str, selected: str, *, weighs: bool = False) -> str:
     """The configurations below the ranking, in one sentence."""
     subject = "One more configuration" if rest == 1 else f"{rest:,} more configurations"
     scored = f"scored {best}" if best == worst else f"scored from {best} to {worst}"
-    return f"{subject} {scored}" + (f", selected in {selected} of the bootstraps." if selected else ".")
+    taken = f"with {selected} of the weight" if weighs else f"selected in {selected} of the bootstraps"
+    return f"{subject} {scored}" + (f", {taken}." if selected else ".")
 
 
 def held_out_sentence(name: str, repeats: int, drawn: int, total: int) -> str:
@@ -223,7 +226,7 @@ def quotable_sentence(
     elif is_corrected:
         corrected = f"corrected for selection by {method_name(method)}"
         if finalists > 1:
-            corrected += f" (the choice among {finalists} finalists in the interval only)"
+            corrected += f", the choice among {finalists} finalists in the interval only"
     elif method == "hoeffding":
         corrected += ", with an interval that holds for all configurations at once (Hoeffding)"
     return f"{title} of {chosen}: {value}{interval}, {corrected}, from {folds} of {rows:,} rows."

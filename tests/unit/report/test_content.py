@@ -16,7 +16,7 @@ from heldout.estimates.evidence.asking import ask
 from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.named import answer, method_of
 from heldout.references import REFERENCES
-from heldout.report import estimate_content, report_content
+from heldout.report import estimate_content, render_html, report_content
 from heldout.report.content import ReportContent, distribution_of
 from heldout.report.entries import _moment, rows_text
 from heldout.report.numbers import scale_of
@@ -306,7 +306,8 @@ def content_by(method: Any, metric: str = "roc_auc", **settings: Any) -> ReportC
 
 
 def test_what_was_named_beforehand_owes_nothing_to_selection() -> None:
-    head = content_by(ho.estimates.DeLong(evaluation_share=1.0, configuration=2), aggregate="folds").headline
+    content = content_by(ho.estimates.DeLong(evaluation_share=1.0, configuration=2), aggregate="folds")
+    head = content.headline
 
     assert head.value == head.uncorrected and head.optimism == 0
     assert (head.label, head.is_corrected) == ("named beforehand", False)
@@ -315,6 +316,10 @@ def test_what_was_named_beforehand_owes_nothing_to_selection() -> None:
     )
     assert head.quote.startswith("ROC AUC of configuration 2, named beforehand among 5 configurations:")
     assert "with no selection to correct for" in head.quote and "selected" not in head.quote
+    said = labels(content)
+    assert "Rows that choose" not in said and "Sent on to them" not in said and said["Rows that score"] == "90"
+    page = render_html(content)
+    assert "of the named model</h1>" in page and '<span class="tag">winner' not in page
 
 
 def test_a_bound_for_all_configurations_corrects_no_value() -> None:
@@ -333,7 +338,7 @@ def test_the_best_of_finalists_is_not_said_to_be_corrected(method: Any) -> None:
 
     assert head.sentence.startswith("Of 5 configurations, 3 finalists were chosen on one part of the rows,")
     assert "the value is still optimistic" in head.sentence and "no part in the choice" not in head.sentence
-    assert "(the choice among 3 finalists in the interval only)" in head.quote
+    assert ", the choice among 3 finalists in the interval only," in head.quote
     assert content.method[0].startswith("A part of the rows chose 3 finalists")
     assert ("Šidák" in content.method[0]) == (method is not ho.estimates.MABT)
 
@@ -355,6 +360,8 @@ def test_an_ensemble_has_members_and_no_pictures_of_one_of_them() -> None:
     assert labels(content)["Weights"].count("configuration ") == 3
     assert content.headline.quote.startswith("ROC AUC of the ensemble of 3 configurations selected among 5:")
     assert content.headline.sentence.startswith("Building an ensemble from 5 configurations")
+    assert content.ranking.how.endswith("Selected is a configuration's mean weight in the ensembles built anew on "
+                                        "resampled rows.")  # fmt: skip
 
 
 def test_facts_of_survival_count_the_events() -> None:

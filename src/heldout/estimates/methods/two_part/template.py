@@ -219,7 +219,7 @@ class TwoPart:
             provenance={
                 "quantity": _quantity(parts, second),
                 "evaluation_share": self.evaluation_share,
-                "candidates": self.candidates,
+                "candidates": self.candidates if len(parts.first) else None,
                 "n_rows_choosing": len(parts.first),
                 "n_rows_evaluated": len(parts.second),
                 "n_finalists": second.n_finalists,
