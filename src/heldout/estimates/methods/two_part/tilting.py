@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._seeding import stream
-from heldout.estimates.methods.two_part.delong import placements
+from heldout.estimates.methods.two_part.delong import NO_SPREAD, placements
 from heldout.estimates.methods.two_part.second_part import SecondPart, Share
 from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPart, no_bound
 from heldout.estimates.types import Alternative
@@ -198,14 +198,23 @@ class Tilting(TwoPart):
 
 def infeasible(second: SecondPart) -> str:
     """Why there is no tilt, and what else there is."""
-    name = "an AUC" if second.reading.share is Share.AUC else "an accuracy"
+    of_pairs = second.reading.share is Share.AUC
+    name = "an AUC" if of_pairs else "an accuracy"
+    if float(np.ptp(influences(second))) < NO_SPREAD:  # no number of bootstraps would help
+        closed_form = instead_of(second)
+        found = "has a bound there" if closed_form == "wilson" else "has no bound there either, more rows may"
+        return (
+            f"no tilting changes {name} of {second.value:.4g} that all rows share; method '{closed_form}' {found}"
+        )
     return (
         f"no tilting of {second.settings.n_bootstraps} bootstraps reaches the level from {name} of "
-        f"{second.value:.4g} (too near to 1, or without spread); method '{instead_of(second)}' may, or more "
+        f"{second.value:.4g} (too near to 1, or too few of them); method '{instead_of(second)}' may, or more "
         "bootstraps"
     )
 
 
 def instead_of(second: SecondPart) -> str:
-    """The closed form for the same share."""
-    return "delong" if second.reading.share is Share.AUC else "wilson"
+    """The closed form for the same share, or bbc where there is none: for accuracy over several repeats."""
+    if second.reading.share is Share.AUC:
+        return "delong"
+    return "wilson" if second.n_repeats == 1 else "bbc"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
 import heldout as ho
-from heldout.estimates import MABT, Tilting
+from heldout.estimates import MABT, METHODS, Tilting
 from heldout.estimates.methods.two_part.mabt import highest_ranks
 from heldout.estimates.methods.two_part.template import split
 from heldout.task import truth_of
@@ -71,13 +73,23 @@ def near_perfect(metric, wrong):
 OTHER = {"accuracy": "wilson", "roc_auc": "delong"}
 
 
+SAID_OF_PERFECT = {
+    "accuracy": "no tilting changes an accuracy of 1 that all rows share; method 'wilson' has a bound there",
+    "roc_auc": "an AUC of 1 that all rows share; method 'delong' has no bound there either, more rows may",
+}
+
+
 @pytest.mark.parametrize("metric", OTHER)
-def test_perfect_finalists_have_no_bound(metric):
+def test_perfect_finalists_have_no_bound_and_hear_what_has(metric):
     y, predictions = near_perfect(metric, wrong=False)
-    with pytest.warns(ho.HeldoutWarning, match=f"too near to 1.*method '{OTHER[metric]}' may, or more bootstraps"):
+    with pytest.warns(ho.HeldoutWarning, match=SAID_OF_PERFECT[metric]):
         found = bound(y, predictions, metric=metric, method=MABT(candidates=1.0, evaluation_share=0.9))
     assert np.isnan(found.interval.low) and found.value == 1
     assert found.flags["no_bound"].startswith("No bound: ")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ho.HeldoutWarning)
+        other = bound(y, predictions, metric=metric, method=METHODS[OTHER[metric]](evaluation_share=0.9))
+    assert np.isnan(other.interval.low) == (metric == "roc_auc")
 
 
 @pytest.mark.parametrize("metric", OTHER)
@@ -90,6 +102,13 @@ def test_near_perfect_finalists_pay_the_highest_price_and_are_flagged(metric):
     sidak = bound(y, predictions, metric=metric, method=Tilting(candidates=1.0, evaluation_share=0.9))
     assert f"method '{OTHER[metric]}' may be tighter" in found.flags["tied_finalists"]
     assert 0.5 < found.interval.low < sidak.interval.low < found.value < 1
+
+
+def test_of_several_repeats_no_method_is_named_that_refuses_them():
+    y = np.resize([0, 1], 40)
+    predictions = np.repeat(y[:, None, None], 3, axis=1).repeat(2, axis=2)
+    with pytest.warns(ho.HeldoutWarning, match="method 'bbc' has no bound there either, more rows may"):
+        bound(y, predictions, metric="accuracy", method=Tilting())
 
 
 def test_a_configuration_named_beforehand_needs_no_adjustment():

@@ -115,10 +115,16 @@ def test_few_effective_bootstraps_are_flagged():
 @pytest.mark.parametrize("metric", ["accuracy", "roc_auc"])
 def test_perfect_predictions_have_no_bound_and_are_told_of_another_method(metric):
     y = np.resize([0, 1], 60)
-    other = {"accuracy": "wilson", "roc_auc": "delong"}[metric]
-    with pytest.warns(ho.HeldoutWarning, match=f"No bound: no tilting of 2000 bootstraps.*method '{other}' may"):
+    other = {"accuracy": "'wilson' has a bound there", "roc_auc": "'delong' has no bound there either"}[metric]
+    with pytest.warns(ho.HeldoutWarning, match=f"No bound: no tilting changes an .* of 1 .*; method {other}"):
         found = bound(y, y[:, None] if metric == "accuracy" else y[:, None] * 2.0 - 0.5, metric=metric)
     assert found.value == 1 and np.isnan(found.interval.low)
+
+
+def test_nothing_drawn_above_the_observed_share_asks_for_more_bootstraps_or_another_method():
+    y, labels = accuracy_of(99, 100)
+    with pytest.warns(ho.HeldoutWarning, match="no tilting of 3 bootstraps .*; method 'wilson' may, or more boot"):
+        bound(y, labels, metric="accuracy", n_bootstraps=3, confidence_level=0.3)
 
 
 def test_the_loss_is_mirrored():
