@@ -1,0 +1,21 @@
+"""What holds for every test."""
+
+from __future__ import annotations
+
+import hashlib
+from itertools import count
+from types import SimpleNamespace
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def what_is_drawn_belongs_to_the_test(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls without ``random_state`` draw entropy that differs from call to call and is the same in every run."""
+    test, calls = f"{request.node.path.name}::{request.node.name}", count()  # wherever pytest was started
+
+    def randbits(bits: int) -> int:
+        drawn = hashlib.sha256(f"{test} {next(calls)}".encode()).digest()
+        return int.from_bytes(drawn, "big") >> (8 * len(drawn) - bits)
+
+    monkeypatch.setattr("heldout._seeding.secrets", SimpleNamespace(randbits=randbits))
