@@ -30,6 +30,7 @@ from heldout.metrics.base import (
     Needs,
     Selected,
     Statistic,
+    counted,
     fitted,
     positive_of,
 )
@@ -48,13 +49,15 @@ class Standing(Enum):
 class Segment:
     """The rows of one repeat or fold, with the metric bound to their predictions.
 
-    ``positive`` is the metric's own positive class, ``repeat`` the one that the predictions are of.
+    ``positive`` is the metric's own positive class, ``repeat`` the one that the predictions are of, and ``counted``
+    the target as the metric's needs are asked of it.
     """
 
     rows: NDArray[np.intp]
     truth: Truth
     positive: int | None
     statistic: Statistic
+    counted: Truth
     needs: Needs
     standing: Standing = Standing.ORDINARY
     repeat: int = 0
@@ -64,7 +67,7 @@ class Segment:
         if self.standing is Standing.UNDEFINED:
             return np.zeros(len(weights), dtype=bool)
         needs = Needs.ROW if self.standing is Standing.DEGENERATE else self.needs
-        return needs.met(self.truth, self.positive, weights)
+        return needs.met(self.counted, self.positive, weights)
 
 
 Lanes: TypeAlias = slice | NDArray[np.intp]
@@ -302,7 +305,7 @@ def aggregate_score(
             mine = truth.rows(rows)
             whole = len(rows) == len(predictions)  # then no copy: it may be most of the memory
             statistic = metric.statistic(mine, predictions[:, :, repeat] if whole else predictions[rows, :, repeat])
-            segment = Segment(rows, mine, positive, statistic, metric.needs, repeat=repeat)
+            segment = Segment(rows, mine, positive, statistic, counted(metric, mine), metric.needs, repeat=repeat)
             if as_folds:
                 segment = replace(segment, standing=_standing(metric, segment, sample_weight))
             parts.append(segment)
@@ -315,7 +318,7 @@ def _standing(metric: Metric, fold: Segment, sample_weight: Floats | None) -> St
     """Of a fold, from its rows drawn once each."""
     once = np.ones((1, len(fold.rows)), dtype=np.uint8)
     weights = once if sample_weight is None else once * sample_weight[fold.rows]
-    if not metric.undefined_without.met(fold.truth, fold.positive, weights)[0]:
+    if not metric.undefined_without.met(fold.counted, fold.positive, weights)[0]:
         return Standing.UNDEFINED
     if getattr(metric, "calls_foreign_code", False):
         # What a function is undefined without is not always declared, so it is asked.

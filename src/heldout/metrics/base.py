@@ -248,6 +248,12 @@ def sources_of(metric: Metric) -> tuple[str, ...]:
     return sources
 
 
+def counted(metric: Metric, truth: Truth) -> Truth:
+    """The target as the metric's needs are asked of it: of late events, Uno's index counts none."""
+    own = getattr(metric, "counted", None)
+    return truth if own is None else own(truth)
+
+
 def fitted(metric: Metric, truth: Truth) -> Metric:
     """The metric as it is on this target: its range there, its positive class checked."""
     return metric.for_truth(truth) if isinstance(metric, TaskDependent) else metric

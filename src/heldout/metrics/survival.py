@@ -216,6 +216,14 @@ class ConcordanceUno(Metric):
             )
         return bound
 
+    def counted(self, truth: Truth) -> Truth:
+        """The target with events from ``tau`` on as censored, which is what they are to the pairs."""
+        if self.tau is None or truth.kind is not TaskKind.SURVIVAL:
+            return truth
+        values = truth.values.copy()
+        values["event"] &= values["time"] < self.tau
+        return replace(truth, values=values)
+
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> PairShare:
         bound = self if self.censoring is not None else self.for_truth(truth)
         return PairShare(*_pair_share(truth, predictions, bound._factors(truth)))

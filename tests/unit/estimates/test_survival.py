@@ -11,6 +11,7 @@ import pytest
 import heldout as ho
 from heldout.errors import HeldoutWarning, InputError
 from heldout.metrics.base import Response
+from heldout.task import truth_of
 
 N, C = 120, 6
 TIMES = (0.2, 0.6, 1.2)
@@ -137,7 +138,9 @@ LAST = int(Y["years"].argmax())
     [
         pytest.param({"y": with_events([])}, "120 rows and no event: all are censored", id="all censored"),
         pytest.param(
-            {"y": with_events([3])}, "1 row had the event, and a bootstrap needs at least 2", id="one event"
+            {"y": with_events([3])},
+            "1 row had the event that concordance_index counts, and a bootstrap needs at least 2",
+            id="one event",
         ),
         pytest.param(
             {"y": with_events([0, 1]), "groups": np.arange(N) // 2}, "1 group had the event", id="one group"
@@ -179,3 +182,34 @@ def test_a_search_over_survival_models_is_refused() -> None:
 
     with pytest.raises(InputError, match=r"does not search survival models yet, .* ho\.estimate"):
         ho.HeldOutSearchCV(Ridge(), {"alpha": [1.0, 2.0]}).fit(RISKS, Y)
+
+
+def before(tau: float, events: int) -> np.ndarray:
+    """The study with so many events before ``tau``: the others of then are censored."""
+    y = Y.copy()
+    early = np.flatnonzero(y["dead"] & (y["years"] < tau))
+    y["dead"][early[events:]] = False
+    return y
+
+
+def test_a_bootstrap_without_an_event_before_tau_is_drawn_again() -> None:
+    metric = ho.metrics.ConcordanceUno(tau=0.5)
+    estimate = ask(before(0.5, 3), metric=metric)
+    assert np.isfinite(estimate.distribution).all()
+    assert {flag.name for flag in estimate.flags} == {"REDRAWN"}
+    with pytest.raises(InputError, match="1 row had the event that concordance_index_ipcw"):
+        ask(before(0.5, 1), metric=metric)
+
+
+def test_a_fold_without_an_event_before_tau_has_no_score_and_spoils_none() -> None:
+    y = before(0.5, 0)
+    y["dead"][np.flatnonzero((FOLDS > 0) & (Y["years"] < 0.5))] = True
+    metric = ho.metrics.ConcordanceUno(tau=0.5)
+    found = ask(y, metric=metric, folds=FOLDS, aggregate="folds", method="cv")
+    bound = metric.for_truth(truth_of(y, "survival"))
+    of_folds = [
+        bound.statistic(truth_of(y, "survival").rows(rows), RISKS[rows]).all(np.ones((1, len(rows)), np.uint8))[0]
+        for rows in (np.flatnonzero(FOLDS == k) for k in (1, 2))
+    ]
+    assert found.uncorrected == pytest.approx(np.mean(of_folds, axis=0).max(), abs=1e-12)
+    assert "UNDEFINED_FOLDS" in {flag.name for flag in found.flags}

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
-from heldout.metrics.base import Metric, Needs, ideal_of, needed_codes
+from heldout.metrics.base import Metric, Needs, counted, ideal_of, needed_codes
 from heldout.predictions import HeldOutPredictions
 from heldout.task import TaskKind, Truth, labels_text
 from heldout.wording import Flag
@@ -152,7 +152,8 @@ def check_defined(truth: Truth, metrics: Sequence[Metric]) -> None:
     for metric in metrics:
         if metric.needs is Needs.TWO_VALUES and len(np.unique(truth.values)) < 2:
             raise InputError(f"{metric.name} needs {metric.needs}, but the target is constant.")
-        if metric.needs is Needs.PAIR and not metric.needs.met(truth, None, np.ones((1, truth.n_rows)))[0]:
+        once = np.ones((1, truth.n_rows))
+        if metric.needs is Needs.PAIR and not metric.needs.met(counted(metric, truth), None, once)[0]:
             raise InputError(f"{metric.name} needs {metric.needs}, but no row outlasts the first event.")
 
 
@@ -189,12 +190,12 @@ def check_drawable(truth: Truth, unit_of_row: NDArray[np.intp], metrics: Sequenc
     n_units = int(unit_of_row.max()) + 1
     if n_units < 2:
         raise InputError(f"at least 2 {unit}s are needed to draw some and leave some out, got {n_units}.")
-    if truth.kind is TaskKind.SURVIVAL:
-        have = len(np.unique(unit_of_row[truth.values["event"]]))
+    for metric in metrics if truth.kind is TaskKind.SURVIVAL else ():
+        have = len(np.unique(unit_of_row[counted(metric, truth).values["event"]]))
         if have < 2:
             raise InputError(
-                f"{have} {unit}{'' if have == 1 else 's'} had the event, and a bootstrap needs at least 2, one to "
-                f"draw and one to leave out; gather more {unit}s with it."
+                f"{have} {unit}{'' if have == 1 else 's'} had the event that {metric.name} counts, and a bootstrap "
+                f"needs at least 2, one to draw and one to leave out; gather more {unit}s with it."
             )
     if truth.classes is None:
         return
