@@ -188,8 +188,7 @@ def _note_other_way(main: Estimate, reading: Reading, console: Console) -> None:
 
 
 def _print(result: Estimate | Comparison, files: dict[str, str], console: Console) -> None:
-    from heldout.estimates.types import Estimate
-    from heldout.report.content import was_named
+    from heldout.estimates.types import Estimate, was_named
 
     left = [("files", "\n".join(files.values()))] if files else []
     if isinstance(result, Estimate):

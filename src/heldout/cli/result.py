@@ -35,7 +35,7 @@ def estimate_rows(estimate: Estimate) -> list[tuple[str, str]]:
 
 def value_label(estimate: Estimate) -> str:
     """What the value is called: corrected, unless the estimate itself says that it is not, or need not be."""
-    from heldout.report.content import was_named
+    from heldout.estimates.types import was_named
 
     return "value" if "uncorrected" in estimate.flags or was_named(estimate) else "corrected"
 

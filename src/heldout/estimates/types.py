@@ -160,7 +160,10 @@ class Estimate:
 
     def _repr_html_(self) -> str:
         rows = [
-            ("value" if Flag.UNCORRECTED in self.flags else "corrected", f"<strong>{self.value:.4g}</strong>"),
+            (
+                "value" if Flag.UNCORRECTED in self.flags or was_named(self) else "corrected",
+                f"<strong>{self.value:.4g}</strong>",
+            ),
             ("interval", "none" if self.interval is None else html.escape(str(self.interval))),
             ("uncorrected", f"{self.uncorrected:.4g}"),
             ("optimism", f"{self.optimism:.4g}"),
@@ -171,6 +174,11 @@ class Estimate:
         notes = "".join(f"<li>{html.escape(message)}</li>" for message in self.flags.values())
         caption = f"{html.escape(self.metric)} by {html.escape(self.method)}"
         return f"<table><caption>{caption}</caption>{cells}</table>" + (f"<ul>{notes}</ul>" if notes else "")
+
+
+def was_named(estimate: Estimate) -> bool:
+    """Whether it is of a configuration that was named beforehand, in a two-part method without a first part."""
+    return estimate.provenance.get("n_rows_choosing") == 0
 
 
 def json_number(number: float) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -55,9 +55,12 @@ class Difference:
         return f"Difference({self})"
 
     def __str__(self) -> str:
+        sign, word = (-1, "worse") if self.value < 0 else (1, "better")
+        low, high = sorted([sign * self.interval.low, sign * self.interval.high])
         return (
-            f"{self.first} is better than {self.second} by {self.value:.4g} {self.interval} "
-            f"(uncorrected {self.uncorrected:.4g}), with probability {self.probability_better:.3g}"
+            f"{self.first} is {word} than {self.second} by {sign * self.value:.4g} "
+            f"{replace(self.interval, low=low, high=high)} (uncorrected {sign * self.uncorrected:.4g}); "
+            f"it is better with probability {self.probability_better:.3g}"
         )
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from heldout import wording
 from heldout.estimates.comparison import SEEN_IN_THE_ROW
-from heldout.estimates.types import Estimate, json_safe
+from heldout.estimates.types import Estimate, json_safe, was_named
 from heldout.report.diagnostics import Diagnostics
 from heldout.report.numbers import Scale
 from heldout.report.ranking import Ranking
@@ -279,11 +279,6 @@ def _lead(headline: Headline, estimate: Estimate, candidates: int) -> str:
         selection=str(estimate.provenance.get("selection", "best")),
         finalists=_finalists(estimate),
     )
-
-
-def was_named(estimate: Estimate) -> bool:
-    """Whether it is of a configuration that was named beforehand, in a two-part method without a first part."""
-    return estimate.provenance.get("n_rows_choosing") == 0
 
 
 def _finalists(estimate: Estimate) -> int:

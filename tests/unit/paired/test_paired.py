@@ -274,7 +274,10 @@ def test_everything_reads_as_text_table_and_json(compared) -> None:
     import json
 
     assert compared.winner in str(compared) and "cannot be told from the best (at 95%)" in str(compared)
-    assert str(compared.difference("winner", 0)).startswith(f"{compared.winner} is better than configuration 0 by")
+    of_winner, of_other = compared.difference("winner", 0), compared.difference(0, "winner")
+    assert str(of_winner).startswith(f"{compared.winner} is better than configuration 0 by {of_winner.value:.4g} [")
+    assert str(of_other).startswith(f"configuration 0 is worse than {compared.winner} by {-of_other.value:.4g} [")
+    assert f"[{-of_other.interval.high:.4g}, {-of_other.interval.low:.4g}]" in str(of_other)
     for answer in (compared.difference("winner", 0), compared.confidence_set(), compared.optimism_curve([1, 12])):
         assert json.loads(json.dumps(answer.to_dict(), allow_nan=False))
     frame = compared.to_frame()

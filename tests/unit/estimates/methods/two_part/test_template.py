@@ -128,6 +128,7 @@ def test_where_nothing_was_chosen_nothing_is_called_optimism():
     found = ho.estimate(y, scores, metric="roc_auc", method=method, folds=folds)
     by_fold = [area(y[folds == k], scores[folds == k, 3]) for k in range(4)]
     assert abs(np.mean(by_fold) - area(y, scores[:, 3])) > 0.05
+    assert ">corrected<" not in found._repr_html_()
     assert found.value == found.uncorrected == pytest.approx(area(y, scores[:, 3])) and found.optimism == 0
 
 
