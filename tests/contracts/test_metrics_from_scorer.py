@@ -300,6 +300,7 @@ def rmse_over_mean(y_true: Any, y_pred: Any) -> float:
     [
         (make_scorer(skm.f1_score, labels=[0, 2], average="macro"), THREE),
         (make_scorer(skm.f1_score, zero_division=1), TWO),
+        (make_scorer(skm.fbeta_score, beta=np.inf), TWO),  # the recall
         (make_scorer(skm.balanced_accuracy_score, adjusted=True), THREE),
         (make_scorer(skm.accuracy_score, normalize=False), TWO),
         (make_scorer(skm.roc_auc_score, labels=[0, 1], response_method="decision_function"), TWO),

@@ -258,6 +258,8 @@ def _class_score(kind: type[FScore | Precision | Recall]) -> Builder:
 def _fbeta(
     beta: float, labels: Any = None, pos_label: Any = 1, average: Any = "binary", zero_division: Any = "warn"
 ) -> Metric | None:
+    if not (is_number(beta) and 0 <= beta < np.inf):
+        return None
     plain = _class_score(FScore)(labels, pos_label, average, zero_division)
     return replace(plain, beta=float(beta)) if isinstance(plain, FScore) else None
 
@@ -301,7 +303,7 @@ def _kappa(labels: Any = None, weights: Any = None, replace_undefined_by: Any = 
 
 def _pinball(alpha: float = 0.5, multioutput: Any = "uniform_average") -> Metric | None:
     plain = isinstance(multioutput, str) and multioutput == "uniform_average"
-    return PinballLoss(float(alpha)) if plain else None
+    return PinballLoss(float(alpha)) if plain and is_number(alpha) and 0 <= alpha <= 1 else None
 
 
 def _of_numbers(metric: Metric) -> Builder:
