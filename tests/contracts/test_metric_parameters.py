@@ -104,6 +104,18 @@ def test_calibration_error_between_quantiles(decimals: int, kind: str) -> None:
     assert_values(ExpectedCalibrationError(4, strategy="quantile"), truth_of(y), p, kind, expected)
 
 
+@pytest.mark.parametrize("rows", [7, 16, 40])
+@pytest.mark.parametrize("n_bins", [3, 10, 15])
+def test_rows_on_an_edge_between_quantiles_are_in_the_bins_of_scikit_learn(rows: int, n_bins: int) -> None:
+    rng = np.random.default_rng(rows)
+    y, p = np.arange(rows) % 2, rng.random((rows, C))
+    found = ExpectedCalibrationError(n_bins, "quantile").statistic(truth_of(y), p)
+    for j in range(C):
+        edges = np.percentile(p[:, j], np.linspace(0, 1, n_bins + 1) * 100)[1:-1]
+        expected = definitions.calibration_error(y, p[:, j], np.ones(rows), edges)
+        assert found.all(np.ones((1, rows), dtype=np.uint8))[0, j] == pytest.approx(expected, abs=1e-12)
+
+
 @BOTH
 @DECIMALS
 def test_calibration_intercept_of_the_joint_fit(decimals: int, kind: str) -> None:

@@ -87,7 +87,10 @@ class ExpectedCalibrationError(Metric):
     def _edges(self, given: Floats) -> Floats:
         """(n_bins - 1,) or (n_bins - 1, C): between the bins, ascending."""
         inner = np.linspace(0.0, 1.0, self.n_bins + 1)[1:-1]
-        return inner if self.strategy == "uniform" else np.quantile(given, inner, axis=0)
+        if self.strategy == "uniform":
+            return inner
+        # In per cent, as scikit-learn does: an edge may be a row's own number, and rounding decides its bin.
+        return np.percentile(given, 100 * inner, axis=0)
 
 
 @dataclass(frozen=True, eq=False)
