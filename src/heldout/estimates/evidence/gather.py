@@ -309,15 +309,18 @@ def _too_small_out_of_bag(metric: Metric, truth: Truth, segments: NDArray[np.int
 
 def _winner(matrix: Matrix) -> Choice:
     replay = matrix.replay
+    once = np.ones((1, matrix.truth.n_rows), dtype=np.uint8)
     try:
-        chosen = replay.choice(np.ones((1, matrix.truth.n_rows), dtype=np.uint8))
+        chosen = replay.choice(once)
     except SelectionFailedError as error:
         raise InputError(f"the selection rule '{replay.rule.name}' failed on the scores: {error}.") from error
     if chosen.columns[0] == NONE_CHOSEN:
         said = "; ".join(message for score in replay.scores for message in score.failures)
-        needs = " and ".join(dict.fromkeys(f"{s.metric.name} needs {s.metric.needs}" for s in replay.scores))
+        lacking = [score.metric for score in replay.scores if not score.defined(once)[0]]
+        needs = " and ".join(dict.fromkeys(f"{metric.name} needs {metric.needs}" for metric in lacking))
+        reason = said or needs or f"{replay.scores[0].metric.name} gives a number for none of them"
         raise InputError(
             f"no configuration has a defined score on the {matrix.truth.n_rows} rows that all predicted "
-            f"({said or needs}), so none could be chosen."
+            f"({reason}), so none could be chosen."
         )
     return chosen
