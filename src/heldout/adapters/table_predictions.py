@@ -20,11 +20,11 @@ from heldout.errors import InputError
 from heldout.predictions import HeldOutPredictions
 
 NO_CONFIGURATION = {
-    **dict.fromkeys(("fold", "folds"), "--fold"),
-    **dict.fromkeys(("group", "groups"), "--group"),
+    **dict.fromkeys(("fold", "folds", "split"), "--fold"),
+    **dict.fromkeys(("group", "groups", "patient", "patient_id", "subject", "subject_id"), "--group"),
     **dict.fromkeys(("weight", "weights", "sample_weight"), "--weight"),
-    **dict.fromkeys(("repeat", "repeats"), "--repeat"),
-    **dict.fromkeys(("row", "id", "index"), "--row"),
+    **dict.fromkeys(("repeat", "repeats", "rep"), "--repeat"),
+    **dict.fromkeys(("row", "id", "index", "row_id", "sample_id"), "--row"),
     "unnamed: 0": "--exclude",
 }
 """Names that no configuration has, and the option that a column of that name is for."""

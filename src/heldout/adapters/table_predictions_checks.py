@@ -11,6 +11,8 @@ from heldout.errors import InputError
 from heldout.metrics.base import Metric, Response
 from heldout.task import TaskKind, Truth, labels_text
 
+MOST_REMARKS = 3
+
 
 def check_kinds(found: TablePredictions, heads: Heads, truth: Truth, metric: Metric) -> None:
     """Refuse text among numbers, and numbers beside labels, naming the column, value and row.
@@ -46,6 +48,22 @@ def check_kinds(found: TablePredictions, heads: Heads, truth: Truth, metric: Met
             f"{quoted(numeric)} hold numbers and {quoted(texts)} text; predictions must be all scores or all "
             "labels: leave one kind out (--exclude)."
         )
+
+
+def remarks_on_whole_numbers(found: TablePredictions) -> tuple[str, ...]:
+    """A forgotten column of groups or rows would pass for a configuration, and could win: its numbers are whole."""
+    if found.held is not None:
+        return ()
+    frame = found.predictions
+    whole = [name for name in frame.columns if frame[name].dtype.kind in "iu" and frame[name].nunique() > 2]
+    others = [name for name in frame.columns if name not in whole]
+    if not whole or len(whole) >= len(others) or any(frame[name].dtype.kind != "f" for name in others):
+        return ()
+    return tuple(
+        f"Column {name!r} is read as a configuration, although it holds whole numbers and most others do not; if "
+        "it is none, say what it is for (--group, --row, --repeat, ...), or --exclude it."
+        for name in whole[:MOST_REMARKS]
+    )
 
 
 def _check_labels_of_several_classes(frame: Any, truth: Truth, metric: Metric) -> None:

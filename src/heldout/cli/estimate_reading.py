@@ -56,7 +56,7 @@ def read(wanted: Options, console: Console) -> Reading:
     InputError
         With one sentence, in the words of the options.
     """
-    from heldout.adapters.table_predictions_checks import check_kinds
+    from heldout.adapters.table_predictions_checks import check_kinds, remarks_on_whole_numbers
     from heldout.adapters.table_predictions_classes import heads_of, held_out
     from heldout.adapters.tables import read_table
     from heldout.estimates.evidence.readings import read_as, refuse_labels, threshold_of_reading
@@ -64,7 +64,7 @@ def read(wanted: Options, console: Console) -> Reading:
 
     table = read_table(wanted.file)
     found = _predictions(table, wanted)
-    for remark in (*table.remarks, *found.remarks):
+    for remark in (*table.remarks, *found.remarks, *remarks_on_whole_numbers(found)):
         console.note(remark)
     truth = _with_positive(_truth(found, wanted), found, wanted.positive)
     heads = heads_of(found, truth)

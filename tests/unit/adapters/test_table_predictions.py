@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from heldout.adapters.table_predictions import predictions_from_table
-from heldout.adapters.table_predictions_checks import check_kinds, guessed_metric
+from heldout.adapters.table_predictions_checks import check_kinds, guessed_metric, remarks_on_whole_numbers
 from heldout.adapters.table_predictions_classes import heads_of
 from heldout.adapters.tables import Table
 from heldout.errors import InputError
@@ -129,3 +129,33 @@ def test_the_metric_is_guessed_from_target_and_predictions() -> None:
     assert guessed(truth_of(labels.y_true), labels) == "accuracy"
     assert guessed(truth_of(np.arange(N) + 0.5), scores) == "r2"
     assert guessed(truth_of(["a", "b", "c"] * 4), scores) == "accuracy"
+
+
+def test_whole_numbers_among_scores_are_remarked_on() -> None:
+    found = predictions_from_table(foreign(age=np.arange(N)), "truth", fold="fold")
+    site, age = remarks_on_whole_numbers(found)
+
+    assert site.startswith("Column 'site' is read as a configuration, although it holds whole numbers")
+    assert age.startswith("Column 'age' is read")
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"site": np.arange(N) / 2 + 0.1},
+        {"site": np.arange(N) % 2},  # may be labels
+        {"w": np.arange(N), "m1": np.arange(N)},  # whole predictions, as of counts
+    ],
+    ids=["scores", "labels", "counts"],
+)
+def test_what_may_be_predictions_is_not_remarked_on(columns: dict[str, Any]) -> None:
+    found = predictions_from_table(foreign(**columns), "truth", fold="fold")
+    assert remarks_on_whole_numbers(found) == ()
+
+
+@pytest.mark.parametrize("name, option", [("rep", "repeat"), ("Patient_ID", "group"), ("row_id", "row")])
+def test_names_that_no_configuration_has_are_refused_with_their_option(name: str, option: str) -> None:
+    with pytest.raises(
+        InputError, match=f"column '{name}' would be read as a configuration.*say --{option} {name}"
+    ):
+        predictions_from_table(foreign(**{name: np.arange(N)}), "truth", fold="fold", group="site")
