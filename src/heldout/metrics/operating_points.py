@@ -121,11 +121,11 @@ class _Standardized:
 
     def all(self, counts: Weightings) -> Floats:
         values: Floats = _standardized(self.area.all(counts), self.max_fpr)
-        return values
+        return np.minimum(values, 1.0)  # real weights round
 
     def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
         values: Floats = _standardized(self.area.selected(counts, columns), self.max_fpr)
-        return values
+        return np.minimum(values, 1.0)
 
 
 def _standardized(area: Any, max_fpr: float) -> Any:
