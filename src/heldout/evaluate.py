@@ -20,7 +20,7 @@ from sklearn.exceptions import FitFailedWarning
 from heldout.cells import CellState
 from heldout.configurations import Configurations
 from heldout.errors import HeldoutWarning, InputError
-from heldout.estimates.evidence.race import check_drawable
+from heldout.estimates.evidence.race import check_drawable, check_selects
 from heldout.estimates.of_search import Estimation, check_applicable, estimates_of_search
 from heldout.estimates.types import Estimate
 from heldout.fitting import CellContext, Routed, Scoring, refitted
@@ -117,7 +117,9 @@ def evaluate(
     started = time.perf_counter()
     routed, store = routed or Routed(), store or MemoryStore()
     check_settings(scoring, estimation)
-    check_rule(estimation.rule, len(configurations), configurations.params, _scorers_read(scoring, estimation))
+    read = _scorers_read(scoring, estimation)
+    check_rule(estimation.rule, len(configurations), configurations.params, read)
+    check_selects([metric for name in read if (metric := scoring.metrics.get(name))], len(configurations))
     warned = estimation.draws and _warn_if_too_small(task, scoring)
     seeds = entropy if seed_estimators else None
     context = CellContext.of_task(task, scoring, routed, error_score, return_train_score, seeds)

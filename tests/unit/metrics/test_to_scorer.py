@@ -129,3 +129,15 @@ def test_a_metric_of_two_classes_is_refused_for_three() -> None:
     model = LogisticRegression().fit(SEVERAL_X, SEVERAL)
     with pytest.raises(ho.InputError, match="'roc_auc' does not fit a multiclass target"):
         ho.metrics.scorer("roc_auc")(model, SEVERAL_X, SEVERAL)
+
+
+def test_a_metric_without_a_better_direction_chooses_nothing() -> None:
+    slope = ho.metrics.scorer("calibration_slope")
+    grid = {"C": [0.01, 1]}
+    with pytest.raises(ho.InputError, match="best at 1 and no better beyond, so it cannot choose among 2"):
+        ho.HeldOutSearchCV(LogisticRegression(), grid, scoring=slope).fit(X, Y)
+    beside = {"auc": "roc_auc", "slope": slope}
+    search = ho.HeldOutSearchCV(
+        LogisticRegression(), grid, scoring=beside, refit="auc", n_bootstraps=40, random_state=0
+    ).fit(X, Y)
+    assert np.isfinite(search.estimates_["slope"].value)
