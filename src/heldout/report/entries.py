@@ -68,13 +68,22 @@ _WORDS: dict[str, Mapping[str, str]] = {
 
 
 def folds_text(folds: NDArray[np.int32] | None, n_splits: int | None) -> str:
-    """Folds and repeats in words, for the facts and the quotation."""
+    """Folds and repeats in words, for the facts and the quotation.
+
+    Examples
+    --------
+    >>> of_folds, hold_out = np.array([[0], [1]], dtype=np.int32), np.array([[0], [-1]], dtype=np.int32)
+    >>> folds_text(of_folds, None), folds_text(hold_out, None)
+    ('2 folds', 'one hold-out')
+    """
     if folds is None:
         return "held-out predictions"
     repeats = folds.shape[1]
     each = int(folds[:, 0].max()) + 1
     if n_splits is not None and n_splits != each * repeats:
         return f"{n_splits} splits"
+    if each == 1:
+        return "one hold-out" if repeats == 1 else f"{repeats} hold-outs"
     return f"{each} folds" if repeats == 1 else f"{repeats} × {each} folds"
 
 
