@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from heldout._seeding import RandomState, entropy_of
-from heldout.adapters.finished_search import UNBOUNDED, check_metric, finished_search
+from heldout.adapters.finished_search import check_metric, finished_search, metric_of
 from heldout.errors import InputError
 from heldout.estimates.base import Settings
 from heldout.estimates.evidence.asking import warn_of
@@ -15,7 +15,6 @@ from heldout.estimates.intervals import check_interval_settings
 from heldout.estimates.named import answer, method_of
 from heldout.estimates.types import Alternative, Estimate
 from heldout.fold_scores import FoldScores
-from heldout.metrics.opaque import OpaqueMetric
 
 
 def correct(
@@ -82,7 +81,7 @@ def correct(
     others = [name for name in found.scores if name != found.deciding] if found.rule.reads_all_metrics else []
     evidence = evidence_of_scores(
         FoldScores(found.scores[reported], found.greater_is_better, found.repeat),
-        OpaqueMetric(reported, found.greater_is_better, range=found.ranges.get(reported, UNBOUNDED)),
+        metric_of(found, reported),
         names=found.names,
         rule=found.rule,
         settings=Settings(n_bootstraps, confidence_level, alternative, entropy_of(random_state)),

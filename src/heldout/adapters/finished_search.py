@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 from heldout.configurations import Configuration
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
+from heldout.metrics.base import Metric
 from heldout.metrics.from_scorer import members_of, metric_from_scorer
+from heldout.metrics.opaque import OpaqueMetric
 from heldout.selection import Best, CallableRefit, SelectionRule, configuration_rule_of
 from heldout.task import labels_text
 from heldout.wording import Flag
 
-UNBOUNDED = (-np.inf, np.inf)
 _SPLIT = re.compile(r"split(\d+)_test_(.+)")
 _OF_SCORES = re.compile(r"params$|param_|split\d+_test_|(mean|std|rank)_test_|(rank_)?pooled_test_")
 
@@ -44,8 +45,8 @@ class FinishedSearch:
     repeat : ndarray of int, shape (splits,)
     winner : int or None
         The configuration that the search chose; None where it chose none.
-    ranges : mapping of str to (float, float)
-        The least and greatest possible value of each metric.
+    opened : mapping of str to Metric
+        The metrics whose scorers can be opened, which tell their names and ranges.
     flags : mapping of Flag to str
     """
 
@@ -57,7 +58,7 @@ class FinishedSearch:
     params: Sequence[Mapping[str, Any]]
     repeat: NDArray[np.intp]
     winner: int | None
-    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    opened: Mapping[str, Metric] = field(default_factory=dict)
     flags: Mapping[Flag, str] = field(default_factory=dict)
 
 
@@ -106,7 +107,7 @@ def _of_cv_results(search: Any) -> FinishedSearch:
         params=params,
         repeat=_repeats(search, len(next(iter(scores.values())))),
         winner=None if best is None else int(np.flatnonzero(rows == best)[0]),
-        ranges=_ranges(search),
+        opened=_opened(search),
         flags=flags,
     )
 
@@ -146,12 +147,11 @@ def _repeats(search: Any, n_splits: int) -> NDArray[np.intp]:
     return np.arange(n_splits) // (n_splits // times)
 
 
-def _ranges(search: Any) -> dict[str, tuple[float, float]]:
-    """Of the metrics whose scorers can be opened."""
+def _opened(search: Any) -> dict[str, Metric]:
     scorers = getattr(search, "scorer_", None)
     members = scorers if isinstance(scorers, Mapping) else members_of(scorers)
-    opened = {name: metric_from_scorer(scorer) for name, scorer in members.items()}
-    return {name: metric.range for name, metric in opened.items() if metric is not None}
+    metrics = {name: metric_from_scorer(scorer) for name, scorer in members.items()}
+    return {name: metric for name, metric in metrics.items() if metric is not None}
 
 
 def _of_study(study: Any) -> FinishedSearch:
@@ -200,6 +200,14 @@ def _trial_name(trial: Any) -> str:
         for key, value in trial.params.items()
     )
     return f"trial {trial.number}" + (f" ({shown})" if shown else "")
+
+
+def metric_of(found: FinishedSearch, name: str) -> OpaqueMetric:
+    """What the scores of a name are: with the range and, of a single scorer, the name of its metric."""
+    known = found.opened.get(name)
+    if known is None:
+        return OpaqueMetric(name, found.greater_is_better)
+    return OpaqueMetric(known.name if name == "score" else name, found.greater_is_better, range=known.range)
 
 
 def check_metric(found: FinishedSearch, metric: str | None) -> str:

@@ -39,6 +39,7 @@ def test_a_grid_search_is_corrected_as_ours_is() -> None:
     assert found.selected == theirs.best_index_
     assert found.uncorrected == pytest.approx(theirs.best_score_, abs=1e-12)
     assert found.selected_name == ours.estimate_.selected_name
+    assert found.metric == "roc_auc"
     again = ho.correct(ours, n_bootstraps=60, random_state=ours.estimate_.provenance["entropy"])
     assert (again.value, again.interval) == (found.value, found.interval)
     one_sided = ho.correct(theirs, alternative="greater", **ASKED)
