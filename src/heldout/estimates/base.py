@@ -362,8 +362,8 @@ def needs_predictions(evidence: Evidence) -> str | None:
     if evidence.matrix is not None:
         return None
     return (
-        "it needs held-out predictions, and here are fold scores only (HeldOutSearchCV keeps predictions, unless its "
-        "scorer cannot be opened, as those made by make_scorer can)"
+        "it needs held-out predictions, and here are fold scores only (HeldOutSearchCV keeps predictions, unless "
+        "its scorer cannot be opened, as those made by make_scorer can)"
     )
 
 
