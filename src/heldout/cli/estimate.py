@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 @click.option("--evaluation-share", type=float, help="Two-part methods: the share of rows that the bound is from.")
 @click.option("--configuration", metavar="NAME", help="The configuration to bound, named beforehand.")
 @click.option("--stratify", is_flag=True, help="Draw rows within classes.")
+@click.option("--interval", metavar="NAME", help="Of bbc: calibrated is narrower than percentile.")
 @click.option(
     "--selection",
     default="best",

@@ -52,6 +52,7 @@ def methods_wanted(wanted: Options, reading: Reading) -> dict[str, Method]:
 def _settings(wanted: Options, reading: Reading) -> dict[str, Any]:
     settings = {
         "stratify": wanted.stratify or None,
+        "interval": wanted.interval,
         "candidates": _candidates(wanted.candidates),
         "evaluation_share": wanted.evaluation_share,
         "configuration": _configuration(wanted.configuration, reading),

@@ -27,6 +27,7 @@ class Options:
     evaluation_share: float | None
     configuration: str | None
     stratify: bool
+    interval: str | None
     selection: str
     aggregate: str | None
     n_bootstraps: int | None

@@ -22,6 +22,7 @@ _UNUSED = (
     "evaluation_share",
     "configuration",
     "stratify",
+    "interval",
     "out",
 )
 """Options of a table in memory."""

@@ -21,6 +21,7 @@ _OPTIONS = (
     (r"\bgroups=", "--group COL"),
     (r"\bsample_weight=", "--weight COL"),
     (r"\bstratify=True\b", "--stratify"),
+    (r"^interval must\b", "--interval must"),
     (r"pass np\.clip\(predictions, 0, 1\)", "round them into [0, 1]"),
     (r" Pass classes= if there are more\.", ""),
     (r"; if they are labels, list them as classes=\.", "."),

@@ -85,6 +85,7 @@ def test_settings_of_a_method_reach_it(command: Command, scores: pd.DataFrame) -
     part = command(*READ, "--method", "delong", "--candidates", "0.5", "--evaluation-share", "0.4", "--json")
     whole = command(*READ, "--method", "delong", "--configuration", "three", "--evaluation-share", "1", "--json")
     drawn = command(*READ, "--stratify", "--json")
+    calibrated = command(*READ, "--interval", "calibrated", "--json")
 
     def expected(method: Any) -> Any:
         return compared(scores, methods=[method])[method.name].to_dict()
@@ -92,6 +93,7 @@ def test_settings_of_a_method_reach_it(command: Command, scores: pd.DataFrame) -
     assert json.loads(part.out) == expected(ho.estimates.DeLong(candidates=0.5, evaluation_share=0.4))
     assert json.loads(whole.out) == expected(ho.estimates.DeLong(configuration="three", evaluation_share=1.0))
     assert json.loads(drawn.out) == expected(ho.estimates.BBC(stratify=True))
+    assert json.loads(calibrated.out) == expected(ho.estimates.BBC(interval="calibrated"))
 
 
 def test_settings_reach_every_method_that_has_them(command: Command, scores: pd.DataFrame) -> None:
@@ -121,6 +123,11 @@ def test_settings_reach_every_method_that_has_them(command: Command, scores: pd.
         (["--method", "delong", "--configuration", "one"], "give --evaluation-share 1.0 with it"),
         (["--method", "delong", "--evaluation-share", "1"], "name one beforehand (--configuration"),
         (["--method", "cv", "--stratify"], "--stratify is no setting of --method cv; it is one of bbc"),
+        (["--interval", "narrow"], "--interval must be one of percentile, calibrated, got 'narrow'"),
+        (
+            ["--method", "cv", "--interval", "calibrated"],
+            "--interval is no setting of --method cv; it is one of bbc",
+        ),
         (["--method", "wilson"], "methods that do: cv"),
         (["--alternative", "both"], "alternative must be one of two-sided"),
         (["--threshold", "0.4"], "cuts scores into labels, but roc_auc reads the scores"),
