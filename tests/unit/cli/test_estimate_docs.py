@@ -24,5 +24,5 @@ def test_the_commands_of_the_page(command: Command, tmp_path: Path) -> None:
     for line in commands:
         ended = command(*shlex.split(line))
         assert ended.code == 0, (line, ended.err)
-    assert len(commands) == 7
+    assert len(commands) == 8
     assert {path.name for path in (tmp_path / "found").iterdir()} >= {"estimate.json", "comparison.json"}
