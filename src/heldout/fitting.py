@@ -27,17 +27,10 @@ from heldout.cells import CellKey, CellResult, CellState
 from heldout.configurations import Configuration
 from heldout.errors import InputError
 from heldout.folds import Split
-from heldout.metrics.base import Metric, Response
+from heldout.metrics.base import ESTIMATOR_METHODS, Metric, Response
 from heldout.metrics.from_scorer import members_of, metric_from_scorer, told_classes
 from heldout.metrics.named import check_fits
 from heldout.task import Task, Truth, codes_of, labels_text
-
-_METHODS = {
-    Response.LABELS: "predict",
-    Response.VALUES: "predict",
-    Response.PROBABILITIES: "predict_proba",
-    Response.DECISION: "decision_function",
-}
 
 
 class UnusablePredictionError(ValueError):
@@ -249,7 +242,7 @@ def remember_responses(model: Any, X: Any) -> None:
     The methods are shadowed on this one object, which is thrown away after scoring: so it stays of its own type
     for scorers that look at it.
     """
-    for method in ("predict", "predict_proba", "decision_function"):
+    for method in dict.fromkeys(ESTIMATOR_METHODS.values()):
         if hasattr(model, method):
             setattr(model, method, _once(getattr(model, method), X))
     last = model
@@ -290,14 +283,15 @@ def recorded(context: CellContext, model: Any, X: Any) -> dict[Response, NDArray
         found = next((response for response in group if response in kinds), None)
         if found is None or found in responses:
             continue
-        answer = np.asarray(getattr(model, _METHODS[found])(X))
+        answer = np.asarray(getattr(model, ESTIMATOR_METHODS[found])(X))
         responses[found] = _coded(context, model, found, answer)
     return responses
 
 
 def _offered_by(context: CellContext, model: Any) -> set[Response]:
     other = Response.VALUES if context.classes is not None else Response.LABELS
-    return {response for response, method in _METHODS.items() if response is not other and hasattr(model, method)}
+    offered = ((response, method) for response, method in ESTIMATOR_METHODS.items() if response is not other)
+    return {response for response, method in offered if hasattr(model, method)}
 
 
 def _coded(context: CellContext, model: Any, response: Response, answer: NDArray[Any]) -> NDArray[Any]:

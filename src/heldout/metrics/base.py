@@ -7,10 +7,11 @@ for blocks of weightings of those rows, which is all that the estimates ever ask
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -37,6 +38,17 @@ class Response(StrEnum):
     """``predict`` of a survival model: greater = an earlier event, (n, C)."""
     SURVIVAL = "survival"
     """Probabilities of no event until each of some times: (n, C, n_times)."""
+
+
+ESTIMATOR_METHODS: Mapping[Response, str] = MappingProxyType(
+    {
+        Response.LABELS: "predict",
+        Response.VALUES: "predict",
+        Response.PROBABILITIES: "predict_proba",
+        Response.DECISION: "decision_function",
+    }
+)
+"""What scikit-learn's estimators are asked for each response that they have."""
 
 
 class Needs(StrEnum):

@@ -6,16 +6,9 @@ from typing import Any
 
 from heldout.columns import column_of, distinct
 from heldout.errors import InputError
-from heldout.metrics.base import Metric, Response
+from heldout.metrics.base import ESTIMATOR_METHODS, Metric, Response
 from heldout.metrics.metric_function import MetricFunction
 from heldout.metrics.named import metric_named
-
-_METHODS = {
-    Response.LABELS: "predict",
-    Response.VALUES: "predict",
-    Response.PROBABILITIES: "predict_proba",
-    Response.DECISION: "decision_function",
-}
 
 
 def scorer(metric: Any, *, classes: Any = None) -> Any:
@@ -50,7 +43,8 @@ def scorer(metric: Any, *, classes: Any = None) -> Any:
     from sklearn.metrics import make_scorer
 
     measured = metric_named(metric)
-    methods = tuple(dict.fromkeys(_METHODS[response] for response in measured.responses if response in _METHODS))
+    known = [response for response in measured.responses if response in ESTIMATOR_METHODS]
+    methods = tuple(dict.fromkeys(ESTIMATOR_METHODS[response] for response in known))
     if not methods:
         raise InputError(
             f"metric '{measured.name}' is of survival models, which scikit-learn's scorers do not know; use it in "
