@@ -1,4 +1,4 @@
-"""A metric of which scores are known and nothing else: a scorer that cannot be opened, or a matrix of scores."""
+"""A metric that is declared and cannot score: a scorer that cannot be opened, a matrix of scores, a stand-in."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
-from heldout.metrics.base import Needs, Response, Statistic
+from heldout.metrics.base import Metric, Needs, Response, Statistic
 from heldout.task import TaskKind, Truth
 
 
@@ -25,6 +25,20 @@ class OpaqueMetric:
     needs: Needs = Needs.ROW
     undefined_without: Needs = Needs.ROW
     row_wise: bool = False
+
+    @staticmethod
+    def in_place_of(metric: Metric, name: str, responses: tuple[Response, ...]) -> OpaqueMetric:
+        """What stands for a metric where predictions are read, and reads others than it."""
+        return OpaqueMetric(
+            name,
+            metric.greater_is_better,
+            responses,
+            metric.tasks,
+            metric.range,
+            metric.needs,
+            metric.undefined_without,
+            metric.row_wise,
+        )
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
         raise InputError(f"the scorer '{self.name}' cannot be opened, so it cannot score resampled rows.")

@@ -2,7 +2,7 @@
 
 A rule that tunes a threshold reads scores although its metric reads labels; a rule that averages predictions reads
 probabilities or values, as labels and decisions of different models have no average. Reading, and the race between
-configurations, ask a metric what it reads: ``AsRead`` stands there for the rule's metric and answers for the rule.
+configurations, ask a metric what it reads: an ``OpaqueMetric`` stands there and answers for the rule.
 """
 
 from __future__ import annotations
@@ -18,58 +18,14 @@ from heldout.columns import array_of, missing
 from heldout.errors import InputError
 from heldout.estimates.evidence.responses import cut
 from heldout.kernels.reference import Floats
-from heldout.metrics.base import Metric, Needs, Response, Statistic
+from heldout.metrics.base import Metric, Response
+from heldout.metrics.opaque import OpaqueMetric
 from heldout.predictions import HeldOutPredictions
 from heldout.selection import Rule
 from heldout.selection.base import WeightRule
 from heldout.selection.ensembles import Averages
 from heldout.selection.threshold import Cuts, Threshold, cuts_of
 from heldout.task import TaskKind, Truth
-
-
-@dataclass(frozen=True)
-class AsRead:
-    """A metric as a rule reads predictions for it.
-
-    Attributes
-    ----------
-    metric : Metric
-    name : str
-        For sentences.
-    responses : tuple of Response
-        What the rule reads.
-    """
-
-    metric: Metric
-    name: str
-    responses: tuple[Response, ...]
-
-    @property
-    def greater_is_better(self) -> bool:
-        return self.metric.greater_is_better
-
-    @property
-    def tasks(self) -> frozenset[TaskKind]:
-        return self.metric.tasks
-
-    @property
-    def range(self) -> tuple[float, float]:
-        return self.metric.range
-
-    @property
-    def needs(self) -> Needs:
-        return self.metric.needs
-
-    @property
-    def undefined_without(self) -> Needs:
-        return self.metric.undefined_without
-
-    @property
-    def row_wise(self) -> bool:
-        return self.metric.row_wise
-
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
-        raise NotImplementedError("it stands for a metric where predictions are read, and scores nothing")
 
 
 def read_as(rule: Rule, metric: Metric, truth: Truth) -> Metric:
@@ -91,13 +47,14 @@ def read_as(rule: Rule, metric: Metric, truth: Truth) -> Metric:
                 f"selection='{rule.name}' is for binary tasks, and there are {truth.n_classes} classes; several "
                 "classes take the greatest score."
             )
-        return AsRead(metric, f"{metric.name} at a tuned threshold", (Response.DECISION, Response.PROBABILITIES))
+        read = (Response.DECISION, Response.PROBABILITIES)
+        return OpaqueMetric.in_place_of(metric, f"{metric.name} at a tuned threshold", read)
     if not isinstance(rule, WeightRule):
         return metric
     if Response.VALUES in metric.responses and not truth.kind.is_classification:
         return metric
     if {Response.PROBABILITIES, Response.LABELS} & set(metric.responses) and truth.kind.is_classification:
-        return AsRead(metric, f"{metric.name} of an ensemble", (Response.PROBABILITIES,))
+        return OpaqueMetric.in_place_of(metric, f"{metric.name} of an ensemble", (Response.PROBABILITIES,))
     raise InputError(
         f"selection='{rule.name}' averages predictions, and {metric.name} reads {' or '.join(metric.responses)}, "
         "which of different models are on no common scale; use a metric of probabilities or of predicted values."
