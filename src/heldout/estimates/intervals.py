@@ -65,6 +65,16 @@ def percentile_interval(
     return Interval(least, order_statistic(values, 1 - tail), level, alternative)
 
 
+def bootstrap_interval(
+    scores: NDArray[np.float64], metric: Metric, confidence_level: float, alternative: Alternative
+) -> Interval | None:
+    """Percentiles of the bootstrapped scores that are not NaN; None where none is left."""
+    defined = scores[~np.isnan(scores)]
+    if not defined.size:
+        return None
+    return percentile_interval(defined, metric, confidence_level, alternative)
+
+
 @dataclass(frozen=True)
 class Calibration:
     """How far out-of-bag percentiles are drawn in towards the value to be an interval of the score.

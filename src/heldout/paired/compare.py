@@ -18,7 +18,7 @@ from heldout.estimates.base import Evidence, needs_one_configuration, over_confi
 from heldout.estimates.evidence.asking import ask
 from heldout.estimates.evidence.question import Aggregate
 from heldout.estimates.evidence.responses import ResponseName
-from heldout.estimates.intervals import percentile_interval
+from heldout.estimates.intervals import bootstrap_interval
 from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.types import Alternative, Interval
 from heldout.kernels.reference import Floats
@@ -235,10 +235,9 @@ class ConfigurationComparison:
         return p_values(self.scores)
 
     def _interval(self, defined: Floats) -> Interval:
-        settings = self.evidence.settings
-        if not defined.size:
-            return Interval(float("nan"), float("nan"), settings.confidence_level, settings.alternative)
-        return percentile_interval(defined, _DIFFERENCE, settings.confidence_level, settings.alternative)
+        level, alternative = self.evidence.settings.confidence_level, self.evidence.settings.alternative
+        nowhere = Interval(float("nan"), float("nan"), level, alternative)
+        return bootstrap_interval(defined, _DIFFERENCE, level, alternative) or nowhere
 
     def _column(self, configuration: str | int) -> int:
         """The candidate column of a configuration as the user names it."""

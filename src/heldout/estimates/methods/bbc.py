@@ -19,7 +19,7 @@ from heldout.estimates.bootstraps.rows import (
     undrawable_rows,
     unstratifiable,
 )
-from heldout.estimates.intervals import Calibration, calibrated_interval, calibration_of, percentile_interval
+from heldout.estimates.intervals import Calibration, bootstrap_interval, calibrated_interval, calibration_of
 from heldout.estimates.types import Estimate, Interval
 from heldout.metrics.base import Metric, needed_codes
 from heldout.selection.base import SelectionFailedError
@@ -121,10 +121,8 @@ class BBC:
         self, evidence: Evidence, defined: NDArray[np.float64], value: float, calibration: Calibration | None
     ) -> Interval | None:
         level, alternative = evidence.settings.confidence_level, evidence.settings.alternative
-        if not defined.size:
-            return None
         if calibration is None:
-            return percentile_interval(defined, evidence.metric, level, alternative)
+            return bootstrap_interval(defined, evidence.metric, level, alternative)
         if not np.isfinite(value):
             return None  # nothing to draw in towards; the value is flagged
         return calibrated_interval(

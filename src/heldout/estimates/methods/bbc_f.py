@@ -30,7 +30,7 @@ from heldout.estimates.bootstraps.folds import (
     winners_mean,
 )
 from heldout.estimates.bootstraps.rows import flags_of_draws
-from heldout.estimates.intervals import percentile_interval
+from heldout.estimates.intervals import bootstrap_interval
 from heldout.estimates.types import Estimate
 from heldout.kernels.draws import out_of_bag
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError
@@ -91,19 +91,13 @@ class BBCF:
             return no_value(evidence, self, str(error), flag=Flag.SELECTION_NOT_REPLAYABLE)
         scores = np.concatenate([block.scores for block in repeats])
         chosen = np.concatenate([block.chosen for block in repeats])
-        defined = scores[~np.isnan(scores)]
         settings = evidence.settings
-        interval = (
-            percentile_interval(defined, evidence.metric, settings.confidence_level, settings.alternative)
-            if defined.size
-            else None
-        )
         times = np.bincount(chosen[chosen != NONE_CHOSEN], minlength=len(evidence.candidates))
         redraws = sum(block.redraws for block in repeats)
         flags = self._flags(evidence) | flags_of_draws(
             evidence,
             total=len(scores),
-            undefined=len(scores) - len(defined),
+            undefined=int(np.isnan(scores).sum()),
             redraws=redraws,
             needs="a fold with a score",
         )
@@ -112,7 +106,7 @@ class BBCF:
             self,
             defined_mean(np.array([defined_mean(block.scores) for block in repeats])),
             uncorrected=winners_mean(evidence),
-            interval=interval,
+            interval=bootstrap_interval(scores, evidence.metric, settings.confidence_level, settings.alternative),
             distribution=scores,
             flags=flags,
             selection_frequency=over_configurations(evidence, times / len(chosen)),

@@ -31,7 +31,7 @@ from heldout.estimates.bootstraps.rows import (
     undrawable_rows,
     unstratifiable,
 )
-from heldout.estimates.intervals import percentile_interval
+from heldout.estimates.intervals import bootstrap_interval
 from heldout.estimates.types import Estimate
 from heldout.kernels.draws import always
 from heldout.kernels.reference import Floats
@@ -108,18 +108,15 @@ class NaiveBootstrap:
         drawn = self._rows(evidence) if self.unit == "rows" else self._folds(evidence)
         defined = drawn.scores[~np.isnan(drawn.scores)]
         settings = evidence.settings
-        interval = (
-            percentile_interval(defined, evidence.metric, settings.confidence_level, settings.alternative)
-            if defined.size
-            else None
-        )
         uncorrected = evidence.uncorrected if self.unit == "rows" else winners_mean(evidence)
         return conclude(
             evidence,
             self,
             uncorrected,
             uncorrected=uncorrected,
-            interval=interval,
+            interval=bootstrap_interval(
+                drawn.scores, evidence.metric, settings.confidence_level, settings.alternative
+            ),
             standard_error=_spread(defined),
             distribution=drawn.scores,
             flags=self._flags(evidence, drawn, len(drawn.scores) - len(defined)),
