@@ -9,18 +9,11 @@ from typing import Any
 from heldout import wording
 from heldout.configurations import NotHashableError
 from heldout.estimates.types import Estimate
-from heldout.report.content import (
-    Entry,
-    Parameter,
-    ReportContent,
-    distribution_of,
-    headline_of,
-    method_sentences,
-    metric_row,
-)
+from heldout.report.content import Entry, Parameter, ReportContent
 from heldout.report.diagnostics import diagnose
 from heldout.report.entries import citations_of, folds_text, positive_text, reproduction_of, rows_text, settings_of
 from heldout.report.numbers import Scale, plain, scale_of
+from heldout.report.of_estimate import distribution_of, headline_of, method_sentences, metric_row
 from heldout.report.ranking import rank_configurations
 from heldout.result import Evaluation
 

@@ -16,19 +16,11 @@ from heldout.estimates.evidence.gather import gather
 from heldout.estimates.types import Estimate
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import ideal_of
-from heldout.report.content import (
-    Entry,
-    MethodRow,
-    ReportContent,
-    distribution_of,
-    headline_of,
-    is_ensemble,
-    method_row,
-    method_sentences,
-)
+from heldout.report.content import Entry, MethodRow, ReportContent
 from heldout.report.diagnostics import diagnose
 from heldout.report.entries import citations_of, folds_text, positive_text, reproduction_of, rows_text, settings_of
 from heldout.report.numbers import Scale, scale_of
+from heldout.report.of_estimate import distribution_of, headline_of, is_ensemble, method_row, method_sentences
 from heldout.report.ranking import MOST_SHOWN, Ranking, rank_configurations
 
 

@@ -17,9 +17,10 @@ from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.named import answer, method_of
 from heldout.references import REFERENCES
 from heldout.report import estimate_content, render_html, report_content
-from heldout.report.content import ReportContent, distribution_of
+from heldout.report.content import ReportContent
 from heldout.report.entries import _moment, rows_text
 from heldout.report.numbers import scale_of
+from heldout.report.of_estimate import distribution_of
 from heldout.result import Evaluation
 from heldout.task import truth_of
 

@@ -1,0 +1,209 @@
+"""From an estimate to what a report shows of it: headline, histogram, rows of tables, and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout import wording
+from heldout.estimates.comparison import SEEN_IN_THE_ROW
+from heldout.estimates.types import Estimate, was_named
+from heldout.report.content import Distribution, Headline, MethodRow, MetricRow
+from heldout.report.numbers import Scale
+from heldout.wording import Flag
+
+HISTOGRAM_BINS = 40
+
+
+def headline_of(
+    estimate: Estimate | None,
+    scale: Scale,
+    *,
+    uncorrected: float | None,
+    winner: str,
+    candidates: int,
+    rows: int,
+    folds: str,
+) -> Headline:
+    """The headline of an estimate, or of the uncorrected score alone where there is none."""
+    if estimate is None or not np.isfinite(estimate.value):
+        known = scale.shown(uncorrected)
+        return Headline(
+            metric=scale, method="", value=None, low=None, high=None, interval_label="", uncorrected=known,
+            optimism=None, is_corrected=False, winner=winner, quote="",
+            sentence=wording.no_estimate_sentence(scale.title),
+        )  # fmt: skip
+    low, high = scale.ends(estimate.interval)
+    is_named = was_named(estimate)
+    is_corrected = estimate.method != "cv" and Flag.UNCORRECTED not in estimate.flags and not is_named
+    value, before = scale.shown(estimate.value), scale.shown(estimate.uncorrected)
+    headline = Headline(
+        metric=scale,
+        method=estimate.method,
+        value=value,
+        low=low,
+        high=high,
+        interval_label="" if estimate.interval is None else interval_label(estimate),
+        uncorrected=before,
+        optimism=_finite(estimate.optimism),
+        is_corrected=is_corrected,
+        winner=winner,
+        sentence="",
+        quote="",
+        is_named=is_named,
+    )
+    return replace(
+        headline,
+        sentence=_lead(headline, estimate, candidates),
+        quote=_quote(headline, estimate, candidates, rows, folds),
+    )
+
+
+def _lead(headline: Headline, estimate: Estimate, candidates: int) -> str:
+    scale, value, before = headline.metric, headline.value, headline.uncorrected
+    if headline.is_named and value is not None:
+        return wording.named_sentence(wording.in_sentence(scale.title), value, scale.decimals)
+    if not headline.is_corrected or before is None or value is None:
+        return _how(estimate)
+    return wording.optimism_sentence(
+        wording.in_sentence(scale.title),
+        before,
+        value,
+        estimate.optimism,
+        candidates,
+        decimals=scale.decimals,
+        method=estimate.method,
+        selection=str(estimate.provenance.get("selection", "best")),
+        finalists=_finalists(estimate),
+    )
+
+
+def _finalists(estimate: Estimate) -> int:
+    return int(estimate.provenance.get("n_finalists", 1))
+
+
+def _how(estimate: Estimate) -> str:
+    """How the method arrives at its number."""
+    return wording.method_sentence(
+        estimate.method, _bootstraps(estimate), finalists=_finalists(estimate), named=was_named(estimate)
+    )
+
+
+def is_ensemble(estimate: Estimate) -> bool:
+    """Whether it is of weights over configurations rather than of one."""
+    return sum(weight != 0 for weight in estimate.provenance.get("weights") or ()) > 1
+
+
+def _quote(headline: Headline, estimate: Estimate, candidates: int, rows: int, folds: str) -> str:
+    interval = f" ({headline.interval_label} {headline.interval_text})" if headline.interval_text else ""
+    return wording.quotable_sentence(
+        headline.metric.title,
+        wording.number_text(headline.value, headline.metric.decimals),
+        interval,
+        headline.method,
+        candidates,
+        folds,
+        rows,
+        headline.winner,
+        ensemble=is_ensemble(estimate),
+        is_corrected=headline.is_corrected,
+        finalists=_finalists(estimate),
+        named=headline.is_named,
+    )
+
+
+def interval_label(estimate: Estimate) -> str:
+    """Level and sides of an estimate's interval."""
+    assert estimate.interval is not None, "asked only where there is an interval"
+    return wording.interval_label(estimate.interval.confidence_level, estimate.interval.alternative)
+
+
+def distribution_of(estimate: Estimate | None, scale: Scale) -> Distribution | None:
+    """The histogram of an estimate's bootstrapped scores; None where there are none."""
+    if estimate is None or estimate.distribution is None or not np.isfinite(estimate.value):
+        return None
+    scores = scale.sign * estimate.distribution[np.isfinite(estimate.distribution)]
+    if not scores.size:
+        return None
+    counts, edges = np.histogram(scores, bins=_bins(scores))
+    low, high = scale.ends(estimate.interval)
+    value = scale.shown(estimate.value)
+    assert value is not None
+    return Distribution(
+        metric=scale,
+        edges=tuple(edges.tolist()),
+        counts=tuple(counts.tolist()),
+        value=value,
+        low=low,
+        high=high,
+        uncorrected=scale.shown(estimate.uncorrected),
+        bootstraps=len(estimate.distribution),
+    )
+
+
+def _bins(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Equal bins over the scores, of at least the least number that floating point can tell apart."""
+    low, high = float(scores.min()), float(scores.max())
+    if high - low <= 1e-9 * max(abs(low), abs(high), 1e-300):
+        half = max(abs(low), 1.0) * 1e-3
+        low, high = low - half, high + half
+    return np.linspace(low, high, HISTOGRAM_BINS + 1)
+
+
+def metric_row(name: str, estimate: Estimate, scale: Scale, *, chose: bool) -> MetricRow:
+    """One metric's line in the table of several."""
+    low, high = scale.ends(estimate.interval)
+    return MetricRow(
+        name=name,
+        metric=scale,
+        value=scale.shown(estimate.value),
+        low=low,
+        high=high,
+        uncorrected=scale.shown(estimate.uncorrected),
+        optimism=_finite(estimate.optimism),
+        chose=chose,
+    )
+
+
+def method_row(name: str, estimate: Estimate, scale: Scale, *, main: bool, same_winner: bool) -> MethodRow:
+    """One method's line in the table of several."""
+    low, high = scale.ends(estimate.interval)
+    return MethodRow(
+        name=name,
+        title=wording.method_title(name),
+        is_main=main,
+        value=scale.shown(estimate.value),
+        low=low,
+        high=high,
+        uncorrected=scale.shown(estimate.uncorrected),
+        optimism=_finite(estimate.optimism),
+        winner="" if same_winner else estimate.selected_name,
+        notes=tuple(text for flag, text in estimate.flags.items() if flag not in SEEN_IN_THE_ROW),
+        how=method_sentences(estimate),
+    )
+
+
+def _bootstraps(estimate: Estimate) -> int | None:
+    return None if estimate.distribution is None else len(estimate.distribution)
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def method_sentences(estimate: Estimate | None) -> tuple[str, ...]:
+    """How the number was computed, and what it estimates."""
+    if estimate is None:
+        return ()
+    provenance: Mapping[str, Any] = estimate.provenance
+    how = _how(estimate)
+    shrinkage = provenance.get("shrinkage") if estimate.method == "bbc" else None
+    drawn_in = "" if shrinkage is None else wording.CALIBRATED_INTERVAL.format(shrinkage=shrinkage)
+    quantity = provenance.get("quantity")
+    rows = provenance.get("training_rows")
+    what = wording.quantity_sentence(str(quantity), rows) if quantity else ""
+    return tuple(sentence for sentence in (how, drawn_in, what) if sentence)
