@@ -357,6 +357,13 @@ def defined_mean(values: NDArray[np.float64]) -> float:
         return float(present.mean()) if present.size else float("nan")
 
 
+def flags_of_choice(evidence: Evidence) -> dict[Flag, str]:
+    """What to know where nothing was chosen, neither among configurations nor a threshold."""
+    if len(evidence.names) > 1 or evidence.was_selected:
+        return {}
+    return {Flag.SINGLE_CONFIGURATION: Flag.SINGLE_CONFIGURATION.filled()}
+
+
 def needs_predictions(evidence: Evidence) -> str | None:
     """Half a sentence where there are fold scores only; None where there is a matrix of predictions."""
     if evidence.matrix is not None:

@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 
 from heldout import wording
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence, Matrix, conclude, needs_predictions, no_value, over_configurations
+from heldout.estimates.base import (
+    Evidence,
+    Matrix,
+    conclude,
+    flags_of_choice,
+    needs_predictions,
+    no_value,
+    over_configurations,
+)
 from heldout.estimates.bootstraps.rows import (
     Block,
     bootstrap,
@@ -149,9 +157,7 @@ class BBC:
         )
 
     def _flags(self, evidence: Evidence, blocks: list[Block], undefined: int, total: int) -> dict[Flag, str]:
-        flags: dict[Flag, str] = {}
-        if len(evidence.names) == 1 and not evidence.was_selected:
-            flags[Flag.SINGLE_CONFIGURATION] = Flag.SINGLE_CONFIGURATION.filled()
+        flags = flags_of_choice(evidence)
         if self.stratify:
             flags[Flag.STRATIFIED] = Flag.STRATIFIED.filled()
         flags |= flags_of_draws(

@@ -13,6 +13,7 @@ from heldout.estimates.base import (
     Evidence,
     conclude,
     defined_mean,
+    flags_of_choice,
     needs_columns,
     needs_folds,
     no_value,
@@ -142,9 +143,9 @@ class BBCF:
 
     def _flags(self, evidence: Evidence) -> dict[Flag, str]:
         flags = flags_of_folds(evidence)
-        if len(evidence.names) == 1:
-            flags[Flag.SINGLE_CONFIGURATION] = Flag.SINGLE_CONFIGURATION.filled()
-            return flags
+        nothing_chosen = flags_of_choice(evidence)
+        if nothing_chosen:
+            return flags | nothing_chosen
         several = len(splits_of_repeats(evidence)) > 1
         pooled = evidence.provenance.get("aggregate") == "pooled"
         if several or pooled:

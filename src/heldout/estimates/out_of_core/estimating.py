@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from heldout import wording
 from heldout._seeding import RandomState, entropy_of, stream
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence, Settings, conclude
+from heldout.estimates.base import Evidence, Settings, conclude, flags_of_choice
 from heldout.estimates.bootstraps.rows import flags_of_draws
 from heldout.estimates.evidence.asking import check_jobs
 from heldout.estimates.evidence.provenance import TIES, settings_provenance
@@ -169,8 +169,7 @@ def _estimate(
     flags = flags_of_draws(
         evidence, total=settings.n_bootstraps, undefined=0, redraws=summed.redraws, needs=reading.metric.needs
     )
-    if len(source.names) == 1:
-        flags[Flag.SINGLE_CONFIGURATION] = Flag.SINGLE_CONFIGURATION.filled()
+    flags |= flags_of_choice(evidence)
     bound = float(outcome.bounds.mean())
     if bound > 0:
         flags[Flag.BINNED_SCORES] = Flag.BINNED_SCORES.filled(

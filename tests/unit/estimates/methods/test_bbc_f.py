@@ -195,3 +195,12 @@ def test_losses_beyond_floats_give_no_number_and_say_so():
     with pytest.warns(ho.HeldoutWarning, match="beyond what float64 holds"):
         found = of(np.full((5, 2), 1.5e308), greater_is_better=False)
     assert np.isnan(found.value) and ho.Flag.UNDEFINED in found.flags
+
+
+def test_a_threshold_tuned_for_one_configuration_was_chosen():
+    rng = np.random.default_rng(0)
+    y = (rng.random(200) < 0.3).astype(int)
+    scores = rng.random((200, 1)) * 0.5 + 0.4 * y[:, None]
+    asked = {"metric": "f1", "folds": np.arange(200) % 10, "method": "bbc_f", "n_bootstraps": 50, "random_state": 0}
+    assert ho.Flag.SINGLE_CONFIGURATION in ho.estimate(y, scores, **asked).flags
+    assert ho.Flag.SINGLE_CONFIGURATION not in ho.estimate(y, scores, selection="threshold", **asked).flags
