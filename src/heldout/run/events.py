@@ -5,11 +5,12 @@ Listeners are called in the coordinating process, after a result was recorded; t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from heldout.cells import CellResult
+from heldout.cells import CellKey, CellResult
+from heldout.dropping.base import Barrier
 
 
 @dataclass(frozen=True)
@@ -22,12 +23,18 @@ class SearchStarted:
         Fits that the search consists of.
     n_resumed : int
         Of these, already done in an earlier run.
+    names : sequence of str
+        Of the configurations.
+    refit_metric : str
+        The scorer that decides; what it gives is greater = better.
     """
 
     n_cells: int
     n_resumed: int
     n_configurations: int
     n_splits: int
+    names: Sequence[str] = ()
+    refit_metric: str = "score"
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +42,41 @@ class CellFinished:
     """One more cell is recorded."""
 
     result: CellResult
+
+
+@dataclass(frozen=True)
+class BarrierPassed:
+    """Configurations waited for each other, and some may have left.
+
+    Attributes
+    ----------
+    race : int
+        Which of the races that run side by side.
+    barrier : Barrier
+    n_alive : int
+        Configurations still in this race.
+    n_saved : int
+        Planned fits that nobody will do, in all races so far.
+    """
+
+    race: int
+    barrier: Barrier
+    n_alive: int
+    n_saved: int
+
+
+@dataclass(frozen=True)
+class WorkersLost:
+    """Workers died; what they were doing is done again.
+
+    Attributes
+    ----------
+    running : tuple of CellKey
+    reason : str
+    """
+
+    running: tuple[CellKey, ...]
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -51,5 +93,5 @@ class SearchFinished:
     seconds: float
 
 
-Event: TypeAlias = SearchStarted | CellFinished | StageStarted | SearchFinished
+Event: TypeAlias = SearchStarted | CellFinished | BarrierPassed | WorkersLost | StageStarted | SearchFinished
 Listener: TypeAlias = Callable[[Event], None]

@@ -1,0 +1,32 @@
+"""Rules of dropping: which configurations go on, from the held-out predictions so far."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from heldout.dropping.base import Barrier, Dropped, DropRule, Racing, Standing, Verdict
+from heldout.errors import InputError
+
+RULES: dict[str, type] = {}
+"""Rules by the name under which ``drop=`` and ``--drop`` know them."""
+
+__all__ = ["RULES", "Barrier", "DropRule", "Dropped", "Racing", "Standing", "Verdict", "drop_rule_of"]
+
+
+def drop_rule_of(drop: Any) -> DropRule | None:
+    """The rule that a name or a configured rule stands for; None where nobody is to be dropped.
+
+    Raises
+    ------
+    InputError
+    """
+    if drop is None or (isinstance(drop, str) and drop == "never"):
+        return None
+    if isinstance(drop, str) and drop in RULES:
+        rule: DropRule = RULES[drop]()
+        return rule
+    if isinstance(drop, Racing) and hasattr(drop, "judge"):
+        configured: DropRule = drop  # type: ignore[assignment]
+        return configured
+    names = ", ".join(("never", *RULES))
+    raise InputError(f"drop must be one of {names}, or a rule of ho.dropping, got {drop!r}.")

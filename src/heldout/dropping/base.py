@@ -1,0 +1,226 @@
+"""What a rule of dropping is: how the race stands at a barrier in, who goes on out.
+
+Configurations meet the splits of a search one after another. At the barrier after each split a rule looks at the
+held-out predictions so far and says who goes on. It is pure: it neither runs nor stores anything, and its verdict
+depends on the predictions alone, so that a search gives the same answer however it was run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import InputError
+from heldout.kernels.draws import Draws
+from heldout.kernels.reference import Floats
+from heldout.metrics.aggregate import AggregateScore
+from heldout.metrics.base import Metric
+from heldout.selection.replay import SelectionReplay
+from heldout.task import Truth
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """How the race stands at a barrier: a column for each configuration still in it (A of them).
+
+    Attributes
+    ----------
+    truth : Truth of n rows
+        The rows predicted so far.
+    replay : SelectionReplay
+        The search's rule on their pooled predictions.
+    fold_scores : ndarray of shape (splits so far, A)
+        Of the metric that decides, greater = better, in the order in which the splits were met; NaN where the
+        metric is undefined.
+    leader : int
+        The column that the rule chooses now.
+    draws : Draws
+        Bootstraps of the n rows, or of their groups; the same for any number of threads.
+    unit_of_row : ndarray of int, shape (n,)
+        The row, or its group.
+    n_started : int
+        Configurations that the race began with.
+    n_barriers : int
+        How often the race would be looked at, were nobody ever to leave.
+    n_folds : int
+        Splits of one repeat.
+    n_threads : int
+        Changes the time and nothing else.
+    """
+
+    truth: Truth
+    replay: SelectionReplay
+    fold_scores: Floats
+    leader: int
+    draws: Draws
+    unit_of_row: NDArray[np.intp]
+    n_started: int
+    n_barriers: int
+    n_folds: int
+    n_threads: int = 1
+
+    @property
+    def n_configurations(self) -> int:
+        """How many are still in the race."""
+        return self.fold_scores.shape[1]
+
+    @property
+    def n_splits(self) -> int:
+        """How many splits were met."""
+        return self.fold_scores.shape[0]
+
+    @property
+    def score(self) -> AggregateScore:
+        """The metric that decides, on the pooled predictions so far."""
+        return self.replay.scores[0]
+
+
+class Verdict(NamedTuple):
+    """Who goes on, and on what evidence; an element a column of the standing.
+
+    ``statistic`` is what the rule compared with its threshold, NaN where it compared nothing. ``folds_needed`` is
+    how many more folds it would take to tell a configuration from the leader, where the rule can say. ``stop`` ends
+    the race for everybody: the rule has seen enough.
+    """
+
+    keep: NDArray[np.bool_]
+    statistic: Floats
+    folds_needed: Floats | None = None
+    stop: bool = False
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """A configuration that left a race, when and why.
+
+    Attributes
+    ----------
+    configuration : int
+    after : int
+        How many splits it had met.
+    statistic : float
+        What the rule compared with its threshold; NaN where it left for another reason.
+    reason : str
+        As half a sentence.
+    """
+
+    configuration: int
+    after: int
+    statistic: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class Barrier:
+    """What happened at a barrier.
+
+    Attributes
+    ----------
+    after : int
+        How many splits everybody in the race had met.
+    n_rows : int
+        Rows predicted so far.
+    n_before : int
+        Configurations in the race when it came here.
+    leader : int
+        The configuration that the search's rule would have chosen then.
+    dropped : tuple of Dropped
+    risk : float
+        Share of bootstraps of the rows so far in which the search's rule chooses one of those who left here: an
+        estimate of the probability that the best was among them. 0 where nobody left, NaN where it cannot be told.
+    folds_needed : mapping of int to float
+        How many more folds it would take to tell a configuration that goes on from the leader, where the rule
+        says so.
+    stopped : bool
+        Whether the race ended here for everybody.
+    """
+
+    after: int
+    n_rows: int
+    n_before: int
+    leader: int
+    dropped: tuple[Dropped, ...] = ()
+    risk: float = 0.0
+    folds_needed: Mapping[int, float] = field(default_factory=dict)
+    stopped: bool = False
+
+
+class DropRule(Protocol):
+    """From a standing to a verdict: a frozen dataclass that derives from ``Racing``.
+
+    Attributes
+    ----------
+    name : str
+    statistic_name : str
+        What ``Verdict.statistic`` is, as half a sentence.
+    sources : tuple of str
+        Keys of ``heldout.references``.
+    """
+
+    name: ClassVar[str]
+    statistic_name: ClassVar[str]
+    sources: ClassVar[tuple[str, ...]]
+
+    @property
+    def min_predictions(self) -> int: ...
+    @property
+    def shuffle_folds(self) -> bool: ...
+    @property
+    def resolve_ties_after(self) -> int | None: ...
+
+    def unfit(self, metric: Metric, n_splits: int, grouped: bool, weighted: bool) -> str | None:
+        """Why the rule is not for such a search, as half a sentence; None where it is."""
+
+    def judge(self, standing: Standing) -> Verdict:
+        """Who goes on. The leader always does."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Racing:
+    """What all rules of dropping have in common.
+
+    Attributes
+    ----------
+    min_predictions : int
+        Nobody is dropped before so many rows were predicted (Tsamardinos et al. 2018, section 6.2.2).
+    shuffle_folds : bool
+        Whether the splits are met in a random order, within each repeat.
+    resolve_ties_after : int or None
+        When only two are left, after how many further barriers the one behind leaves whatever the rule says; None
+        lets both run to the end.
+    """
+
+    min_predictions: int = 50
+    shuffle_folds: bool = False
+    resolve_ties_after: int | None = None
+
+    def __post_init__(self) -> None:
+        check_count(self.min_predictions, "min_predictions")
+        if self.resolve_ties_after is not None:
+            check_count(self.resolve_ties_after, "resolve_ties_after")
+
+
+def check_count(value: object, name: str, least: int = 1) -> None:
+    """Refuse what is no whole number of at least ``least``.
+
+    Raises
+    ------
+    InputError
+    """
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+        raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}.")
+
+
+def check_share(value: object, name: str) -> None:
+    """Refuse what is no number between 0 and 1.
+
+    Raises
+    ------
+    InputError
+    """
+    if not isinstance(value, float | np.floating) or not 0 < value < 1:
+        raise InputError(f"{name} must be a number between 0 and 1, got {value!r}.")

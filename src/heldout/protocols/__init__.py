@@ -1,0 +1,1 @@
+"""Protocols: procedures that need fits of their own, beyond those of one search."""

@@ -1,0 +1,68 @@
+"""What does cells: anywhere, in any order, and honest about what it lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from heldout.cells import CellKey, CellResult
+from heldout.configurations import Configurations
+from heldout.fitting import CellContext
+from heldout.folds import Folds
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """What cells are made of, the same for all cells of a run.
+
+    Attributes
+    ----------
+    context : CellContext
+    configurations : Configurations
+    folds : Folds
+        With every split that a cell may name.
+    """
+
+    context: CellContext
+    configurations: Configurations
+    folds: Folds
+
+
+class WorkersLostError(RuntimeError):
+    """Workers died; what they had finished before has been handed out.
+
+    Attributes
+    ----------
+    running : tuple of CellKey
+        What they were doing, or may have been doing: the cells to suspect. Empty where nobody can say.
+    reason : str
+        How they died, as half a sentence ("its worker was killed by signal 9").
+    """
+
+    def __init__(self, running: Sequence[CellKey], reason: str) -> None:
+        super().__init__(reason)
+        self.running = tuple(running)
+        self.reason = reason
+
+
+class Executor(Protocol):
+    """Fits cells somewhere.
+
+    An executor is a context manager for the time of a run: it may start workers and send them the work once.
+    """
+
+    def run(self, work: Work, cells: Sequence[CellKey]) -> Iterator[CellResult]:
+        """The results of the cells as they come, in any order.
+
+        A single cell is done in a worker of its own where there are workers.
+
+        Raises
+        ------
+        WorkersLostError
+            When workers died. What was not handed out until then was not done.
+        """
+
+    def __enter__(self) -> Executor: ...
+
+    def __exit__(self, *error: object) -> None: ...
