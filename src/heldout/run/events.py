@@ -27,6 +27,10 @@ class SearchStarted:
         Of the configurations.
     refit_metric : str
         The scorer that decides; what it gives is greater = better.
+    n_races : int
+        How many races are run side by side; one of a search.
+    may_drop : bool
+        Whether configurations may leave, so that the plan is the most that will be done.
     """
 
     n_cells: int
@@ -35,6 +39,8 @@ class SearchStarted:
     n_splits: int
     names: Sequence[str] = ()
     refit_metric: str = "score"
+    n_races: int = 1
+    may_drop: bool = False
 
 
 @dataclass(frozen=True, eq=False)
