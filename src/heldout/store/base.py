@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from heldout.cells import CellKey, CellResult
+
+if TYPE_CHECKING:
+    from heldout.dropping.base import Barrier
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,32 @@ class Run(Protocol):
 
     def commit(self) -> None:
         """Acknowledge everything that was recorded."""
+
+    def note_plan(
+        self,
+        n_configurations: int,
+        n_splits: int,
+        n_cells: int,
+        metric: str,
+        races: Sequence[Sequence[tuple[int, int]]] = (),
+    ) -> None:
+        """Say what the run is going to do, for those who inspect it; forgets the barriers noted before.
+
+        Parameters
+        ----------
+        n_configurations, n_splits, n_cells : int
+            As in the plan, were nobody ever to leave.
+        metric : str
+            The scorer that decides; greater = better.
+        races : sequence of sequences of (repeat, fold)
+            The splits of each race as they are met, by which it can be said what a dropped configuration is spared.
+        """
+
+    def note_barrier(self, race: int, barrier: Barrier) -> None:
+        """Say what happened at a barrier, for those who inspect the run; kept by the next ``commit``.
+
+        Nothing of it is read by a resumed run, which decides again from its cells, by whatever rule it has then.
+        """
 
     def __enter__(self) -> Self: ...
 

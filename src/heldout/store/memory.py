@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from heldout.cells import CellKey, CellResult
 from heldout.store.base import RunIdentity
+
+if TYPE_CHECKING:
+    from heldout.dropping.base import Barrier
 
 
 class MemoryRun:
@@ -29,6 +32,19 @@ class MemoryRun:
 
     def commit(self) -> None:
         """Nothing to do: a recorded result is as safe as it will be."""
+
+    def note_plan(
+        self,
+        n_configurations: int,
+        n_splits: int,
+        n_cells: int,
+        metric: str,
+        races: Sequence[Sequence[tuple[int, int]]] = (),
+    ) -> None:
+        """Nothing to do: nobody else can look into this process."""
+
+    def note_barrier(self, race: int, barrier: Barrier) -> None:
+        """Nothing to do, as with the plan."""
 
     def __enter__(self) -> Self:
         return self

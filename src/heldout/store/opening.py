@@ -18,7 +18,7 @@ from datetime import datetime
 from pathlib import Path
 
 from heldout.errors import StoreError
-from heldout.store.schema import APPLICATION_ID, SCHEMA_VERSION, create_tables
+from heldout.store.schema import APPLICATION_ID, SCHEMA_VERSION, create_tables, upgrade_tables
 
 _HEADER = b"SQLite format 3\x00"
 _CLAIMS = 4
@@ -111,6 +111,8 @@ def _check_program(connection: sqlite3.Connection, path: Path) -> None:
         return
     if program != APPLICATION_ID:
         raise StoreError(f"{path} is an SQLite database of another program; use another file.")
+    if version < 1:
+        raise StoreError(damaged(path, f"it has schema {version}"))
     if version > SCHEMA_VERSION:
         raise StoreError(
             f"the run file {path} has schema {version}, written by a newer heldout; this one reads schema "
@@ -125,7 +127,8 @@ def has_tables(connection: sqlite3.Connection) -> bool:
 def claim(connection: sqlite3.Connection, path: Path) -> None:
     """Become the one writer of the file, and leave the transaction open that holds its lock.
 
-    Makes the tables where there are none, and checks those that are there.
+    Makes the tables where there are none, checks those that are there, and brings an older file's to the present
+    schema; all of it in the transaction that is left open.
 
     Raises
     ------
@@ -157,6 +160,7 @@ def claim(connection: sqlite3.Connection, path: Path) -> None:
     verdict = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
     if verdict != "ok":
         raise StoreError(damaged(path, " ".join(verdict.split())))
+    upgrade_tables(connection)
 
 
 def owner(connection: sqlite3.Connection) -> str | None:
@@ -189,8 +193,9 @@ def clear_owner(connection: sqlite3.Connection) -> None:
     connection.execute("UPDATE run SET owner_host = NULL, owner_pid = NULL, owner_since = NULL")
 
 
-def now() -> str:
-    return datetime.now().astimezone().isoformat(timespec="seconds")
+def now(unit: str = "seconds") -> str:
+    """The time of day with its zone, to the second or to another unit of ``datetime.isoformat``."""
+    return datetime.now().astimezone().isoformat(timespec=unit)
 
 
 def _pragma(connection: sqlite3.Connection, name: str) -> int:

@@ -20,20 +20,23 @@ from heldout.cells import CellKey, CellResult, CellState
 from heldout.errors import StoreError
 from heldout.metrics.base import Response
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 APPLICATION_ID = 0x68656C64
 """'held' in ASCII: what tells our files from other programs' SQLite files."""
 
 TABLES = (
     # versions: a JSON list, one mapping for each change that was accepted; the last is the present one.
     # owner_*: who writes the file now, or died writing it; NULL once closed.
+    # opened, cells_then: when a process last took the run up, and how many cells were acknowledged by then;
+    # acknowledged: when a cell last was. These three are for people and decide nothing.
     """CREATE TABLE run (
         number INTEGER PRIMARY KEY,
         rows TEXT NOT NULL, folds TEXT NOT NULL, configurations TEXT NOT NULL, settings TEXT NOT NULL,
         entropy TEXT NOT NULL,
         versions TEXT NOT NULL,
         created TEXT NOT NULL,
-        owner_host TEXT, owner_pid INTEGER, owner_since TEXT
+        owner_host TEXT, owner_pid INTEGER, owner_since TEXT,
+        opened TEXT, cells_then INTEGER, acknowledged TEXT
     )""",
     # id: sha256 of the configuration; position: where it stood in the search that wrote last, no part of identity.
     """CREATE TABLE configuration (
@@ -57,21 +60,53 @@ TABLES = (
         response TEXT NOT NULL, dtype TEXT NOT NULL, shape TEXT NOT NULL, blob BLOB NOT NULL,
         PRIMARY KEY (cell, response)
     )""",
-    # Which configurations were dropped at which fold barrier, and on what evidence.
+)
+
+TABLES_FOR_PEOPLE = (
+    # What the run is going to do. races: a JSON list, the [repeat, fold] of the splits of each race.
+    """CREATE TABLE plan (
+        run INTEGER PRIMARY KEY REFERENCES run ON DELETE CASCADE,
+        n_configurations INTEGER NOT NULL, n_splits INTEGER NOT NULL, n_cells INTEGER NOT NULL,
+        metric TEXT NOT NULL, races TEXT NOT NULL
+    )""",
+    # after: how many splits of its race everybody had met. leader: a configuration's position. risk: NULL for NaN.
+    """CREATE TABLE barrier (
+        run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+        race INTEGER NOT NULL, after INTEGER NOT NULL,
+        n_rows INTEGER NOT NULL, n_before INTEGER NOT NULL, leader INTEGER NOT NULL,
+        risk REAL, stopped INTEGER NOT NULL,
+        PRIMARY KEY (run, race, after)
+    )""",
+    # Which configurations left at which barrier, and on what evidence. statistic: as repr() writes a float64.
     """CREATE TABLE "drop" (
-        barrier INTEGER NOT NULL,
         configuration INTEGER NOT NULL REFERENCES configuration ON DELETE CASCADE,
-        statistic TEXT NOT NULL,
-        PRIMARY KEY (configuration, barrier)
+        race INTEGER NOT NULL, barrier INTEGER NOT NULL,
+        statistic TEXT NOT NULL, reason TEXT NOT NULL,
+        PRIMARY KEY (configuration, race)
     )""",
 )
+"""What a run plans and whom it dropped, for inspection: a resumed run decides again, from its cells alone."""
 
 
 def create_tables(connection: sqlite3.Connection) -> None:
     """Make an empty file a run file, inside the transaction that is open."""
-    for statement in TABLES:
+    for statement in (*TABLES, *TABLES_FOR_PEOPLE):
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def upgrade_tables(connection: sqlite3.Connection) -> None:
+    """Bring an older file to the present schema, inside the transaction that is open: all of it or nothing."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version >= SCHEMA_VERSION:
+        return
+    # Schema 1 had a table of drops, too narrow and never written to.
+    connection.execute('DROP TABLE "drop"')
+    for statement in TABLES_FOR_PEOPLE:
+        connection.execute(statement)
+    for column in ("opened TEXT", "cells_then INTEGER", "acknowledged TEXT"):
+        connection.execute(f"ALTER TABLE run ADD COLUMN {column}")
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 

@@ -12,12 +12,13 @@ from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from heldout.cells import CellKey, CellResult
 from heldout.errors import StoreError
 from heldout.store.base import RunIdentity
 from heldout.store.matching import StoredRun, already_there, changed_versions, differences, other_run
+from heldout.store.notes import PlanNote, write_acknowledged, write_barrier, write_opened, write_plan
 from heldout.store.opening import (
     claim,
     clear_owner,
@@ -30,6 +31,9 @@ from heldout.store.opening import (
 )
 from heldout.store.runs import add_versions, configuration_numbers, count_cells, new_run, stored_runs
 from heldout.store.schema import CellRow, PredictionRow, ResultRows, decoded, encoded
+
+if TYPE_CHECKING:
+    from heldout.dropping.base import Barrier
 
 _CHECKPOINT_BYTES = 8 * 2**20
 _BYTES_OF_A_COMMIT = 24 * 2**10  # pages of tables and indices that any commit writes to the log again
@@ -53,6 +57,8 @@ class SQLiteRun:
         self._number = number
         self._configurations = configurations  # their keys in the file, by position
         self._pending: dict[CellKey, ResultRows] = {}
+        self._plan: PlanNote | None = None  # these two: noted and not yet written
+        self._barriers: list[tuple[int, Barrier]] = []
         self._acknowledged = set(self._cells())
         self._bytes_in_log = 0
         self._closed = False
@@ -95,7 +101,7 @@ class SQLiteRun:
         StoreError
             When it cannot be written. What was acknowledged before is safe, and the run can be resumed.
         """
-        if not self._pending:
+        if not self._pending and not self._barriers and self._plan is None:
             return
         try:
             self._write()
@@ -104,6 +110,29 @@ class SQLiteRun:
                 f"{sentence(self.path, error)} Cells that are safe: {len(self._acknowledged)}; that must be done "
                 f"again: {len(self._pending)}."
             ) from error
+
+    def note_plan(
+        self,
+        n_configurations: int,
+        n_splits: int,
+        n_cells: int,
+        metric: str,
+        races: Sequence[Sequence[tuple[int, int]]] = (),
+    ) -> None:
+        """Write at once what the run is going to do, in place of what it meant to do before.
+
+        Raises
+        ------
+        StoreError
+            When it cannot be written.
+        """
+        met = tuple(tuple((int(repeat), int(fold)) for repeat, fold in race) for race in races)
+        self._plan, self._barriers = PlanNote(n_configurations, n_splits, n_cells, metric, met), []
+        self.commit()
+
+    def note_barrier(self, race: int, barrier: Barrier) -> None:
+        """Keep what happened at a barrier until the next ``commit``."""
+        self._barriers.append((race, barrier))
 
     def close(self) -> None:
         """Commit, give the file free and close it; a second time does nothing."""
@@ -133,13 +162,19 @@ class SQLiteRun:
         connection = self._connection
         try:
             self._begin()
+            if self._plan is not None:
+                write_plan(connection, self._number, self._plan)
+            for race, barrier in self._barriers:
+                write_barrier(connection, self._number, self._configurations, race, barrier)
             for key, rows in self._pending.items():
                 self._insert(self._configurations[key.configuration], rows)
+            if self._pending:
+                write_acknowledged(connection, self._number)
             connection.execute("COMMIT")
             self._bytes_in_log += _BYTES_OF_A_COMMIT
             # An interrupt before the next lines makes closing write these again, which changes nothing.
             self._acknowledged.update(self._pending)
-            self._pending = {}
+            self._plan, self._barriers, self._pending = None, [], {}
         finally:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
@@ -283,6 +318,7 @@ class SQLiteStore:
                 )
                 keys = configuration_numbers(connection, number, configurations)
                 set_owner(connection, number)
+                write_opened(connection, number, count_cells(connection, number))
                 connection.execute("COMMIT")
                 connection.execute("BEGIN IMMEDIATE")
                 return SQLiteRun(connection, path, number, identity.entropy, keys)

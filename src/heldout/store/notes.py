@@ -1,0 +1,90 @@
+"""What a run says of itself to those who inspect it: its plan, and what happened at its barriers.
+
+Nothing of this is read when a run is resumed; see ``store.inspecting`` for its one reader.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from heldout.store.opening import now
+
+if TYPE_CHECKING:
+    from heldout.dropping.base import Barrier
+
+
+@dataclass(frozen=True)
+class PlanNote:
+    """A row of ``plan``."""
+
+    n_configurations: int
+    n_splits: int
+    n_cells: int
+    metric: str
+    races: tuple[tuple[tuple[int, int], ...], ...]
+
+
+def write_plan(connection: sqlite3.Connection, run: int, note: PlanNote) -> None:
+    """Put a plan in the place of the one before, and forget what happened at its barriers."""
+    connection.execute("DELETE FROM barrier WHERE run = ?", (run,))
+    connection.execute(
+        'DELETE FROM "drop" WHERE configuration IN (SELECT number FROM configuration WHERE run = ?)', (run,)
+    )
+    connection.execute(
+        "INSERT OR REPLACE INTO plan (run, n_configurations, n_splits, n_cells, metric, races) "
+        "VALUES (?, ?, ?, ?, ?, ?)",
+        (run, note.n_configurations, note.n_splits, note.n_cells, note.metric, json.dumps(note.races)),
+    )
+
+
+def write_barrier(
+    connection: sqlite3.Connection, run: int, configurations: Sequence[int], race: int, barrier: Barrier
+) -> None:
+    """Write what happened at a barrier, and who left there; a barrier noted again replaces itself.
+
+    ``configurations`` are the keys in the file, by position.
+    """
+    connection.execute(
+        "INSERT OR REPLACE INTO barrier (run, race, after, n_rows, n_before, leader, risk, stopped) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            run,
+            race,
+            int(barrier.after),
+            int(barrier.n_rows),
+            int(barrier.n_before),
+            int(barrier.leader),
+            float(barrier.risk) if math.isfinite(barrier.risk) else None,
+            int(barrier.stopped),
+        ),
+    )
+    connection.executemany(
+        'INSERT OR REPLACE INTO "drop" (configuration, race, barrier, statistic, reason) VALUES (?, ?, ?, ?, ?)',
+        [
+            (
+                configurations[left.configuration],
+                race,
+                int(left.after),
+                repr(float(left.statistic)),
+                left.reason.encode("utf-8", "backslashreplace").decode(),
+            )
+            for left in barrier.dropped
+        ],
+    )
+
+
+def write_opened(connection: sqlite3.Connection, run: int, n_cells: int) -> None:
+    """A process has taken the run up."""
+    connection.execute(
+        "UPDATE run SET opened = ?, cells_then = ? WHERE number = ?", (now("milliseconds"), n_cells, run)
+    )
+
+
+def write_acknowledged(connection: sqlite3.Connection, run: int) -> None:
+    """Cells are being acknowledged."""
+    connection.execute("UPDATE run SET acknowledged = ? WHERE number = ?", (now("milliseconds"), run))
