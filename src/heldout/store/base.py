@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self, TypeAlias
 
 from heldout.cells import CellKey, CellResult
 
 if TYPE_CHECKING:
     from heldout.dropping.base import Barrier
+
+Place: TypeAlias = tuple[int, int]
+"""A split's (repeat, fold), by which cells name it."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +50,8 @@ class Run(Protocol):
     def acknowledged(self) -> frozenset[CellKey]:
         """Cells that need no work any more."""
 
-    def results(self) -> Iterator[CellResult]:
-        """What came of them."""
+    def results(self, repeats: Collection[int] | None = None) -> Iterator[CellResult]:
+        """What came of them; of some repeats only, where these are named."""
 
     def record(self, result: CellResult) -> None:
         """Keep a result; it is acknowledged by the next ``commit`` (or at once)."""
@@ -56,30 +59,27 @@ class Run(Protocol):
     def commit(self) -> None:
         """Acknowledge everything that was recorded."""
 
-    def note_plan(
-        self,
-        n_configurations: int,
-        n_splits: int,
-        n_cells: int,
-        metric: str,
-        races: Sequence[Sequence[tuple[int, int]]] = (),
-    ) -> None:
+    def note_plan(self, n_configurations: int, n_splits: int, n_cells: int, metric: str) -> None:
         """Say what the run is going to do, for those who inspect it; forgets the barriers noted before.
 
         Parameters
         ----------
         n_configurations, n_splits, n_cells : int
-            As in the plan, were nobody ever to leave.
+            ``n_cells`` is the fits, were nobody ever to leave.
         metric : str
             The scorer that decides; greater = better.
-        races : sequence of sequences of (repeat, fold)
-            The splits of each race as they are met, by which it can be said what a dropped configuration is spared.
         """
 
-    def note_barrier(self, race: int, barrier: Barrier) -> None:
+    def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:
         """Say what happened at a barrier, for those who inspect the run; kept by the next ``commit``.
 
         Nothing of it is read by a resumed run, which decides again from its cells, by whatever rule it has then.
+
+        Parameters
+        ----------
+        race : sequence of (repeat, fold)
+            The splits of the race in the order in which they are met; no other race has them.
+        barrier : Barrier
         """
 
     def __enter__(self) -> Self: ...

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from heldout.cells import CellKey, CellResult
-from heldout.store.base import RunIdentity
+from heldout.store.base import Place, RunIdentity
 
 if TYPE_CHECKING:
     from heldout.dropping.base import Barrier
@@ -24,8 +24,10 @@ class MemoryRun:
     def acknowledged(self) -> frozenset[CellKey]:
         return frozenset(self._results)
 
-    def results(self) -> Iterator[CellResult]:
-        return iter(self._results.values())
+    def results(self, repeats: Collection[int] | None = None) -> Iterator[CellResult]:
+        for result in self._results.values():
+            if repeats is None or result.key.repeat in repeats:
+                yield result
 
     def record(self, result: CellResult) -> None:
         self._results[result.key] = result
@@ -33,17 +35,10 @@ class MemoryRun:
     def commit(self) -> None:
         """Nothing to do: a recorded result is as safe as it will be."""
 
-    def note_plan(
-        self,
-        n_configurations: int,
-        n_splits: int,
-        n_cells: int,
-        metric: str,
-        races: Sequence[Sequence[tuple[int, int]]] = (),
-    ) -> None:
+    def note_plan(self, n_configurations: int, n_splits: int, n_cells: int, metric: str) -> None:
         """Nothing to do: nobody else can look into this process."""
 
-    def note_barrier(self, race: int, barrier: Barrier) -> None:
+    def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:
         """Nothing to do, as with the plan."""
 
     def __enter__(self) -> Self:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from heldout.store.base import Place
 from heldout.store.opening import now
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ class PlanNote:
     n_splits: int
     n_cells: int
     metric: str
-    races: tuple[tuple[tuple[int, int], ...], ...]
 
 
 def write_plan(connection: sqlite3.Connection, run: int, note: PlanNote) -> None:
@@ -36,29 +36,31 @@ def write_plan(connection: sqlite3.Connection, run: int, note: PlanNote) -> None
         'DELETE FROM "drop" WHERE configuration IN (SELECT number FROM configuration WHERE run = ?)', (run,)
     )
     connection.execute(
-        "INSERT OR REPLACE INTO plan (run, n_configurations, n_splits, n_cells, metric, races) "
-        "VALUES (?, ?, ?, ?, ?, ?)",
-        (run, note.n_configurations, note.n_splits, note.n_cells, note.metric, json.dumps(note.races)),
+        "INSERT OR REPLACE INTO plan (run, n_configurations, n_splits, n_cells, metric) VALUES (?, ?, ?, ?, ?)",
+        (run, note.n_configurations, note.n_splits, note.n_cells, note.metric),
     )
 
 
 def write_barrier(
-    connection: sqlite3.Connection, run: int, configurations: Sequence[int], race: int, barrier: Barrier
+    connection: sqlite3.Connection, run: int, configurations: Sequence[int], race: Sequence[Place], barrier: Barrier
 ) -> None:
     """Write what happened at a barrier, and who left there; a barrier noted again replaces itself.
 
     ``configurations`` are the keys in the file, by position.
     """
+    splits = [(int(repeat), int(fold)) for repeat, fold in race]
+    number = splits[0][0]
     connection.execute(
-        "INSERT OR REPLACE INTO barrier (run, race, after, n_rows, n_before, leader, risk, stopped) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO barrier (run, race, after, splits, n_rows, n_before, leader, risk, stopped) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             run,
-            race,
+            number,
             int(barrier.after),
+            json.dumps(splits),
             int(barrier.n_rows),
             int(barrier.n_before),
-            int(barrier.leader),
+            configurations[barrier.leader],
             float(barrier.risk) if math.isfinite(barrier.risk) else None,
             int(barrier.stopped),
         ),
@@ -68,7 +70,7 @@ def write_barrier(
         [
             (
                 configurations[left.configuration],
-                race,
+                number,
                 int(left.after),
                 repr(float(left.statistic)),
                 left.reason.encode("utf-8", "backslashreplace").decode(),

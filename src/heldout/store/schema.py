@@ -63,17 +63,19 @@ TABLES = (
 )
 
 TABLES_FOR_PEOPLE = (
-    # What the run is going to do. races: a JSON list, the [repeat, fold] of the splits of each race.
+    # What the run is going to do.
     """CREATE TABLE plan (
         run INTEGER PRIMARY KEY REFERENCES run ON DELETE CASCADE,
         n_configurations INTEGER NOT NULL, n_splits INTEGER NOT NULL, n_cells INTEGER NOT NULL,
-        metric TEXT NOT NULL, races TEXT NOT NULL
+        metric TEXT NOT NULL
     )""",
-    # after: how many splits of its race everybody had met. leader: a configuration's position. risk: NULL for NaN.
+    # race: the repeat of the race's first split, which no other race has; splits: JSON, [repeat, fold] of each as
+    # they are met. after: how many of these everybody had met. risk: NULL for NaN.
     """CREATE TABLE barrier (
         run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
-        race INTEGER NOT NULL, after INTEGER NOT NULL,
-        n_rows INTEGER NOT NULL, n_before INTEGER NOT NULL, leader INTEGER NOT NULL,
+        race INTEGER NOT NULL, after INTEGER NOT NULL, splits TEXT NOT NULL,
+        n_rows INTEGER NOT NULL, n_before INTEGER NOT NULL,
+        leader INTEGER NOT NULL REFERENCES configuration ON DELETE CASCADE,
         risk REAL, stopped INTEGER NOT NULL,
         PRIMARY KEY (run, race, after)
     )""",

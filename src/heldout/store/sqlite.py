@@ -7,7 +7,7 @@ process. Results are acknowledged in groups, because a commit costs a few millis
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 
 from heldout.cells import CellKey, CellResult
 from heldout.errors import StoreError
-from heldout.store.base import RunIdentity
+from heldout.store.base import Place, RunIdentity
 from heldout.store.matching import StoredRun, already_there, changed_versions, differences, other_run
 from heldout.store.notes import PlanNote, write_acknowledged, write_barrier, write_opened, write_plan
 from heldout.store.opening import (
@@ -58,8 +58,8 @@ class SQLiteRun:
         self._configurations = configurations  # their keys in the file, by position
         self._pending: dict[CellKey, ResultRows] = {}
         self._plan: PlanNote | None = None  # these two: noted and not yet written
-        self._barriers: list[tuple[int, Barrier]] = []
-        self._acknowledged = set(self._cells())
+        self._barriers: list[tuple[Sequence[Place], Barrier]] = []
+        self._acknowledged = self._numbers()
         self._bytes_in_log = 0
         self._closed = False
 
@@ -67,23 +67,26 @@ class SQLiteRun:
         """Cells that are safe on the disk."""
         return frozenset(self._acknowledged)
 
-    def results(self) -> Iterator[CellResult]:
+    def results(self, repeats: Collection[int] | None = None) -> Iterator[CellResult]:
         """The acknowledged results, in the order in which they were acknowledged.
+
+        Parameters
+        ----------
+        repeats : collection of int, optional
+            Only those of these repeats.
 
         Raises
         ------
         StoreError
             When the file is damaged.
         """
+        wanted = [
+            (number, key) for key, number in self._acknowledged.items() if repeats is None or key.repeat in repeats
+        ]
         with explained(self.path):
-            for key, (number, cell) in self._cells().items():
-                predictions = self._connection.execute(
-                    "SELECT response, dtype, shape, blob FROM prediction WHERE cell = ? ORDER BY rowid", (number,)
-                ).fetchall()
+            for number, key in sorted(wanted):
                 try:
-                    result = decoded(
-                        ResultRows(cell, list(map(PredictionRow._make, predictions))), key.configuration
-                    )
+                    result = decoded(self._rows(number), key.configuration)
                 except (ValueError, TypeError, KeyError) as error:
                     raise StoreError(damaged(self.path, error)) from error
                 yield result
@@ -111,14 +114,7 @@ class SQLiteRun:
                 f"again: {len(self._pending)}."
             ) from error
 
-    def note_plan(
-        self,
-        n_configurations: int,
-        n_splits: int,
-        n_cells: int,
-        metric: str,
-        races: Sequence[Sequence[tuple[int, int]]] = (),
-    ) -> None:
+    def note_plan(self, n_configurations: int, n_splits: int, n_cells: int, metric: str) -> None:
         """Write at once what the run is going to do, in place of what it meant to do before.
 
         Raises
@@ -126,11 +122,10 @@ class SQLiteRun:
         StoreError
             When it cannot be written.
         """
-        met = tuple(tuple((int(repeat), int(fold)) for repeat, fold in race) for race in races)
-        self._plan, self._barriers = PlanNote(n_configurations, n_splits, n_cells, metric, met), []
+        self._plan, self._barriers = PlanNote(n_configurations, n_splits, n_cells, metric), []
         self.commit()
 
-    def note_barrier(self, race: int, barrier: Barrier) -> None:
+    def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:
         """Keep what happened at a barrier until the next ``commit``."""
         self._barriers.append((race, barrier))
 
@@ -166,14 +161,16 @@ class SQLiteRun:
                 write_plan(connection, self._number, self._plan)
             for race, barrier in self._barriers:
                 write_barrier(connection, self._number, self._configurations, race, barrier)
-            for key, rows in self._pending.items():
-                self._insert(self._configurations[key.configuration], rows)
+            written = {
+                key: self._insert(self._configurations[key.configuration], rows)
+                for key, rows in self._pending.items()
+            }
             if self._pending:
                 write_acknowledged(connection, self._number)
             connection.execute("COMMIT")
             self._bytes_in_log += _BYTES_OF_A_COMMIT
             # An interrupt before the next lines makes closing write these again, which changes nothing.
-            self._acknowledged.update(self._pending)
+            self._acknowledged.update(written)
             self._plan, self._barriers, self._pending = None, [], {}
         finally:
             if connection.in_transaction:
@@ -186,7 +183,7 @@ class SQLiteRun:
         if not self._connection.in_transaction:
             self._connection.execute("BEGIN IMMEDIATE")
 
-    def _insert(self, configuration: int, rows: ResultRows) -> None:
+    def _insert(self, configuration: int, rows: ResultRows) -> int:
         connection = self._connection
         connection.execute(
             "DELETE FROM cell WHERE configuration = ? AND repeat = ? AND fold = ?",
@@ -202,6 +199,8 @@ class SQLiteRun:
             [(number, *stored) for stored in rows.predictions],
         )
         self._bytes_in_log += sum(len(stored.blob) for stored in rows.predictions)
+        assert number is not None  # it is None only before the first insertion
+        return number
 
     def _checkpoint(self) -> None:
         """Move the log into the file, from a second connection: the first keeps the lock meanwhile."""
@@ -212,20 +211,27 @@ class SQLiteRun:
         self._connection.execute("ROLLBACK")
         self._begin()
 
-    def _cells(self) -> dict[CellKey, tuple[int, CellRow]]:
-        """The cells of this run with their numbers in the file."""
+    def _numbers(self) -> dict[CellKey, int]:
+        """The cells of this run in the file, with their numbers there."""
         positions = {number: position for position, number in enumerate(self._configurations)}
         found = self._connection.execute(
-            "SELECT configuration, cell.number, repeat, fold, state, attempts, message, fit_seconds, "
-            "score_seconds, scores FROM cell JOIN configuration ON configuration.number = cell.configuration "
-            "WHERE run = ? ORDER BY cell.number",
+            "SELECT cell.configuration, repeat, fold, cell.number FROM cell "
+            "JOIN configuration ON configuration.number = cell.configuration WHERE run = ?",
             (self._number,),
         )
-        cells = {}
-        for configuration, number, *columns in found:
-            row = CellRow._make(columns)
-            cells[CellKey(positions[configuration], row.repeat, row.fold)] = (number, row)
-        return cells
+        return {CellKey(positions[key], repeat, fold): number for key, repeat, fold, number in found}
+
+    def _rows(self, number: int) -> ResultRows:
+        """A cell as it lies in the file."""
+        cell = self._connection.execute(
+            "SELECT repeat, fold, state, attempts, message, fit_seconds, score_seconds, scores FROM cell "
+            "WHERE number = ?",
+            (number,),
+        ).fetchone()
+        predictions = self._connection.execute(
+            "SELECT response, dtype, shape, blob FROM prediction WHERE cell = ? ORDER BY rowid", (number,)
+        )
+        return ResultRows(CellRow(*cell), [PredictionRow(*row) for row in predictions])
 
 
 @dataclass(frozen=True)
