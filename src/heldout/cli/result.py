@@ -70,7 +70,7 @@ def search_rows(evaluation: Evaluation, files: dict[str, str], n_resumed: int) -
     """Labels and what they say, of a finished search."""
     from heldout.adapters.tables import counted
     from heldout.report.numbers import scale_of
-    from heldout.run.progress import duration
+    from heldout.run.progress_words import duration
 
     estimate = evaluation.estimate
     rows = [("winner", evaluation.configurations[evaluation.winner].name)]

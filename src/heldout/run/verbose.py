@@ -1,34 +1,42 @@
-"""What ``verbose`` prints: the plan, and from 2 on every fit."""
+"""What ``verbose`` prints: the plan, who leaves and what was lost, and from 2 on every fit."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from heldout.run.events import BarrierPassed, CellFinished, Event, SearchStarted, WorkersLost
+from heldout.run.progress_words import barrier_line, lost_line
+from heldout.run.standings import Standings
 
-from heldout.run.events import CellFinished, Event, SearchStarted
 
-
-@dataclass(frozen=True)
 class Printed:
     """A listener that prints lines.
 
-    Attributes
+    Parameters
     ----------
     verbose : int
     """
 
-    verbose: int
+    def __init__(self, verbose: int) -> None:
+        self.verbose = verbose
+        self._standings = Standings()
 
     def __call__(self, event: Event) -> None:
-        if isinstance(event, SearchStarted):
-            resumed = f", {event.n_resumed} of them done before" if event.n_resumed else ""
-            print(
-                f"Fitting {event.n_splits} folds for each of {event.n_configurations} candidates, totalling "
-                f"{event.n_cells} fits{resumed}"
-            )
-        elif isinstance(event, CellFinished) and self.verbose > 1:
-            configuration, repeat, fold = event.result.key
-            scores = ", ".join(f"{name}={score:.3f}" for name, score in event.result.test_scores.items())
-            print(
-                f"candidate {configuration}, repeat {repeat}, fold {fold}: {scores or event.result.message} "
-                f"({event.result.fit_seconds:.1f} s)"
-            )
+        match event:
+            case SearchStarted():
+                resumed = f", {event.n_resumed} of them done before" if event.n_resumed else ""
+                print(
+                    f"Fitting {event.n_splits} folds for each of {event.n_configurations} candidates, totalling "
+                    f"{'at most ' if event.may_drop else ''}{event.n_cells} fits{resumed}"
+                )
+            case CellFinished(result) if self.verbose > 1:
+                configuration, repeat, fold = result.key
+                scores = ", ".join(f"{name}={score:.3f}" for name, score in result.test_scores.items())
+                print(
+                    f"candidate {configuration}, repeat {repeat}, fold {fold}: {scores or result.message} "
+                    f"({result.fit_seconds:.1f} s)"
+                )
+            case BarrierPassed():
+                if line := barrier_line(event, self._standings):
+                    print(line)
+            case WorkersLost():
+                print(lost_line(event))
+        self._standings.see(event)
