@@ -59,7 +59,16 @@ class Run(Protocol):
     def commit(self) -> None:
         """Acknowledge everything that was recorded."""
 
-    def note_plan(self, n_configurations: int, n_splits: int, n_cells: int, metric: str) -> None:
+    def note_plan(
+        self,
+        n_configurations: int,
+        n_splits: int,
+        n_cells: int,
+        metric: str,
+        *,
+        n_rows: int | None = None,
+        names: Sequence[str] = (),
+    ) -> None:
         """Say what the run is going to do, for those who inspect it; forgets the barriers noted before.
 
         Parameters
@@ -68,6 +77,10 @@ class Run(Protocol):
             ``n_cells`` is the fits, were nobody ever to leave.
         metric : str
             The scorer that decides; greater = better.
+        n_rows : int, optional
+            Of the data.
+        names : sequence of str
+            Of the configurations, for people; none where they have none.
         """
 
     def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:

@@ -35,7 +35,16 @@ class MemoryRun:
     def commit(self) -> None:
         """Nothing to do: a recorded result is as safe as it will be."""
 
-    def note_plan(self, n_configurations: int, n_splits: int, n_cells: int, metric: str) -> None:
+    def note_plan(
+        self,
+        n_configurations: int,
+        n_splits: int,
+        n_cells: int,
+        metric: str,
+        *,
+        n_rows: int | None = None,
+        names: Sequence[str] = (),
+    ) -> None:
         """Nothing to do: nobody else can look into this process."""
 
     def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:

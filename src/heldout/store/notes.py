@@ -27,27 +27,34 @@ class PlanNote:
     n_splits: int
     n_cells: int
     metric: str
+    n_rows: int | None = None
+    names: tuple[str, ...] = ()
 
 
-def write_plan(connection: sqlite3.Connection, run: int, note: PlanNote) -> None:
-    """Put a plan in the place of the one before, and forget what happened at its barriers."""
+def write_plan(connection: sqlite3.Connection, run: int, configurations: Sequence[int], note: PlanNote) -> None:
+    """Put a plan in the place of the one before, and forget what happened at its barriers.
+
+    ``configurations`` are the keys in the file, by position; here and below.
+    """
     connection.execute("DELETE FROM barrier WHERE run = ?", (run,))
     connection.execute(
         'DELETE FROM "drop" WHERE configuration IN (SELECT number FROM configuration WHERE run = ?)', (run,)
     )
     connection.execute(
-        "INSERT OR REPLACE INTO plan (run, n_configurations, n_splits, n_cells, metric) VALUES (?, ?, ?, ?, ?)",
-        (run, note.n_configurations, note.n_splits, note.n_cells, note.metric),
+        "INSERT OR REPLACE INTO plan (run, n_configurations, n_splits, n_cells, n_rows, metric) "
+        "VALUES (?, ?, ?, ?, ?, ?)",
+        (run, note.n_configurations, note.n_splits, note.n_cells, note.n_rows, note.metric),
+    )
+    connection.executemany(
+        "UPDATE configuration SET name = ? WHERE number = ?",
+        [(_text(name), number) for name, number in zip(note.names, configurations, strict=False)],
     )
 
 
 def write_barrier(
     connection: sqlite3.Connection, run: int, configurations: Sequence[int], race: Sequence[Place], barrier: Barrier
 ) -> None:
-    """Write what happened at a barrier, and who left there; a barrier noted again replaces itself.
-
-    ``configurations`` are the keys in the file, by position.
-    """
+    """Write what happened at a barrier, and who left there; a barrier noted again replaces itself."""
     splits = [(int(repeat), int(fold)) for repeat, fold in race]
     number = splits[0][0]
     connection.execute(
@@ -73,7 +80,7 @@ def write_barrier(
                 number,
                 int(left.after),
                 repr(float(left.statistic)),
-                left.reason.encode("utf-8", "backslashreplace").decode(),
+                _text(left.reason),
             )
             for left in barrier.dropped
         ],
@@ -90,3 +97,8 @@ def write_opened(connection: sqlite3.Connection, run: int, n_cells: int) -> None
 def write_acknowledged(connection: sqlite3.Connection, run: int) -> None:
     """Cells are being acknowledged."""
     connection.execute("UPDATE run SET acknowledged = ? WHERE number = ?", (now("milliseconds"), run))
+
+
+def _text(said: str) -> str:
+    """As SQLite can hold it: without lone surrogates."""
+    return said.encode("utf-8", "backslashreplace").decode()

@@ -38,11 +38,11 @@ TABLES = (
         owner_host TEXT, owner_pid INTEGER, owner_since TEXT,
         opened TEXT, cells_then INTEGER, acknowledged TEXT
     )""",
-    # id: sha256 of the configuration; position: where it stood in the search that wrote last, no part of identity.
+    # id: sha256 of the configuration; position, name: in the search that wrote last, no part of identity.
     """CREATE TABLE configuration (
         number INTEGER PRIMARY KEY,
         run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
-        id TEXT NOT NULL, position INTEGER NOT NULL, json TEXT NOT NULL,
+        id TEXT NOT NULL, position INTEGER NOT NULL, json TEXT NOT NULL, name TEXT,
         UNIQUE (run, id)
     )""",
     # scores: {"test": {scorer: score}, "train": {...}}, as repr() writes a float64.
@@ -67,7 +67,7 @@ TABLES_FOR_PEOPLE = (
     """CREATE TABLE plan (
         run INTEGER PRIMARY KEY REFERENCES run ON DELETE CASCADE,
         n_configurations INTEGER NOT NULL, n_splits INTEGER NOT NULL, n_cells INTEGER NOT NULL,
-        metric TEXT NOT NULL
+        n_rows INTEGER, metric TEXT NOT NULL
     )""",
     # race: the repeat of the race's first split, which no other race has; splits: JSON, [repeat, fold] of each as
     # they are met. after: how many of these everybody had met. risk: NULL for NaN.
@@ -90,6 +90,14 @@ TABLES_FOR_PEOPLE = (
 """What a run plans and whom it dropped, for inspection: a resumed run decides again, from its cells alone."""
 
 
+COLUMNS_SINCE_2 = (
+    ("run", "opened TEXT"),
+    ("run", "cells_then INTEGER"),
+    ("run", "acknowledged TEXT"),
+    ("configuration", "name TEXT"),
+)
+
+
 def create_tables(connection: sqlite3.Connection) -> None:
     """Make an empty file a run file, inside the transaction that is open."""
     for statement in (*TABLES, *TABLES_FOR_PEOPLE):
@@ -107,8 +115,8 @@ def upgrade_tables(connection: sqlite3.Connection) -> None:
     connection.execute('DROP TABLE "drop"')
     for statement in TABLES_FOR_PEOPLE:
         connection.execute(statement)
-    for column in ("opened TEXT", "cells_then INTEGER", "acknowledged TEXT"):
-        connection.execute(f"ALTER TABLE run ADD COLUMN {column}")
+    for table, column in COLUMNS_SINCE_2:
+        connection.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 

@@ -114,7 +114,16 @@ class SQLiteRun:
                 f"again: {len(self._pending)}."
             ) from error
 
-    def note_plan(self, n_configurations: int, n_splits: int, n_cells: int, metric: str) -> None:
+    def note_plan(
+        self,
+        n_configurations: int,
+        n_splits: int,
+        n_cells: int,
+        metric: str,
+        *,
+        n_rows: int | None = None,
+        names: Sequence[str] = (),
+    ) -> None:
         """Write at once what the run is going to do, in place of what it meant to do before.
 
         Raises
@@ -122,7 +131,7 @@ class SQLiteRun:
         StoreError
             When it cannot be written.
         """
-        self._plan, self._barriers = PlanNote(n_configurations, n_splits, n_cells, metric), []
+        self._plan, self._barriers = PlanNote(n_configurations, n_splits, n_cells, metric, n_rows, tuple(names)), []
         self.commit()
 
     def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:
@@ -140,6 +149,8 @@ class SQLiteRun:
                 self._begin()
                 clear_owner(self._connection)
                 self._connection.execute("COMMIT")
+                # Closing does it too, but not while somebody reads; the file alone shall hold everything.
+                self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
         finally:
             self._connection.close()
 
@@ -158,7 +169,7 @@ class SQLiteRun:
         try:
             self._begin()
             if self._plan is not None:
-                write_plan(connection, self._number, self._plan)
+                write_plan(connection, self._number, self._configurations, self._plan)
             for race, barrier in self._barriers:
                 write_barrier(connection, self._number, self._configurations, race, barrier)
             written = {
