@@ -241,4 +241,30 @@ REFERENCES: dict[str, Reference] = {
         "Statistics in Medicine 18, 2529-2545",
         "10.1002/(SICI)1097-0258(19990915/30)18:17/18<2529::AID-SIM274>3.0.CO;2-5",
     ),
+    "maron1994": Reference(
+        "Maron, O. and Moore, A. W.",
+        1994,
+        "Hoeffding races: accelerating model selection search for classification and function approximation",
+        "Advances in Neural Information Processing Systems 6, 59-66",
+    ),
+    "zheng2013": Reference(
+        "Zheng, A. X. and Bilenko, M.",
+        2013,
+        "Lazy paired hyper-parameter tuning",
+        "International Joint Conference on Artificial Intelligence, 1924-1931",
+    ),
+    "wilcoxon1945": Reference(
+        "Wilcoxon, F.",
+        1945,
+        "Individual comparisons by ranking methods",
+        "Biometrics Bulletin 1, 80-83",
+        "10.2307/3001968",
+    ),
+    "akiba2019": Reference(
+        "Akiba, T., Sano, S., Yanase, T., Ohta, T. and Koyama, M.",
+        2019,
+        "Optuna: a next-generation hyperparameter optimization framework",
+        "International Conference on Knowledge Discovery and Data Mining, 2623-2631",
+        "10.1145/3292500.3330701",
+    ),
 }

@@ -1,3 +1,4 @@
+from heldout.dropping import RULES as DROP_RULES
 from heldout.estimates import METHODS
 from heldout.metrics import ConcordanceUno, metric_named
 from heldout.metrics.base import sources_of
@@ -14,6 +15,7 @@ def test_every_source_is_known_and_every_reference_is_cited():
     cited = BY_THE_REPORT | set(ConfigurationComparison.sources)
     cited |= {key for make in METHODS.values() for key in make().sources}
     cited |= {key for metric in DECLARED for key in sources_of(metric)}
+    cited |= {key for make in DROP_RULES.values() for key in make.sources}
     cited |= {key for make in RULES.values() for key in getattr(make(), "sources", ())}
 
     assert cited == set(REFERENCES)

@@ -5,12 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 from heldout.dropping.base import Barrier, Dropped, DropRule, Racing, Standing, Verdict
+from heldout.dropping.bootstrap import Bootstrap
+from heldout.dropping.hoeffding_race import HoeffdingRace
+from heldout.dropping.paired import Paired
+from heldout.dropping.wilcoxon import Wilcoxon
 from heldout.errors import InputError
 
-RULES: dict[str, type] = {}
+RULES: dict[str, type] = {rule.name: rule for rule in (Bootstrap, HoeffdingRace, Paired, Wilcoxon)}
 """Rules by the name under which ``drop=`` and ``--drop`` know them."""
 
-__all__ = ["RULES", "Barrier", "DropRule", "Dropped", "Racing", "Standing", "Verdict", "drop_rule_of"]
+__all__ = [
+    "RULES",
+    "Barrier",
+    "Bootstrap",
+    "DropRule",
+    "Dropped",
+    "HoeffdingRace",
+    "Paired",
+    "Racing",
+    "Standing",
+    "Verdict",
+    "Wilcoxon",
+    "drop_rule_of",
+]
 
 
 def drop_rule_of(drop: Any) -> DropRule | None:

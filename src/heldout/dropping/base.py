@@ -93,6 +93,18 @@ class Verdict(NamedTuple):
     stop: bool = False
 
 
+def verdict(
+    standing: Standing, leaves: NDArray[np.bool_], statistic: Floats, folds_needed: Floats | None = None
+) -> Verdict:
+    """Of who is told to leave, everybody but the leader, of whom a rule says nothing."""
+    keep, told = ~leaves, statistic.copy()
+    keep[standing.leader], told[standing.leader] = True, np.nan
+    if folds_needed is not None:
+        folds_needed = folds_needed.copy()
+        folds_needed[standing.leader] = np.nan
+    return Verdict(keep, told, folds_needed)
+
+
 @dataclass(frozen=True)
 class Dropped:
     """A configuration that left a race, when and why.

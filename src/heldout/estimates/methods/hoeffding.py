@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -13,20 +12,8 @@ from heldout.estimates.base import Evidence, Matrix, conclude, needs_one_configu
 from heldout.estimates.intervals import as_written
 from heldout.estimates.types import Estimate, Interval
 from heldout.metrics.base import Metric
+from heldout.metrics.bounded_means import effective_size, half_width, no_bounded_mean
 from heldout.wording import Flag
-
-
-def half_width(n: float, delta: float, n_configurations: int, sides: int, width: float = 1.0) -> float:
-    """How far means of n losses within a range of ``width`` stray from their expectation, all C at once.
-
-    width · √(ln(sides · C / δ) / (2n)) holds with probability 1 - δ (Hoeffding 1963, theorem 2, and a union bound).
-
-    Examples
-    --------
-    >>> round(half_width(1000, 0.05, 100, sides=2), 6)
-    0.064397
-    """
-    return width * math.sqrt(math.log(sides * n_configurations / delta) / (2 * n))
 
 
 @dataclass(frozen=True)
@@ -83,12 +70,7 @@ class Hoeffding:
 
     def unfit_metric(self, metric: Metric) -> str | None:
         """Why it is not for this metric; None where it is."""
-        if not metric.row_wise:
-            return f"it bounds means of one loss a row, such as accuracy, and {metric.name} is none"
-        low, high = metric.range
-        if not np.isfinite([low, high]).all():
-            return f"it needs losses within a range, and {metric.name} ranges from {low:g} to {high:g}"
-        return None
+        return no_bounded_mean(metric)
 
     def estimate(self, evidence: Evidence) -> Estimate:
         """The winner's score on the development set, with its simultaneous interval."""
@@ -136,4 +118,4 @@ class Hoeffding:
 def effective_rows(matrix: Matrix) -> float:
     """n, or (Σw)²/Σw² of weighted rows."""
     weights = matrix.sample_weight
-    return float(matrix.truth.n_rows if weights is None else weights.sum() ** 2 / (weights @ weights))
+    return float(matrix.truth.n_rows) if weights is None else effective_size(weights)

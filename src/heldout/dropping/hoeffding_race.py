@@ -1,0 +1,77 @@
+"""The Hoeffding race: drop what cannot be the best even if every score is as far off as chance allows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.dropping.base import Racing, Standing, Verdict, check_share, verdict
+from heldout.metrics.aggregate import AggregateScore
+from heldout.metrics.base import Metric, oriented
+from heldout.metrics.bounded_means import effective_size, half_width, no_bounded_mean
+
+
+@dataclass(frozen=True, kw_only=True)
+class HoeffdingRace(Racing):
+    """Drop what is worse at its best than the leader at its worst (Maron & Moore 1994).
+
+    After n rows every mean loss is within h = w √(ln(2/δ')/(2n)) of its expectation, w being the width of the
+    metric's range and δ' = δ/(C · looks): all C configurations that started, at every barrier, with probability
+    1 - δ (Hoeffding 1963, and a union bound). A configuration leaves if it is more than 2h behind the leader. Then
+    with probability 1 - δ the best is never dropped while one worse than it leads.
+
+    That is exact for models that are fixed while their rows are drawn. Held-out predictions come of one model a
+    fold, each fitted on rows that others are tested on, so here, as in the article's leave-one-out races, it is an
+    approximation; the bound is so wide that it errs towards keeping.
+
+    n is what the inequality makes it: (Σw)²/Σw² over the units that are drawn independently. A unit is a row, or
+    a group with the sum of its rows' weights, so that equal groups count as one loss each; a row of several
+    repeats counts once, and less than fully where not every repeat has predicted it yet.
+
+    Attributes
+    ----------
+    delta : float
+        The article's δ, divided over configurations and barriers.
+
+    Examples
+    --------
+    >>> HoeffdingRace(delta=0.1).unfit(__import__("heldout").metrics.metric_named("roc_auc"), 10, False, False)
+    'it bounds means of one loss a row, such as accuracy, and roc_auc is none'
+    """
+
+    delta: float = 0.05
+    name: ClassVar[str] = "hoeffding_race"
+    statistic_name: ClassVar[str] = "how far it is behind the leader, as a multiple of what chance may do to both"
+    sources: ClassVar[tuple[str, ...]] = ("maron1994", "hoeffding1963")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_share(self.delta, "delta")
+
+    def unfit(self, metric: Metric, n_splits: int, grouped: bool, weighted: bool) -> str | None:
+        """It bounds means of losses that lie within a range."""
+        return no_bounded_mean(metric)
+
+    def judge(self, standing: Standing) -> Verdict:
+        """Who is at most twice the half-width behind the leader."""
+        score = standing.score
+        low, high = score.metric.range
+        n = effective_size(weights_of_units(score, standing.unit_of_row))
+        half = half_width(n, self.delta, standing.n_started * standing.n_barriers, sides=2, width=high - low)
+        values = oriented(score.metric, score.observed())
+        with np.errstate(invalid="ignore"):
+            behind = (values[standing.leader] - values) / (2 * half)
+        return verdict(standing, leaves=behind > 1, statistic=behind)
+
+
+def weights_of_units(score: AggregateScore, unit_of_row: NDArray[np.intp]) -> NDArray[np.float64]:
+    """(units,): the weight of each row's, or group's, losses in a score that is a mean over rows and repeats."""
+    of_rows = np.zeros(score.n_rows)
+    for segment in score.segments:
+        weights = np.ones(len(segment.rows)) if score.sample_weight is None else score.sample_weight[segment.rows]
+        if weights.sum() > 0:  # else the segment is undefined, and no part of the mean
+            of_rows[segment.rows] += weights / weights.sum()
+    return np.bincount(unit_of_row, weights=of_rows).astype(np.float64)

@@ -1,0 +1,148 @@
+"""The paired rule: drop what a paired test of fold scores tells from the leader."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri, stdtr, stdtrit
+
+from heldout.dropping.base import Racing, Standing, Verdict, check_share, verdict
+from heldout.dropping.fold_differences import behind_leader
+from heldout.metrics.base import Metric
+
+FEWEST_FOLDS = 3
+"""Below, the variance of the differences is anybody's guess."""
+
+MOST_FOLDS = 2.0**30
+"""More are infinitely many: a difference at the very edge of what can ever be told."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paired(Racing):
+    """A paired one-sided t test of fold scores against the leader, with power analysis (Zheng & Bilenko 2013).
+
+    Of the k folds in which the metric is defined for both, d̄ and s² are the mean and variance of how far a
+    configuration is behind the leader. It leaves if
+
+        t = d̄ / (s √(1/k + 1/(K-1)))
+
+    passes the 1 - α quantile of Student's t with k - 1 degrees. The models of K folds share training rows, so
+    their scores are correlated and s²/k is too small; 1/(K-1), test rows over training rows, makes up for it
+    (Nadeau & Bengio 2003). Without that term the test drops far too much.
+
+    **How many more folds.** The standardised difference e = d̄/s taken as the truth, the expected t after k' folds
+    is e/√(1/k' + 1/(K-1)). The test finds the difference with probability ``power`` where that reaches
+    q(1 - α) + q(power), q being quantiles of t with k' - 1 degrees (the usual approximation of the noncentral t).
+    ``folds_needed`` is the least such k', minus k. As 1/(K-1) does not vanish, the expected t stays below
+    e √(K-1) however many folds are added: where z(1 - α) + z(power) is not below that (z of the normal
+    distribution), the answer is infinity, as it is for who is not behind at all.
+
+    The test is not made, and nobody leaves (statistic and ``folds_needed`` NaN), on fewer than 3 folds, where all
+    differences are equal (s = 0: identical configurations, or a variance that these folds do not show), and
+    where a repeat has one split (K = 1), for which 1/(K-1) means nothing. Folds where either score is not a finite
+    number are left out of the pair. The level α is that of one look at one pair; docs/dropping.md says what many
+    looks make of it.
+
+    Attributes
+    ----------
+    alpha : float
+    power : float
+        For ``folds_needed`` alone: no decision depends on it.
+
+    Examples
+    --------
+    >>> Paired(alpha=0.01).unfit(__import__("heldout").metrics.metric_named("roc_auc"), 3, False, False)
+    'it takes 3 splits to test and one more to save, and here are 3 splits'
+    """
+
+    alpha: float = 0.05
+    power: float = 0.8
+    name: ClassVar[str] = "paired"
+    statistic_name: ClassVar[str] = "the p-value of the paired test that it is no worse than the leader"
+    sources: ClassVar[tuple[str, ...]] = ("zheng2013", "nadeau2003")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_share(self.alpha, "alpha")
+        check_share(self.power, "power")
+
+    def unfit(self, metric: Metric, n_splits: int, grouped: bool, weighted: bool) -> str | None:
+        """It needs three fold scores while there is still something to save."""
+        if n_splits <= FEWEST_FOLDS:
+            splits = f"{n_splits} split{'' if n_splits == 1 else 's'}"
+            return f"it takes {FEWEST_FOLDS} splits to test and one more to save, and here are {splits}"
+        return None
+
+    def judge(self, standing: Standing) -> Verdict:
+        """Who is not significantly behind the leader, and how many more folds the others would take."""
+        pairs = pairs_with_leader(behind_leader(standing.fold_scores, standing.leader))
+        if standing.n_folds < 2:
+            pairs = pairs._replace(tested=np.zeros_like(pairs.tested))
+        shared = 1 / max(standing.n_folds - 1, 1)
+        p = np.full(standing.n_configurations, np.nan)
+        k, effect = pairs.n_folds[pairs.tested], pairs.effect[pairs.tested]
+        p[pairs.tested] = stdtr(k - 1, -effect / np.sqrt(1 / k + shared))
+        leaves = p < self.alpha
+        needed = np.full(standing.n_configurations, np.nan)
+        in_all = folds_to_tell(effect, shared, self.alpha, self.power)
+        needed[pairs.tested] = np.maximum(in_all - k, 1)  # of a survivor and a power below .5 it may be none
+        return verdict(standing, leaves=leaves, statistic=p, folds_needed=np.where(leaves, np.nan, needed))
+
+
+def folds_to_tell(effect: NDArray[np.float64], shared: float, alpha: float, power: float) -> NDArray[np.float64]:
+    """The least number of folds on which the test finds a difference with probability ``power``; may be infinite.
+
+    Parameters
+    ----------
+    effect : ndarray of shape (A,)
+        e = d̄/s, positive where a configuration is behind.
+    shared : float
+        1/(K-1).
+
+    Examples
+    --------
+    >>> folds_to_tell(np.array([2.0, 1.2, 0.8, -1.0]), 1 / 9, alpha=0.05, power=0.8).tolist()
+    [5.0, 12.0, inf, inf]
+    """
+
+    def told(folds: NDArray[np.float64], which: NDArray[np.intp]) -> NDArray[np.bool_]:
+        wanted = stdtrit(folds - 1, 1 - alpha) + stdtrit(folds - 1, power)
+        return np.asarray(effect[which] / np.sqrt(1 / folds + shared) >= wanted)
+
+    found = np.full(len(effect), np.inf)
+    which = np.flatnonzero((effect > 0) & (effect * np.sqrt(1 / shared) > ndtri(1 - alpha) + ndtri(power)))
+    least = np.full(len(which), FEWEST_FOLDS - 1.0)
+    most = np.full(len(which), float(FEWEST_FOLDS))
+    while not (enough := told(most, which)).all():
+        least, most = np.where(enough, least, most), np.where(enough, most, 2 * most)
+        sure = most <= MOST_FOLDS
+        which, least, most = which[sure], least[sure], most[sure]
+    while (most - least > 1).any():  # by halves: the test only gains from folds
+        middle = np.floor((least + most) / 2)
+        enough = told(middle, which)
+        least, most = np.where(enough, least, middle), np.where(enough, middle, most)
+    found[which] = most
+    return found
+
+
+class Pairs(NamedTuple):
+    """Each configuration with the leader: folds in common, d̄/s, and whether they can be tested."""
+
+    n_folds: NDArray[np.intp]
+    effect: NDArray[np.float64]
+    tested: NDArray[np.bool_]
+
+
+def pairs_with_leader(behind: NDArray[np.float64]) -> Pairs:
+    """From differences (folds, A), NaN where there is none."""
+    known = ~np.isnan(behind)
+    n_folds = known.sum(axis=0)
+    differences = np.where(known, behind, 0.0)
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        mean = differences.sum(axis=0) / n_folds
+        spread = np.sqrt((np.where(known, behind - mean, 0.0) ** 2).sum(axis=0) / (n_folds - 1))
+        effect = mean / spread
+    return Pairs(n_folds, effect, (n_folds >= FEWEST_FOLDS) & (spread > 0) & np.isfinite(effect))
