@@ -1,0 +1,300 @@
+"""What the protocols share that search more than once: all their searches are one run.
+
+The search on all rows and those on parts of them are races side by side, over the same configurations and in the
+same store. Then each winner of a part is fitted on the whole part, and tested on rows that the part left out: one
+cell each. Winners are chosen by the code that chooses the winner of any search.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
+
+from heldout._seeding import numpy_seed
+from heldout.cells import CellResult
+from heldout.choosing import pooled_scores, winner_of
+from heldout.dropping.base import Barrier
+from heldout.errors import InputError
+from heldout.evaluate import Choose, Search, concluded
+from heldout.folds import Folds, Split, make_folds
+from heldout.kernels.draws import Counts
+from heldout.result import Evaluation
+from heldout.run.collect import Collected
+from heldout.run.plan import Race, race_of_search
+from heldout.run.session import Running, Session, opened
+from heldout.run.table import mean_over_splits
+from heldout.task import Task
+
+Rows = NDArray[np.intp]
+
+
+class Branch(Protocol):
+    """A search on a part of the rows.
+
+    Attributes
+    ----------
+    inner : tuple of Split
+        Of the search: rows of the part, by their numbers in the whole task. A row may stand there several times.
+    refit : Split
+        Trains the winner on the part, and tests it on rows that are not in it.
+    """
+
+    @property
+    def inner(self) -> tuple[Split, ...]: ...
+    @property
+    def refit(self) -> Split: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """What the search of a branch came to.
+
+    Attributes
+    ----------
+    winner : int or None
+        None where nobody could be chosen.
+    scores : ndarray of shape (C,)
+        Of the deciding scorer, in its metric's direction and units and the search's aggregate; NaN for those that
+        failed or were dropped.
+    failures : mapping of int to str
+    barriers : tuple of Barrier
+    n_fits, n_fits_saved : int
+    reason : str
+        Why there is no winner; empty where there is one.
+    """
+
+    winner: int | None
+    scores: NDArray[np.float64]
+    failures: Mapping[int, str]
+    barriers: tuple[Barrier, ...]
+    n_fits: int
+    n_fits_saved: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """A configuration fitted on the part of a branch, and tested outside it.
+
+    Attributes
+    ----------
+    configuration : int or None
+        None where there was none to fit.
+    score : float
+        By the deciding scorer, in its metric's direction and units; NaN where it failed or is undefined.
+    scores : mapping of str to float
+        By scorer, as the scorers return them (greater = better).
+    cell : CellResult or None
+        With the predictions of the test rows, in the order of the split.
+    reason : str
+        Why there is no score, where there is none.
+    """
+
+    configuration: int | None
+    score: float
+    scores: Mapping[str, float] = field(default_factory=dict)
+    cell: CellResult | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Branched:
+    """A search on all rows, and one on each of several parts.
+
+    Attributes
+    ----------
+    evaluation : Evaluation
+        Of the search on all rows.
+    chosen : tuple of Chosen
+        One a branch.
+    tested : tuple of Tested
+        One a branch.
+    n_fits, n_fits_saved : int
+        Of everything, refits included.
+    """
+
+    evaluation: Evaluation
+    chosen: tuple[Chosen, ...]
+    tested: tuple[Tested, ...]
+    n_fits: int
+    n_fits_saved: int
+
+
+class RepeatNumbers:
+    """Numbers of repeats that no split has yet.
+
+    Examples
+    --------
+    >>> numbers = RepeatNumbers(taken=3)
+    >>> next(numbers), next(numbers)
+    (3, 4)
+    """
+
+    def __init__(self, taken: int = 0) -> None:
+        self._next = taken
+
+    def __next__(self) -> int:
+        self._next += 1
+        return self._next - 1
+
+    def renumbered(self, splits: Sequence[Split], rows: Rows | None = None) -> tuple[Split, ...]:
+        """The splits with repeat numbers of their own; of some rows of the task, with the task's row numbers."""
+        number_of = {repeat: next(self) for repeat in sorted({split.repeat for split in splits})}
+        if rows is None:
+            return tuple(replace(split, repeat=number_of[split.repeat]) for split in splits)
+        return tuple(Split(number_of[s.repeat], s.fold, rows[s.train], rows[s.test]) for s in splits)
+
+
+def part_of(task: Task, rows: Rows) -> Task:
+    """Some rows of a task as a task of their own."""
+    return Task(
+        _safe_indexing(task.X, rows),
+        task.truth.rows(rows),
+        None if task.groups is None else task.groups[rows],
+        None if task.sample_weight is None else task.sample_weight[rows],
+        None if task.y is None else _safe_indexing(task.y, rows),
+    )
+
+
+def folds_of_part(
+    task: Task, rows: Rows, cv: Any, seed: int, *, repeats: int = 1, classifier: bool | None = None
+) -> Folds:
+    """Some rows of a task divided by ``cv``; rows are numbered within the part.
+
+    A splitter that shuffles without a ``random_state`` is seeded, so that the same run has the same folds.
+    """
+    seeded = cv
+    if repeats == 1 and _wants_a_seed(cv):
+        seeded = copy.copy(cv)
+        seeded.random_state = numpy_seed(seed, "folds", 0)
+    part = part_of(task, rows)
+    return make_folds(part, seeded, repeats=repeats, entropy=seed, classifier=classifier, small_classes="allow")
+
+
+def _wants_a_seed(cv: Any) -> bool:
+    plain = hasattr(cv, "split") and getattr(cv, "__dataclass_params__", None) is None
+    return plain and getattr(cv, "random_state", 0) is None and bool(getattr(cv, "shuffle", True))
+
+
+def run_branches(
+    search: Search,
+    branches: Sequence[Branch],
+    running: Running,
+    *,
+    counts: Sequence[Counts] | None = None,
+    across: Callable[[Sequence[Chosen]], int] | None = None,
+) -> Branched:
+    """Search all rows and the part of every branch; fit each winner on its part, and test it outside.
+
+    Parameters
+    ----------
+    search : Search
+        On all rows; branches have its configurations, scoring, rules and settings.
+    branches : sequence of Branch
+        With repeat numbers that neither the search nor another branch has.
+    counts : sequence of ndarray of shape (N,), optional
+        How often each row counts in the choice of each branch, where rows stand in a part several times.
+    across : callable, optional
+        Takes what all branches came to and gives the one configuration that is fitted everywhere, in place of each
+        search's own winner.
+
+    Raises
+    ------
+    InputError
+        When the search on all rows has no winner. A branch without a winner has no score, and its reason.
+    """
+    started = time.perf_counter()
+    search.check()
+    splits = (split for branch in branches for split in (*branch.inner, branch.refit))
+    folds = replace(search.folds, splits=(*search.folds.splits, *splits))
+    work = replace(search.work, folds=folds)
+    races = [search.race]
+    for branch in branches:
+        races.append(race_of_search(folds.part(branch.inner), search.drop, search.entropy))
+    n_searched = len(search.configurations) * sum(len(race.splits) for race in races)
+    with opened(
+        work, search.task, search.entropy, running,
+        n_cells=n_searched + len(branches), n_races=len(races), may_drop=search.drop is not None,
+    ) as session:  # fmt: skip
+        outcomes = session.race(races, rule=search.drop, selection=search.estimation.rule)
+        whole = session.collected(races[0], outcomes[0])
+        chosen = []
+        for number, (race, outcome) in enumerate(zip(races[1:], outcomes[1:], strict=True)):
+            found = session.collected(race, outcome)
+            chosen.append(_chosen(search, found, None if counts is None else counts[number]))
+        everywhere = None if across is None else across(chosen)
+        fitted = [one.winner if everywhere is None else everywhere for one in chosen]
+        tested = _tested(session, search, whole.refit_metric, branches, fitted, chosen)
+    seconds = time.perf_counter() - started
+    choose = None if everywhere is None else _always(everywhere)
+    evaluation = concluded(search, running, whole, seconds, choose=choose)
+    n_refits = sum(configuration is not None for configuration in fitted) + search.refit
+    return Branched(
+        evaluation=evaluation,
+        chosen=tuple(chosen),
+        tested=tuple(tested),
+        n_fits=whole.n_fits + sum(one.n_fits for one in chosen) + n_refits,
+        n_fits_saved=whole.n_fits_saved + sum(one.n_fits_saved for one in chosen),
+    )
+
+
+def _always(configuration: int) -> Choose:
+    return lambda found: configuration
+
+
+def _chosen(search: Search, found: Collected, counts: Counts | None) -> Chosen:
+    """The winner of a branch, chosen as that of the search on all rows is."""
+    metrics = {name: search.scoring.metrics.get(name) for name in found.fold_scores}
+    task = search.task if counts is None else counted(search.task, counts)
+    pooled = pooled_scores(task, found.predictions, metrics) if search.estimation.aggregate == "pooled" else {}
+    scores = mean_over_splits(found.fold_scores[found.refit_metric].values)
+    scores = np.array(pooled.get(found.refit_metric, scores))
+    scores[list(found.out)] = np.nan
+    winner, reason = None, ""
+    try:
+        winner = winner_of(found, task, search.estimation, search.configurations, metrics, pooled)
+    except InputError as error:
+        reason = next(iter(found.failures.values()), str(error).rstrip("."))
+    return Chosen(winner, scores, found.failures, found.outcome.barriers, found.n_fits, found.n_fits_saved, reason)
+
+
+def counted(task: Task, counts: Counts) -> Task:
+    """The task with rows that count as often as they were drawn."""
+    weights = counts.astype(np.float64)
+    if task.sample_weight is not None:
+        weights *= task.sample_weight
+    return replace(task, sample_weight=weights)
+
+
+def _tested(
+    session: Session,
+    search: Search,
+    name: str,
+    branches: Sequence[Branch],
+    fitted: Sequence[int | None],
+    chosen: Sequence[Chosen],
+) -> list[Tested]:
+    """One cell a branch: the configuration fitted on the part, tested outside."""
+    races = [
+        None if configuration is None else Race((branch.refit,), configurations=(configuration,))
+        for branch, configuration in zip(branches, fitted, strict=True)
+    ]
+    session.race([race for race in races if race is not None])
+    greater = (metric := search.scoring.metrics.get(name)) is None or metric.greater_is_better
+    tested = []
+    for race, configuration, one in zip(races, fitted, chosen, strict=True):
+        if race is None:
+            tested.append(Tested(None, float("nan"), reason=one.reason))
+            continue
+        (cell,) = session.results_of(race)
+        score = cell.test_scores.get(name, float("nan"))
+        reason = cell.message or "its score is NaN" if np.isnan(score) else ""
+        tested.append(Tested(configuration, score if greater else -score, cell.test_scores, cell, reason))
+    return tested
