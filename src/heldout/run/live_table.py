@@ -68,6 +68,9 @@ class LiveTable:
             from rich.live import Live
         except ImportError:
             raise MissingExtraError("the live table", "app") from None
+        self._clock = clock
+        self._standings = Standings()
+        self._started = 0.0
         self._console: Any = console or Console(file=_Unfailing(stream))  # type: ignore[arg-type]
         self._live: Any = Live(
             console=self._console,
@@ -77,9 +80,6 @@ class LiveTable:
             # What goes to a file or a pipe is no business of the terminal's.
             redirect_stdout=sys.stdout.isatty(),
         )
-        self._clock = clock
-        self._standings = Standings()
-        self._started = 0.0
 
     def __enter__(self) -> Self:
         return self
@@ -132,7 +132,7 @@ class LiveTable:
 
         standings, seconds = self._standings, self._clock() - self._started
         table = Table.grid(padding=(0, 2, 0, 0), expand=True)
-        table.add_column(no_wrap=True, style="dim")
+        table.add_column(no_wrap=True, style="dim", min_width=len("best so far"))
         table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
         fits: Any = Text(fits_words(standings))
         if self._console.width >= ROOM_FOR_A_BAR:

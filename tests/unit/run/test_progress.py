@@ -1,10 +1,19 @@
 import io
 
-import pytest
-
 from heldout.cells import CellKey, CellResult, CellState
-from heldout.run.events import CellFinished, SearchFinished, SearchStarted, StageStarted
-from heldout.run.progress import ProgressBar, ProgressLines, Silent, duration, progress
+from heldout.dropping.base import Barrier, Dropped
+from heldout.run.events import (
+    BarrierPassed,
+    CellFinished,
+    SearchFinished,
+    SearchStarted,
+    StageStarted,
+    WorkersLost,
+)
+from heldout.run.live_table import LiveTable
+from heldout.run.progress import ProgressLines, Silent, progress
+from heldout.run.progress_words import duration
+from heldout.run.verbose import Printed
 
 
 class Clock:
@@ -74,30 +83,109 @@ def test_stages_are_named():
     assert lines_of([StageStarted("refit")], Clock(), 1) == ["fitting the winner on all rows"]
 
 
-def test_what_suits_the_stream():
+def passed(after, n_before, leaving, n_saved, *, race=0, n_rows=200, stopped=False):
+    dropped = tuple(Dropped(j, after, 0.998, "worse") for j in leaving)
+    barrier = Barrier(after, n_rows, n_before, leader=0, dropped=dropped, stopped=stopped)
+    return BarrierPassed(race, barrier, n_before - len(leaving), n_saved)
+
+
+def test_a_line_for_each_barrier_at_which_somebody_left():
+    events = [
+        SearchStarted(1005, 0, 201, 5, may_drop=True),
+        passed(1, 201, [], 0, n_rows=100),
+        passed(2, 201, range(58, 201), 429),
+        passed(3, 58, [57], 431),
+    ]
+    assert lines_of(events, Clock(), 1) == [
+        "201 configurations x 5 splits = at most 1005 fits",
+        "after 2 of 5 splits (200 rows): 143 of 201 dropped, 58 go on, 429 fits saved",
+        "after 3 of 5 splits (200 rows): 1 of 58 dropped, 57 go on, 2 fits saved",
+    ]
+
+
+def test_who_failed_was_not_dropped():
+    begun = SearchStarted(40, 0, 10, 4, may_drop=True)
+    failed = [cell(j, CellState.FAILED) for j in (3, 4)]
+    some = lines_of([begun, *failed, passed(2, 10, [3, 4, 5], 6)], Clock(), 0)
+    assert some[-1] == "after 2 of 4 splits (200 rows): 1 of 10 dropped, 2 failed, 7 go on, 6 fits saved"
+    none = lines_of([begun, *failed, passed(2, 10, [3, 4], 4)], Clock(), 0)
+    assert none[-1] == "after 2 of 4 splits (200 rows): 2 of 10 failed, 8 go on, 4 fits saved"
+
+
+def test_a_race_that_ends_early_says_so():
+    lines = lines_of([SearchStarted(40, 0, 10, 4, may_drop=True), passed(3, 10, [1], 10, stopped=True)], Clock(), 1)
+    assert lines[-1] == (
+        "after 3 of 4 splits (200 rows): 1 of 10 dropped, 9 stay, and no more splits are needed to tell them "
+        "apart, 10 fits saved"
+    )
+
+
+def test_races_side_by_side_are_told_apart_and_share_what_they_save():
+    begun = SearchStarted(120, 0, 10, 12, n_races=3, may_drop=True)
+    lines = lines_of([begun, passed(2, 10, [1, 2], 4, race=1), passed(1, 10, [5], 7, race=2)], Clock(), 1)
+    assert lines[1:] == [
+        "race 2 of 3, after 2 splits (200 rows): 2 of 10 dropped, 8 go on, 4 fits saved",
+        "race 3 of 3, after 1 split (200 rows): 1 of 10 dropped, 9 go on, 3 fits saved",
+    ]
+
+
+def test_the_time_left_is_an_upper_bound_where_some_may_leave_and_what_is_saved_takes_none():
+    cells = [cell(i) for i in range(10)]
+    events = [SearchStarted(100, 0, 20, 5, may_drop=True), *cells, passed(1, 20, range(10), 40), *cells]
+    lines = lines_of(events, Clock(), seconds_a_cell=3)
+    assert lines[1] == "10 of 100 fits (10%), at most about 4 min 30 s left"
+    # A tenth of the 60 that are left to this run is 6: 16 took 48 s, 44 are still to be done.
+    assert lines[-1] == "16 of 100 fits (56%), 40 saved, at most about 2 min 12 s left"
+
+
+def test_lost_workers_are_told_with_what_becomes_of_their_work():
+    keys = (CellKey(1, 0, 0), CellKey(2, 0, 0))
+    for running, ending in (
+        (keys, "2 fits begun there are done again"),
+        (keys[:1], "1 fit begun there is done again"),
+        ((), "what they had begun is done again"),
+    ):
+        line = lines_of([WorkersLost(running, "a worker was killed by signal 9")], Clock(), 1)[-1]
+        assert line == f"lost workers (a worker was killed by signal 9); {ending}"
+
+
+def test_verbose_prints_the_plan_who_left_and_what_was_lost(capsys):
+    for verbose in (1, 2):
+        listener = Printed(verbose)
+        for event in (
+            SearchStarted(15, 0, 3, 5, may_drop=True),
+            cell(1, test_scores={"score": 0.5}),
+            cell(2, CellState.FAILED, message="no"),
+            passed(2, 3, [1, 2], 6),
+            WorkersLost((), "killed"),
+        ):
+            listener(event)
+        said = capsys.readouterr().out.splitlines()
+        assert said[0] == "Fitting 5 folds for each of 3 candidates, totalling at most 15 fits"
+        assert said[1:-2] == (
+            ["candidate 1, repeat 0, fold 0: score=0.500 (0.0 s)", "candidate 2, repeat 0, fold 0: no (0.0 s)"]
+            if verbose == 2
+            else []
+        )
+        assert said[-2:] == [
+            "after 2 of 5 splits (200 rows): 1 of 3 dropped, 1 failed, 1 goes on, 6 fits saved",
+            "lost workers (killed); what they had begun is done again",
+        ]
+
+
+def test_what_suits_the_stream(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
     assert type(progress(io.StringIO())) is ProgressLines
-    assert type(progress(Terminal())) is ProgressBar
+    assert type(progress(Terminal())) is LiveTable
     assert type(progress(Terminal(), quiet=True)) is Silent
-
-
-def test_a_terminal_without_rich_gets_lines(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "rich.console", None)
+    monkeypatch.setenv("TERM", "dumb")
     assert type(progress(Terminal())) is ProgressLines
 
 
-def test_the_bar_says_how_far_and_gives_the_cursor_back_after_an_interrupt():
-    stream = Terminal()
-    with pytest.raises(KeyboardInterrupt), ProgressBar(stream) as listener:
-        listener(SearchStarted(4, 1, 4, 1))
-        listener(cell(1, CellState.FAILED))
-        listener(StageStarted("estimate"))
-        raise KeyboardInterrupt
-    text = stream.getvalue()
-    assert "1 split = 4 fits, of which 1 is done already" in text
-    assert "2/4" in text
-    assert "1 failed" in text
-    assert " left" in text
-    assert text.rindex("\x1b[?25h") > text.rindex("\x1b[?25l")  # shown after it was hidden
+def test_a_terminal_without_rich_gets_lines(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setitem(__import__("sys").modules, "rich.console", None)
+    assert type(progress(Terminal())) is ProgressLines
 
 
 def test_durations():
