@@ -23,6 +23,7 @@ from heldout.choosing import pooled_scores, winner_of
 from heldout.dropping.base import Barrier
 from heldout.errors import InputError
 from heldout.evaluate import Choose, Search, concluded
+from heldout.fold_scores import FoldScores
 from heldout.folds import Folds, Split, make_folds
 from heldout.kernels.draws import Counts
 from heldout.result import Evaluation
@@ -63,6 +64,10 @@ class Chosen:
     scores : ndarray of shape (C,)
         Of the deciding scorer, in its metric's direction and units and the search's aggregate; NaN for those that
         failed or were dropped.
+    fold_scores : mapping of str to FoldScores
+        One a scorer.
+    pooled : mapping of str to ndarray of shape (C,)
+        One a scorer, where the aggregate is "pooled".
     failures : mapping of int to str
     barriers : tuple of Barrier
     n_fits, n_fits_saved : int
@@ -72,6 +77,8 @@ class Chosen:
 
     winner: int | None
     scores: NDArray[np.float64]
+    fold_scores: Mapping[str, FoldScores]
+    pooled: Mapping[str, NDArray[np.float64]]
     failures: Mapping[int, str]
     barriers: tuple[Barrier, ...]
     n_fits: int
@@ -262,7 +269,17 @@ def _chosen(search: Search, found: Collected, counts: Counts | None) -> Chosen:
         winner = winner_of(found, task, search.estimation, search.configurations, metrics, pooled)
     except InputError as error:
         reason = next(iter(found.failures.values()), str(error).rstrip("."))
-    return Chosen(winner, scores, found.failures, found.outcome.barriers, found.n_fits, found.n_fits_saved, reason)
+    return Chosen(
+        winner=winner,
+        scores=scores,
+        fold_scores=found.fold_scores,
+        pooled=pooled,
+        failures=found.failures,
+        barriers=found.outcome.barriers,
+        n_fits=found.n_fits,
+        n_fits_saved=found.n_fits_saved,
+        reason=reason,
+    )
 
 
 def counted(task: Task, counts: Counts) -> Task:
