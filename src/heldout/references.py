@@ -267,4 +267,31 @@ REFERENCES: dict[str, Reference] = {
         "International Conference on Knowledge Discovery and Data Mining, 2623-2631",
         "10.1145/3292500.3330701",
     ),
+    "krueger2015": Reference(
+        "Krueger, T., Panknin, D. and Braun, M.",
+        2015,
+        "Fast cross-validation via sequential testing",
+        "Journal of Machine Learning Research 16, 1103-1155",
+    ),
+    "wald1947": Reference("Wald, A.", 1947, "Sequential analysis", "Wiley, New York"),
+    "cochran1950": Reference(
+        "Cochran, W. G.",
+        1950,
+        "The comparison of percentages in matched samples",
+        "Biometrika 37, 256-266",
+        "10.1093/biomet/37.3-4.256",
+    ),
+    "tate1970": Reference(
+        "Tate, M. W. and Brown, S. M.",
+        1970,
+        "Note on the Cochran Q test",
+        "Journal of the American Statistical Association 65, 155-160",
+    ),
+    "friedman1937": Reference(
+        "Friedman, M.",
+        1937,
+        "The use of ranks to avoid the assumption of normality implicit in the analysis of variance",
+        "Journal of the American Statistical Association 32, 675-701",
+        "10.1080/01621459.1937.10503522",
+    ),
 }

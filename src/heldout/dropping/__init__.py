@@ -8,10 +8,11 @@ from heldout.dropping.base import Barrier, Dropped, DropRule, Racing, Standing, 
 from heldout.dropping.bootstrap import Bootstrap
 from heldout.dropping.hoeffding_race import HoeffdingRace
 from heldout.dropping.paired import Paired
+from heldout.dropping.sequential import Sequential
 from heldout.dropping.wilcoxon import Wilcoxon
 from heldout.errors import InputError
 
-RULES: dict[str, type] = {rule.name: rule for rule in (Bootstrap, HoeffdingRace, Paired, Wilcoxon)}
+RULES: dict[str, type] = {rule.name: rule for rule in (Bootstrap, HoeffdingRace, Paired, Sequential, Wilcoxon)}
 """Rules by the name under which ``drop=`` and ``--drop`` know them."""
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "HoeffdingRace",
     "Paired",
     "Racing",
+    "Sequential",
     "Standing",
     "Verdict",
     "Wilcoxon",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,10 @@ class Standing:
         Splits of one repeat.
     n_threads : int
         Changes the time and nothing else.
+    predictions : ndarray of shape (n, A, R) or (n, A, R, n_classes), or None
+        What the metric that decides reads of them, for rules that look at single rows.
+    noted : ndarray of shape (barriers so far, A), or None
+        What the rule noted of each at the barriers before; NaN where it noted nothing.
     """
 
     truth: Truth
@@ -62,6 +66,8 @@ class Standing:
     n_barriers: int
     n_folds: int
     n_threads: int = 1
+    predictions: NDArray[Any] | None = None
+    noted: Floats | None = None
 
     @property
     def n_configurations(self) -> int:
@@ -84,13 +90,14 @@ class Verdict(NamedTuple):
 
     ``statistic`` is what the rule compared with its threshold, NaN where it compared nothing. ``folds_needed`` is
     how many more folds it would take to tell a configuration from the leader, where the rule can say. ``stop`` ends
-    the race for everybody: the rule has seen enough.
+    the race for everybody: the rule has seen enough. ``noted`` is what the rule wants to read at later barriers.
     """
 
     keep: NDArray[np.bool_]
     statistic: Floats
     folds_needed: Floats | None = None
     stop: bool = False
+    noted: Floats | None = None
 
 
 def verdict(
@@ -118,12 +125,15 @@ class Dropped:
         What the rule compared with its threshold; NaN where it left for another reason.
     reason : str
         As half a sentence.
+    place : (int, int) or None
+        Repeat and fold of the last split that it met.
     """
 
     configuration: int
     after: int
     statistic: float
     reason: str
+    place: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -149,6 +159,8 @@ class Barrier:
         says so.
     stopped : bool
         Whether the race ended here for everybody.
+    noted : mapping of int to float
+        What the rule noted of each configuration, where it notes something: it reads that at later barriers.
     """
 
     after: int
@@ -159,6 +171,7 @@ class Barrier:
     risk: float = 0.0
     folds_needed: Mapping[int, float] = field(default_factory=dict)
     stopped: bool = False
+    noted: Mapping[int, float] = field(default_factory=dict)
 
 
 class DropRule(Protocol):

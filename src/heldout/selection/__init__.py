@@ -24,6 +24,7 @@ from heldout.selection.callable_rule import CallableRule
 from heldout.selection.choice import Choice
 from heldout.selection.greedy_ensemble import GreedyEnsemble
 from heldout.selection.one_standard_error import OneStandardError
+from heldout.selection.rank_over_repeats import RankOverRepeats
 from heldout.selection.threshold import Threshold
 from heldout.selection.top_k import TopK
 from heldout.selection.within import Within
@@ -54,6 +55,7 @@ __all__ = [
     "GreedyEnsemble",
     "Library",
     "OneStandardError",
+    "RankOverRepeats",
     "Rule",
     "ScoreTable",
     "SelectionFailedError",

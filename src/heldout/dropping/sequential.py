@@ -1,0 +1,271 @@
+"""Fast cross-validation via sequential testing: configurations race on more and more training rows.
+
+It is a search strategy, not only a rule: it plans its own splits, drops and stops on them, and chooses on the last.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.dropping.base import Racing, Standing, Verdict, check_count, check_share
+from heldout.dropping.growing_splits import growing_splits
+from heldout.dropping.matched_samples import cochran_q, cochran_q_of_each, friedman_of_each
+from heldout.errors import InputError
+from heldout.folds import Folds
+from heldout.kernels.reference import Floats
+from heldout.metrics.aggregate import Segment
+from heldout.metrics.base import Metric, oriented
+from heldout.metrics.regression import R2, MeanSquaredError
+from heldout.metrics.row_losses import OfRowLosses
+from heldout.metrics.signed import Signed
+from heldout.selection.rank_over_repeats import RankOverRepeats
+from heldout.selection.ties import tie_exactly
+from heldout.task import Task
+
+FIRST_DECISION = 2
+"""The step from which on a configuration may leave."""
+
+
+class WaldLines(NamedTuple):
+    """Wald's sequential test of a share: what the sum of s values of 0 and 1 is compared with.
+
+    At or below ``slope`` · s - ``below`` the share is the lower of two, at or above ``slope`` · s + ``above`` the
+    higher, and between them it is open.
+    """
+
+    slope: float
+    below: float
+    above: float
+
+
+def wald_lines(n_steps: int, alpha: float = 0.01, beta: float = 0.1) -> WaldLines:
+    """The lines of a test of π₀ = ½ against π₁ = ½ ((1-β)/α)^(1/S).
+
+    slope = ln((1-π₀)/(1-π₁))/d, below = ln((1-α)/β)/d, above = ln((1-β)/α)/d, with
+    d = ln(π₁/π₀) + ln((1-π₀)/(1-π₁)) (Wald 1947, chapter 5). With this π₁ the upper line is met by S ones out of
+    S and by nothing earlier (Krueger et al. 2015), so nobody is declared a winner on the way.
+
+    Raises
+    ------
+    InputError
+        When S is so small that π₁ would be 1 or more.
+
+    Examples
+    --------
+    >>> lines = wald_lines(10)
+    >>> round(lines.slope, 4), round(lines.below, 4), round(10 * lines.slope + lines.above, 12)
+    (0.6512, 1.7772, 10.0)
+    """
+    least = math.floor(math.log2((1 - beta) / alpha)) + 1
+    if n_steps < least:
+        raise InputError(
+            f"steps must be at least {least}, got {n_steps}: with fewer, a configuration that is among the best in "
+            f"every step could not be told from one that is so by chance (pi1 = "
+            f"{0.5 * ((1 - beta) / alpha) ** (1 / n_steps):.3g} is no probability below 1)."
+        )
+    high = 0.5 * ((1 - beta) / alpha) ** (1 / n_steps)
+    ones, zeros = math.log(high / 0.5), math.log(0.5 / (1 - high))
+    total = ones + zeros
+    return WaldLines(zeros / total, math.log((1 - alpha) / beta) / total, math.log((1 - beta) / alpha) / total)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sequential(Racing):
+    """Fast cross-validation via sequential testing, CVST (Krueger, Panknin & Braun 2015).
+
+    Step s of S trains every configuration alive on the first s·N/(S+1) rows of a random order and tests it on all
+    the others. In each step
+
+    1. the *top set* is grown from the best, as long as a test finds no difference in it: Cochran's Q where each
+       row is right or wrong, Friedman's test on the row losses otherwise, at .05/(alive - 1). Who is in it gets a 1
+       in its trace, the others a 0;
+    2. who has a trace that sums to no more than Wald's lower line, slope · s - below, is dropped, from step 2 on;
+       with the default settings first at step 3, after three zeros;
+    3. after more than ``window`` steps the search stops if Cochran's Q of the last ``window`` values of the traces
+       finds the configurations alive alike.
+
+    The winner has the least mean rank over the last ``window`` steps; that choice is replayed in the estimate,
+    which reads these steps only. It takes S·C fits less those spared, most of them on few rows.
+
+    It differs from the article (and from the authors' R package where that differs from it):
+
+    - the order of the rows is stratified by class, and keeps groups whole; within groups, losses are averaged
+      before Friedman's test;
+    - losses that are no 0 or 1 (log loss, Brier) are tested by Friedman's in classification too;
+    - configurations of equal score enter the top set together, and ties of the winner go to the first: nothing
+      depends on the order in which configurations are listed but that;
+    - in tables of up to 24 entries, p of Cochran's Q is exact, where the package draws 1000 permutations;
+    - the level is divided by alive - 1, as in the article; the package divides by alive;
+    - who leads is never dropped, and who is left alone goes through all steps, so that its estimate is for the
+      largest training sets.
+
+    Attributes
+    ----------
+    steps : int
+        S, at least 7 with the default ``alpha`` and ``beta``.
+    similarity_level : float
+        Of the test that grows the top set, over all alive.
+    alpha, beta : float
+        Wald's: of taking a configuration with π₀ for one with π₁, and the other way round. So one that is among
+        the best with probability π₁ = .78 in each step is dropped with a probability of at most about .1.
+    stopping_level : float
+        Of the test that stops.
+    window : int
+        How many of the last steps are read by the test that stops, by the choice, and by the estimate.
+
+    Examples
+    --------
+    >>> Sequential(steps=6)
+    Traceback (most recent call last):
+    ...
+    heldout.errors.InputError: steps must be at least 7, got 6: with fewer, a configuration that is among the best \
+in every step could not be told from one that is so by chance (pi1 = 1.06 is no probability below 1).
+    """
+
+    steps: int = 10
+    similarity_level: float = 0.05
+    alpha: float = 0.01
+    beta: float = 0.1
+    stopping_level: float = 0.05
+    window: int = 3
+    name: ClassVar[str] = "sequential"
+    statistic_name: ClassVar[str] = "too few steps in which it was among the best:"
+    sources: ClassVar[tuple[str, ...]] = ("krueger2015", "wald1947", "cochran1950", "tate1970", "friedman1937")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_count(self.steps, "steps")
+        check_count(self.window, "window", least=2)
+        for share in ("similarity_level", "alpha", "beta", "stopping_level"):
+            check_share(getattr(self, share), share)
+        if self.shuffle_folds:
+            raise InputError("shuffle_folds is not for drop='sequential', whose steps grow; leave it out.")
+        if self.alpha + self.beta >= 1:
+            raise InputError(f"alpha + beta must be below 1, got {self.alpha} + {self.beta}.")
+        wald_lines(self.steps, self.alpha, self.beta)
+        if self.window >= self.steps:
+            raise InputError(f"window must be below steps={self.steps}, got {self.window}.")
+
+    @property
+    def selection(self) -> RankOverRepeats:
+        """How the winner is chosen, in place of the search's rule."""
+        return RankOverRepeats(last=self.window)
+
+    def folds(self, task: Task, entropy: int) -> Folds:
+        """The steps, in place of the search's folds; each is a repeat of its own."""
+        return growing_splits(task, self.steps, entropy)
+
+    def unfit(self, metric: Metric, n_splits: int, grouped: bool, weighted: bool) -> str | None:
+        """It compares configurations row by row."""
+        if losses_behind(metric) is None:
+            return (
+                f"it compares configurations row by row, and {metric.name} is no mean of one loss a row, such as "
+                "accuracy, log_loss, brier_score or mean_squared_error"
+            )
+        return "its tests count rows, which cannot be weighted" if weighted else None
+
+    def judge(self, standing: Standing) -> Verdict:
+        """Who was among the best in this step, who was too seldom so, and whether it makes a difference."""
+        traces = np.vstack([_judged(standing), self._among_the_best(standing)])
+        sums, step = traces.sum(axis=0), len(traces)
+        keep = np.ones(standing.n_configurations, dtype=bool)
+        if step >= FIRST_DECISION:
+            lines = wald_lines(self.steps, self.alpha, self.beta)
+            keep = sums > lines.slope * step - lines.below
+        keep[standing.leader] = True
+        stop = step > self.window and self._are_alike(traces[-self.window :, keep])
+        return Verdict(keep, sums, stop=stop, noted=traces[-1])
+
+    def _among_the_best(self, standing: Standing) -> Floats:
+        """(A,): 1 for the top set of the last step, 0 for the others."""
+        score = standing.score
+        step = score.segments[-1]
+        metric = losses_behind(score.metric)
+        assert metric is not None, "unfit says so"
+        assert standing.predictions is not None, "it is asked at a barrier of a search"
+        of_step = standing.predictions[step.rows, :, step.repeat]
+        losses = _of_blocks(metric.losses(step.truth, of_step), standing.unit_of_row[step.rows])
+        scores = tie_exactly(oriented(score.metric, _observed(step)))
+        return in_top_set(scores, losses, self.similarity_level).astype(np.float64)
+
+    def _are_alike(self, traces: Floats) -> bool:
+        alone = traces.shape[1] == 1
+        return not alone and cochran_q(traces).p_value > self.stopping_level
+
+
+def in_top_set(scores: Floats, losses: NDArray[Any], level: float) -> NDArray[np.bool_]:
+    """(A,): who is in the set that is grown from the best until a test finds a difference in it.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (A,)
+        Greater = better; those of equal score enter together.
+    losses : ndarray of shape (n, A)
+        Of booleans for Cochran's Q, of numbers for Friedman's test.
+    level : float
+        Of the test, to be divided by A - 1.
+
+    Examples
+    --------
+    >>> wrong = np.zeros((40, 3), dtype=bool)
+    >>> wrong[:4, 0], wrong[2:8, 1], wrong[10:30, 2] = True, True, True
+    >>> in_top_set(1 - wrong.mean(axis=0), wrong, level=0.05).tolist()
+    [True, True, False]
+    """
+    order = np.argsort(-scores, kind="stable")
+    ranked = losses[:, order]
+    tests = cochran_q_of_each(ranked) if losses.dtype == bool else friedman_of_each(ranked)
+    ends = np.append(scores[order][1:] != scores[order][:-1], True)
+    n_alike = 0
+    for n, (tested, ends_a_tie) in enumerate(zip(tests, ends, strict=True), start=1):
+        if not ends_a_tie:
+            continue
+        if n_alike and tested.p_value <= level / (len(scores) - 1):
+            break
+        n_alike = n
+    among = np.zeros(len(scores), dtype=bool)
+    among[order[:n_alike]] = True
+    return among
+
+
+def losses_behind(metric: Metric) -> OfRowLosses | None:
+    """What has the losses by whose mean a metric orders configurations on the same rows; None where nothing has.
+
+    Examples
+    --------
+    >>> from heldout.metrics import metric_named
+    >>> losses_behind(metric_named("neg_log_loss")).name, losses_behind(metric_named("roc_auc"))
+    ('log_loss', None)
+    """
+    inner = metric.metric if isinstance(metric, Signed) else metric
+    if isinstance(inner, R2):  # 1 - SSE/SST, and SST is the rows' own
+        return MeanSquaredError()
+    return inner if isinstance(inner, OfRowLosses) else None
+
+
+def _observed(step: Segment) -> Floats:
+    return step.statistic.all(np.ones((1, len(step.rows)), dtype=np.uint8))[0]
+
+
+def _of_blocks(losses: NDArray[Any], unit_of_row: NDArray[np.intp]) -> NDArray[Any]:
+    """Losses of rows, or mean losses of groups, which are no longer 0 or 1."""
+    codes = np.unique(unit_of_row, return_inverse=True)[1]
+    n_units = int(codes.max()) + 1
+    if n_units == len(codes):
+        return losses
+    sums = np.zeros((n_units, losses.shape[1]))
+    np.add.at(sums, codes, losses)
+    means: Floats = sums / np.bincount(codes)[:, None]
+    return means
+
+
+def _judged(standing: Standing) -> Floats:
+    """(steps, A): the traces at the barriers before; one at which nobody could be judged has none."""
+    if standing.noted is None:
+        return np.empty((0, standing.n_configurations))
+    return standing.noted[~np.isnan(standing.noted).any(axis=1)]
