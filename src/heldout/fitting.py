@@ -16,6 +16,7 @@ from numbers import Number
 from typing import Any
 
 import numpy as np
+from joblib import parallel_config
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import _safe_split
@@ -158,14 +159,13 @@ class CellContext:
 def fit_cell(context: CellContext, configuration: Configuration, split: Split) -> CellResult:
     """Train and test one configuration on one split.
 
-    Whatever the estimator raises becomes a failed result, except with ``error_score="raise"``. BLAS and OpenMP
-    run on one thread, so that the numbers do not depend on who else is working.
+    Whatever the estimator raises becomes a failed result, except with ``error_score="raise"``. It has one thread.
     """
     key = CellKey(configuration.position, split.repeat, split.fold)
     model = _seeded(configuration.fresh(), context.entropy, split.repeat, split.fold)
     X, y = context.X, context.y
     fit_params = _check_method_params(X, params=dict(context.routed.to_fit(configuration)), indices=split.train)
-    with single_threaded():
+    with on_one_thread():
         started = time.perf_counter()
         X_train, y_train = _safe_split(model, X, y, split.train)
         X_test, y_test = _safe_split(model, X, y, split.test, split.train)
@@ -221,6 +221,16 @@ def _seeded(model: BaseEstimator, entropy: int | None, *place: int | str) -> Bas
         if value is None and name.rpartition("__")[2] == "random_state"
     }
     return model.set_params(**seeds) if seeds else model
+
+
+@contextmanager
+def on_one_thread() -> Iterator[None]:
+    """One thread for BLAS, OpenMP and joblib, wherever the cell is done."""
+    # Cells are what runs side by side. An estimator with workers of its own (a forest with n_jobs=-1, a search in
+    # the search) would start n_jobs times as many as there are cores; and a forest adds up its trees' votes in the
+    # order in which its threads come, so that the last digits would depend on how many there are.
+    with single_threaded(), parallel_config("sequential", n_jobs=1):
+        yield
 
 
 @contextmanager

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 from heldout.cells import CellKey, CellResult
 from heldout.configurations import Configurations
 from heldout.fitting import CellContext
-from heldout.folds import Folds
+from heldout.folds import Folds, Split
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +29,11 @@ class Work:
     configurations: Configurations
     folds: Folds
 
+    @cached_property
+    def split_of(self) -> Mapping[tuple[int, int], Split]:
+        """The splits by (repeat, fold)."""
+        return {(split.repeat, split.fold): split for split in self.folds.splits}
+
 
 class WorkersLostError(RuntimeError):
     """Workers died; what they had finished before has been handed out.
@@ -38,12 +44,15 @@ class WorkersLostError(RuntimeError):
         What they were doing, or may have been doing: the cells to suspect. Empty where nobody can say.
     reason : str
         How they died, as half a sentence ("its worker was killed by signal 9").
+    times : int
+        How many workers each of these cells has cost; a cluster tries again by itself.
     """
 
-    def __init__(self, running: Sequence[CellKey], reason: str) -> None:
+    def __init__(self, running: Sequence[CellKey], reason: str, times: int = 1) -> None:
         super().__init__(reason)
         self.running = tuple(running)
         self.reason = reason
+        self.times = times
 
 
 class Executor(Protocol):

@@ -1,0 +1,99 @@
+"""The executor of every run: cells are done where joblib's active backend says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from joblib import effective_n_jobs
+from joblib.parallel import get_active_backend
+
+from heldout.cells import CellKey, CellResult
+from heldout.errors import InputError
+from heldout.run.engines.local import Elsewhere, Here, Processes, Threads
+from heldout.run.executor import Executor, Work
+
+_PROCESSES = ("LokyBackend", "MultiprocessingBackend")
+_DASK = "DaskDistributedBackend"
+
+
+class JoblibExecutor:
+    """Does cells with the joblib backend that is active when it is entered.
+
+    Parameters
+    ----------
+    n_jobs, pre_dispatch
+        As for ``joblib.Parallel``. One job is done in the calling process.
+    fit_timeout : float, optional
+        Seconds after which a cell is stopped and recorded as failed: by an exception, or where that does not help
+        by ending its worker. It needs worker processes; with one job there is one at work. A cluster tries a cell
+        whose worker ended a few times more before it gives it up.
+
+    Raises
+    ------
+    InputError
+        When ``fit_timeout`` is not above 0, or there are no processes that could be ended.
+
+    Examples
+    --------
+    >>> JoblibExecutor(n_jobs=2, fit_timeout=60)
+    JoblibExecutor(n_jobs=2, fit_timeout=60)
+    """
+
+    def __init__(
+        self, n_jobs: int | None = None, pre_dispatch: int | str = "2*n_jobs", fit_timeout: float | None = None
+    ) -> None:
+        check_fit_timeout(fit_timeout)
+        self.n_jobs = n_jobs
+        self.pre_dispatch = pre_dispatch
+        self.fit_timeout = fit_timeout
+        self._engine: Executor | None = None
+
+    def run(self, work: Work, cells: Sequence[CellKey]) -> Iterator[CellResult]:
+        """See ``Executor.run``; to be closed if it is not exhausted, which ends the workers."""
+        assert self._engine is not None, "an executor is a context manager"
+        return self._engine.run(work, cells)
+
+    def __enter__(self) -> JoblibExecutor:
+        self._engine = self._engine_of(get_active_backend()[0])
+        self._engine.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._engine is not None:
+            self._engine.__exit__(*error)
+            self._engine = None
+
+    def _engine_of(self, backend: Any) -> Executor:
+        name = type(backend).__name__
+        if name == _DASK:
+            from heldout.run.engines.dask import Cluster
+
+            return Cluster(backend.client, self.fit_timeout)
+        if self.fit_timeout is not None and name != "LokyBackend":
+            raise InputError(
+                f"fit_timeout={self.fit_timeout:g} needs worker processes that can be ended, and joblib's active "
+                f"backend is {name}; use its processes (loky) or Dask, or leave fit_timeout out."
+            )
+        if effective_n_jobs(self.n_jobs) == 1 and self.fit_timeout is None:
+            return Here()
+        if name in _PROCESSES:
+            return Processes(self.n_jobs, self.pre_dispatch, self.fit_timeout)
+        if getattr(backend, "uses_threads", False):
+            return Threads(self.n_jobs, self.pre_dispatch)
+        return Elsewhere(self.n_jobs, self.pre_dispatch)
+
+    def __repr__(self) -> str:
+        limit = "" if self.fit_timeout is None else f", fit_timeout={self.fit_timeout:g}"
+        return f"JoblibExecutor(n_jobs={self.n_jobs}{limit})"
+
+
+def check_fit_timeout(fit_timeout: float | None) -> None:
+    """Refuse a timeout that is none.
+
+    Raises
+    ------
+    InputError
+    """
+    if fit_timeout is not None and not fit_timeout > 0:
+        raise InputError(f"fit_timeout must be a number of seconds above 0, or None, got {fit_timeout!r}.")
