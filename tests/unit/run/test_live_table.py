@@ -103,7 +103,7 @@ def test_the_table_says_how_the_race_stands():
         "after 1 of 5 splits (40 rows): 1 of 3 dropped, 2 go on, 4 fits saved",
         f"fits         {bar}  5 of 15 fits (60%), 4 saved, 1 failed",
         "alive        2 of 3 configurations after 1 of 5 splits",
-        "best so far  ROC AUC 0.8000 (mean of 2 splits, uncorrected): logistic(C=…",
+        "best so far  ROC AUC 0.8000 (mean of 2 splits, uncorrected): logistic(C…",
         "time left    at most about 12 s",
     ]
 
