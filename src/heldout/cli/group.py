@@ -24,6 +24,7 @@ COMMANDS = {
     "tune": "heldout.cli.tune",
     "estimate": "heldout.cli.estimate",
     "report": "heldout.cli.report",
+    "status": "heldout.cli.status",
 }
 
 EXIT_FAULT, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130

@@ -76,15 +76,20 @@ def alive_words(standings: Standings) -> str:
 
 
 def best_words(standings: Standings) -> str:
-    """Who leads, the score first, as a name may be too long for a line; a loss in its own units."""
+    """Who leads, the score first, as a name may be too long for a line."""
     best = standings.best
     if best is None:
         return ""
-    score = -best.score if standings.metric.startswith("neg_") else best.score
     title = in_sentence(metric_words(standings.metric)[0])
     over = f"mean of {best.n_splits} splits" if best.n_splits > 1 else "in 1 split"
     here = " met since it was resumed" if standings.resumed else ""
-    return f"{title} {number_text(score, _decimals(score))} ({over}{here}, uncorrected): {best.name}"
+    return f"{title} {score_text(best.score, standings.metric)} ({over}{here}, uncorrected): {best.name}"
+
+
+def score_text(score: float, scorer: str) -> str:
+    """What a scorer gives, a loss in its own units."""
+    shown = -score if scorer.startswith("neg_") else score
+    return number_text(shown, _decimals(shown))
 
 
 def left_words(standings: Standings, seconds: float) -> str:

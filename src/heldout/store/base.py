@@ -66,6 +66,7 @@ class Run(Protocol):
         n_cells: int,
         metric: str,
         *,
+        title: str = "",
         n_rows: int | None = None,
         names: Sequence[str] = (),
     ) -> None:
@@ -77,6 +78,8 @@ class Run(Protocol):
             ``n_cells`` is the fits, were nobody ever to leave.
         metric : str
             The scorer that decides; greater = better.
+        title : str
+            What people call it, where its name does not tell.
         n_rows : int, optional
             Of the data.
         names : sequence of str

@@ -42,6 +42,7 @@ class MemoryRun:
         n_cells: int,
         metric: str,
         *,
+        title: str = "",
         n_rows: int | None = None,
         names: Sequence[str] = (),
     ) -> None:

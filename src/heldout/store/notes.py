@@ -27,6 +27,7 @@ class PlanNote:
     n_splits: int
     n_cells: int
     metric: str
+    title: str
     n_rows: int | None = None
     names: tuple[str, ...] = ()
 
@@ -41,9 +42,9 @@ def write_plan(connection: sqlite3.Connection, run: int, configurations: Sequenc
         'DELETE FROM "drop" WHERE configuration IN (SELECT number FROM configuration WHERE run = ?)', (run,)
     )
     connection.execute(
-        "INSERT OR REPLACE INTO plan (run, n_configurations, n_splits, n_cells, n_rows, metric) "
-        "VALUES (?, ?, ?, ?, ?, ?)",
-        (run, note.n_configurations, note.n_splits, note.n_cells, note.n_rows, note.metric),
+        "INSERT OR REPLACE INTO plan (run, n_configurations, n_splits, n_cells, n_rows, metric, title) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (run, note.n_configurations, note.n_splits, note.n_cells, note.n_rows, note.metric, note.title),
     )
     connection.executemany(
         "UPDATE configuration SET name = ? WHERE number = ?",

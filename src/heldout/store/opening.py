@@ -21,8 +21,8 @@ from heldout.errors import StoreError
 from heldout.store.schema import APPLICATION_ID, SCHEMA_VERSION, create_tables, upgrade_tables
 
 _HEADER = b"SQLite format 3\x00"
-_CLAIMS = 4
-_PAUSE = 0.02
+CLAIMS = 4
+PAUSE = 0.02
 
 
 @contextmanager
@@ -77,18 +77,18 @@ def connect(path: Path) -> sqlite3.Connection:
     StoreError
         When the path is no file, or a file of another program or of a newer heldout.
     """
-    _check_path(path)
+    check_path(path)
     # isolation_level=None: transactions begin and end where this package says so, never by themselves.
     connection = sqlite3.connect(path.absolute(), timeout=0.25, isolation_level=None, check_same_thread=False)
     try:
-        _check_program(connection, path)
+        check_program(connection, path)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _check_path(path: Path) -> None:
+def check_path(path: Path) -> None:
     if path.is_dir():
         raise StoreError(f"the run file {path} is a folder; name a file in it, for instance {path / 'run.db'}.")
     if not path.absolute().parent.is_dir():
@@ -104,7 +104,7 @@ def _check_path(path: Path) -> None:
         raise StoreError(f"{path} is not a run file of heldout (it begins with {head!r}); use another file.")
 
 
-def _check_program(connection: sqlite3.Connection, path: Path) -> None:
+def check_program(connection: sqlite3.Connection, path: Path) -> None:
     program, version = (_pragma(connection, name) for name in ("application_id", "user_version"))
     # A process killed between making the file and its tables leaves a database with nothing in it.
     if not program and not version and not has_tables(connection):
@@ -140,20 +140,20 @@ def claim(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("PRAGMA journal_mode = WAL")
     # A checkpoint after a commit would leave the lock free while it lasts; the run makes its own (see SQLiteRun).
     connection.execute("PRAGMA wal_autocheckpoint = 0")
-    for attempt in range(_CLAIMS):
+    for attempt in range(CLAIMS):
         try:
             connection.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
             if primary_code(error) != sqlite3.SQLITE_BUSY:
                 raise
             raise StoreError(_locked(path, owner(connection))) from error
-        if owner(connection) is None or attempt == _CLAIMS - 1:
+        if owner(connection) is None or attempt == CLAIMS - 1:
             break
         # An owner that lives has the lock back within microseconds of its commit: so ask again before believing
         # that it is dead, and without waiting for another such moment.
         connection.execute("ROLLBACK")
         connection.execute("PRAGMA busy_timeout = 0")
-        time.sleep(_PAUSE)
+        time.sleep(PAUSE)
     connection.execute("PRAGMA busy_timeout = 10000")
     if not has_tables(connection):
         create_tables(connection)

@@ -67,7 +67,7 @@ TABLES_FOR_PEOPLE = (
     """CREATE TABLE plan (
         run INTEGER PRIMARY KEY REFERENCES run ON DELETE CASCADE,
         n_configurations INTEGER NOT NULL, n_splits INTEGER NOT NULL, n_cells INTEGER NOT NULL,
-        n_rows INTEGER, metric TEXT NOT NULL
+        n_rows INTEGER, metric TEXT NOT NULL, title TEXT NOT NULL
     )""",
     # race: the repeat of the race's first split, which no other race has; splits: JSON, [repeat, fold] of each as
     # they are met. after: how many of these everybody had met. risk: NULL for NaN.

@@ -121,6 +121,7 @@ class SQLiteRun:
         n_cells: int,
         metric: str,
         *,
+        title: str = "",
         n_rows: int | None = None,
         names: Sequence[str] = (),
     ) -> None:
@@ -131,7 +132,10 @@ class SQLiteRun:
         StoreError
             When it cannot be written.
         """
-        self._plan, self._barriers = PlanNote(n_configurations, n_splits, n_cells, metric, n_rows, tuple(names)), []
+        self._plan, self._barriers = (
+            PlanNote(n_configurations, n_splits, n_cells, metric, title, n_rows, tuple(names)),
+            [],
+        )
         self.commit()
 
     def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:

@@ -1,0 +1,199 @@
+"""``heldout status``: how far a run has come, whether its process lives or not."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from heldout.cli.console import Console
+
+if TYPE_CHECKING:
+    from heldout.store.inspecting import FileStatus
+    from heldout.store.run_status import BarrierStatus, RunStatus
+
+MOST_LISTED = 5
+
+
+@click.command(name="status", short_help="Say how far a run has come, running or dead.")
+@click.argument("folder", metavar="DIR")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else to stdout.")
+def command(folder: str, as_json: bool) -> None:
+    """Say how far the run in DIR has come: whether its process lives, what is done, saved and left, who leads and
+    who was dropped, and what went wrong.
+
+    DIR is what `heldout tune --out DIR` writes to, or a run file. Nothing in it is changed, and a run that goes
+    on is not disturbed.
+    """
+    from heldout.store.inspecting import file_status
+
+    console = Console(as_json)
+    status = file_status(_run_file(Path(folder)))
+    console.table(file_rows(status))
+    for run in status.runs:
+        console.lines([""])
+        console.table(run_rows(run, is_one_of_several=len(status.runs) > 1))
+    console.document(document_of(status))
+    console.check_all_was_printed()
+
+
+def _run_file(path: Path) -> Path:
+    """The run file of a folder.
+
+    Raises
+    ------
+    InputError
+        When there is none.
+    """
+    from heldout.errors import InputError
+
+    if not path.exists():
+        raise InputError(f"there is no folder or run file {path}; name what `heldout tune --out DIR` writes to.")
+    if not path.is_dir():
+        return path
+    if not (path / "run.db").exists():
+        raise InputError(f"the folder {path} holds no run file (run.db); name the folder or the run file of a run.")
+    return path / "run.db"
+
+
+def file_rows(status: FileStatus) -> list[tuple[str, str]]:
+    """Labels and what they say, of the file."""
+    return [("file", f"{status.path} ({_size(status.n_bytes)})"), ("state", _state(status))]
+
+
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes / 2**20:,.1f} MB" if n_bytes >= 2**20 else f"{n_bytes / 2**10:.0f} kB"
+
+
+def _state(status: FileStatus) -> str:
+    from heldout.columns import counted
+
+    left = sum(run.n_left or 0 for run in status.runs)
+    go_on = f"{counted(left, 'fit')} left; the same command goes on with --resume"
+    match status.state.value:
+        case "running":
+            return f"running: {status.owner or 'a process that has not said its name yet'}"
+        case "dead":
+            return f"dead: {status.owner} ended without closing it; what was acknowledged is safe, {go_on}"
+        case "interrupted":
+            return f"interrupted: {go_on}"
+        case "finished":
+            return "finished"
+        case "empty":
+            return "nothing was begun yet"
+        case "closed":
+            return "not running; an older heldout did not say how much was planned"
+        case _:
+            return f"not closed by {status.owner}; whether that lives cannot be told in a folder that is read-only"
+
+
+def run_rows(run: RunStatus, *, is_one_of_several: bool = False) -> list[tuple[str, str]]:
+    """Labels and what they say, of a run."""
+    from heldout.columns import counted
+    from heldout.run.progress_words import duration
+
+    data = [] if run.n_rows is None else [counted(run.n_rows, "row")]
+    splits = "" if run.n_splits is None else f" x {counted(run.n_splits, 'split')}"
+    data.append(f"{counted(run.n_configurations, 'configuration')}{splits}")
+    rows = [("run", f"{run.number}, begun {run.created}")] if is_one_of_several else []
+    rows += [("data", ", ".join(data)), ("fits", _fits(run)), ("best so far", _best(run) or "none yet")]
+    if run.barriers:
+        rows.append(("dropped", "\n".join(_dropped(run))))
+    if run.messages:
+        rows.append(("errors", "\n".join(_messages(run))))
+    rows.append(("fitting", f"{duration(run.seconds)} in all fits"))
+    if run.n_left and run.cells_per_second and run.seconds_left:
+        most = "at most " if run.barriers else ""
+        rows.append(
+            (
+                "rate",
+                f"{run.cells_per_second:.3g} fits a second; {most}about {duration(run.seconds_left)} for the rest",
+            )
+        )
+    if run.acknowledged:
+        rows.append(("last kept", run.acknowledged))
+    return rows
+
+
+def _fits(run: RunStatus) -> str:
+    if run.n_cells is None:
+        words = f"{run.n_done} done"
+    else:
+        words = f"{run.n_done} of {run.n_cells} done ({_share(run.n_done, run.n_cells)})"
+    words += f", {run.n_failed} failed" if run.n_failed else ""
+    words += f", {run.n_saved} saved" if run.n_saved else ""
+    return words if run.n_left is None else f"{words}, {run.n_left} left"
+
+
+def _share(part: int, whole: int) -> str:
+    # Cut and not rounded: 100% is said of what is done.
+    return f"{100 * part // whole}%" if whole else "100%"
+
+
+def _best(run: RunStatus) -> str | None:
+    from heldout.run.progress_words import score_text
+    from heldout.wording import in_sentence, metric_words
+
+    if run.best is None or run.title is None:
+        return None
+    over = "1 split" if run.best.n_splits == 1 else f"the mean of {run.best.n_splits} splits"
+    title = in_sentence(metric_words(run.title)[0])
+    return f"{title} {score_text(run.best.score, run.title)} ({over}, uncorrected): {run.best.name}"
+
+
+def _dropped(run: RunStatus) -> list[str]:
+    n_races = len({barrier.race for barrier in run.barriers})
+    lines: list[str] = []
+    for barrier in run.barriers:
+        if barrier.left or barrier.stopped:
+            lines += _barrier(barrier, f"race {barrier.race + 1}, " if n_races > 1 else "")
+    return lines or [f"none at {len(run.barriers)} barriers" if len(run.barriers) > 1 else "none at 1 barrier"]
+
+
+def _barrier(barrier: BarrierStatus, race: str) -> list[str]:
+    from heldout.columns import counted
+
+    where = (
+        f"{race}after {barrier.after} of {counted(barrier.n_splits, 'split')} ({counted(barrier.n_rows, 'row')})"
+    )
+    risk = f"; the best was among them with probability {barrier.risk:.2g}" if barrier.risk and barrier.left else ""
+    stop = ", and no more splits are needed" if barrier.stopped else ""
+    lines = [f"{where}: {len(barrier.left)} of {barrier.n_before}{stop}{risk}"]
+    lines += [f"  {left.name}: {left.reason}" for left in barrier.left[:MOST_LISTED]]
+    return lines + _more(len(barrier.left))
+
+
+def _messages(run: RunStatus) -> list[str]:
+    listed = list(run.messages.items())[:MOST_LISTED]
+    lines = [f"{times} x {' '.join(message.split())}" for message, times in listed]
+    return lines + _more(len(run.messages))
+
+
+def _more(n: int) -> list[str]:
+    return [f"  and {n - MOST_LISTED} more (--json lists all)"] if n > MOST_LISTED else []
+
+
+def document_of(status: FileStatus) -> dict[str, Any]:
+    """Everything, for machines."""
+    runs = [
+        asdict(run)
+        | {
+            "best": run.best and run.best._asdict(),
+            "barriers": [
+                asdict(barrier) | {"left": [left._asdict() for left in barrier.left]} for barrier in run.barriers
+            ],
+            "n_left": run.n_left,
+            "seconds_left": run.seconds_left,
+        }
+        for run in status.runs
+    ]
+    return {
+        "path": str(status.path),
+        "state": status.state.value,
+        "owner": status.owner,
+        "n_bytes": status.n_bytes,
+        "schema": status.schema,
+        "runs": runs,
+    }
