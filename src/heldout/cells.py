@@ -28,6 +28,8 @@ class CellState(StrEnum):
 
     DONE = "done"
     FAILED = "failed"
+    DROPPED = "dropped"
+    """Never fitted: its configuration had left the race."""
 
 
 @dataclass(frozen=True, eq=False)

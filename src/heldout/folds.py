@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -20,6 +20,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit, che
 from heldout._seeding import numpy_seed
 from heldout.columns import array_of, distinct
 from heldout.errors import InputError
+from heldout.fold_plans import FoldPlan, rounds_of
 from heldout.task import Task, labels_text, missing
 
 Rows = NDArray[np.intp]
@@ -60,15 +61,34 @@ class Folds:
 
     @property
     def n_repeats(self) -> int:
-        return self.splits[-1].repeat + 1
+        return len(self.columns)
+
+    @cached_property
+    def columns(self) -> dict[int, int]:
+        """The column of each repeat, in the order of their numbers: a part of a plan need not begin at 0."""
+        return {repeat: column for column, repeat in enumerate(sorted({split.repeat for split in self.splits}))}
 
     @cached_property
     def labels(self) -> NDArray[np.int32]:
         """Fold of each row in each repeat (N, R), -1 where the repeat does not test it."""
         labels = np.full((self.n_rows, self.n_repeats), -1, dtype=np.int32)
         for split in self.splits:
-            labels[split.test, split.repeat] = split.fold
+            labels[split.test, self.columns[split.repeat]] = split.fold
         return labels
+
+    def part(self, splits: Iterable[Split]) -> Folds:
+        """Some of the splits, in the order of these, as folds of the same rows.
+
+        Examples
+        --------
+        >>> rows = np.arange(4)
+        >>> folds = Folds((Split(0, 0, rows[:2], rows[2:]), Split(1, 0, rows[2:], rows[:2])), 4)
+        >>> folds.part(split for split in folds.splits if split.repeat == 1).labels.ravel().tolist()
+        [0, 0, -1, -1]
+        """
+        wanted = {(split.repeat, split.fold) for split in splits}
+        kept = tuple(split for split in self.splits if (split.repeat, split.fold) in wanted)
+        return replace(self, splits=kept)
 
     @property
     def is_partition(self) -> bool:
@@ -112,8 +132,9 @@ def make_folds(
 
     Parameters
     ----------
-    cv : int, splitter, iterable of (train, test), or None
-        As scikit-learn's ``check_cv`` reads it: 5 folds by default, stratified for classifiers, unshuffled.
+    cv : int, plan, splitter, iterable of (train, test), or None
+        As scikit-learn's ``check_cv`` reads it: 5 folds by default, stratified for classifiers, unshuffled. A
+        plan (``heldout.fold_plans``) is stratified, grouped and seeded as the task is.
     repeats : int
         More than one shuffles an integer ``cv``, and reseeds a splitter that shuffles, once a repeat.
     entropy : int
@@ -142,13 +163,14 @@ def make_folds(
     _check_count(task, cv, repeats)
     stratify = task.truth.kind.is_classification if classifier is None else classifier
     labels = np.asarray(task.target)
-    if small_classes == "refuse" and stratify and (cv is None or isinstance(cv, int | np.integer)):
-        _check_class_sizes(task, 5 if cv is None else int(cv))
+    n_folds = _folds_of_classes(cv)
+    if small_classes == "refuse" and stratify and n_folds is not None:
+        _check_class_sizes(task, n_folds)
     default = {} if task.groups is None else {"groups": task.groups}
     params = default if split_params is None else dict(split_params)
     splits: list[Split] = []
-    for repeat in range(repeats):
-        splitter = _splitter_of_repeat(cv, repeat, repeats, entropy, labels, stratify)
+    grouped = params.get("groups") is not None
+    for splitter in _splitters(cv, repeats, entropy, labels, stratify, grouped):
         try:
             pairs = list(splitter.split(task.X, labels, **params))
         except ValueError as error:
@@ -180,6 +202,23 @@ def _check_class_sizes(task: Task, n_folds: int) -> None:
             f"class {label} has {counts[least]} rows, fewer than the {n_folds} folds; use at most cv="
             f"{max(counts[least], 2)}, or gather more rows of it."
         )
+
+
+def _folds_of_classes(cv: Any) -> int | None:
+    """Into how many folds each class is divided; None where a splitter of the user's says that."""
+    if isinstance(cv, FoldPlan):
+        return cv.most_folds()
+    if cv is None:
+        return 5
+    return int(cv) if isinstance(cv, int | np.integer) else None
+
+
+def _splitters(
+    cv: Any, repeats: int, entropy: int, labels: NDArray[Any], stratify: bool, grouped: bool
+) -> Sequence[Any]:
+    if isinstance(cv, FoldPlan):
+        return rounds_of(cv, repeats, entropy, stratified=stratify, grouped=grouped)
+    return [_splitter_of_repeat(cv, repeat, repeats, entropy, labels, stratify) for repeat in range(repeats)]
 
 
 def _splitter_of_repeat(

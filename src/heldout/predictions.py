@@ -39,7 +39,9 @@ class HeldOutPredictions:
     positive : int or None
         Code of the class that binary probabilities and decisions point to.
     failed : mapping of int to str
-        Configurations that are no candidates, with the reason.
+        Configurations that failed, with the reason; they are no candidates.
+    dropped : mapping of int to str
+        Configurations that left the search early, with the reason; they are no candidates either.
     exchangeable : bool
         False where rows are ordered in time.
     training_rows : float or None
@@ -54,6 +56,7 @@ class HeldOutPredictions:
     classes: NDArray[Any] | None = None
     positive: int | None = None
     failed: Mapping[int, str] = field(default_factory=dict)
+    dropped: Mapping[int, str] = field(default_factory=dict)
     exchangeable: bool = True
     training_rows: float | None = None
     grouped: bool = False
@@ -69,6 +72,11 @@ class HeldOutPredictions:
     @property
     def n_repeats(self) -> int:
         return next(iter(self.responses.values())).shape[2]
+
+    @property
+    def out(self) -> dict[int, str]:
+        """Configurations that are no candidates, and why."""
+        return {**self.dropped, **self.failed}
 
     def for_metric(self, metric: Metric) -> NDArray[Any]:
         """The array that a metric reads: for each configuration the first response that it has.

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from heldout.cells import CellResult
 from heldout.configurations import Configurations
+from heldout.dropping.base import Barrier, Dropped
 from heldout.estimates.types import Estimate
 from heldout.fold_scores import FoldScores
 from heldout.folds import Folds
@@ -47,6 +48,8 @@ class Evaluation:
         The winner fitted on all rows, where asked for.
     failures : mapping of int to str
         Configurations that failed and why.
+    barriers : tuple of Barrier
+        Where configurations could be dropped, and what happened there.
     n_fits, n_fits_saved : int
         Fits that the search made (without the refit), and that dropping spared.
     seconds : mapping of str to float
@@ -68,6 +71,7 @@ class Evaluation:
     estimates: Mapping[str, Estimate]
     model: Any = None
     failures: Mapping[int, str] = field(default_factory=dict)
+    barriers: tuple[Barrier, ...] = ()
     n_fits: int = 0
     n_fits_saved: int = 0
     seconds: Mapping[str, float] = field(default_factory=dict)
@@ -77,3 +81,14 @@ class Evaluation:
     def estimate(self) -> Estimate | None:
         """The estimate of the metric that chose the winner."""
         return self.estimates.get(self.refit_metric)
+
+    @property
+    def dropped_at_split(self) -> dict[int, int]:
+        """The number of the last split that each configuration met which left early."""
+        number = {(split.repeat, split.fold): i for i, split in enumerate(self.folds.splits)}
+        return {j: number[left.place] for j, left in self.dropped.items() if left.place is not None}
+
+    @property
+    def dropped(self) -> dict[int, Dropped]:
+        """Configurations that left early, when and why; those that failed then too."""
+        return {left.configuration: left for barrier in self.barriers for left in barrier.dropped}

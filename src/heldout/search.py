@@ -26,11 +26,12 @@ from sklearn.utils.validation import _check_method_params, check_is_fitted, colu
 
 from heldout._seeding import entropy_of
 from heldout.configurations import checked_entries, make_configurations
+from heldout.dropping import drop_rule_of
 from heldout.errors import InputError
 from heldout.estimates.evidence.question import Aggregate
 from heldout.estimates.of_search import Estimation
 from heldout.estimates.types import Alternative
-from heldout.evaluate import evaluate
+from heldout.evaluate import Search, evaluate
 from heldout.fitting import Routed, make_scoring
 from heldout.fold_scores import ranks
 from heldout.folds import make_folds
@@ -38,6 +39,7 @@ from heldout.result import Evaluation
 from heldout.run.callbacks import SklearnCallbacks
 from heldout.run.collect import Collected
 from heldout.run.events import Listener
+from heldout.run.session import Running
 from heldout.run.table import ResultsTable, mean_over_splits
 from heldout.run.verbose import Printed
 from heldout.selection.callable_refit import CallableRefit
@@ -73,8 +75,9 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         Score of a configuration: the mean over folds, or the metric on all held-out rows together.
     selection : str or selection rule, default="best"
         How the winner is chosen, replayed in every bootstrap.
-    drop : None
-        Dropping of losing configurations during the search; not available yet.
+    drop : str, rule of ``ho.dropping`` or None, optional
+        Who leaves the search early: "bootstrap" drops after every fold those that are worse than the leader in
+        99 % of bootstraps of the predictions so far. None fits every configuration on every fold.
     method : str, method or None, default="bbc"
         How the estimate is made; None makes none (inside ``cross_val_score``).
     n_bootstraps : int, default=1000
@@ -89,11 +92,15 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         A file that keeps every finished fit. Fitting again on the same data goes on where it stopped.
     random_state : int, RandomState or Generator, optional
         Seeds bootstraps and shuffles, and, when set, every ``random_state=None`` inside the estimators.
+    fit_timeout : float, optional
+        Seconds after which a fit is stopped; its configuration has then failed.
 
     Attributes
     ----------
     cv_results_ : dict
-        As in ``GridSearchCV``, with ``pooled_test_{name}`` and ``rank_pooled_test_{name}`` besides.
+        As in ``GridSearchCV``, with ``pooled_test_{name}`` and ``rank_pooled_test_{name}`` besides. With ``drop``
+        also ``n_splits_evaluated`` and ``dropped_at_split``, the last split that a dropped configuration met (-1
+        for the others); its scores are NaN from there on.
     best_estimator_, best_params_, best_index_, best_score_, scorer_, n_splits_, refit_time_, multimetric_
         As in ``GridSearchCV``; ``best_score_`` is uncorrected. With ``aggregate="pooled"`` it is the pooled score.
     estimate_ : Estimate or None
@@ -134,6 +141,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         "n_bootstraps": [Interval(numbers.Integral, 1, None, closed="left")],
         "confidence_level": [Interval(numbers.Real, 0, 1, closed="neither")],
         "alternative": [StrOptions({"two-sided", "greater", "less"})],
+        "fit_timeout": [Interval(numbers.Real, 0, None, closed="neither"), None],
     }
 
     def __init__(
@@ -146,7 +154,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         repeats: int = 1,
         aggregate: Aggregate = "folds",
         selection: Any = "best",
-        drop: None = None,
+        drop: Any = None,
         method: Any = "bbc",
         n_bootstraps: int = 1000,
         confidence_level: float = 0.95,
@@ -160,6 +168,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         store: Any = None,
         random_state: Any = None,
         verbose: int = 0,
+        fit_timeout: float | None = None,
     ) -> None:
         super().__init__(
             estimator=estimator,
@@ -184,6 +193,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.keep_predictions = keep_predictions
         self.store = store
         self.random_state = random_state
+        self.fit_timeout = fit_timeout
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any = None, **params: Any) -> HeldOutSearchCV:
@@ -207,8 +217,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         InputError
             When data or settings cannot be used, or every configuration failed.
         """
-        if self.drop is not None:
-            raise InputError(f"drop must be None: dropping is not available in this version, got {self.drop!r}.")
+        drop = drop_rule_of(self.drop)
         scorers, _ = self._get_scorers()
         X, y = indexable(X, checked_y(self, y))
         params = _check_method_params(X, params=params)
@@ -228,8 +237,8 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
             small_classes="allow",
         )
         several = isinstance(scorers, _MultimetricScorer)
-        table = ResultsTable(self._format_results, configurations.params, folds.n_splits, several, self.error_score)
-        evaluation = evaluate(
+        table = ResultsTable(self._format_results, configurations.params, several, self.error_score)
+        search = Search(
             task,
             configurations,
             folds,
@@ -242,19 +251,24 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
                 confidence_level=self.confidence_level,
                 alternative=self.alternative,
             ),
+            drop=drop,
             error_score=self.error_score,
             return_train_score=self.return_train_score,
             refit=bool(self.refit),
             routed=self._routed(metadata),
-            store=store,
-            resume=True,
             entropy=entropy,
             seed_estimators=self.random_state is not None,
+        )
+        running = Running(
+            store=store,
+            resume=True,
             n_jobs=self.n_jobs,
             pre_dispatch=self.pre_dispatch,
+            fit_timeout=self.fit_timeout,
             listeners=self._listeners(),
-            choose=partial(self._choice_of_refit, table) if callable(self.refit) else None,
         )
+        choose = partial(self._choice_of_refit, table) if callable(self.refit) else None
+        evaluation = evaluate(search, running, choose=choose)
         self.scorer_ = scorers._scorers if several else scorers
         self.multimetric_ = several or tuple(evaluation.fold_scores) != ("score",)
         self._adopt(evaluation, table)
@@ -368,7 +382,12 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         if self.multimetric_ and callable(self.scoring):
             self._check_refit_for_multimetric(names)
         if not callable(self.refit):
-            self.cv_results_ = table(evaluation.cells, evaluation.fold_scores, evaluation.failures)
+            self.cv_results_ = table(
+                evaluation.cells,
+                evaluation.fold_scores,
+                evaluation.predictions.out,
+                None if drop_rule_of(self.drop) is None else evaluation.dropped_at_split,
+            )
         for name, scores in evaluation.pooled_scores.items():
             self.cv_results_[f"pooled_test_{name}"] = scores
             self.cv_results_[f"rank_pooled_test_{name}"] = ranks(scores)

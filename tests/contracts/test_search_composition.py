@@ -207,9 +207,9 @@ def test_pooled_aggregate_chooses_by_pooled_scores() -> None:
     assert fitted.estimate_.uncorrected == pytest.approx(fitted.best_score_, abs=1e-12)
 
 
-def test_drop_is_not_there_yet() -> None:
-    with pytest.raises(InputError, match="drop must be None"):
-        search(drop="bootstrap").fit(X, Y)
+def test_a_rule_of_dropping_that_does_not_exist_is_refused_naming_those_that_do() -> None:
+    with pytest.raises(InputError, match=r"drop must be one of never, bootstrap, .*got 'losers'"):
+        search(drop="losers").fit(X, Y)
 
 
 def test_verbose_prints_the_plan(capsys: pytest.CaptureFixture[str]) -> None:

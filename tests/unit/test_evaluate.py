@@ -15,7 +15,7 @@ from sklearn.metrics import check_scoring, get_scorer, mean_squared_error, roc_a
 from heldout.configurations import make_configurations
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.of_search import Estimation
-from heldout.evaluate import evaluate, too_few_to_draw
+from heldout.evaluate import Search, evaluate, too_few_to_draw
 from heldout.fitting import make_scoring
 from heldout.fold_scores import ranks
 from heldout.folds import make_folds
@@ -23,17 +23,19 @@ from heldout.metrics.base import Response
 from heldout.result import Evaluation
 from heldout.run.events import CellFinished, SearchFinished, SearchStarted, StageStarted
 from heldout.run.memory import bytes_needed, check_memory, machine_memory
+from heldout.run.session import Running
 from heldout.run.table import mean_over_splits
 from heldout.task import Task, truth_of
 
 
 def run_search(task: Task, grid: Any, folds: Any, scoring: Any, **settings: Any) -> Evaluation:
     """``evaluate`` with the settings of the estimation and of the run in one dict."""
-    own = {field.name for field in fields(Estimation)}
-    estimation = Estimation(**{name: value for name, value in settings.items() if name in own})
-    return evaluate(
-        task, grid, folds, scoring, estimation, **{name: v for name, v in settings.items() if name not in own}
-    )
+    parts = {}
+    for kind in (Estimation, Search, Running):
+        names = {field.name for field in fields(kind)} & settings.keys()
+        parts[kind] = {name: settings.pop(name) for name in names}
+    search = Search(task, grid, folds, scoring, Estimation(**parts[Estimation]), **parts[Search])
+    return evaluate(search, Running(**parts[Running]), **settings)
 
 
 class Scripted(RegressorMixin, BaseEstimator):
@@ -114,7 +116,8 @@ def test_predictions_are_what_models_said_of_rows_they_had_not_seen() -> None:
 def test_the_record_is_whole() -> None:
     events: list[Any] = []
     found = regression(COLUMNS, TARGET, [0, 1], listeners=[events.append])
-    assert events[0] == SearchStarted(n_cells=6, n_resumed=0, n_configurations=2, n_splits=3)
+    names = ("Scripted (column=0)", "Scripted (column=1)")
+    assert events[0] == SearchStarted(n_cells=6, n_resumed=0, n_configurations=2, n_splits=3, names=names)
     assert [type(event) for event in events[1:7]] == [CellFinished] * 6
     assert events[7:9] == [StageStarted("estimate"), StageStarted("refit")]
     assert isinstance(events[9], SearchFinished) and events[9].seconds > 0

@@ -71,6 +71,7 @@ def table_of_predictions(
         "names": list(predictions.names),
         "columns": outputs,
         "failed": {str(position): reason for position, reason in predictions.failed.items()},
+        "dropped": {str(position): reason for position, reason in predictions.dropped.items()},
         "exchangeable": predictions.exchangeable,
         "training_rows": predictions.training_rows,
     }
@@ -97,14 +98,15 @@ def predictions_from_own_table(table: Table) -> TablePredictions:
     if response is Response.LABELS:
         array = _codes(array, classes)
     predictions = HeldOutPredictions(
-        {response: array},
-        tuple(roles["names"]),
-        by_row("fold").astype(np.int32) if "fold" in frame else None,
-        classes,
-        roles["positive"],
-        {int(position): reason for position, reason in roles["failed"].items()},
-        roles["exchangeable"],
-        roles["training_rows"],
+        responses={response: array},
+        names=tuple(roles["names"]),
+        folds=by_row("fold").astype(np.int32) if "fold" in frame else None,
+        classes=classes,
+        positive=roles["positive"],
+        failed={int(position): reason for position, reason in roles["failed"].items()},
+        dropped={int(position): reason for position, reason in roles.get("dropped", {}).items()},
+        exchangeable=roles["exchangeable"],
+        training_rows=roles["training_rows"],
     )
     first = frame["repeat"].to_numpy() == 0
     kept = {name: frame[name].to_numpy()[first] for name in ("group", "weight") if name in frame}

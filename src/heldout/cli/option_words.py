@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from heldout.errors import InputError
 
 _SAME_NAME = (
-    "aggregate|alternative|candidates|confidence_level|configuration|evaluation_share|method|metric|n_bootstraps|"
+    "aggregate|alternative|candidates|confidence_level|configuration|drop|evaluation_share|method|metric|n_bootstraps|"
     "response|selection|threshold"
 )
 _OPTIONS = (

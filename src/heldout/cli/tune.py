@@ -43,7 +43,14 @@ if TYPE_CHECKING:
 )
 @click.option("--cv", type=int, default=5, show_default=True, help="Number of folds.")
 @click.option("--repeats", type=int, default=1, show_default=True, help="How often to draw the folds anew.")
-@click.option("--drop", default="never", show_default=True, help="When to drop losing configurations: never.")
+@click.option(
+    "--drop",
+    default="never",
+    show_default=True,
+    metavar="RULE",
+    help="When to drop losing configurations: never, bootstrap (after every fold those that are worse than the "
+    "leader in 99 % of bootstraps), hoeffding_race, paired, wilcoxon or sequential.",
+)
 @click.option("--groups", metavar="COL", help="Rows of one group (a patient, a site) stay together.")
 @click.option(
     "--keep", metavar="COL", multiple=True, help="A column to use although it looks like a row number; repeatable."
@@ -122,10 +129,12 @@ def _bytes_of(plan: Plan) -> int:
 
 def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console) -> tuple[Evaluation, int]:
     """The search, and how many of its fits an earlier run had done."""
+    from heldout.dropping import drop_rule_of
     from heldout.estimates.of_search import Estimation
-    from heldout.evaluate import evaluate
+    from heldout.evaluate import Search, evaluate
     from heldout.run.events import Event, SearchStarted
     from heldout.run.progress import progress
+    from heldout.run.session import Running
     from heldout.store.sqlite import SQLiteStore
 
     # Workers inherit it: what they print would tear the progress bar, and is no more than an interim remark.
@@ -140,7 +149,7 @@ def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console)
             resumed.append(event.n_resumed)
 
     with progress(quiet=wanted.quiet) as listener:
-        evaluation = evaluate(
+        search = Search(
             plan.task,
             plan.configurations,
             plan.folds,
@@ -152,13 +161,17 @@ def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console)
                 confidence_level=wanted.confidence_level,
                 alternative=cast("Alternative", wanted.alternative),
             ),
-            store=SQLiteStore(folder.run_file, accept_changed_code=wanted.accept_changed_code, one_run=True),
-            resume=wanted.resume,
+            drop=drop_rule_of(wanted.drop),
             entropy=wanted.seed,
             seed_estimators=True,
+        )
+        running = Running(
+            store=SQLiteStore(folder.run_file, accept_changed_code=wanted.accept_changed_code, one_run=True),
+            resume=wanted.resume,
             n_jobs=wanted.n_jobs,
             listeners=[listener, count],
         )
+        evaluation = evaluate(search, running)
     return evaluation, sum(resumed)
 
 

@@ -65,6 +65,7 @@ def check_options(wanted: Options) -> None:
     ------
     InputError
     """
+    from heldout.dropping import drop_rule_of
     from heldout.errors import InputError
     from heldout.estimates import METHODS
     from heldout.estimates.intervals import check_interval_settings
@@ -81,11 +82,7 @@ def check_options(wanted: Options) -> None:
             f"--selection {wanted.selection} chooses more than a configuration, and tune fits one on all rows; "
             "leave it out, then ask heldout estimate DIR/predictions.parquet with it."
         )
-    if wanted.drop not in ("never", "none"):
-        raise InputError(
-            f"--drop {wanted.drop} is not available in this version; leave it out: every configuration is "
-            "fitted on every fold (--drop never)."
-        )
+    drop_rule_of(wanted.drop)
     if wanted.engine != "local":
         raise InputError(
             f"--engine {wanted.engine} is not available in this version; leave it out: fits run in processes on "

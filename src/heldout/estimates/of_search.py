@@ -15,7 +15,7 @@ from heldout.estimates.base import Evidence, Method, Settings, conclude
 from heldout.estimates.evidence.gather import gather
 from heldout.estimates.evidence.provenance import TIES, settings_provenance
 from heldout.estimates.evidence.question import AGGREGATES, Aggregate, Question
-from heldout.estimates.evidence.race import failed_sentence, incomplete_sentence
+from heldout.estimates.evidence.race import dropped_sentence, failed_sentence, incomplete_sentence
 from heldout.estimates.intervals import check_interval_settings
 from heldout.estimates.named import answer, check_alternative, method_of
 from heldout.estimates.types import Alternative, Estimate
@@ -189,6 +189,8 @@ def _from_fold_scores(
 ) -> Evidence:
     failed, candidates = predictions.failed, replay.candidates
     flags: dict[Flag, str] = {}
+    if predictions.dropped:
+        flags[Flag.DROPPED_CONFIGURATIONS] = dropped_sentence(predictions)
     if failed:
         flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(predictions.names, failed)
     if not predictions.exchangeable:
@@ -230,7 +232,7 @@ def _fold_replay(
     params: Sequence[Mapping[str, Any]],
 ) -> FoldReplay:
     n_configurations = len(predictions.names)
-    candidates = np.array([j for j in range(n_configurations) if j not in predictions.failed], dtype=np.intp)
+    candidates = np.array([j for j in range(n_configurations) if j not in predictions.out], dtype=np.intp)
     oriented = [scores.oriented()[:, candidates] for scores in read.values()]
     params = params or [{} for _ in predictions.names]
     repeat_of_split = next(iter(read.values())).repeat

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from heldout.cells import CellKey, CellResult, CellState
 from heldout.configurations import Configurations
+from heldout.dropping.base import Barrier, Dropped
 from heldout.fitting import Scoring
 from heldout.fold_scores import FoldScores
-from heldout.folds import Folds
+from heldout.folds import Folds, Split
 from heldout.metrics.base import Metric, Response
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 from heldout.run.plan import all_cells
+from heldout.store.base import Place
 from heldout.task import Truth
 
 
@@ -34,9 +36,15 @@ class Collected:
     refit_metric : str
         The scorer that decides, now that all names are known.
     failures : mapping of int to str
-        Configurations that are no candidates, and why.
+        Configurations that failed and so are no candidates, and why.
     hopeless : tuple of int
         Splits that train without a class and on which every configuration failed: that is the split's fault.
+    folds : Folds
+        The splits that were met.
+    outcome : Outcome
+        How the race went.
+    n_fits_saved : int
+        Planned fits that were not made, because their configuration had left.
     """
 
     cells: tuple[CellResult, ...]
@@ -44,59 +52,143 @@ class Collected:
     fold_scores: Mapping[str, FoldScores]
     refit_metric: str
     failures: Mapping[int, str]
-    hopeless: tuple[int, ...] = ()
+    hopeless: tuple[int, ...]
+    folds: Folds
+    outcome: Outcome
+    n_fits_saved: int = 0
 
     @property
     def complaint(self) -> str:
         """The first thing that a scorer raised, empty where none did."""
         return next((cell.message for cell in self.cells if cell.state is CellState.DONE and cell.message), "")
 
+    @property
+    def n_fits(self) -> int:
+        """Fits that were made."""
+        return sum(cell.state is not CellState.DROPPED for cell in self.cells)
+
+    @property
+    def out(self) -> dict[int, str]:
+        """Configurations that are no candidates, and why."""
+        return self.predictions.out
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """How a race went.
+
+    Attributes
+    ----------
+    met : tuple of Split
+        The splits that were met, in that order.
+    barriers : tuple of Barrier
+    """
+
+    met: tuple[Split, ...]
+    barriers: tuple[Barrier, ...] = ()
+
+    @property
+    def dropped(self) -> dict[int, Dropped]:
+        """Who left, by configuration."""
+        return {left.configuration: left for barrier in self.barriers for left in barrier.dropped}
+
+    def not_met(self, configuration: int) -> frozenset[Place]:
+        """The (repeat, fold) of splits that others met after a configuration had left."""
+        gone = self.dropped.get(configuration)
+        return frozenset() if gone is None else frozenset(_place(split) for split in self.met[gone.after :])
+
+
+class Collector:
+    """Takes results in as they come, and gives what they amount to.
+
+    Parameters
+    ----------
+    folds : Folds
+        The splits whose results are wanted; others are passed over.
+    """
+
+    def __init__(self, truth: Truth, configurations: Configurations, folds: Folds, scoring: Scoring) -> None:
+        self._truth, self._configurations, self._folds, self._scoring = truth, configurations, folds, scoring
+        self._arrays: dict[Response, NDArray[Any]] = {}
+        self._shape = (truth.n_rows, len(configurations), folds.n_repeats)
+        self._tests = {(split.repeat, split.fold): split.test for split in folds.splits}
+        self._cells: dict[CellKey, CellResult] = {}
+
+    def put(self, result: CellResult) -> None:
+        """Put a result in its place."""
+        configuration, repeat, fold = result.key
+        test = self._tests.get((repeat, fold))
+        if test is None:
+            return
+        self._cells[result.key] = replace(result, predictions={})
+        for response, values in result.predictions.items():
+            if response not in self._arrays:
+                shape = self._shape + values.shape[1:]
+                empty = (UNPREDICTED_LABEL, np.int32) if response is Response.LABELS else (np.nan, np.float64)
+                self._arrays[response] = np.full(shape, empty[0], dtype=empty[1])
+            self._arrays[response][test, configuration, self._folds.columns[repeat]] = values
+
+    def collected(self, outcome: Outcome | None = None) -> Collected:
+        """What the results amount to; by default everybody has met every split."""
+        outcome = outcome or Outcome(self._folds.splits)
+        met = self._folds.part(outcome.met)
+        n_configurations = len(self._configurations)
+        left = outcome.dropped
+        not_met = {configuration: outcome.not_met(configuration) for configuration in left}
+        cells = tuple(self._cell(key, not_met) for key in all_cells(n_configurations, met))
+        names = _scorer_names(cells, self._scoring)
+        fold_scores = {name: _fold_scores(name, cells, met, self._scoring.metrics.get(name)) for name in names}
+        refit_metric = self._scoring.refit_metric if self._scoring.refit_metric in names else names[0]
+        hopeless = _hopeless_splits(cells, met, self._truth)
+        failures = _failures(cells, fold_scores[refit_metric], hopeless)
+        predictions = HeldOutPredictions(
+            responses=self._responses(met, not_met),
+            names=self._configurations.names,
+            folds=met.labels,
+            classes=self._truth.classes,
+            positive=self._truth.positive,
+            failed=failures,
+            dropped={each: who.reason for each, who in left.items() if each not in failures},
+            exchangeable=met.exchangeable,
+            training_rows=met.n_training_rows,
+            grouped=met.grouped,
+        )
+        saved = n_configurations * self._folds.n_splits - sum(c.state is not CellState.DROPPED for c in cells)
+        return Collected(cells, predictions, fold_scores, refit_metric, failures, hopeless, met, outcome, saved)
+
+    def _cell(self, key: CellKey, not_met: Mapping[int, frozenset[Place]]) -> CellResult:
+        """The result of a cell; a cell of one who had left counts as not done, even if a store holds it."""
+        if (key.repeat, key.fold) in not_met.get(key.configuration, ()):
+            return CellResult(key, CellState.DROPPED)
+        return self._cells[key]
+
+    def _responses(self, met: Folds, not_met: Mapping[int, frozenset[Place]]) -> dict[Response, NDArray[Any]]:
+        """The arrays, without splits that were not met, by anybody or by those who had left."""
+        if met.n_splits == self._folds.n_splits and not not_met:
+            return self._arrays
+        columns = [self._folds.columns[repeat] for repeat in met.columns]
+        responses = {response: array[:, :, columns] for response, array in self._arrays.items()}
+        tested = {_place(split): split.test for split in met.splits}
+        for configuration, places in not_met.items():
+            for repeat, fold in places:
+                for array in responses.values():
+                    empty = UNPREDICTED_LABEL if array.dtype == np.int32 else np.nan
+                    array[tested[repeat, fold], configuration, met.columns[repeat]] = empty
+        return responses
+
+
+def _place(split: Split) -> Place:
+    return split.repeat, split.fold
+
 
 def collect(
     results: Iterable[CellResult], truth: Truth, configurations: Configurations, folds: Folds, scoring: Scoring
 ) -> Collected:
-    """Put every result in its place."""
-    arrays = _Arrays(truth, len(configurations), folds)
-    cell_of: dict[CellKey, CellResult] = {}
+    """What the results of a search amount to in which everybody met every split."""
+    collector = Collector(truth, configurations, folds, scoring)
     for result in results:
-        arrays.put(result)
-        cell_of[result.key] = replace(result, predictions={})
-    cells = tuple(cell_of[key] for key in all_cells(len(configurations), folds))
-    names = _scorer_names(cells, scoring)
-    fold_scores = {name: _fold_scores(name, cells, folds, scoring.metrics.get(name)) for name in names}
-    refit_metric = scoring.refit_metric if scoring.refit_metric in names else names[0]
-    hopeless = _hopeless_splits(cells, folds, truth)
-    failures = _failures(cells, fold_scores[refit_metric], hopeless)
-    predictions = HeldOutPredictions(
-        responses=arrays.responses,
-        names=configurations.names,
-        folds=folds.labels,
-        classes=truth.classes,
-        positive=truth.positive,
-        failed=failures,
-        exchangeable=folds.exchangeable,
-        training_rows=folds.n_training_rows,
-        grouped=folds.grouped,
-    )
-    return Collected(cells, predictions, fold_scores, refit_metric, failures, hopeless)
-
-
-class _Arrays:
-    """Arrays (N, C, R[, n_classes]) that fill up; a response gets its array when it first comes."""
-
-    def __init__(self, truth: Truth, n_configurations: int, folds: Folds) -> None:
-        self.responses: dict[Response, NDArray[Any]] = {}
-        self._shape = (truth.n_rows, n_configurations, folds.n_repeats)
-        self._tests = {(split.repeat, split.fold): split.test for split in folds.splits}
-
-    def put(self, result: CellResult) -> None:
-        configuration, repeat, fold = result.key
-        for response, values in result.predictions.items():
-            if response not in self.responses:
-                shape = self._shape + values.shape[1:]
-                empty = (UNPREDICTED_LABEL, np.int32) if response is Response.LABELS else (np.nan, np.float64)
-                self.responses[response] = np.full(shape, empty[0], dtype=empty[1])
-            self.responses[response][self._tests[repeat, fold], configuration, repeat] = values
+        collector.put(result)
+    return collector.collected()
 
 
 def _scorer_names(cells: Sequence[CellResult], scoring: Scoring) -> tuple[str, ...]:
@@ -113,7 +205,7 @@ def _fold_scores(name: str, cells: Sequence[CellResult], folds: Folds, metric: M
     return FoldScores(
         values=np.ascontiguousarray((values if greater else -values).reshape(-1, folds.n_splits).T),
         greater_is_better=greater,
-        repeat=np.array([split.repeat for split in folds.splits], dtype=np.intp),
+        repeat=np.array([folds.columns[split.repeat] for split in folds.splits], dtype=np.intp),
         test_rows=np.array([len(split.test) for split in folds.splits], dtype=np.intp),
     )
 
@@ -124,14 +216,15 @@ def _hopeless_splits(cells: Sequence[CellResult], folds: Folds, truth: Truth) ->
         for number, split in enumerate(folds.splits)
         if truth.classes is not None and len(np.unique(truth.values[split.train])) < truth.n_classes
     ]
-    failed = np.array([cell.state is CellState.FAILED for cell in cells]).reshape(-1, folds.n_splits)
-    return tuple(number for number in lacking_a_class if failed[:, number].all())
+    done = np.array([cell.state is CellState.DONE for cell in cells]).reshape(-1, folds.n_splits)
+    return tuple(number for number in lacking_a_class if not done[:, number].any())
 
 
 def _failures(cells: Sequence[CellResult], scores: FoldScores, hopeless: Sequence[int]) -> dict[int, str]:
     """Configurations with a failed cell, or without a score in a split in which another one has it.
 
-    A split in which nobody has a score is one on which the metric is undefined: that is nobody's failure.
+    A split in which nobody has a score is one on which the metric is undefined: that is nobody's failure. Nor is
+    what one who has left lacks.
     """
     failures: dict[int, str] = {}
     for number, cell in enumerate(cells):
@@ -141,6 +234,7 @@ def _failures(cells: Sequence[CellResult], scores: FoldScores, hopeless: Sequenc
     undefined[:, list(failures)] = True
     lacking = undefined & ~undefined.all(axis=1, keepdims=True)
     for split, configuration in zip(*np.nonzero(lacking), strict=True):
-        message = cells[configuration * scores.n_splits + split].message
-        failures.setdefault(int(configuration), message or "its score is NaN")
+        cell = cells[configuration * scores.n_splits + split]
+        if cell.state is not CellState.DROPPED:
+            failures.setdefault(int(configuration), cell.message or "its score is NaN")
     return dict(sorted(failures.items()))

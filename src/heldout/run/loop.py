@@ -1,21 +1,27 @@
-"""The loop: hand cells to workers, keep what comes back, tell who listens."""
+"""The loop: hand cells to an executor, keep what comes back, ask at barriers who goes on, tell who listens."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
-from sklearn.utils.parallel import Parallel, delayed
-
-from heldout.cells import CellKey, CellResult
-from heldout.configurations import Configurations
-from heldout.fitting import CellContext, fit_cell, single_threaded
-from heldout.folds import Folds
-from heldout.run.events import CellFinished, Event, Listener
-from heldout.run.plan import cells_left
+from heldout.cells import CellKey, CellResult, CellState
+from heldout.dropping.base import Barrier
+from heldout.fitting import single_threaded
+from heldout.folds import Split
+from heldout.run.collect import Outcome
+from heldout.run.events import BarrierPassed, CellFinished, Event, Listener, WorkersLost
+from heldout.run.executor import Executor, Work, WorkersLostError
+from heldout.run.scheduler import MOST_LOSSES, Scheduler
 from heldout.store.base import Run
 
 COMMIT_AFTER_SECONDS = 0.05
+
+Judge: TypeAlias = Callable[[int, Outcome, Sequence[int]], Barrier]
+"""From the number of a race, how it went so far (its last barrier is the one to come) and who is in it to the
+barrier's record."""
 
 
 def tell(listeners: Sequence[Listener], event: Event) -> None:
@@ -24,58 +30,98 @@ def tell(listeners: Sequence[Listener], event: Event) -> None:
         listener(event)
 
 
-def run_cells(
-    context: CellContext,
-    configurations: Configurations,
-    folds: Folds,
-    run: Run,
-    *,
-    n_jobs: int | None = None,
-    pre_dispatch: int | str = "2*n_jobs",
-    listeners: Sequence[Listener] = (),
-) -> None:
-    """Do every cell that the run does not hold yet, and record it there.
+@dataclass
+class Keeping:
+    """Records results, and acknowledges them in groups: once they are worth 50 ms of work, and all at the end.
+
+    Attributes
+    ----------
+    run : Run
+    listeners : sequence of Listener
+    taken : callable
+        Is given every result that is recorded.
+    """
+
+    run: Run
+    listeners: Sequence[Listener]
+    taken: Callable[[CellResult], None]
+    _worth: float = 0.0
+    _committed: float = field(default_factory=time.perf_counter)
+
+    def keep(self, result: CellResult) -> None:
+        """Record a result, and tell of it."""
+        self.run.record(result)
+        self._worth += result.fit_seconds + result.score_seconds
+        if max(self._worth, time.perf_counter() - self._committed) >= COMMIT_AFTER_SECONDS:
+            self.run.commit()
+            self._worth, self._committed = 0.0, time.perf_counter()
+        self.taken(result)
+        tell(self.listeners, CellFinished(result))
+
+
+def run_races(
+    scheduler: Scheduler, work: Work, executor: Executor, keeping: Keeping, judge: Judge | None = None
+) -> list[Outcome]:
+    """Do what the scheduler's plan has left, race by race as each went.
 
     Results are acknowledged together once they are worth 50 ms of work, and all of them at the end, on an error
     and on an interruption too.
     """
-    left = cells_left(len(configurations), folds, run.acknowledged())
-    worth, committed = 0.0, time.perf_counter()
+    barriers: list[list[Barrier]] = [[] for _ in scheduler.plan.races]
     try:
         # Cells limit themselves; where they are threads of one process, one that ends must not free the others.
         with single_threaded():
-            for result in _worked(context, configurations, folds, left, n_jobs, pre_dispatch):
-                run.record(result)
-                worth += result.fit_seconds + result.score_seconds
-                if max(worth, time.perf_counter() - committed) >= COMMIT_AFTER_SECONDS:
-                    run.commit()
-                    worth, committed = 0.0, time.perf_counter()
-                tell(listeners, CellFinished(result))
+            while True:
+                cells = scheduler.next_cells()
+                if cells:
+                    _do(cells, scheduler, work, executor, keeping)
+                    continue
+                waiting = scheduler.waiting()
+                if not waiting:
+                    break
+                for race in waiting:
+                    assert judge is not None, "only races with barriers wait"
+                    so_far = Outcome(_met(scheduler, race), tuple(barriers[race]))
+                    barrier = judge(race, so_far, scheduler.alive(race))
+                    _pass(scheduler, race, barrier)
+                    barriers[race].append(barrier)
+                    splits = scheduler.plan.races[race].splits
+                    keeping.run.note_barrier([(split.repeat, split.fold) for split in splits], barrier)
+                    alive = len(scheduler.alive(race))
+                    tell(keeping.listeners, BarrierPassed(race, barrier, alive, scheduler.n_saved))
     finally:
-        run.commit()
+        keeping.run.commit()
+    return [Outcome(_met(scheduler, race), tuple(passed)) for race, passed in enumerate(barriers)]
 
 
-def _worked(
-    context: CellContext,
-    configurations: Configurations,
-    folds: Folds,
-    cells: Iterable[CellKey],
-    n_jobs: int | None,
-    pre_dispatch: int | str,
-) -> Iterator[CellResult]:
-    """Results as they come, in any order."""
-    split_of = {(split.repeat, split.fold): split for split in folds.splits}
-    parallel = Parallel(n_jobs=n_jobs, pre_dispatch=pre_dispatch, return_as=_return_as())
-    results: Iterator[CellResult] = iter(
-        parallel(
-            delayed(fit_cell)(context, configurations[cell.configuration], split_of[cell.repeat, cell.fold])
-            for cell in cells
-        )
-    )
-    return results
+def _met(scheduler: Scheduler, race: int) -> tuple[Split, ...]:
+    return scheduler.plan.races[race].splits[: scheduler.met(race)]
 
 
-def _return_as() -> str:
-    """Results one by one, where the active joblib backend can (Ray's cannot)."""
-    backend = Parallel()._backend
-    return "generator_unordered" if getattr(backend, "supports_return_generator", False) else "list"
+def _pass(scheduler: Scheduler, race: int, barrier: Barrier) -> None:
+    if barrier.stopped:
+        scheduler.stop(race)
+    else:
+        scheduler.drop(race, [left.configuration for left in barrier.dropped])
+
+
+def _do(cells: Sequence[CellKey], scheduler: Scheduler, work: Work, executor: Executor, keeping: Keeping) -> None:
+    """One round: the cells that are ready, as far as the workers live."""
+    n_done = 0
+
+    def keep(result: CellResult) -> None:
+        attempts = scheduler.attempts(result.key)
+        keeping.keep(result if attempts == 1 else replace(result, attempts=attempts))
+        scheduler.record(result.key)
+
+    try:
+        for result in executor.run(work, cells):
+            keep(result)
+            n_done += 1
+    except WorkersLostError as lost:
+        # Where nobody can say what was running, and nothing came back, any of them may be guilty.
+        suspects = lost.running or (() if n_done else tuple(cells))
+        tell(keeping.listeners, WorkersLost(suspects, lost.reason))
+        for cell in scheduler.lose(suspects):
+            reason = f"its worker was lost {MOST_LOSSES} times ({lost.reason})"
+            keep(CellResult(cell, CellState.FAILED, reason, attempts=MOST_LOSSES))

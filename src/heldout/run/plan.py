@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from heldout._seeding import numpy_seed
 from heldout.cells import CellKey
+from heldout.dropping.base import DropRule
 from heldout.folds import Folds, Split
 
 
@@ -22,15 +22,18 @@ class Race:
         In the order in which they are met.
     barriers : bool
         Whether the configurations wait for each other after every split, so that some may be dropped.
+    configurations : tuple of int or None
+        Who takes part; everybody by default.
     """
 
     splits: tuple[Split, ...]
     barriers: bool = False
+    configurations: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Races that are run side by side, each over all configurations.
+    """Races that are run side by side.
 
     A search is one race. Nested cross-validation is one race for each outer fold, and one over all the rows.
     """
@@ -41,28 +44,29 @@ class Plan:
     @property
     def n_cells(self) -> int:
         """Fits, were nobody ever to leave."""
-        return self.n_configurations * self.n_splits
+        return sum(len(self.starting(race)) * len(race.splits) for race in self.races)
 
-    @property
-    def n_splits(self) -> int:
-        return sum(len(race.splits) for race in self.races)
+    def starting(self, race: Race) -> tuple[int, ...]:
+        """The configurations that a race begins with."""
+        return tuple(range(self.n_configurations)) if race.configurations is None else race.configurations
 
 
-def plan_of_search(n_configurations: int, folds: Folds, rule: Any = None, entropy: int = 0) -> Plan:
-    """One race over the splits in their order, or in a random one within each repeat where the rule wants it.
+def race_of_search(folds: Folds, rule: DropRule | None = None, entropy: int = 0) -> Race:
+    """All splits in their order; with a rule of dropping, with barriers, and shuffled where it wants that.
 
     Examples
     --------
     >>> rows = np.arange(4)
     >>> folds = Folds((Split(0, 0, rows[:2], rows[2:]), Split(0, 1, rows[2:], rows[:2])), 4)
-    >>> plan_of_search(3, folds).n_cells
+    >>> Plan(3, (race_of_search(folds),)).n_cells
     6
     """
-    splits = in_racing_order(folds, rule, entropy) if rule is not None else folds.splits
-    return Plan(n_configurations, (Race(splits, barriers=rule is not None),))
+    if rule is None:
+        return Race(folds.splits)
+    return Race(in_racing_order(folds, rule, entropy), barriers=True)
 
 
-def in_racing_order(folds: Folds, rule: Any, entropy: int) -> tuple[Split, ...]:
+def in_racing_order(folds: Folds, rule: DropRule, entropy: int) -> tuple[Split, ...]:
     """The splits as they are met: repeat by repeat, within one in order or shuffled."""
     if not rule.shuffle_folds:
         return folds.splits
@@ -81,15 +85,3 @@ def all_cells(n_configurations: int, folds: Folds) -> list[CellKey]:
         for configuration in range(n_configurations)
         for split in folds.splits
     ]
-
-
-def cells_left(
-    n_configurations: int, folds: Folds, acknowledged: frozenset[CellKey] | set[CellKey] = frozenset()
-) -> list[CellKey]:
-    """The cells that are not acknowledged yet, fold by fold."""
-    planned = (
-        CellKey(configuration, split.repeat, split.fold)
-        for split in folds.splits
-        for configuration in range(n_configurations)
-    )
-    return [cell for cell in planned if cell not in acknowledged]

@@ -49,8 +49,7 @@ class Scheduler:
         self._done = set(done)
         self._losses: Counter[CellKey] = Counter()
         self._suspects: list[CellKey] = []
-        everybody = range(plan.n_configurations)
-        self._races = [_Progress(race, list(everybody)) for race in plan.races]
+        self._races = [_Progress(race, list(plan.starting(race))) for race in plan.races]
         self._race_of_split = {
             (split.repeat, split.fold): progress for progress in self._races for split in progress.race.splits
         }

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.cells import CellResult
+from heldout.cells import CellResult, CellState
 from heldout.fold_scores import FoldScores, ranks
 
 
@@ -22,7 +23,6 @@ class ResultsTable:
     formatted : callable
         ``BaseSearchCV._format_results``: from parameters, number of splits and one dict a cell to the table.
     params : list of dict
-    n_splits : int
     several : bool
         Whether the scorers are several by construction: their one name may then be "score" too.
     error_score : number or "raise"
@@ -31,30 +31,55 @@ class ResultsTable:
 
     formatted: Callable[[list[dict[str, Any]], int, list[dict[str, Any]]], dict[str, Any]]
     params: list[dict[str, Any]]
-    n_splits: int
     several: bool
     error_score: Any
 
     def __call__(
-        self, cells: Sequence[CellResult], fold_scores: Mapping[str, FoldScores], failures: Mapping[int, str]
+        self,
+        cells: Sequence[CellResult],
+        fold_scores: Mapping[str, FoldScores],
+        out: Collection[int],
+        dropped_at: Mapping[int, int] | None = None,
     ) -> dict[str, Any]:
-        """The table of the cells, configuration by configuration and split by split."""
+        """The table of the cells, configuration by configuration and split by split.
+
+        Parameters
+        ----------
+        out : collection of int
+            Configurations that are no candidates.
+        dropped_at : mapping of int to int, optional
+            Where configurations could be dropped: the last split that each met of those who were. The table then
+            says it, and how many splits everybody met.
+        """
         single = not self.several and tuple(fold_scores) == ("score",)
-        results = self.formatted(
-            self.params, self.n_splits, [self._row(cell, fold_scores, single) for cell in cells]
-        )
+        n_splits = next(iter(fold_scores.values())).n_splits
+        with warnings.catch_warnings():
+            if dropped_at:  # what a dropped configuration lacks is no news
+                warnings.filterwarnings("ignore", "One or more of the (test|train) scores are non-finite")
+            results = self.formatted(
+                self.params, n_splits, [self._row(cell, fold_scores, single) for cell in cells]
+            )
         for name, scores in fold_scores.items():
             # Where every score is finite these are scikit-learn's ranks; else a failure would rank by error_score,
             # and a split without a score of anybody would make everybody the first.
-            if failures or not np.isfinite(scores.values).all():
+            if out or not np.isfinite(scores.values).all():
                 means = mean_over_splits(scores.oriented())
-                means[list(failures)] = np.nan
+                means[list(out)] = np.nan
                 results[f"rank_test_{name}"] = ranks(means)
+        if dropped_at is not None:
+            met = (
+                np.array([cell.state is not CellState.DROPPED for cell in cells]).reshape(-1, n_splits).sum(axis=1)
+            )
+            results["n_splits_evaluated"] = met.astype(np.int32)
+            at = [dropped_at.get(configuration, -1) for configuration in range(len(self.params))]
+            results["dropped_at_split"] = np.array(at, dtype=np.int32)
         return results
 
     def _row(self, cell: CellResult, names: Mapping[str, FoldScores], single: bool) -> dict[str, Any]:
-        test = {name: cell.test_scores.get(name, self.error_score) for name in names}
-        train = {name: cell.train_scores.get(name, self.error_score) for name in names}
+        # What was never fitted did not fail.
+        lacking = np.nan if cell.state is CellState.DROPPED else self.error_score
+        test = {name: cell.test_scores.get(name, lacking) for name in names}
+        train = {name: cell.train_scores.get(name, lacking) for name in names}
         return {
             "fit_time": cell.fit_seconds,
             "score_time": cell.score_seconds,

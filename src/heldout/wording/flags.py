@@ -29,6 +29,17 @@ class Flag(StrEnum):
         "failed_configurations",
         "{failed} of {total} configurations failed and were no candidates: {which}.",
     )
+    DROPPED_CONFIGURATIONS = (
+        "dropped_configurations",
+        "{dropped} of {total} configurations were dropped early; the estimate replays the choice among {alive}, on "
+        "rows of which some decided who was left, and so is a little more optimistic than without dropping.",
+    )
+    DROPPING_REPLAYED = (
+        "dropping_replayed",
+        "{dropped} of {total} configurations were dropped early, and the dropping was repeated inside every "
+        "bootstrap. What those would have predicted later is not known, so in a bootstrap each leaves at the latest "
+        "when it left in the search: a little of the optimism of dropping may remain.",
+    )
     INCOMPLETE_PREDICTIONS = (
         "incomplete_predictions",
         "The estimate rests on {used} of {total} rows{often}: those predicted for every configuration in the race.",
@@ -169,6 +180,17 @@ class Flag(StrEnum):
         "Scores were sorted into bins, in choosing and in scoring: the mean {metric} of what was chosen lies "
         "within {bound:.2g} of the one of exact scores, and {certain:.0%} of the bootstraps choose as exact "
         "scores would for certain.",
+    )
+    SELECTION_UNCORRECTED = (
+        "selection_uncorrected",
+        "One configuration was chosen by its mean score over the inner folds of all outer ones, and these hold the "
+        "test rows of other outer folds: what that choice costs is not fully taken out, and the score is a little "
+        "optimistic. across='folds' lets each outer fold choose for itself.",
+    )
+    FEW_REPEATS = (
+        "few_repeats",
+        "The width of the interval was measured on {repeats}, and is itself uncertain; its authors average over 50 "
+        "or more (repeats=50).",
     )
 
     def filled(self, **places: Any) -> str:

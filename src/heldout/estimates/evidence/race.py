@@ -53,7 +53,8 @@ def start_race(predictions: HeldOutPredictions, metrics: Sequence[Metric], group
     """
     predicted = np.logical_and.reduce([predictions.predicted(metric) for metric in metrics])
     failed = failures(predictions, predicted)
-    candidates = np.array([j for j in range(predictions.n_configurations) if j not in failed], dtype=np.intp)
+    out = failed.keys() | predictions.dropped.keys()
+    candidates = np.array([j for j in range(predictions.n_configurations) if j not in out], dtype=np.intp)
     if not candidates.size:
         first = min(failed)
         raise InputError(
@@ -70,6 +71,8 @@ def start_race(predictions: HeldOutPredictions, metrics: Sequence[Metric], group
     flags: dict[Flag, str] = {}
     if failed:
         flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(predictions.names, failed)
+    if predictions.dropped:
+        flags[Flag.DROPPED_CONFIGURATIONS] = dropped_sentence(predictions)
     if not in_play.all():
         flags[Flag.INCOMPLETE_PREDICTIONS] = incomplete_sentence(in_play)
     if not predictions.exchangeable:
@@ -79,14 +82,16 @@ def start_race(predictions: HeldOutPredictions, metrics: Sequence[Metric], group
 
 
 def failures(predictions: HeldOutPredictions, predicted: NDArray[np.bool_]) -> dict[int, str]:
-    """Configurations that are no candidates, and why."""
+    """Configurations that failed, and why; those that left early did not."""
     failed = dict(predictions.failed)
     for column in np.flatnonzero(~predicted.any(axis=(0, 2))).tolist():
-        failed.setdefault(column, "it predicted no row")
+        if column not in predictions.dropped:
+            failed.setdefault(column, "it predicted no row")
     folds = predictions.folds
     if folds is None:
         return failed
-    racing = np.array([j for j in range(predictions.n_configurations) if j not in failed], dtype=np.intp)
+    out = failed.keys() | predictions.dropped.keys()
+    racing = np.array([j for j in range(predictions.n_configurations) if j not in out], dtype=np.intp)
     for repeat in range(folds.shape[1]):
         for code in np.unique(folds[folds[:, repeat] >= 0, repeat]):
             has = predicted[folds[:, repeat] == code][:, racing, repeat].any(axis=0)
@@ -101,6 +106,18 @@ def failed_sentence(names: Sequence[str], failed: Mapping[int, str]) -> str:
     shown = "; ".join(f"{names[j]} ({failed[j]})" for j in sorted(failed)[:SHOWN])
     more = f"; and {len(failed) - SHOWN} more" if len(failed) > SHOWN else ""
     return Flag.FAILED_CONFIGURATIONS.filled(failed=len(failed), total=len(names), which=shown + more)
+
+
+def dropped_sentence(predictions: HeldOutPredictions) -> str:
+    """The flag of configurations that left early."""
+    return Flag.DROPPED_CONFIGURATIONS.filled(
+        dropped=len(predictions.dropped), total=predictions.n_configurations, alive=_counted_alive(predictions)
+    )
+
+
+def _counted_alive(predictions: HeldOutPredictions) -> str:
+    alive = predictions.n_configurations - len(predictions.out)
+    return "the one that is left" if alive == 1 else f"the {alive} that are left"
 
 
 def incomplete_sentence(in_play: NDArray[np.bool_]) -> str:
