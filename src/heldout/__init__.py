@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from heldout._version import __version__
 
 if TYPE_CHECKING:
-    from heldout import estimates, metrics, selection, spaces
+    from heldout import dropping, estimates, metrics, protocols, selection, spaces
     from heldout.adapters.correct import correct
     from heldout.adapters.from_parquet import estimate_from_parquet
     from heldout.errors import HeldoutError, HeldoutWarning, InputError
@@ -17,17 +17,14 @@ if TYPE_CHECKING:
     from heldout.estimates.from_scores import estimate_from_scores
     from heldout.estimates.types import Estimate, Interval
     from heldout.fold_scores import FoldScores
-    from heldout.metrics.base import Response
     from heldout.paired.compare import compare_configurations
     from heldout.predictions import HeldOutPredictions
-    from heldout.result import Evaluation
     from heldout.search import HeldOutSearchCV
     from heldout.store.sqlite import SQLiteStore
     from heldout.wording import Flag
 
 __all__ = [
     "Estimate",
-    "Evaluation",
     "Flag",
     "FoldScores",
     "HeldOutPredictions",
@@ -36,17 +33,18 @@ __all__ = [
     "HeldoutWarning",
     "InputError",
     "Interval",
-    "Response",
     "SQLiteStore",
     "__version__",
     "compare_configurations",
     "compare_estimates",
     "correct",
+    "dropping",
     "estimate",
     "estimate_from_parquet",
     "estimate_from_scores",
     "estimates",
     "metrics",
+    "protocols",
     "selection",
     "spaces",
 ]
@@ -54,7 +52,6 @@ __all__ = [
 # Loaded when first asked for: the command line shows its help without scikit-learn.
 _HOMES = {
     "Estimate": "heldout.estimates.types",
-    "Evaluation": "heldout.result",
     "Flag": "heldout.wording",
     "FoldScores": "heldout.fold_scores",
     "HeldOutPredictions": "heldout.predictions",
@@ -63,7 +60,6 @@ _HOMES = {
     "HeldoutWarning": "heldout.errors",
     "InputError": "heldout.errors",
     "Interval": "heldout.estimates.types",
-    "Response": "heldout.metrics.base",
     "SQLiteStore": "heldout.store.sqlite",
     "compare_configurations": "heldout.paired.compare",
     "correct": "heldout.adapters.correct",
@@ -72,7 +68,7 @@ _HOMES = {
     "estimate_from_parquet": "heldout.adapters.from_parquet",
     "estimate_from_scores": "heldout.estimates.from_scores",
 }
-_PACKAGES = ("estimates", "metrics", "selection", "spaces")
+_PACKAGES = ("dropping", "estimates", "metrics", "protocols", "selection", "spaces")
 
 
 def __getattr__(name: str) -> Any:

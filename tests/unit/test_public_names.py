@@ -11,7 +11,6 @@ import heldout
 
 NAMES = [
     "Estimate",
-    "Evaluation",
     "Flag",
     "FoldScores",
     "HeldOutPredictions",
@@ -20,17 +19,18 @@ NAMES = [
     "HeldoutWarning",
     "InputError",
     "Interval",
-    "Response",
     "SQLiteStore",
     "__version__",
     "compare_configurations",
     "compare_estimates",
     "correct",
+    "dropping",
     "estimate",
     "estimate_from_parquet",
     "estimate_from_scores",
     "estimates",
     "metrics",
+    "protocols",
     "selection",
     "spaces",
 ]

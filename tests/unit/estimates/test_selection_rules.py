@@ -203,7 +203,7 @@ def test_metrics_of_a_rank_are_read_each_in_its_response():
 
 
 def held(**responses):
-    arrays = {ho.Response(kind): array[:, :, None] for kind, array in responses.items()}
+    arrays = {ho.metrics.Response(kind): array[:, :, None] for kind, array in responses.items()}
     return ho.HeldOutPredictions(arrays, tuple("abcdefg"), None, np.array([0, 1]), 1)
 
 
