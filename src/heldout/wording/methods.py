@@ -22,6 +22,10 @@ QUANTITY_BBC_F = (
     "the expected performance, over training sets of the size of a fold's training part, of the whole search: "
     "tuning on about 63 % of the folds and then predicting folds that took no part in the choice"
 )
+QUANTITY_NESTED = (
+    "the expected performance, over training sets of the size of an outer fold's training part, of the whole "
+    "search: tuning on it, fitting the winner on all of it, and predicting new rows"
+)
 QUANTITY_NAIVE = (
     "the expected performance, over training sets of the size of a fold's training part, of the winner as if it "
     "had been chosen beforehand; the interval is of this score and knows nothing of the choice"
@@ -44,6 +48,10 @@ QUANTITY_NAMED = (
 QUANTITY_HOEFFDING = (
     "the performance on new rows of the models that the training part gave, the chosen one among them: not of a "
     "model fitted again on more rows"
+)
+QUANTITY_BOOTSTRAP_SEARCH = (
+    "the expected performance of the whole search, the choice among configurations included, over samples drawn "
+    "with replacement from such rows: each holds about 63 % of them"
 )
 
 CHOSEN_ON_A_PART = (
@@ -78,6 +86,11 @@ METHOD_SENTENCES: dict[str, str] = {
         "The held-out predictions of the winner alone were resampled {bootstraps} times, and the interval lies "
         "between the percentiles of its score. That it was chosen for its score was not corrected."
     ),
+    "nested_cv": (
+        "The whole search was repeated once for each outer fold, without its rows, and the winner of each was "
+        "fitted on all of the other rows and scored on those of the fold. The estimate is the mean of these scores: "
+        "no row took part in choosing what it scored."
+    ),
     "wmc": (
         "The estimate is the mean of the errors of all configurations, each weighted by the probability that it "
         "has the least mean error, which comes from a normal distribution fitted to the errors of the splits."
@@ -111,6 +124,17 @@ METHOD_SENTENCES: dict[str, str] = {
         "The score is that of the best configuration on one development set. The interval holds for all "
         "configurations at once, whichever was chosen, by Hoeffding's inequality, and is wide for it."
     ),
+    "bootstrap_search": (
+        "The rows were drawn with replacement {bootstraps} times. Each time the whole search was run on the drawn "
+        "rows, its winner was fitted on all of them and scored on the rows that were not drawn, which had no part "
+        "in it. The estimate is the mean of these scores, and the interval lies between their percentiles."
+    ),
+    "bootstrap_search_models": (
+        "The rows were drawn with replacement {bootstraps} times, and every configuration was fitted on each "
+        "sample. For each sample a configuration was chosen by how the models of the other samples predicted the "
+        "rows that it drew; that configuration's model of this sample was scored on the rows that were not drawn. "
+        "The estimate is the mean of these scores, and the interval lies between their percentiles."
+    ),
 }
 
 CALIBRATED_INTERVAL = (
@@ -143,6 +167,7 @@ METHOD_NAMES: dict[str, str] = {
     "bbc": "bootstrap bias-corrected cross-validation",
     "bbc_f": "bootstrap bias correction on folds",
     "naive_bootstrap": "the bootstrap of the winner alone",
+    "nested_cv": "nested cross-validation",
     "wmc": "the weighted mean correction of Bernau and others",
     "wmcs": "the shrunken weighted mean correction of Bernau and others",
     "delong": "choosing on one part of the rows and scoring on the other (DeLong)",
@@ -152,6 +177,8 @@ METHOD_NAMES: dict[str, str] = {
     "wilson": "choosing on one part of the rows and scoring on the other (Wilson)",
     "clopper_pearson": "choosing on one part of the rows and scoring on the other (Clopper and Pearson)",
     "hoeffding": "a bound for all configurations at once (Hoeffding)",
+    "bootstrap_search": "the bootstrap of the whole search",
+    "bootstrap_search_models": "the bootstrap of all models",
 }
 
 
@@ -166,6 +193,7 @@ METHOD_TITLES: dict[str, str] = {
     "bbc": "Bootstrap bias correction",
     "bbc_f": "Bootstrap bias correction on folds",
     "naive_bootstrap": "Bootstrap of the winner alone",
+    "nested_cv": "Nested cross-validation",
     "wmc": "Weighted mean correction",
     "wmcs": "Weighted mean correction, shrunken",
     "delong": "Two parts, DeLong",
@@ -175,6 +203,8 @@ METHOD_TITLES: dict[str, str] = {
     "wilson": "Two parts, Wilson",
     "clopper_pearson": "Two parts, Clopper and Pearson",
     "hoeffding": "Hoeffding, all configurations at once",
+    "bootstrap_search": "Bootstrap of the whole search",
+    "bootstrap_search_models": "Bootstrap of all models",
 }
 
 
