@@ -157,9 +157,11 @@ def claim(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("PRAGMA busy_timeout = 10000")
     if not has_tables(connection):
         create_tables(connection)
-    verdict = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+    verdict = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
     if verdict != "ok":
         raise StoreError(damaged(path, " ".join(verdict.split())))
+    if (astray := connection.execute("PRAGMA foreign_key_check").fetchone()) is not None:
+        raise StoreError(damaged(path, f"a row of its table {astray[0]} belongs to nothing"))
     upgrade_tables(connection)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
+import zlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -45,13 +46,14 @@ TABLES = (
         id TEXT NOT NULL, position INTEGER NOT NULL, json TEXT NOT NULL, name TEXT,
         UNIQUE (run, id)
     )""",
-    # scores: {"test": {scorer: score}, "train": {...}}, as repr() writes a float64.
+    # scores: {"test": {scorer: score}, "train": {...}}, as repr() writes a float64. checksum: of the cell and its
+    # predictions, see ``checksum``; NULL where an older heldout wrote them.
     """CREATE TABLE cell (
         number INTEGER PRIMARY KEY,
         configuration INTEGER NOT NULL REFERENCES configuration ON DELETE CASCADE,
         repeat INTEGER NOT NULL, fold INTEGER NOT NULL,
         state TEXT NOT NULL, attempts INTEGER NOT NULL, message TEXT NOT NULL,
-        fit_seconds REAL NOT NULL, score_seconds REAL NOT NULL, scores TEXT NOT NULL,
+        fit_seconds REAL NOT NULL, score_seconds REAL NOT NULL, scores TEXT NOT NULL, checksum INTEGER,
         UNIQUE (configuration, repeat, fold)
     )""",
     # dtype as NumPy writes it ('<f8'), shape a JSON list, blob the C-ordered array.
@@ -95,6 +97,7 @@ COLUMNS_SINCE_2 = (
     ("run", "cells_then INTEGER"),
     ("run", "acknowledged TEXT"),
     ("configuration", "name TEXT"),
+    ("cell", "checksum INTEGER"),
 )
 
 
@@ -164,11 +167,45 @@ def encoded(result: CellResult) -> ResultRows:
         attempts=int(result.attempts),
         # A file name that is no UTF-8 puts lone surrogates into a message; SQLite cannot hold them.
         message=result.message.encode("utf-8", "backslashreplace").decode(),
-        fit_seconds=float(result.fit_seconds),
-        score_seconds=float(result.score_seconds),
+        fit_seconds=float(result.fit_seconds) + 0.0,  # SQLite would lose the sign of -0.0
+        score_seconds=float(result.score_seconds) + 0.0,
         scores=json.dumps({"test": _texts(result.test_scores), "train": _texts(result.train_scores)}),
     )
     return ResultRows(cell, [_prediction_row(response, array) for response, array in result.predictions.items()])
+
+
+def checksum(configuration: int, rows: ResultRows) -> int:
+    """What tells a cell from the same one with a bit changed: SQLite itself would not notice.
+
+    ``configuration`` is its key in the file.
+    """
+    found = zlib.crc32(repr((configuration, *rows.cell)).encode())
+    for stored in rows.predictions:
+        found = zlib.crc32(repr(stored[:3]).encode(), found)
+        found = zlib.crc32(stored.blob, found)
+    return found
+
+
+def read_rows(connection: sqlite3.Connection, number: int) -> ResultRows:
+    """A cell as it was written.
+
+    Raises
+    ------
+    ValueError, TypeError
+        When it is not as it was written.
+    """
+    configuration, expected, *cell = connection.execute(
+        "SELECT configuration, checksum, repeat, fold, state, attempts, message, fit_seconds, score_seconds, "
+        "scores FROM cell WHERE number = ?",
+        (number,),
+    ).fetchone()
+    predictions = connection.execute(
+        "SELECT response, dtype, shape, blob FROM prediction WHERE cell = ? ORDER BY rowid", (number,)
+    )
+    rows = ResultRows(CellRow(*cell), [PredictionRow(*row) for row in predictions])
+    if expected is not None and expected != checksum(configuration, rows):
+        raise ValueError(f"cell {number} is not as it was written")
+    return rows
 
 
 def decoded(rows: ResultRows, configuration: int) -> CellResult:

@@ -30,7 +30,7 @@ from heldout.store.opening import (
     set_owner,
 )
 from heldout.store.runs import add_versions, configuration_numbers, count_cells, new_run, stored_runs
-from heldout.store.schema import CellRow, PredictionRow, ResultRows, decoded, encoded
+from heldout.store.schema import ResultRows, checksum, decoded, encoded, read_rows
 
 if TYPE_CHECKING:
     from heldout.dropping.base import Barrier
@@ -86,7 +86,7 @@ class SQLiteRun:
         with explained(self.path):
             for number, key in sorted(wanted):
                 try:
-                    result = decoded(self._rows(number), key.configuration)
+                    result = decoded(read_rows(self._connection, number), key.configuration)
                 except (ValueError, TypeError, KeyError) as error:
                     raise StoreError(damaged(self.path, error)) from error
                 yield result
@@ -206,8 +206,8 @@ class SQLiteRun:
         )
         number = connection.execute(
             "INSERT INTO cell (configuration, repeat, fold, state, attempts, message, fit_seconds, score_seconds, "
-            "scores) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (configuration, *rows.cell),
+            "scores, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (configuration, *rows.cell, checksum(configuration, rows)),
         ).lastrowid
         connection.executemany(
             "INSERT INTO prediction (cell, response, dtype, shape, blob) VALUES (?, ?, ?, ?, ?)",
@@ -227,26 +227,24 @@ class SQLiteRun:
         self._begin()
 
     def _numbers(self) -> dict[CellKey, int]:
-        """The cells of this run in the file, with their numbers there."""
+        """The cells of this run in the file, with their numbers there; each was looked at."""
         positions = {number: position for position, number in enumerate(self._configurations)}
         found = self._connection.execute(
             "SELECT cell.configuration, repeat, fold, cell.number FROM cell "
             "JOIN configuration ON configuration.number = cell.configuration WHERE run = ?",
             (self._number,),
-        )
-        return {CellKey(positions[key], repeat, fold): number for key, repeat, fold, number in found}
-
-    def _rows(self, number: int) -> ResultRows:
-        """A cell as it lies in the file."""
-        cell = self._connection.execute(
-            "SELECT repeat, fold, state, attempts, message, fit_seconds, score_seconds, scores FROM cell "
-            "WHERE number = ?",
-            (number,),
-        ).fetchone()
-        predictions = self._connection.execute(
-            "SELECT response, dtype, shape, blob FROM prediction WHERE cell = ? ORDER BY rowid", (number,)
-        )
-        return ResultRows(CellRow(*cell), [PredictionRow(*row) for row in predictions])
+        ).fetchall()
+        try:
+            # Read here too, so that a damaged cell is refused before the others are done and not after.
+            for *_, number in found:
+                read_rows(self._connection, number)
+            return {CellKey(positions[key], repeat, fold): number for key, repeat, fold, number in found}
+        except KeyError as error:
+            raise StoreError(
+                damaged(self.path, f"it has cells of a configuration {error} unknown to it")
+            ) from error
+        except (ValueError, TypeError) as error:
+            raise StoreError(damaged(self.path, error)) from error
 
 
 @dataclass(frozen=True)
