@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from heldout.fold_scores import FoldScores
     from heldout.paired.compare import compare_configurations
     from heldout.predictions import HeldOutPredictions
+    from heldout.protocols.nested import nested_cv
     from heldout.search import HeldOutSearchCV
     from heldout.store.sqlite import SQLiteStore
     from heldout.wording import Flag
@@ -44,6 +45,7 @@ __all__ = [
     "estimate_from_scores",
     "estimates",
     "metrics",
+    "nested_cv",
     "protocols",
     "selection",
     "spaces",
@@ -67,6 +69,7 @@ _HOMES = {
     "estimate": "heldout.estimates.from_predictions",
     "estimate_from_parquet": "heldout.adapters.from_parquet",
     "estimate_from_scores": "heldout.estimates.from_scores",
+    "nested_cv": "heldout.protocols.nested",
 }
 _PACKAGES = ("dropping", "estimates", "metrics", "protocols", "selection", "spaces")
 

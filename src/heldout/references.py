@@ -294,4 +294,25 @@ REFERENCES: dict[str, Reference] = {
         "Journal of the American Statistical Association 32, 675-701",
         "10.1080/01621459.1937.10503522",
     ),
+    "bates2024": Reference(
+        "Bates, S., Hastie, T. and Tibshirani, R.",
+        2024,
+        "Cross-validation: what does it estimate and how well does it do it?",
+        "Journal of the American Statistical Association 119, 1434-1445",
+        "10.1080/01621459.2023.2197686",
+    ),
+    "varma2006": Reference(
+        "Varma, S. and Simon, R.",
+        2006,
+        "Bias in error estimation when using cross-validation for model selection",
+        "BMC Bioinformatics 7, 91",
+        "10.1186/1471-2105-7-91",
+    ),
+    "krstajic2014": Reference(
+        "Krstajic, D., Buturovic, L. J., Leahy, D. E. and Thomas, S.",
+        2014,
+        "Cross-validation pitfalls when selecting and assessing regression and classification models",
+        "Journal of Cheminformatics 6, 10",
+        "10.1186/1758-2946-6-10",
+    ),
 }

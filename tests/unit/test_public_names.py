@@ -30,6 +30,7 @@ NAMES = [
     "estimate_from_scores",
     "estimates",
     "metrics",
+    "nested_cv",
     "protocols",
     "selection",
     "spaces",

@@ -32,8 +32,8 @@ class OuterFold:
     inner_score : float
         The winner's; it was chosen for it.
     score : float
-        Of the model that was fitted on all of ``training_rows``, on ``test_rows``: what the estimate is made of. Its
-        model is the fold's own winner's, or with ``across="all"`` that of the one configuration for all.
+        On ``test_rows``, of the model that was fitted on all of ``training_rows``: what the estimate is made of.
+        The model is of the fold's own winner, or with ``across="all"`` of the one configuration for all.
     scores : mapping of str to float
         By scorer, as the scorers return them (greater = better).
     training_rows, test_rows : ndarray of int
@@ -115,7 +115,7 @@ def agreement_of(winners: Sequence[int | None], names: Sequence[str]) -> Agreeme
     return Agreement(wins, {j: names[j] for j in wins}, share)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)  # an estimate's own is short
 class NestedEstimate(Estimate):
     """An estimate by nested cross-validation. ``selected`` is what ``model`` is.
 

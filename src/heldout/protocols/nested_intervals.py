@@ -1,7 +1,8 @@
 """Intervals of nested cross-validation, each by its name, as functions of numbers alone.
 
 The spread of outer scores is no standard error: outer folds share training rows. Nadeau and Bengio add what the
-sharing costs by the sizes of the parts; Bates, Hastie and Tibshirani measure it, by searches that leave two folds out.
+sharing costs by the sizes of the parts; Bates, Hastie and Tibshirani measure it, by searches that leave two folds
+out.
 Percentiles over repeats are no interval at all, for repeats only tell how much the draw of the folds matters.
 """
 
@@ -156,9 +157,7 @@ def bates_hastie_tibshirani(outer: Sequence[Sequence[Floats]], inner: Sequence[S
     return Bates(spread, mean_in, mean_out, bias, mean_square, inflation, unlimited)
 
 
-def interval_around(
-    spread: Spread, metric: Metric, confidence_level: float, alternative: Alternative
-) -> Interval:
+def interval_around(spread: Spread, metric: Metric, confidence_level: float, alternative: Alternative) -> Interval:
     """center ∓ quantile · standard error, within the metric's range; NaN ends where there is no standard error.
 
     Student's quantile, or the normal one where the degrees of freedom are infinite. ``greater`` leaves the better
@@ -167,7 +166,9 @@ def interval_around(
     level = as_written(confidence_level)
     least, greatest = metric.range
     tail = (1 - level) / 2 if alternative == "two-sided" else 1 - level
-    quantile = ndtri(1 - tail) if math.isinf(spread.degrees_of_freedom) else stdtrit(spread.degrees_of_freedom, 1 - tail)
+    quantile = (
+        ndtri(1 - tail) if math.isinf(spread.degrees_of_freedom) else stdtrit(spread.degrees_of_freedom, 1 - tail)
+    )
     reach = float(quantile) * spread.standard_error
     if math.isnan(reach):
         return Interval(math.nan, math.nan, level, alternative)

@@ -1,25 +1,24 @@
 """The splits of nested cross-validation: outer folds, and for each a search that never sees its rows. Pure.
 
-A *branch* is one search inside the protocol: some folds are left out, the search runs on what remains, and its winner
-is fitted on all that remains and predicts what was left out. Nested cross-validation has a branch for each outer
-fold; the interval of Bates, Hastie and Tibshirani has one more for each pair of folds. All splits of all branches are
-splits of one plan, told apart by repeat numbers of their own.
+A *branch* is one search inside the protocol: some folds are left out, the search runs on what remains, and its
+winner is fitted on all that remains and predicts what was left out. Nested cross-validation has a branch for each
+outer fold; the interval of Bates, Hastie and Tibshirani has one more for each pair of folds. All splits of all
+branches are splits of one plan, told apart by repeat numbers of their own.
 """
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 
-from heldout._seeding import numpy_seed, stream
+from heldout._seeding import stream
 from heldout.errors import InputError
-from heldout.folds import Folds, Split, make_folds
+from heldout.fold_plans import KFolds
+from heldout.folds import Folds, Split
+from heldout.protocols.base import RepeatNumbers, folds_of_part
 from heldout.task import Task
 
 REMAINING, HOLD_OUT = "remaining", "holdout"
@@ -53,8 +52,7 @@ class NestedFolds:
 
     Attributes
     ----------
-    n_rows : int
-    search : tuple of Split
+    search : Folds
         Of the search on all rows, which gives the model that is deployed.
     outer : tuple of Branch
         One an outer fold, in the order of the outer folds.
@@ -64,18 +62,13 @@ class NestedFolds:
         K, where every repeat is a partition into as many folds.
     test_share : float
         Mean of test rows over training rows in the outer folds; 1/(K - 1) for a partition into K.
-    exchangeable, grouped : bool
-        As in ``Folds``.
     """
 
-    n_rows: int
-    search: tuple[Split, ...]
+    search: Folds
     outer: tuple[Branch, ...]
     pairs: tuple[Branch, ...]
     n_folds: int | None
     test_share: float
-    exchangeable: bool = True
-    grouped: bool = False
 
     @property
     def branches(self) -> tuple[Branch, ...]:
@@ -95,19 +88,14 @@ class NestedFolds:
 
         Examples
         --------
+        >>> from heldout.folds import make_folds
         >>> from heldout.task import truth_of
         >>> task = Task(np.zeros((12, 1)), truth_of(np.arange(12.0) / 7))
         >>> nested_folds(task, make_folds(task, 4)).n_fits(n_configurations=5)  # 4 · 4 · 5 + 4 + 1
         85
         """
-        n_searched = len(self.search) + sum(len(branch.inner) for branch in self.branches)
+        n_searched = self.search.n_splits + sum(len(branch.inner) for branch in self.branches)
         return n_searched * n_configurations + self.n_single_fits
-
-    def all(self) -> Folds:
-        """Every split that a cell may name."""
-        inner = (split for branch in self.branches for split in branch.inner)
-        refits = (branch.refit for branch in self.branches)
-        return Folds((*self.search, *inner, *refits), self.n_rows, self.exchangeable, self.grouped)
 
 
 def nested_folds(
@@ -122,8 +110,10 @@ def nested_folds(
     folds : Folds
         The outer ones.
     inner : "remaining", "holdout", int or splitter
-        How each inner search splits what its outer fold leaves: the other folds of the same repeat, each in turn; the
-        next fold alone as a development set; or anew. An integer keeps classes and groups as ``make_folds`` does.
+        How each inner search splits what its outer fold leaves: the other folds of the same repeat, each in turn;
+        the next fold alone as a development set; or anew. An integer shuffles, and keeps classes in proportion and
+        groups whole. Where it splits anew, the search on all rows is split in the same way, so that what is
+        deployed is what was evaluated.
     pairs : bool
         Whether to leave out every two folds of a repeat as well.
     entropy : int
@@ -139,41 +129,22 @@ def nested_folds(
         of_repeat.setdefault(split.repeat, []).append(split)
     n_folds = _number_of_folds(folds, of_repeat)
     _check(folds, inner, pairs, n_folds)
-    numbers = _Numbers()
-    anew = None if isinstance(inner, str) else inner
-    if anew is None:
-        search = folds.splits
-        numbers.skip(1 + max(of_repeat))
+    if isinstance(inner, str):
+        anew, search = None, folds
     else:
-        search = _split_anew(task, np.arange(task.n_rows), anew, stream(entropy, "inner folds", "all"), numbers)
-    make = _Maker(task, anew, inner == HOLD_OUT, entropy, numbers)
+        anew = KFolds(int(inner)) if isinstance(inner, int | np.integer) else inner
+        search = folds_of_part(task, np.arange(task.n_rows), anew, stream(entropy, "inner folds", "all"))
+    make = _Maker(task, anew, inner == HOLD_OUT, entropy, RepeatNumbers(1 + max(search.columns)))
     outer = [make.branch(mine, (place,)) for mine in of_repeat.values() for place in range(len(mine))]
     two_left_out = ((mine, two) for mine in of_repeat.values() for two in combinations(range(len(mine)), 2))
     share = float(np.mean([len(split.test) / len(split.train) for split in folds.splits]))
     return NestedFolds(
-        n_rows=folds.n_rows,
-        search=tuple(search),
+        search=search,
         outer=tuple(outer),
         pairs=tuple(make.branch(mine, two) for mine, two in two_left_out) if pairs else (),
         n_folds=n_folds,
         test_share=share if n_folds is None else 1 / (n_folds - 1),
-        exchangeable=folds.exchangeable,
-        grouped=folds.grouped,
     )
-
-
-class _Numbers:
-    """Repeat numbers that nobody has yet."""
-
-    def __init__(self) -> None:
-        self._next = 0
-
-    def skip(self, some: int) -> None:
-        self._next += some
-
-    def __next__(self) -> int:
-        self._next += 1
-        return self._next - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +155,7 @@ class _Maker:
     anew: Any
     holds_out: bool
     entropy: int
-    numbers: _Numbers
+    numbers: RepeatNumbers
 
     def branch(self, mine: list[Split], places: tuple[int, ...]) -> Branch:
         """The search without the folds at ``places`` of one repeat."""
@@ -195,34 +166,17 @@ class _Maker:
             train = np.intersect1d(train, split.train)
         if self.anew is not None:
             seed = stream(self.entropy, "inner folds", repeat, *folds)
-            inner = _split_anew(self.task, train, self.anew, seed, self.numbers)
+            inner = self.numbers.renumbered(folds_of_part(self.task, train, self.anew, seed).splits, train)
         else:
-            number = next(self.numbers)
             others = [split for place, split in enumerate(mine) if place not in places]
             if self.holds_out:
                 after = (place % len(mine) for place in range(places[0] + 1, places[0] + len(mine)))
                 others = [mine[next(place for place in after if place not in places)]]
-            inner = [
-                Split(number, split.fold, np.intersect1d(train, split.train), split.test) for split in others
-            ]
+            inner = self.numbers.renumbered(
+                [replace(split, train=np.intersect1d(train, split.train)) for split in others]
+            )
         tested = np.concatenate([split.test for split in left_out])
-        return Branch(repeat, folds, tuple(inner), Split(next(self.numbers), folds[0], train, tested))
-
-
-def _split_anew(task: Task, rows: Any, splitter: Any, seed: int, numbers: _Numbers) -> list[Split]:
-    """Some rows split by an integer or a splitter, as rows of the whole task."""
-    part = Task(
-        _safe_indexing(task.X, rows), task.truth.rows(rows), None if task.groups is None else task.groups[rows]
-    )
-    seeded = splitter
-    if getattr(splitter, "random_state", 0) is None and getattr(splitter, "shuffle", True):
-        seeded = copy.copy(splitter)
-        seeded.random_state = numpy_seed(seed, "folds", 0)
-    found = make_folds(part, seeded, small_classes="allow")
-    number_of = {repeat: next(numbers) for repeat in sorted({split.repeat for split in found.splits})}
-    return [
-        Split(number_of[split.repeat], split.fold, rows[split.train], rows[split.test]) for split in found.splits
-    ]
+        return Branch(repeat, folds, inner, Split(next(self.numbers), folds[0], train, tested))
 
 
 def _number_of_folds(folds: Folds, of_repeat: dict[int, list[Split]]) -> int | None:
@@ -237,26 +191,18 @@ def _check(folds: Folds, inner: Any, pairs: bool, n_folds: int | None) -> None:
         raise InputError(f"inner must be 'remaining', 'holdout', a number of folds or a splitter, got {inner!r}.")
     if not isinstance(inner, str | int | np.integer) and not hasattr(inner, "split"):
         raise InputError(
-            f"inner must be 'remaining', 'holdout', a number of folds or a splitter, got {inner!r}; lists of splits "
-            "cannot say how the rows that each outer fold leaves are split."
+            f"inner must be 'remaining', 'holdout', a number of folds or a splitter, got {inner!r}; a list of "
+            "splits cannot say how the rows that each outer fold leaves are split."
         )
     if n_folds is None and (isinstance(inner, str) or pairs):
         what = f"inner={inner!r}" if isinstance(inner, str) else "the interval of Bates, Hastie and Tibshirani"
         raise InputError(
-            f"{what} needs outer folds that partition the rows, and the splitter of cv= does not; use inner=<a number "
-            "of folds or a splitter>"
-            + (" and interval='nadeau_bengio'." if pairs else ", or a cv that tests every row once.")
+            f"{what} needs outer folds that test every row once, and those of cv= do not; use another cv, or "
+            f"{'' if not pairs else 'interval=' + repr('nadeau_bengio') + ' and '}inner=<a number of folds>."
         )
     least = {REMAINING: 3, HOLD_OUT: 3}.get(inner if isinstance(inner, str) else "", 2) + pairs
     if n_folds is not None and n_folds < least:
         raise InputError(
-            f"inner={inner!r}{' with pairs of folds left out' if pairs else ''} needs at least {least} outer folds, "
-            f"got {n_folds}; use cv={max(least, 5)}, or inner=<a number of folds>."
+            f"inner={inner!r}{' with two folds left out' if pairs else ''} needs at least {least} outer folds, got "
+            f"{n_folds}; use cv={max(least, 5)}, or inner=<a number of folds>."
         )
-
-
-def races(nested: NestedFolds) -> Iterator[tuple[Split, ...]]:
-    """The splits of every search: that on all rows, then those of the branches in order."""
-    yield nested.search
-    for branch in nested.branches:
-        yield branch.inner
