@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from heldout.fold_scores import FoldScores
     from heldout.paired.compare import compare_configurations
     from heldout.predictions import HeldOutPredictions
+    from heldout.protocols.bootstrap_search import bootstrap_search
     from heldout.protocols.nested import nested_cv
     from heldout.search import HeldOutSearchCV
     from heldout.store.sqlite import SQLiteStore
@@ -36,6 +37,7 @@ __all__ = [
     "Interval",
     "SQLiteStore",
     "__version__",
+    "bootstrap_search",
     "compare_configurations",
     "compare_estimates",
     "correct",
@@ -63,6 +65,7 @@ _HOMES = {
     "InputError": "heldout.errors",
     "Interval": "heldout.estimates.types",
     "SQLiteStore": "heldout.store.sqlite",
+    "bootstrap_search": "heldout.protocols.bootstrap_search",
     "compare_configurations": "heldout.paired.compare",
     "correct": "heldout.adapters.correct",
     "compare_estimates": "heldout.estimates.comparison",
