@@ -13,6 +13,7 @@ from heldout import wording
 from heldout.estimates.types import json_safe
 from heldout.report.diagnostics import Diagnostics
 from heldout.report.numbers import Scale
+from heldout.report.race import RaceSummary
 from heldout.report.ranking import Ranking
 
 
@@ -170,6 +171,8 @@ class ReportContent:
     methods_sentence : str
     refused : tuple of Entry
         Methods that do not apply, and why.
+    race : RaceSummary or None
+        Where configurations could be dropped.
     ranking : Ranking or None
     parameters : tuple of Parameter
     diagnostics : Diagnostics or None
@@ -194,6 +197,7 @@ class ReportContent:
     methods: tuple[MethodRow, ...] = ()
     methods_sentence: str = ""
     refused: tuple[Entry, ...] = ()
+    race: RaceSummary | None = None
     ranking: Ranking | None = None
     parameters: tuple[Parameter, ...] = ()
     diagnostics: Diagnostics | None = None

@@ -87,6 +87,26 @@ def folds_text(folds: NDArray[np.int32] | None, n_splits: int | None) -> str:
     return f"{each} folds" if repeats == 1 else f"{repeats} × {each} folds"
 
 
+def drop_text(drop: Mapping[str, Any] | None) -> str:
+    """The rule of dropping with its settings; empty where there was none.
+
+    Examples
+    --------
+    >>> drop_text({"rule": "bootstrap", "threshold": 0.99, "shuffle_folds": False})
+    'bootstrap (threshold 0.99, shuffle_folds no)'
+    """
+    if not drop:
+        return ""
+    settings = _setting_text({key: value for key, value in drop.items() if key != "rule"})
+    return f"{drop.get('rule', '')} ({settings})" if settings else str(drop.get("rule", ""))
+
+
+def configurations_text(total: int, failed: int, dropped: int) -> str:
+    """How many configurations there were, and what became of those that are no candidates."""
+    out = (f", {n:,} {how}" for n, how in ((dropped, "dropped"), (failed, "failed")) if n)
+    return f"{total:,}{''.join(out)}"
+
+
 def rows_text(truth: Truth) -> str:
     """Rows, and of which classes they are."""
     rows = f"{truth.n_rows:,}"
@@ -108,9 +128,12 @@ def positive_text(truth: Truth) -> str:
     return "" if truth.positive is None else str(truth.pos_label)
 
 
-def citations_of(estimates: Iterable[Estimate], diagnostics: Diagnostics | None) -> tuple[Citation, ...]:
-    """The works behind the numbers that are shown, once each."""
+def citations_of(
+    estimates: Iterable[Estimate], diagnostics: Diagnostics | None, others: Iterable[str] = ()
+) -> tuple[Citation, ...]:
+    """The works behind the numbers that are shown, once each; ``others`` are keys of works beside these."""
     keys = [key for estimate in estimates for key in estimate.provenance.get("sources", ())]
+    keys += others
     if diagnostics is not None and diagnostics.calibration is not None:
         keys.append("wilson1927")
     works = [REFERENCES[key] for key in dict.fromkeys(keys)]

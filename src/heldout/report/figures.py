@@ -6,6 +6,7 @@ of Okabe and Ito. Text and lines use a handful of fixed colours that the page's 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from heldout import wording
 from heldout.errors import MissingExtraError
 from heldout.report.content import Distribution
 from heldout.report.diagnostics import Calibration, Curve, Residuals
+from heldout.report.race import RaceSummary
 
 INK, MUTED, GRID, BAND = "#1c2024", "#58616b", "#e4e7ea", "#d7e6f1"
 BLUE, VERMILLION, GREEN, ORANGE = "#0072b2", "#d55e00", "#009e73", "#e69f00"
@@ -195,6 +197,46 @@ def _domain(content: Distribution) -> tuple[float, float]:
         points.append(content.uncorrected)
     margin = 0.03 * (max(points) - min(points))
     return min(points) - margin, max(points) + margin
+
+
+# --- The race -----------------------------------------------------------------------------------------------
+
+
+def race_svg(content: RaceSummary, *, key: str, width: int) -> str:
+    """A bar a split: configurations that were fitted on it, and above them, pale, those that had left."""
+    alt = _altair()
+    total, splits = max(content.configurations, 1), len(content.alive)
+    margin = min(0.12, 2 * splits / width)  # between bars, which may be thin
+    bars = [
+        {"from": n + margin, "to": n + 1 - margin, "middle": n + 0.5, "alive": alive, "all": total, "zero": 0}
+        for n, alive in enumerate(content.alive)
+    ]
+    x_scale, y_scale = alt.Scale(domain=[0, splits], nice=False), alt.Scale(domain=[0, 1.14 * total], nice=False)
+    every = max(math.ceil(splits * 36 / width), 1)
+    shown = [n + 0.5 for n in range(splits) if n % every == 0]
+    axis = alt.Axis(grid=False, values=shown, labelExpr="datum.value + 0.5", title="split", ticks=False)
+    x = alt.X("from:Q", scale=x_scale, axis=axis)
+    layers = [
+        alt.Chart(_rows(bars))
+        .mark_bar(color=colour)
+        .encode(x=x, x2="to:Q", y=alt.Y(f"{low}:Q", scale=y_scale, axis=None), y2=f"{high}:Q")
+        for colour, low, high in ((BAND, "alive", "all"), (SKY, "zero", "alive"))
+    ]
+    # A number stands where it changes; where bars are thin, no nearer to the last one than it is wide.
+    labelled: list[dict[str, Any]] = []
+    for bar in bars:
+        if not labelled or (
+            bar["alive"] != labelled[-1]["alive"] and (bar["middle"] - labelled[-1]["middle"]) * width / splits > 34
+        ):
+            labelled.append({**bar, "text": f"{bar['alive']:,}"})
+    layers.append(
+        alt.Chart(_rows(labelled))
+        .mark_text(baseline="bottom", dy=-4, color=INK, fontSize=13)
+        .encode(x=alt.X("middle:Q", scale=x_scale), y=alt.Y("alive:Q", scale=y_scale), text="text:N")
+    )
+    chart = alt.layer(*layers).resolve_scale(x="shared", y="shared").properties(width=width, height=230)
+    summary = wording.alive_summary(content.alive, splits)
+    return _svg(chart, key, "Configurations by split", summary)
 
 
 # --- Diagnostics of a classification ------------------------------------------------------------------------

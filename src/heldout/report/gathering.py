@@ -11,9 +11,19 @@ from heldout.configurations import NotHashableError
 from heldout.estimates.types import Estimate
 from heldout.report.content import Entry, Parameter, ReportContent
 from heldout.report.diagnostics import diagnose
-from heldout.report.entries import citations_of, folds_text, positive_text, reproduction_of, rows_text, settings_of
+from heldout.report.entries import (
+    citations_of,
+    configurations_text,
+    drop_text,
+    folds_text,
+    positive_text,
+    reproduction_of,
+    rows_text,
+    settings_of,
+)
 from heldout.report.numbers import Scale, plain, scale_of
 from heldout.report.of_estimate import distribution_of, headline_of, method_sentences, metric_row
+from heldout.report.race import race_of, sources_of
 from heldout.report.ranking import rank_configurations
 from heldout.result import Evaluation
 
@@ -37,6 +47,8 @@ def report_content(
     fold_scores, pooled = evaluation.fold_scores.get(name), evaluation.pooled_scores.get(name)
     scale = _search_scale(evaluation, name)
     failures = {**evaluation.predictions.failed, **evaluation.failures}
+    dropped = set(evaluation.predictions.dropped) - set(failures)
+    folds = _folds_text(evaluation)
     aggregate = "folds" if estimate is None else estimate.provenance.get("aggregate", "folds")
     ranking = rank_configurations(
         evaluation.configurations.names,
@@ -47,6 +59,7 @@ def report_content(
         winner=winner,
         failures=failures,
         by_mean=aggregate != "pooled",
+        dropped=dropped,
     )
     chosen = next((row for row in ranking.shown if row.is_winner), None)
     uncorrected = None
@@ -62,21 +75,23 @@ def report_content(
             uncorrected=uncorrected,
             # A two-part method may have chosen another than the search, and the number is of that one.
             winner=evaluation.configurations.names[winner] if estimate is None else estimate.selected_name,
-            candidates=len(evaluation.configurations) - len(failures),
+            candidates=len(evaluation.configurations) - len(failures) - len(dropped),
             rows=evaluation.task.n_rows,
-            folds=folds_text(evaluation.predictions.folds, evaluation.folds.n_splits),
+            folds=folds,
+            dropped=len(dropped),
         ),
-        facts=_search_facts(evaluation, len(failures)),
+        facts=_search_facts(evaluation, len(failures), len(dropped), folds),
         distribution=distribution_of(estimate, scale),
         metrics=_metric_rows(evaluation),
         metrics_sentence=wording.several_metrics_sentence(scale.title) if len(evaluation.estimates) > 1 else "",
+        race=race_of(evaluation, scale),
         ranking=ranking,
         parameters=_parameters(evaluation),
         diagnostics=diagnostics,
         method=method_sentences(estimate),
-        settings=settings_of([{} if estimate is None else estimate.provenance]),
+        settings=settings_of([{} if estimate is None else estimate.provenance, _dropping(evaluation)]),
         flags=_flags(evaluation.estimates, name),
-        citations=citations_of(evaluation.estimates.values(), diagnostics),
+        citations=citations_of(evaluation.estimates.values(), diagnostics, sources_of(evaluation)),
         command=command or "",
         reproduction=reproduction_of([evaluation.provenance, {} if estimate is None else estimate.provenance])
         + _fingerprints(evaluation),
@@ -100,18 +115,32 @@ def _metric_rows(evaluation: Evaluation) -> tuple[Any, ...]:
     )
 
 
-def _search_facts(evaluation: Evaluation, failed: int) -> tuple[Entry, ...]:
-    total = len(evaluation.configurations)
+def _dropping(evaluation: Evaluation) -> dict[str, str]:
+    """The rule of dropping as a setting."""
+    rule = drop_text(evaluation.provenance.get("drop"))
+    return {"dropping": rule} if rule else {}
+
+
+def _folds_text(evaluation: Evaluation) -> str:
+    """Folds and repeats; of a search that was ended early, how many of the splits were met."""
+    met = evaluation.folds.n_splits
+    planned = evaluation.provenance.get("n_splits_planned", met)
+    if met < planned:
+        return f"{met} of {planned} splits"
+    return folds_text(evaluation.predictions.folds, met)
+
+
+def _search_facts(evaluation: Evaluation, failed: int, dropped: int, folds: str) -> tuple[Entry, ...]:
     fits = f"{evaluation.n_fits:,}" if evaluation.n_fits else ""
     if fits and evaluation.n_fits_saved:
-        fits += f", {evaluation.n_fits_saved:,} spared"
+        fits += f", {evaluation.n_fits_saved:,} saved"
     # Of all fits together: a run that was resumed says the same as one that was not.
     seconds = sum(cell.fit_seconds for cell in evaluation.cells)
     facts = [
         Entry("Rows", rows_text(evaluation.task.truth)),
         Entry("Positive class", positive_text(evaluation.task.truth)),
-        Entry("Configurations", f"{total:,}" + (f", {failed:,} failed" if failed else "")),
-        Entry("Folds", folds_text(evaluation.predictions.folds, evaluation.folds.n_splits)),
+        Entry("Configurations", configurations_text(len(evaluation.configurations), failed, dropped)),
+        Entry("Folds", folds),
         Entry("Fits", fits),
         Entry("Time of all fits", _duration(seconds) if seconds else ""),
     ]

@@ -18,7 +18,15 @@ from heldout.kernels.reference import Floats
 from heldout.metrics.base import ideal_of
 from heldout.report.content import Entry, MethodRow, ReportContent
 from heldout.report.diagnostics import diagnose
-from heldout.report.entries import citations_of, folds_text, positive_text, reproduction_of, rows_text, settings_of
+from heldout.report.entries import (
+    citations_of,
+    configurations_text,
+    folds_text,
+    positive_text,
+    reproduction_of,
+    rows_text,
+    settings_of,
+)
 from heldout.report.numbers import Scale, scale_of
 from heldout.report.of_estimate import distribution_of, headline_of, is_ensemble, method_row, method_sentences
 from heldout.report.ranking import MOST_SHOWN, Ranking, rank_configurations
@@ -47,10 +55,9 @@ def estimate_content(
         Where the predictions come from, for example the name of the file.
     """
     evidence = gather(asked.truth, asked.predictions, replace(asked.question, aggregate="pooled"))
-    failures = {
-        index: asked.predictions.failed.get(index, wording.NO_CANDIDATE)
-        for index in sorted(set(range(len(evidence.names))) - set(evidence.candidates.tolist()))
-    }
+    out = set(range(len(evidence.names))) - set(evidence.candidates.tolist())
+    dropped = out & asked.predictions.dropped.keys() - asked.predictions.failed.keys()
+    failures = {index: asked.predictions.failed.get(index, wording.NO_CANDIDATE) for index in sorted(out - dropped)}
     pooled = _pooled(evidence)
     metric, weights = asked.question.metric, asked.question.sample_weight
     shown = pooled[evidence.candidates].tolist()
@@ -70,10 +77,11 @@ def estimate_content(
             candidates=evidence.n_candidates,
             rows=estimate.n_rows_used,
             folds=folds,
+            dropped=len(dropped),
         ),
-        facts=_facts(asked, len(failures), folds),
+        facts=_facts(asked, len(failures), len(dropped), folds),
         distribution=distribution_of(estimate, scale),
-        ranking=_ranking(estimate, evidence, pooled, failures, scale),
+        ranking=_ranking(estimate, evidence, pooled, failures, dropped, scale),
         diagnostics=diagnostics,
         method=method_sentences(estimate),
         settings=settings_of([_with_members(estimate, asked.predictions.names)]),
@@ -103,7 +111,12 @@ def _with_members(estimate: Estimate, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _ranking(
-    estimate: Estimate, evidence: Evidence, pooled: Floats, failures: dict[int, str], scale: Scale
+    estimate: Estimate,
+    evidence: Evidence,
+    pooled: Floats,
+    failures: dict[int, str],
+    dropped: set[int],
+    scale: Scale,
 ) -> Ranking:
     folds = evidence.fold_scores
     return rank_configurations(
@@ -116,6 +129,7 @@ def _ranking(
         failures=failures,
         by_mean=estimate.provenance.get("aggregate") == "folds",
         weighs="weights" in estimate.provenance,
+        dropped=dropped,
     )
 
 
@@ -150,9 +164,9 @@ def _refused(comparison: Comparison) -> tuple[Entry, ...]:
     )
 
 
-def _facts(asked: Asked, failed: int, folds: str) -> tuple[Entry, ...]:
+def _facts(asked: Asked, failed: int, dropped: int, folds: str) -> tuple[Entry, ...]:
     predictions = asked.predictions
-    configurations = f"{predictions.n_configurations:,}" + (f", {failed:,} failed" if failed else "")
+    configurations = configurations_text(predictions.n_configurations, failed, dropped)
     facts = [
         Entry("Rows", rows_text(asked.truth)),
         Entry("Positive class", positive_text(asked.truth)),

@@ -28,8 +28,15 @@ def headline_of(
     candidates: int,
     rows: int,
     folds: str,
+    dropped: int = 0,
 ) -> Headline:
-    """The headline of an estimate, or of the uncorrected score alone where there is none."""
+    """The headline of an estimate, or of the uncorrected score alone where there is none.
+
+    Parameters
+    ----------
+    candidates, dropped : int
+        Configurations that the winner was chosen from, and others that the search dropped before.
+    """
     if estimate is None or not np.isfinite(estimate.value):
         known = scale.shown(uncorrected)
         return Headline(
@@ -58,12 +65,12 @@ def headline_of(
     )
     return replace(
         headline,
-        sentence=_lead(headline, estimate, candidates),
-        quote=_quote(headline, estimate, candidates, rows, folds),
+        sentence=_lead(headline, estimate, candidates, dropped),
+        quote=_quote(headline, estimate, candidates, rows, folds, dropped),
     )
 
 
-def _lead(headline: Headline, estimate: Estimate, candidates: int) -> str:
+def _lead(headline: Headline, estimate: Estimate, candidates: int, dropped: int) -> str:
     scale, value, before = headline.metric, headline.value, headline.uncorrected
     if headline.is_named and value is not None:
         return wording.named_sentence(wording.in_sentence(scale.title), value, scale.decimals)
@@ -79,6 +86,7 @@ def _lead(headline: Headline, estimate: Estimate, candidates: int) -> str:
         method=estimate.method,
         selection=str(estimate.provenance.get("selection", "best")),
         finalists=_finalists(estimate),
+        dropped=dropped,
     )
 
 
@@ -98,7 +106,7 @@ def is_ensemble(estimate: Estimate) -> bool:
     return sum(weight != 0 for weight in estimate.provenance.get("weights") or ()) > 1
 
 
-def _quote(headline: Headline, estimate: Estimate, candidates: int, rows: int, folds: str) -> str:
+def _quote(headline: Headline, estimate: Estimate, candidates: int, rows: int, folds: str, dropped: int) -> str:
     interval = f" ({headline.interval_label} {headline.interval_text})" if headline.interval_text else ""
     return wording.quotable_sentence(
         headline.metric.title,
@@ -113,6 +121,7 @@ def _quote(headline: Headline, estimate: Estimate, candidates: int, rows: int, f
         is_corrected=headline.is_corrected,
         finalists=_finalists(estimate),
         named=headline.is_named,
+        dropped=dropped,
     )
 
 

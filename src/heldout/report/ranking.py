@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,8 +94,9 @@ def rank_configurations(
     failures: Mapping[int, str],
     by_mean: bool,
     weighs: bool = False,
+    dropped: Collection[int] = (),
 ) -> Ranking:
-    """Rank the configurations that did not fail; the winner is always shown.
+    """Rank the configurations that neither failed nor were dropped; the winner is always shown.
 
     Parameters
     ----------
@@ -107,8 +108,11 @@ def rank_configurations(
         Rank by the mean over folds (where there are fold scores) rather than by the pooled score.
     weighs : bool
         Whether ``selected`` are mean weights in ensembles.
+    dropped : collection of int
+        Configurations that left early: their scores are of other splits.
     """
-    candidates = np.array([index for index in range(len(names)) if index not in failures], dtype=np.intp)
+    out = {*failures, *dropped}
+    candidates = np.array([index for index in range(len(names)) if index not in out], dtype=np.intp)
     means = None if fold_scores is None else _column_means(fold_scores)
     spreads = None if fold_scores is None else _column_spreads(fold_scores)
     ranked_by_mean = means is not None and (by_mean or pooled is None)

@@ -72,6 +72,8 @@ def render_html(content: ReportContent) -> str:
         ticks=ticks,
         count_text=count_text,
         breakable=breakable,
+        risk=lambda part: minus(wording.risk_text(part)),
+        folds=wording.needed_text,
     )
     template = environment.from_string((folder / "report.html.jinja").read_text(encoding="utf-8"))
     subject = content.title or "heldout report"
@@ -135,8 +137,21 @@ def _safe(text: str) -> Any:
 
 def _figures(content: ReportContent) -> dict[str, Any]:
     drawn: dict[str, str] = dict.fromkeys(
-        ("distribution_wide", "distribution_narrow", "roc", "calibration", "fitted", "residuals"), ""
+        (
+            "distribution_wide",
+            "distribution_narrow",
+            "race_wide",
+            "race_narrow",
+            "roc",
+            "calibration",
+            "fitted",
+            "residuals",
+        ),
+        "",
     )
+    if content.race is not None and content.race.barriers:
+        for name, width in (("wide", WIDE), ("narrow", NARROW)):
+            drawn[f"race_{name}"] = figures.race_svg(content.race, key=f"race-{name}", width=width)
     if content.distribution is not None:
         for name, width in (("wide", WIDE), ("narrow", NARROW)):
             drawn[f"distribution_{name}"] = figures.distribution_svg(
@@ -157,6 +172,8 @@ def _captions(content: ReportContent) -> dict[str, str]:
     captions = {
         "distribution": "" if content.distribution is None
         else wording.distribution_caption(content.distribution.bootstraps, content.headline.method),
+        "race": "" if content.race is None
+        else wording.alive_caption(content.race.saved, content.race.saved + content.race.fits),
         "roc": wording.ROC_CAPTION,
         "calibration": wording.CALIBRATION_CAPTION,
         "fitted": wording.FITTED_CAPTION,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heldout.wording.dropping import last_one_sentence
 from heldout.wording.methods import method_name
 from heldout.wording.metrics import in_sentence
 from heldout.wording.numbers import number_text
@@ -29,6 +30,7 @@ def optimism_sentence(
     method: str = "bbc",
     selection: str = "best",
     finalists: int = 1,
+    dropped: int = 0,
 ) -> str:
     """What the correction means, in few words for a reader who knows no statistics.
 
@@ -36,10 +38,16 @@ def optimism_sentence(
     ----------
     finalists : int
         Of a two-part method: among how many the rows that gave the value chose once more.
+    dropped : int
+        Configurations that the search dropped early, beside the candidates.
     """
     configurations = "1 configuration" if candidates == 1 else f"{candidates} configurations"
+    if dropped:
+        configurations += f" ({dropped:,} more {'was' if dropped == 1 else 'were'} dropped early)"
     choice = f"{_CHOOSING.get(selection, 'Choosing among')} {configurations}"
     before, after = number_text(uncorrected, decimals), number_text(value, decimals)
+    if candidates == 1 and dropped and selection != "threshold":
+        return last_one_sentence(metric, after, dropped)
     if candidates == 1 and selection != "threshold":
         return f"One configuration was evaluated, so its {metric} of {before} owes nothing to selection."
     if finalists > 1:
@@ -210,14 +218,16 @@ def quotable_sentence(
     is_corrected: bool = True,
     finalists: int = 1,
     named: bool = False,
+    dropped: int = 0,
 ) -> str:
-    """The result as one may quote it."""
+    """The result as one may quote it; ``configurations`` are the candidates, ``dropped`` those that left before."""
+    early = f" (another {dropped:,} dropped early)" if dropped else ""
     chosen = (
         f"{name}, named beforehand among {configurations:,} configurations"
         if named and configurations > 1
         else f"the only configuration evaluated, {name}"
-        if configurations == 1
-        else f"the {name if ensemble else 'configuration'} selected among {configurations:,}"
+        if configurations == 1 and not dropped
+        else f"the {name if ensemble else 'configuration'} selected among {configurations:,}{early}"
         + ("" if ensemble else f", {name}")
     )
     corrected = "uncorrected for selection"

@@ -1,0 +1,242 @@
+"""How the race of a search went: who left after which split and why, what that saved, and what it may have cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from heldout import wording
+from heldout.dropping import RULES
+from heldout.dropping.base import Barrier
+from heldout.kernels.reference import Floats
+from heldout.report.numbers import Scale
+from heldout.report.ranking import MOST_SHOWN
+from heldout.result import Evaluation
+
+
+@dataclass(frozen=True)
+class BarrierRow:
+    """What happened after a split.
+
+    Attributes
+    ----------
+    after, rows : int
+        Splits met, and rows predicted by then.
+    before, dropped, failed, go_on : int
+        Configurations in the race until then, of those how many left and how, and how many went on.
+    leader : str
+    risk : float or None
+        Estimated probability that the best was among those dropped; None where it cannot be told.
+    """
+
+    after: int
+    rows: int
+    before: int
+    dropped: int
+    failed: int
+    go_on: int
+    leader: str
+    risk: float | None
+
+
+@dataclass(frozen=True)
+class DroppedRow:
+    """A configuration that left.
+
+    Attributes
+    ----------
+    after : int
+        Splits that it had met.
+    why : str
+    mean, spread : float or None
+        Of its scores on those splits.
+    """
+
+    index: int
+    name: str
+    after: int
+    why: str
+    mean: float | None
+    spread: float | None
+
+
+@dataclass(frozen=True)
+class Needed:
+    """How many more splits it would take to tell a configuration from the leader; None where no number does."""
+
+    name: str
+    folds: float | None
+
+
+@dataclass(frozen=True)
+class RaceSummary:
+    """A race with barriers.
+
+    Attributes
+    ----------
+    how : str
+    barriers : tuple of BarrierRow
+        Those at which somebody left.
+    quiet : str
+        Of the others.
+    stopped : str
+        Where the rule ended the race.
+    alive : tuple of int
+        Configurations fitted on each planned split, in the order in which splits were met.
+    configurations : int
+    fits, saved : int
+    risk : float or None
+        Summed over the barriers; None where nobody was dropped.
+    risk_sentence : str
+    dropped : tuple of DroppedRow
+        The last to leave first, and of those the best first.
+    dropped_sentence : str
+    needed : tuple of Needed
+        The nearest first.
+    needed_sentence : str
+    """
+
+    how: str
+    barriers: tuple[BarrierRow, ...]
+    quiet: str
+    stopped: str
+    alive: tuple[int, ...]
+    configurations: int
+    fits: int
+    saved: int
+    risk: float | None
+    risk_sentence: str
+    dropped: tuple[DroppedRow, ...]
+    dropped_sentence: str
+    needed: tuple[Needed, ...] = ()
+    needed_sentence: str = ""
+
+    @property
+    def first(self) -> tuple[DroppedRow, ...]:
+        """Those that came farthest."""
+        return self.dropped[:MOST_SHOWN]
+
+    @property
+    def others(self) -> tuple[DroppedRow, ...]:
+        """Those that did not."""
+        return self.dropped[MOST_SHOWN:]
+
+
+def race_of(evaluation: Evaluation, scale: Scale) -> RaceSummary | None:
+    """The race of a search; None where nobody could have been dropped."""
+    barriers = evaluation.barriers
+    if not barriers:
+        return None
+    settings: Mapping[str, Any] = evaluation.provenance.get("drop") or {}
+    least = settings.get("min_predictions")
+    failed = {**evaluation.predictions.failed, **evaluation.failures}
+    planned = int(evaluation.provenance.get("n_splits_planned") or evaluation.folds.n_splits)
+    busy = [barrier for barrier in barriers if barrier.dropped]
+    quiet = [barrier for barrier in barriers if not barrier.dropped]
+    unjudged = sum(barrier.n_rows < (least or 0) for barrier in quiet)
+    dropped = _dropped(evaluation, scale, failed, str(settings.get("rule", "")))
+    risks = [barrier.risk for barrier in busy if any(left.configuration not in failed for left in barrier.dropped)]
+    risk = sum(share for share in risks if not math.isnan(share)) if risks else None
+    last = next((barrier for barrier in reversed(barriers) if barrier.folds_needed), None)
+    return RaceSummary(
+        how=wording.race_sentence(str(settings.get("rule", "")), least),
+        barriers=tuple(_row(barrier, evaluation, failed) for barrier in busy),
+        quiet=wording.quiet_barriers_sentence(len(quiet), unjudged, least)
+        if busy
+        else wording.nobody_dropped_sentence(len(barriers)),
+        stopped=_stopped(barriers[-1], planned),
+        alive=_alive(barriers, planned),
+        configurations=len(evaluation.configurations),
+        fits=evaluation.n_fits,
+        saved=evaluation.n_fits_saved,
+        risk=risk,
+        risk_sentence=""
+        if risk is None
+        else wording.risk_sentence(risk, sum(math.isnan(share) for share in risks)),
+        dropped=dropped,
+        dropped_sentence=wording.dropped_heading_sentence(len(dropped)) if dropped else "",
+        needed=() if last is None else _needed(last, evaluation),
+        needed_sentence="" if last is None else wording.needed_sentence(last.after),
+    )
+
+
+def sources_of(evaluation: Evaluation) -> tuple[str, ...]:
+    """Keys of the works behind the rule of dropping."""
+    rule: Any = RULES.get(str((evaluation.provenance.get("drop") or {}).get("rule")))
+    return () if rule is None else tuple(rule.sources)
+
+
+def _row(barrier: Barrier, evaluation: Evaluation, failed: Mapping[int, str]) -> BarrierRow:
+    n_failed = sum(left.configuration in failed for left in barrier.dropped)
+    dropped = len(barrier.dropped) - n_failed
+    return BarrierRow(
+        after=barrier.after,
+        rows=barrier.n_rows,
+        before=barrier.n_before,
+        dropped=dropped,
+        failed=n_failed,
+        go_on=barrier.n_before - len(barrier.dropped),
+        leader=evaluation.configurations.names[barrier.leader],
+        risk=float(barrier.risk) if dropped and math.isfinite(barrier.risk) else None,
+    )
+
+
+def _stopped(last: Barrier, planned: int) -> str:
+    if not last.stopped:
+        return ""
+    return wording.stopped_sentence(last.after, planned, last.n_before - len(last.dropped))
+
+
+def _alive(barriers: tuple[Barrier, ...], planned: int) -> tuple[int, ...]:
+    """Configurations on each planned split; none on those that came after the race was ended."""
+    on = [barriers[0].n_before]
+    for barrier in barriers:
+        on.append(0 if barrier.stopped else barrier.n_before - len(barrier.dropped))
+    # There is no barrier after the last split, nor any more once only one is left.
+    return tuple((on + [on[-1]] * planned)[:planned])
+
+
+def _dropped(evaluation: Evaluation, scale: Scale, failed: Mapping[int, str], rule: str) -> tuple[DroppedRow, ...]:
+    scores = evaluation.fold_scores.get(evaluation.refit_metric)
+    values = None if scores is None else scores.values
+    known: Any = RULES.get(rule)
+    statistic_name = "" if known is None else known.statistic_name
+    rows = []
+    for left in (left for barrier in evaluation.barriers for left in barrier.dropped):
+        if left.configuration in failed:
+            continue
+        mean, spread = _mean_and_spread(values, left.configuration)
+        rows.append(
+            DroppedRow(
+                index=left.configuration,
+                name=evaluation.configurations.names[left.configuration],
+                after=left.after,
+                why=wording.left_reason(rule, left.statistic, left.reason, statistic_name),
+                mean=scale.shown(mean),
+                spread=scale.shown(scale.sign * spread),
+            )
+        )
+    towards_better = -1 if scale.greater_is_better else 1
+
+    def place(row: DroppedRow) -> tuple[int, float, int]:
+        return -row.after, math.inf if row.mean is None else towards_better * row.mean, row.index
+
+    return tuple(sorted(rows, key=place))
+
+
+def _mean_and_spread(values: Floats | None, configuration: int) -> tuple[float, float]:
+    """Over the splits that it has met."""
+    met = np.empty(0) if values is None else values[~np.isnan(values[:, configuration]), configuration]
+    return (float(met.mean()), float(met.std())) if met.size else (math.nan, math.nan)
+
+
+def _needed(barrier: Barrier, evaluation: Evaluation) -> tuple[Needed, ...]:
+    """The nearest first; a difference that was not looked at is left out."""
+    known = {j: folds for j, folds in barrier.folds_needed.items() if not math.isnan(folds)}
+    nearest = sorted(known, key=lambda j: (known[j], j))[:MOST_SHOWN]
+    names = evaluation.configurations.names
+    return tuple(Needed(names[j], float(known[j]) if math.isfinite(known[j]) else None) for j in nearest)

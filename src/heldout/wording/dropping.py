@@ -1,0 +1,166 @@
+"""The sentences on configurations that were dropped early."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from heldout.wording.numbers import number_text
+
+RULE_TITLES = {
+    "bootstrap": "the bootstrap rule (BCED-CV)",
+    "hoeffding_race": "a Hoeffding race",
+    "paired": "a paired t test of fold scores",
+    "wilcoxon": "Wilcoxon’s signed-rank test",
+}
+_REASONS = {
+    "hoeffding_race": "{} times as far behind the leader as chance explains",
+    "paired": "no worse than the leader with p = {}",
+    "wilcoxon": "no worse than the leader with p = {}",
+}
+
+
+def race_sentence(rule: str, min_predictions: int | None) -> str:
+    """How the race was run."""
+    by = f" by {RULE_TITLES.get(rule, rule)}" if rule else ""
+    since = f", once {min_predictions:,} rows had been predicted" if min_predictions else ""
+    return (
+        f"All configurations met the splits one after another. Between two splits each was compared with the one "
+        f"that led then{by}{since}, and what was too far behind was not fitted any more."
+    )
+
+
+def nobody_dropped_sentence(barriers: int) -> str:
+    """Where a rule was asked and nobody left."""
+    times = "once" if barriers == 1 else f"{barriers} times"
+    return f"The rule was asked {times}, and nobody was far enough behind: every fit was made."
+
+
+def quiet_barriers_sentence(quiet: int, unjudged: int, min_predictions: int | None) -> str:
+    """The barriers that the table leaves out; empty where there are none.
+
+    Parameters
+    ----------
+    quiet : int
+        At which nobody left.
+    unjudged : int
+        Of these, those that came before ``min_predictions`` rows had been predicted.
+    """
+    if not quiet:
+        return ""
+    subject = "After one more split" if quiet == 1 else f"After {quiet} more splits"
+    early = ""
+    if unjudged:
+        whole = unjudged == quiet
+        which = "" if whole else f", after {unjudged} of them"
+        early = f"{which} because fewer than {min_predictions} rows had been predicted"
+    return f"{subject} nobody left{early}."
+
+
+def stopped_sentence(after: int, planned: int, alive: int) -> str:
+    """Where the rule ended the race for everybody."""
+    who = "one configuration" if alive == 1 else f"{alive} configurations"
+    return f"After {after} of {planned} splits the rule had seen enough, and the search ended for the {who} in it."
+
+
+def risk_sentence(risk: float, untold: int) -> str:
+    """The estimated probability that the best was dropped, and what it is worth.
+
+    Parameters
+    ----------
+    risk : float
+        Summed over the barriers.
+    untold : int
+        Barriers at which somebody left and the share is not known.
+    """
+    lacking = "" if not untold else f" (without {untold} at which it cannot be told)"
+    return (
+        f"The estimated probability that the best configuration was among those dropped is {risk_text(risk)}, "
+        f"summed over the splits{lacking}. At each split it is the share of bootstraps of the rows predicted so "
+        "far in which the search would have chosen one of those that left. It knows those rows only: it does not "
+        "foresee what the rows to come would have shown, few rows make it rough, and 0.0 % means fewer than one "
+        "bootstrap in 1,000, not never."
+    )
+
+
+def risk_text(risk: float | None) -> str:
+    """A probability in tenths of a percent.
+
+    Examples
+    --------
+    >>> risk_text(0.0), risk_text(0.0126), risk_text(None)
+    ('0.0 %', '1.3 %', '–')
+    """
+    if risk is None or not isfinite(risk):
+        return "–"
+    return f"{number_text(100 * risk, 1)} %"
+
+
+def left_reason(rule: str, statistic: float, reason: str, statistic_name: str) -> str:
+    """Why a configuration left, short enough for a table.
+
+    Parameters
+    ----------
+    reason : str
+        As the race put it down; the statistic is said in its place where it was the reason.
+
+    Examples
+    --------
+    >>> left_reason("bootstrap", 0.998, "the share 0.998", "the share")
+    'worse in 0.998 of the bootstraps'
+    """
+    if not isfinite(statistic) or not statistic_name or not reason.startswith(statistic_name):
+        return reason
+    if rule == "bootstrap":
+        return "worse in every bootstrap" if statistic >= 1 else f"worse in {statistic:.3f} of the bootstraps"
+    return _REASONS.get(rule, f"{statistic_name} {{}}").format(f"{statistic:.3g}")
+
+
+def dropped_heading_sentence(dropped: int) -> str:
+    """Above the table of those who left."""
+    they = "The one that was dropped did not fail: it was" if dropped == 1 else "They did not fail: each was"
+    return (
+        f"{they} too far behind when it left. A mean is over the splits that were met before, so it is no match "
+        "for those above, and nobody here was a candidate."
+    )
+
+
+def alive_caption(saved: int, planned: int) -> str:
+    """Under the figure of configurations by split."""
+    share = number_text(100 * saved / max(planned, 1), 0)
+    return (
+        f"Configurations that were fitted on each split, in the order in which the splits were met. The pale part "
+        f"is what was saved: {saved:,} of {planned:,} fits, {share} %."
+    )
+
+
+def alive_summary(alive: tuple[int, ...], planned: int) -> str:
+    """What the figure shows, for those who cannot see it."""
+    counts = ", ".join(f"{count:,}" for count in alive)
+    return f"Bars, one a split: {counts} configurations were fitted on {planned} splits."
+
+
+def needed_sentence(after: int) -> str:
+    """Above the list of how many more folds it would take."""
+    return (
+        f"How many more splits the rule’s power analysis asked for, after {after}, to tell a configuration from "
+        "the leader, if the difference seen so far is the true one:"
+    )
+
+
+def needed_text(folds: float | None) -> str:
+    """A number of splits.
+
+    Examples
+    --------
+    >>> needed_text(3.0), needed_text(None)
+    ('3', 'no number is enough')
+    """
+    return "no number is enough" if folds is None else f"{folds:,.0f}"
+
+
+def last_one_sentence(metric: str, value: str, dropped: int) -> str:
+    """Of a winner that was the only one left."""
+    return (
+        f"All {dropped:,} others were dropped on the way, so there was no choice left to replay: the {metric} of "
+        f"{value} is not corrected for what the dropping chose, and is optimistic so far."
+    )
