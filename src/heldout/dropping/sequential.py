@@ -114,7 +114,7 @@ class Sequential(Racing):
         Wald's: of taking a configuration with π₀ for one with π₁, and the other way round. So one that is among
         the best with probability π₁ = .78 in each step is dropped with a probability of at most about .1.
     stopping_level : float
-        Of the test that stops.
+        Of the test that stops; with 1 it never does.
     window : int
         How many of the last steps are read by the test that stops, by the choice, and by the estimate.
 
@@ -141,8 +141,10 @@ in every step could not be told from one that is so by chance (pi1 = 1.06 is no 
         super().__post_init__()
         check_count(self.steps, "steps")
         check_count(self.window, "window", least=2)
-        for share in ("similarity_level", "alpha", "beta", "stopping_level"):
+        for share in ("similarity_level", "alpha", "beta"):
             check_share(getattr(self, share), share)
+        if self.stopping_level != 1.0:
+            check_share(self.stopping_level, "stopping_level")
         if self.shuffle_folds:
             raise InputError("shuffle_folds is not for drop='sequential', whose steps grow; leave it out.")
         if self.alpha + self.beta >= 1:
