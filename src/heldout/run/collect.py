@@ -169,10 +169,12 @@ class Collector:
         columns = [self._folds.columns[repeat] for repeat in met.columns]
         responses = {response: array[:, :, columns] for response, array in self._arrays.items()}
         tested = {_place(split): split.test for split in met.splits}
-        for configuration, places in not_met.items():
-            for repeat, fold in places:
-                for array in responses.values():
-                    empty = UNPREDICTED_LABEL if array.dtype == np.int32 else np.nan
+        rows, repeats = np.nonzero(met.labels < 0)
+        for array in responses.values():
+            empty = UNPREDICTED_LABEL if array.dtype == np.int32 else np.nan
+            array[rows, :, repeats] = empty  # a store may hold what is still to be met
+            for configuration, places in not_met.items():
+                for repeat, fold in places:
                     array[tested[repeat, fold], configuration, met.columns[repeat]] = empty
         return responses
 
