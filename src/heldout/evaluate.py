@@ -20,6 +20,7 @@ from heldout.cells import CellState
 from heldout.choosing import pooled_scores, winner_of
 from heldout.configurations import Configurations
 from heldout.dropping.base import DropRule
+from heldout.dropping.replay import DroppingHistory
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.evidence.race import check_drawable, check_selects
 from heldout.estimates.of_search import Estimation, check_applicable, estimates_of_search
@@ -197,7 +198,7 @@ def concluded(
                 task.truth, found.predictions, estimation, metrics=metrics, fold_scores=found.fold_scores,
                 refit_metric=found.refit_metric, winner=winner, groups=task.groups,
                 sample_weight=task.sample_weight, entropy=search.entropy, n_jobs=running.n_jobs,
-                params=configurations.params,
+                params=configurations.params, dropping=_history(search, found),
             )  # fmt: skip
     estimated = time.perf_counter()
 
@@ -217,6 +218,15 @@ def concluded(
         },
         provenance=_provenance(search, found),
     )  # fmt: skip
+
+
+def _history(search: Search, found: Collected) -> DroppingHistory | None:
+    """The race as far as an estimate repeats it; None where nobody could leave."""
+    if search.drop is None:
+        return None
+    columns, outcome = found.folds.columns, found.outcome
+    met = tuple((columns[split.repeat], split.fold) for split in outcome.met)
+    return DroppingHistory(search.drop, met, {j: left.after for j, left in outcome.dropped.items()})
 
 
 def _informed(estimation: Estimation, found: Collected) -> Estimation:

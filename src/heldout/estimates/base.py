@@ -237,6 +237,7 @@ class Method(Protocol):
         Keys of ``heldout.references``.
 
     A method may also have ``scores_out_of_bag`` (whether it scores rows that a bootstrap left out),
+    ``replays_dropping`` (whether it repeats a search's dropping in every bootstrap, where that was asked for),
     ``alternatives`` (the intervals that it has, where not all), ``needs_test_share`` (whether it reads the splits
     of repeated subsampling), ``needs_one_split`` (whether it is for a hold-out only) and ``unfit_metric(metric)``,
     which refuses before anything is fitted.

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.dropping.replay import DroppingHistory
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Evidence, Method, Settings, conclude
+from heldout.estimates.evidence.dropping import with_dropping_replayed
 from heldout.estimates.evidence.gather import gather
 from heldout.estimates.evidence.provenance import TIES, settings_provenance
 from heldout.estimates.evidence.question import AGGREGATES, Aggregate, Question
@@ -128,6 +130,7 @@ def estimates_of_search(
     entropy: int = 0,
     n_jobs: int | None = None,
     params: Sequence[Mapping[str, Any]] = (),
+    dropping: DroppingHistory | None = None,
 ) -> dict[str, Estimate]:
     """One estimate a scorer, each of the same winner, with the selection replayed on the refit metric.
 
@@ -143,6 +146,8 @@ def estimates_of_search(
     winner : int
     params : sequence of mapping
         Of each configuration, for rules that read them.
+    dropping : DroppingHistory, optional
+        The race that the search was, for methods that repeat it in every bootstrap.
     """
     estimation.check()
     chosen, rule = method_of(estimation.method), estimation.rule
@@ -170,6 +175,8 @@ def estimates_of_search(
         )
         try:
             evidence = gather(truth, predictions, question)
+            if dropping is not None and dropping.is_replayed and getattr(chosen, "replays_dropping", False):
+                evidence = with_dropping_replayed(evidence, truth, predictions, question, dropping)
         except Exception as error:  # whatever it is, the search that took hours is kept
             evidence = _from_fold_scores(truth, metric, fold_scores[name], predictions, winner, settings, replay)
             estimates[name] = _nothing(chosen, evidence, error)

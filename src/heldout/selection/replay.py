@@ -59,8 +59,11 @@ class SelectionReplay:
             return weigh(self.rule, self.scores[0], self.averages, counts)
         return Choice(self.choose(counts))
 
-    def choose(self, counts: Weightings) -> NDArray[np.intp]:
-        """(L,): the candidate column chosen under each weighting, ``NONE_CHOSEN`` where none can be."""
+    def choose(self, counts: Weightings, among: NDArray[np.bool_] | None = None) -> NDArray[np.intp]:
+        """(L,): the candidate column chosen under each weighting, ``NONE_CHOSEN`` where none can be.
+
+        ``among`` (L, columns) says which columns may be chosen under which weighting; all by default.
+        """
         assert not isinstance(self.rule, WeightRule), "an ensemble is no column"
         values = np.stack([oriented(score.metric, score.all(counts)) for score in self.scores], axis=2)
         folds = repeats = None
@@ -68,6 +71,10 @@ class SelectionReplay:
             folds = np.stack([oriented(score.metric, score.by_segment(counts)) for score in self.by_fold], axis=3)
         if getattr(self.rule, "reads_repeats", False):
             repeats = np.stack([oriented(score.metric, score.by_repeat(counts)) for score in self.scores], axis=3)
+        if among is not None:  # no score, no candidate
+            values = np.where(among[:, :, None], values, np.nan)
+            folds = None if folds is None else np.where(among[:, None, :, None], folds, np.nan)
+            repeats = None if repeats is None else np.where(among[:, None, :, None], repeats, np.nan)
         table = ScoreTable(
             self._all_configurations(tie_exactly(values) if self._are_rounded else values, axis=1),
             self.metric_names,

@@ -37,8 +37,8 @@ class Flag(StrEnum):
     DROPPING_REPLAYED = (
         "dropping_replayed",
         "{dropped} of {total} configurations were dropped early, and the dropping was repeated inside every "
-        "bootstrap. What those would have predicted later is not known, so in a bootstrap each leaves at the latest "
-        "when it left in the search: a little of the optimism of dropping may remain.",
+        "bootstrap. What those would have predicted later is not known, so that each leaves a bootstrap at the "
+        "latest when it left the search: a little of the optimism of dropping may remain.",
     )
     INCOMPLETE_PREDICTIONS = (
         "incomplete_predictions",

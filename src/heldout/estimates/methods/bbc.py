@@ -74,6 +74,7 @@ class BBC:
     scored: Literal["as asked"] = "as asked"
     sources: tuple[str, ...] = ("tsamardinos2018", "salmon2011")
     scores_out_of_bag: ClassVar[bool] = True
+    replays_dropping: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.interval not in INTERVALS:

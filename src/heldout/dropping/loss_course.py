@@ -1,0 +1,264 @@
+"""Races over losses: matrix products with the counts, and nothing drawn.
+
+All that ``heldout.dropping.shares`` needs of L weightings is sums over rows: of losses, of their squares and of
+their products with the leader's losses. A split's rows add to the sums of those before it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.dropping.shares import NO_SPREAD, normal_share, share_of_more_errors
+from heldout.dropping.simulated import Alive, Stand
+from heldout.kernels.reference import Floats, on_exact_grid
+from heldout.metrics.row_losses import most_drawn
+from heldout.selection.base import NONE_CHOSEN
+
+ONLY_BEHIND = 0.9
+"""From this threshold on, who is not behind on the drawn rows is not worse in so many bootstraps of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class SplitLosses:
+    """The losses of one split's rows, summed by unit.
+
+    Attributes
+    ----------
+    repeat : int
+    units : ndarray of int, shape (m,)
+        What is drawn whole (rows, or groups of them), as codes of all that are weighted; each stands once.
+    losses : ndarray of shape (m, A)
+        Lower is better; 0 for those who did not meet the split. Booleans where they are 0 or 1, a row each.
+    weights : ndarray of shape (m,) or None
+        What each unit weighs in the mean; None where all weigh 1.
+    """
+
+    repeat: int
+    units: NDArray[np.intp]
+    losses: NDArray[np.bool_] | Floats
+    weights: Floats | None = None
+
+
+def centred(losses: Floats, present: NDArray[np.bool_]) -> Floats:
+    """Losses less the median of their row, which leaves differences as they are and costs squares no digits.
+
+    An infinite loss becomes one a thousand times the largest finite: both say that the row decides.
+
+    Parameters
+    ----------
+    losses : ndarray of shape (m, A)
+    present : ndarray of bool, shape (A,)
+        Who met the split; the others get 0.
+    """
+    finite = losses[np.isfinite(losses)]
+    bound = 1e3 * float(np.abs(finite).max(initial=1.0))
+    mine = np.clip(losses[:, present], -bound, bound)
+    whole = np.zeros(losses.shape)
+    whole[:, present] = mine - np.median(mine, axis=1, keepdims=True)
+    return whole
+
+
+@dataclass(frozen=True, eq=False)
+class LossCourse:
+    """For means of one loss a row.
+
+    While there is one repeat the differences of the sums are exact, and so is their variance given the drawn rows.
+    With several, a row's loss is the mean over the repeats that predicted it so far, each repeat weighed by one
+    over its number of rows; where repeats are complete, that is the mean over repeats of their means.
+
+    Attributes
+    ----------
+    splits : tuple of SplitLosses
+        In the order in which they are met; one a barrier is enough.
+    first_row : ndarray of int, shape (U,)
+        A row of each unit: the rows of a group have the same count.
+    stands : tuple of Stand or None
+        Where the search's rule is not simply the least mean loss: it says at each barrier who leads.
+    threshold : float
+        Shares that surely fall short of it need not be computed, and are given as 0.
+    """
+
+    splits: tuple[SplitLosses, ...]
+    first_row: NDArray[np.intp]
+    stands: tuple[Stand, ...] | None = None
+    threshold: float = 0.0
+
+    def start(self, counts: NDArray[np.uint8]) -> LossStandings:
+        """Before the first split."""
+        return LossStandings(self, counts)
+
+    def met(self, split: int) -> tuple[SplitLosses, bool]:
+        """What a split adds to the sums, and whether they begin afresh with it."""
+        if self.splits[split].repeat == self.splits[0].repeat:
+            return self.splits[split], False
+        return self._of_repeats(self.splits[: split + 1]), True
+
+    def _of_repeats(self, splits: tuple[SplitLosses, ...]) -> SplitLosses:
+        """One loss a unit, over the repeats so far."""
+        weight: dict[int, float] = {}
+        for each in splits:
+            mine = len(each.units) if each.weights is None else each.weights.sum()
+            weight[each.repeat] = weight.get(each.repeat, 0.0) + float(mine)
+        whole = max(weight.values())
+        units = np.unique(np.concatenate([each.units for each in splits]))
+        losses = np.zeros((len(units), splits[0].losses.shape[1]))
+        weights = np.zeros(len(units))
+        for each in splits:
+            share = whole / (len(weight) * weight[each.repeat])
+            place = np.searchsorted(units, each.units)
+            losses[place] += share * each.losses
+            weights[place] += share * (1.0 if each.weights is None else each.weights)
+        return SplitLosses(splits[-1].repeat, units, losses, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """The counts of some units (L, m), and what they are multiplied with (m, columns)."""
+
+    counts: NDArray[Any]
+    losses: NDArray[Any]
+
+    def of(self, columns: NDArray[np.intp]) -> _Part:
+        return _Part(self.counts, np.ascontiguousarray(self.losses[:, columns]))
+
+
+class LossStandings:
+    """``Standings`` by sums.
+
+    Losses are rounded so that no sum of them, and of coarser ones no sum of products, is rounded again: the numbers
+    do not depend on how a matrix product is blocked.
+    """
+
+    def __init__(self, course: LossCourse, counts: NDArray[np.uint8]) -> None:
+        self._course = course
+        self._row_counts = counts
+        whole = all(each.losses.dtype == bool for each in course.splits)
+        self._counts: NDArray[Any] = np.take(counts, course.first_row, axis=1).astype(
+            np.float32 if whole else np.float64
+        )
+        self._columns = np.arange(course.splits[0].losses.shape[1])
+        self._most = most_drawn(int(counts.shape[1]))
+        self._stand: Stand | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        shape = len(self._counts), len(self._columns)
+        self._parts: list[_Part] = []
+        self._sums, self._squares, self._products = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        self._with_weight = np.zeros(shape)
+        self._weight, self._weight_squared = np.zeros(shape[0]), np.zeros(shape[0])
+        self._weighted = self._whole = False
+        self._product_with = np.full(shape[0], NONE_CHOSEN, dtype=np.intp)
+        self._n_products = np.zeros(shape[0], dtype=np.intp)
+
+    def meet(self, split: int, wanted: NDArray[np.bool_]) -> None:
+        self._narrow(wanted)
+        found, afresh = self._course.met(split)
+        if afresh:
+            self._begin()
+        self._whole = found.losses.dtype == bool
+        counts = self._counts[:, found.units]
+        losses: NDArray[Any] = found.losses[:, self._columns]
+        weights = np.ones(len(found.units)) if found.weights is None else found.weights
+        self._weighted |= found.weights is not None
+        if self._whole:
+            part = _Part(counts, losses.astype(np.float32))
+            self._sums += counts @ part.losses
+            self._squares = self._sums
+        else:
+            counts = counts.astype(np.float64)
+            part = _Part(counts, on_product_grid(losses, self._most))
+            self._sums += counts @ on_exact_grid(losses, self._most)
+            self._squares += counts @ part.losses**2
+        self._parts.append(part)
+        weights = on_product_grid(weights[:, None], self._most)[:, 0]
+        self._weight += counts @ weights
+        if self._weighted:
+            self._weight_squared += counts @ weights**2
+            self._with_weight += counts @ (part.losses * weights[:, None])
+        self._stand = None if self._course.stands is None else self._course.stands[split]
+
+    def _narrow(self, wanted: NDArray[np.bool_]) -> None:
+        """Forget the columns that nobody will ask for, where that saves something."""
+        keep = np.flatnonzero(wanted[self._columns])
+        if len(keep) > 0.8 * len(self._columns):
+            return
+        self._columns = self._columns[keep]
+        self._parts = [part.of(keep) for part in self._parts]
+        self._sums, self._squares = self._sums[:, keep], self._squares[:, keep]
+        self._products, self._with_weight = self._products[:, keep], self._with_weight[:, keep]
+        place = np.full(int(wanted.size) + 1, NONE_CHOSEN, dtype=np.intp)
+        place[keep] = np.arange(len(keep))
+        self._product_with = place[self._product_with]
+        self._n_products[self._product_with == NONE_CHOSEN] = 0
+
+    def leaders(self, alive: Alive) -> NDArray[np.intp]:
+        if self._stand is not None:
+            return self._stand.leaders(self._row_counts, alive)
+        sums = np.where(alive[:, self._columns], self._sums, np.inf)
+        found = self._columns[sums.argmin(axis=1)]
+        return np.where((self._weight > 0) & alive.any(axis=1), found, NONE_CHOSEN)
+
+    def worse(self, leaders: NDArray[np.intp], alive: Alive) -> Floats:
+        lanes = np.arange(len(leaders))
+        leader = np.searchsorted(self._columns, np.maximum(leaders, 0))
+        leader[leaders == NONE_CHOSEN] = 0  # whatever is said of those is not read
+        self._multiply(leader)
+        total = self._sums - self._sums[lanes, leader][:, None]
+        asked = alive[:, self._columns]
+        if self._course.threshold >= ONLY_BEHIND:
+            asked &= total > 0
+        lane, column = np.nonzero(asked)
+        share = np.zeros(alive.shape)
+        share[lane, self._columns[column]] = self._shares(lane, column, leader[lane], total[asked])
+        return share
+
+    def _shares(
+        self, lane: NDArray[np.intp], column: NDArray[np.intp], leader: NDArray[np.intp], total: Floats
+    ) -> Floats:
+        """Of some columns under some weightings, against the leaders there."""
+        both = self._squares[lane, column] + self._squares[lane, leader]
+        squares = both - 2 * self._products[lane, column]
+        n = self._weight[lane]
+        if self._whole and not self._weighted:
+            return share_of_more_errors(n, (squares + total) / 2, (squares - total) / 2)
+        mean = total / n
+        variance = squares - mean * total
+        if self._weighted:
+            with_weight = self._with_weight[lane, column] - self._with_weight[lane, leader]
+            variance = squares - 2 * mean * with_weight + mean * mean * self._weight_squared[lane]
+        return normal_share(total, np.where(variance > NO_SPREAD * both, variance, 0.0))
+
+    def _multiply(self, leader: NDArray[np.intp]) -> None:
+        """Bring the sums of products with the leader's losses up to date; a new leader's begin anew."""
+        new = leader != self._product_with
+        self._products[new] = 0.0
+        self._n_products[new] = 0
+        for number, part in enumerate(self._parts):
+            lanes = np.flatnonzero(self._n_products <= number)
+            if lanes.size:
+                weighed = part.counts[lanes] * part.losses[:, leader[lanes]].T
+                self._products[lanes] += weighed @ part.losses
+        self._product_with = leader.copy()
+        self._n_products[:] = len(self._parts)
+
+
+def on_product_grid(values: Floats, most: int) -> Floats:
+    """Values rounded, by column, so coarsely that sums of ``most`` products of two of them are exact in float64.
+
+    Of 1000 rows, 20 bits of the largest value are kept.
+
+    Examples
+    --------
+    >>> on_product_grid(np.array([[1.0], [1 / 3]]), most=1000).ravel().round(4).tolist()
+    [1.0, 0.3333]
+    """
+    bits = (53 - int(most).bit_length()) // 2
+    _, exponent = np.frexp(np.abs(values).max(axis=0, initial=0.0))
+    step = np.ldexp(1.0, exponent - bits)
+    grid: Floats = np.rint(values / step) * step
+    return grid

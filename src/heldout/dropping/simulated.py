@@ -1,0 +1,232 @@
+"""A race run over again on weighted rows: who would have left, had other rows been drawn."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout._seeding import stream
+from heldout.kernels.draws import Draws, UndefinedDrawsError, always
+from heldout.kernels.reference import Floats
+from heldout.metrics.base import oriented
+from heldout.selection.base import NONE_CHOSEN
+from heldout.selection.replay import SelectionReplay
+from heldout.selection.ties import tie_exactly
+
+Alive = NDArray[np.bool_]
+"""(L, A): which of the A configurations of a race are in it under each of L weightings."""
+
+
+class Standings(Protocol):
+    """How a race stands under L weightings of the rows, as one split after another is met."""
+
+    def meet(self, split: int, wanted: NDArray[np.bool_]) -> None:
+        """Take in a split; only the columns ``wanted`` (A,) will be asked for from now on."""
+
+    def leaders(self, alive: Alive) -> NDArray[np.intp]:
+        """(L,): the best of those alive, ``NONE_CHOSEN`` where it cannot be told."""
+
+    def worse(self, leaders: NDArray[np.intp], alive: Alive) -> Floats:
+        """(L, A): in what share of bootstraps each is worse than its leader; anything where not alive."""
+
+
+class Course(Protocol):
+    """What a race is run over."""
+
+    def start(self, counts: NDArray[np.uint8]) -> Standings:
+        """Before the first split, under weightings (L, n)."""
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedRace:
+    """A race of A configurations with the bootstrap rule, under any weighting of the rows.
+
+    At each barrier those leave whose share of bootstraps worse than the leader's passes the threshold, as in the
+    race that was run. What was not run cannot be known: a configuration that left that race at some barrier is
+    forced out there at the latest, and one of those that stayed to its end stays in every simulated race.
+
+    Attributes
+    ----------
+    course : Course
+    judged : ndarray of bool, shape (K - 1,)
+        At which barriers enough rows were predicted for anybody to leave: rows of the table, not draws of them.
+    left_after : ndarray of int, shape (A,)
+        How many splits each met in the race that was run, K where it stayed to the end.
+    n_splits : int
+        K.
+    threshold : float
+    resolve_ties_after : int or None
+        As of ``heldout.dropping.base.Racing``.
+    """
+
+    course: Course
+    judged: NDArray[np.bool_]
+    left_after: NDArray[np.intp]
+    n_splits: int
+    threshold: float
+    resolve_ties_after: int | None = None
+
+    def run(self, counts: NDArray[np.uint8]) -> NDArray[np.intp]:
+        """(L, A): how many splits each configuration meets under weightings (L, n), K where it stays."""
+        stays = self.left_after == self.n_splits
+        alive = np.ones((len(counts), len(self.left_after)), dtype=bool)
+        met = np.full(alive.shape, self.n_splits, dtype=np.intp)
+        alone = np.zeros(len(counts), dtype=np.intp)
+        last = int(np.flatnonzero(self.judged)[-1]) + 1 if self.judged.any() else 0
+        standings = self.course.start(counts)
+        for after in range(1, self.n_splits):
+            if after > last or alive.sum(axis=1).max(initial=0) == 1:
+                met = np.where(alive, np.minimum(met, self.left_after), met)
+                break
+            standings.meet(after - 1, np.asarray(alive.any(axis=0)))
+            leaves = np.zeros_like(alive)
+            if self.judged[after - 1]:
+                leaves = self._judged(standings, alive, alone)
+            going = alive & ~leaves & (self.left_after > after)
+            ended = ~(going & stays).any(axis=1)
+            if ended.any():
+                spared = standings.leaders(alive & stays)
+                first = (alive & stays).argmax(axis=1)
+                going[ended, np.where(spared == NONE_CHOSEN, first, spared)[ended]] = True
+            met[alive & ~going] = after
+            alone = np.where(going.sum(axis=1) == 2, alone + 1, 0)
+            alive = going
+        return met
+
+    def _judged(self, standings: Standings, alive: Alive, alone: NDArray[np.intp]) -> Alive:
+        """Who leaves by the rule; the leader never does."""
+        leaders = standings.leaders(alive)
+        leaves = alive & (standings.worse(leaders, alive) > self.threshold)
+        if self.resolve_ties_after is not None:
+            behind = (alive.sum(axis=1) == 2) & (alone >= self.resolve_ties_after)
+            leaves[behind] = alive[behind]
+        leaves[np.arange(len(leaves)), leaders] = False
+        leaves[leaders == NONE_CHOSEN] = False
+        return leaves
+
+
+@dataclass(frozen=True, eq=False)
+class Stand:
+    """The rows predicted before a barrier, with the search's rule on the predictions of who raced there.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        Among the rows that are weighted.
+    columns : ndarray of int
+        Which of the A configurations the columns of ``replay`` are.
+    replay : SelectionReplay or None
+        None where nobody is judged.
+    units : ndarray of int
+        The unit of each of the rows, as codes 0 ..: what a bootstrap draws whole.
+    """
+
+    rows: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    replay: SelectionReplay | None
+    units: NDArray[np.intp]
+
+    def leaders(self, counts: NDArray[np.uint8], alive: Alive) -> NDArray[np.intp]:
+        """(L,): who leads of those alive, where the drawn rows hold what the metrics need."""
+        found = np.full(len(counts), NONE_CHOSEN, dtype=np.intp)
+        if self.replay is None:
+            return found
+        mine = np.take(counts, self.rows, axis=1)
+        told = np.flatnonzero(self.replay.defined(mine))
+        if told.size:
+            chosen = self.replay.choose(mine[told], among=alive[told][:, self.columns])
+            found[told] = np.where(chosen == NONE_CHOSEN, NONE_CHOSEN, self.columns[chosen])
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class CountedCourse:
+    """For any metric: at each barrier the drawn rows are drawn from again.
+
+    Attributes
+    ----------
+    stands : tuple of Stand
+        One a barrier.
+    n_draws : int
+        Bootstraps within each bootstrap; a few hundred are what there is time for.
+    entropy : int
+    """
+
+    stands: tuple[Stand, ...]
+    n_draws: int
+    entropy: int
+
+    def start(self, counts: NDArray[np.uint8]) -> CountedStandings:
+        """Before the first split."""
+        return CountedStandings(self, counts)
+
+
+class CountedStandings:
+    """``Standings`` by drawing from what was drawn."""
+
+    def __init__(self, course: CountedCourse, counts: NDArray[np.uint8]) -> None:
+        self._course = course
+        self._counts = counts
+        self._stand = course.stands[0]
+
+    def meet(self, split: int, wanted: NDArray[np.bool_]) -> None:
+        self._stand = self._course.stands[split]
+
+    def leaders(self, alive: Alive) -> NDArray[np.intp]:
+        return self._stand.leaders(self._counts, alive)
+
+    def worse(self, leaders: NDArray[np.intp], alive: Alive) -> Floats:
+        share = np.zeros(alive.shape)
+        stand = self._stand
+        contested = np.flatnonzero((leaders != NONE_CHOSEN) & (alive.sum(axis=1) > 1))
+        for lane in contested:
+            counts = np.take(self._counts[lane], stand.rows)
+            inner = draws_within(counts, stand, self._course.n_draws, self._course.entropy)
+            if inner is not None:
+                leader = int(np.flatnonzero(stand.columns == leaders[lane])[0])
+                share[lane, stand.columns] = share_worse(stand, inner, leader)
+        return share
+
+
+def draws_within(counts: NDArray[np.uint8], stand: Stand, n_draws: int, entropy: int) -> NDArray[np.uint8] | None:
+    """Counts (n_draws, n) of bootstraps of the rows drawn ``counts`` (n,) times; None where there are none.
+
+    The stream is named by what was drawn, which makes it that of the bootstrap, whichever block it is in.
+    """
+    assert stand.replay is not None, "only where somebody is judged"
+    defined = stand.replay.defined
+    first = np.unique(stand.units, return_index=True)[1]
+    drawn = np.repeat(np.arange(len(first)), counts[first])  # the unit in each place that is drawn from
+    starts = np.flatnonzero(np.diff(drawn, prepend=-1))
+
+    def of_rows(places: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        units = np.zeros((len(places), len(first)), dtype=np.uint8)
+        units[:, drawn[starts]] = np.add.reduceat(places, starts, axis=1)
+        return units[:, stand.units]
+
+    name = hashlib.sha256(counts.tobytes()).hexdigest()
+    draws = Draws(
+        seed=stream(entropy, "dropping again", name),
+        n_bootstraps=n_draws,
+        unit_of_row=np.arange(len(drawn)),
+        defined_in_bag=lambda places: defined(of_rows(places)),
+        defined_out_of_bag=always,
+    )
+    try:
+        return of_rows(draws.block(0, n_draws)[0])
+    except UndefinedDrawsError:
+        return None
+
+
+def share_worse(stand: Stand, counts: NDArray[np.uint8], leader: int) -> Floats:
+    """(columns,): in what share of bootstraps each column scores worse than the leader's; NaN is not worse."""
+    assert stand.replay is not None, "only where somebody is judged"
+    score = stand.replay.scores[0]
+    values = oriented(score.metric, score.all(counts))
+    if not score.has_fused_path:  # as in the race that was run: rounding errors decide nothing
+        values = tie_exactly(values)
+    return np.count_nonzero(values < values[:, leader, None], axis=0) / len(counts)

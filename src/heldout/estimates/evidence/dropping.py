@@ -1,0 +1,252 @@
+"""Evidence whose selection begins with a race: the dropping of a search, to be repeated in every bootstrap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.dropping.loss_course import LossCourse, SplitLosses, centred
+from heldout.dropping.replay import DroppingHistory, RacedSelection
+from heldout.dropping.simulated import CountedCourse, Course, SimulatedRace, Stand
+from heldout.errors import InputError
+from heldout.estimates.base import Evidence, Matrix
+from heldout.estimates.evidence.gather import gather
+from heldout.estimates.evidence.question import Question
+from heldout.estimates.evidence.race import start_race
+from heldout.kernels.reference import Floats
+from heldout.metrics.base import fitted
+from heldout.metrics.row_losses import Finish, OfRowLosses
+from heldout.metrics.signed import Signed
+from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
+from heldout.selection import Best
+from heldout.selection.replay import SelectionReplay
+from heldout.task import Truth
+from heldout.wording import Flag
+
+N_WITHIN = 200
+"""Bootstraps within each bootstrap, where the metric is no mean of one loss a row."""
+
+
+def with_dropping_replayed(
+    evidence: Evidence, truth: Truth, predictions: HeldOutPredictions, question: Question, history: DroppingHistory
+) -> Evidence:
+    """The evidence, with a selection that first repeats the dropping on the same rows.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        What ``gather`` made of the others.
+    predictions : HeldOutPredictions
+        Those who were dropped are in it with what they predicted before.
+    question : Question
+        Its rule chooses configurations.
+    history : DroppingHistory
+
+    Raises
+    ------
+    InputError
+        When a split of the history has no rows.
+    """
+    assert evidence.matrix is not None, "a race is over predictions"
+    field = _Field(truth, predictions, question, history, evidence.matrix, evidence.candidates)
+    replay, closed = field.raced()
+    flags: dict[Flag, str] = {
+        flag: text for flag, text in evidence.flags.items() if flag is not Flag.DROPPED_CONFIGURATIONS
+    }
+    if field.n_left:
+        flags[Flag.DROPPING_REPLAYED] = Flag.DROPPING_REPLAYED.filled(
+            dropped=field.n_left, total=predictions.n_configurations
+        )
+    how = "shares of bootstraps in closed form" if closed else f"{N_WITHIN} bootstraps within each bootstrap"
+    return replace(
+        evidence,
+        matrix=replace(evidence.matrix, replay=replay),
+        flags=flags,
+        provenance={**evidence.provenance, "dropping_replayed": how},
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Field:
+    """Who raced over what."""
+
+    truth: Truth
+    predictions: HeldOutPredictions
+    question: Question
+    history: DroppingHistory
+    matrix: Matrix
+    candidates: NDArray[np.intp]
+
+    def raced(self) -> tuple[RacedSelection, bool]:
+        """The selection, and whether nothing need be drawn for it."""
+        losses = self._of_rows
+        plain = self.question.rule == Best()
+        rule = self.history.rule
+        threshold = float(getattr(rule, "threshold"))  # noqa: B009 - the bootstrap rule has one
+        course: Course
+        if losses is None:
+            course = CountedCourse(self._stands(), N_WITHIN, self.question.settings.entropy)
+        else:
+            first_row = np.unique(self.matrix.unit_of_row, return_index=True)[1]
+            splits = tuple(self._losses(losses, number) for number in range(self.n_splits - 1))
+            course = LossCourse(splits, first_row, None if plain else self._stands(), threshold)
+        race = SimulatedRace(
+            course,
+            judged=self._n_seen[:-1] >= rule.min_predictions,
+            left_after=self.left_after,
+            n_splits=self.n_splits,
+            threshold=threshold,
+            resolve_ties_after=rule.resolve_ties_after,
+        )
+        base = self.matrix.replay
+        kept = {each.name: getattr(base, each.name) for each in fields(SelectionReplay)}
+        place = np.searchsorted(self.configurations, self.candidates)
+        return RacedSelection(**kept, race=race, place=place), losses is not None
+
+    @property
+    def n_splits(self) -> int:
+        return len(self.history.splits)
+
+    @property
+    def n_left(self) -> int:
+        """How many left the race for good."""
+        return len(self.configurations) - len(self.candidates)
+
+    @cached_property
+    def configurations(self) -> NDArray[np.intp]:
+        """All that raced and did not fail: those that stayed, and those that were dropped."""
+        failed = self.predictions.failed
+        left = [j for j in self.predictions.dropped if j in self.history.left_after and j not in failed]
+        return np.union1d(self.candidates, np.array(left, dtype=np.intp))
+
+    @cached_property
+    def left_after(self) -> NDArray[np.intp]:
+        """Of each of them, the number of splits that it met."""
+        stays = set(self.candidates.tolist())
+        met = [self.n_splits if j in stays else self.history.left_after[j] for j in self.configurations.tolist()]
+        return np.array(met, dtype=np.intp)
+
+    @cached_property
+    def _used(self) -> NDArray[np.intp]:
+        """The rows that are drawn from, as ``gather`` found them."""
+        return start_race(self.predictions, self.question.metrics, self.question.groups).used
+
+    def _tested(self, number: int) -> NDArray[np.bool_]:
+        """(N,): the rows of a split."""
+        assert self.predictions.folds is not None, "a race has splits"
+        column, fold = self.history.splits[number]
+        tested = self.predictions.folds[:, column] == fold
+        if not tested.any():
+            raise InputError(f"fold {fold} of repeat {column} was met in the race, but no row is of that fold.")
+        return tested
+
+    @cached_property
+    def _n_seen(self) -> NDArray[np.intp]:
+        """(K,): rows predicted after each split."""
+        seen = np.zeros(self.truth.n_rows, dtype=bool)
+        counts = []
+        for number in range(self.n_splits):
+            seen |= self._tested(number)
+            counts.append(int(seen.sum()))
+        return np.array(counts)
+
+    @cached_property
+    def _of_rows(self) -> OfRowLosses | None:
+        """The metric that decides, where it is a mean of one loss a row; None where it is not."""
+        metric = fitted(next(iter(self.question.selected_on.values())), self.truth)
+        if isinstance(metric, Signed) and metric.metric.greater_is_better == (metric.sign > 0):
+            metric = metric.metric
+        if not isinstance(metric, OfRowLosses):
+            return None
+        repeats = {column for column, _ in self.history.splits}
+        # The mean over repeats of roots is no function of a mean.
+        return None if metric.finish is Finish.ROOT and len(repeats) > 1 else metric
+
+    @cached_property
+    def _array(self) -> NDArray[Any]:
+        """What the deciding metric reads, of the rows used and of who raced."""
+        array = self.predictions.for_metric(next(iter(self.question.selected_on.values())))
+        return array[self._used][:, self.configurations]
+
+    @cached_property
+    def _predicted(self) -> NDArray[np.bool_]:
+        metric = next(iter(self.question.selected_on.values()))
+        return self.predictions.predicted(metric)[self._used][:, self.configurations]
+
+    def _losses(self, metric: OfRowLosses, number: int) -> SplitLosses:
+        """The losses of those who met a split on its rows."""
+        column = self.history.splits[number][0]
+        present = self.left_after > number
+        tested = self._tested(number)[self._used]
+        rows = np.flatnonzero(tested & self._predicted[:, present, column].all(axis=1))
+        given = self._array[rows][:, present, column]
+        found = np.asarray(metric.losses(self.truth.rows(self._used[rows]), given))
+        whole = np.zeros((len(rows), len(present)), dtype=found.dtype)
+        whole[:, present] = found
+        if found.dtype != bool:
+            whole = centred(whole.astype(np.float64), present)
+        weights = self.matrix.sample_weight
+        if weights is None and not self.matrix.grouped:
+            return SplitLosses(column, self.matrix.unit_of_row[rows], whole)
+        return _by_unit(
+            column, self.matrix.unit_of_row[rows], whole, np.ones(len(rows)) if weights is None else weights[rows]
+        )
+
+    def _stands(self) -> tuple[Stand, ...]:
+        return tuple(self._stand(number) for number in range(self.n_splits - 1))
+
+    def _stand(self, number: int) -> Stand:
+        """The search's rule on what had been predicted when a split was met, as the race that was run asked it."""
+        nothing = Stand(np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), None, np.empty(0, dtype=np.intp))
+        if self._n_seen[number] < self.history.rule.min_predictions:
+            return nothing
+        racing = self.left_after > number
+        partial = _until(self.predictions, self.history.splits[: number + 1], self.configurations[racing])
+        question = replace(self.question, aggregate="pooled", winner=None)
+        try:
+            evidence = gather(self.truth, partial, question)
+        except InputError:  # a class or an event that no row has so far: nobody was judged
+            return nothing
+        assert evidence.matrix is not None, "gathered from predictions"
+        used = start_race(partial, question.metrics, question.groups).used
+        return Stand(
+            np.searchsorted(self._used, used),
+            np.searchsorted(self.configurations, evidence.candidates),
+            evidence.matrix.replay,
+            evidence.matrix.unit_of_row,
+        )
+
+
+def _by_unit(repeat: int, unit_of_row: NDArray[np.intp], losses: NDArray[Any], weights: Floats) -> SplitLosses:
+    """Weighted sums over the rows of each unit."""
+    units, place = np.unique(unit_of_row, return_inverse=True)
+    summed = np.zeros((len(units), losses.shape[1]))
+    np.add.at(summed, place, losses * weights[:, None])
+    return SplitLosses(repeat, units, summed, np.bincount(place, weights, len(units)).astype(np.float64))
+
+
+def _until(
+    predictions: HeldOutPredictions, splits: Sequence[tuple[int, int]], racing: NDArray[np.intp]
+) -> HeldOutPredictions:
+    """What had been predicted after some splits, by those who were still racing."""
+    folds = predictions.folds
+    assert folds is not None, "a race has splits"
+    met = np.zeros(folds.shape, dtype=bool)
+    for column, fold in splits:
+        met[:, column] |= folds[:, column] == fold
+    responses = {}
+    for response, array in predictions.responses.items():
+        mask = np.expand_dims(met[:, None, :], tuple(range(3, array.ndim)))
+        responses[response] = np.where(mask, array, UNPREDICTED_LABEL if array.dtype.kind in "iu" else np.nan)
+    gone = set(range(predictions.n_configurations)) - set(racing.tolist()) - set(predictions.failed)
+    return replace(
+        predictions,
+        responses=responses,
+        folds=np.where(met, folds, -1).astype(np.int32),
+        dropped=dict.fromkeys(sorted(gone), "it had left"),
+    )
