@@ -60,23 +60,25 @@ class _Alarm:
     """Raises once in one thread, unless taken back before."""
 
     def __init__(self, thread: int) -> None:
-        self._thread = ctypes.c_ulong(thread)
+        self._thread = thread
         self._lock = threading.Lock()
         self._is_over = False
 
     def ring(self) -> None:
         with self._lock:
             if not self._is_over:
-                _raise_in(self._thread, ctypes.py_object(TimeIsUp))
+                raise_in(self._thread, TimeIsUp)
 
     def take_back(self) -> None:
         with self._lock:
             self._is_over = True
-            _raise_in(self._thread, None)  # what has not arrived yet shall not arrive later, in other code
+            raise_in(self._thread, None)  # what has not arrived yet shall not arrive later, in other code
 
 
-def _raise_in(thread: ctypes.c_ulong, error: ctypes.py_object[type] | None) -> None:
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, error)
+def raise_in(thread: int, error: type[BaseException] | None) -> None:
+    """Raise an exception in a thread when it next runs Python; None takes back one that has not arrived."""
+    raised = None if error is None else ctypes.py_object(error)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
 
 
 class _Watchdog:

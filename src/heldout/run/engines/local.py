@@ -135,6 +135,7 @@ class Processes(_Workers):
                     raise self._lost(list(running), _how_they_died(error)) from error
                 # Their watchdogs ended the processes, and all others were ended with them.
                 for cell in overdue:
+                    assert self._fit_timeout is not None
                     del left[cell]
                     yield stopped(work, cell, self._fit_timeout, running[cell])
 

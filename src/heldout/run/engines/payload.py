@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from heldout.run.executor import Work
 
 try:
-    from cloudpickle import dumps
+    from cloudpickle import dumps  # type: ignore[import-untyped,unused-ignore]
 except ImportError:  # joblib before 1.6 brings its own
     from joblib.externals.cloudpickle import dumps
 
@@ -53,7 +53,7 @@ class ArrayPayload:
     packed: NDArray[np.uint8]
 
     def read(self) -> memoryview:
-        return memoryview(self.packed).toreadonly()
+        return memoryview(self.packed.data).toreadonly()
 
 
 Payload: TypeAlias = FilePayload | ArrayPayload

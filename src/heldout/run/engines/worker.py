@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
 
 from heldout.cells import CellKey, CellResult, CellState
 from heldout.fitting import fit_cell
-from heldout.run.engines.deadline import TimeIsUp, deadline
+from heldout.run.engines.deadline import TimeIsUp, deadline, raise_in
 from heldout.run.engines.marks import marked
-from heldout.run.engines.payload import UNPACKED, Payload
+from heldout.run.engines.payload import UNPACKED, ArrayPayload, Payload
 from heldout.run.executor import Work
+
+THIS_PROCESS = uuid4().hex
+
+_running: dict[int, str] = {}
 
 
 @dataclass(frozen=True)
@@ -24,31 +34,65 @@ class Terms:
         Seconds that a cell may take.
     marks : str or None
         The folder in which processes leave their marks.
+    coordinator : str
+        The process that must not be ended, whatever is done in it.
     """
 
     fit_timeout: float | None = None
     marks: str | None = None
+    coordinator: str = THIS_PROCESS
 
 
-def do_cell(work: Work, cell: CellKey, fit_timeout: float | None = None) -> CellResult:
-    """Fit and score one cell, in time."""
-    began = time.perf_counter()
-    try:
-        with deadline(fit_timeout, ends_process=True):
-            split = work.split_of[cell.repeat, cell.fold]
-            return fit_cell(work.context, work.configurations[cell.configuration], split)
-    except TimeIsUp:
-        return stopped(work, cell, fit_timeout, time.perf_counter() - began)
+def do_cell(work: Work, cell: CellKey) -> CellResult:
+    """Fit and score one cell."""
+    split = work.split_of[cell.repeat, cell.fold]
+    return fit_cell(work.context, work.configurations[cell.configuration], split)
 
 
 def do_sent_cell(payload: Payload, cell: CellKey, terms: Terms) -> CellResult:
-    """Fit and score one cell in a process that was sent its work."""
+    """Fit and score one cell, in time, in a process that was sent its work."""
     with nullcontext() if terms.marks is None else marked(terms.marks, cell):
-        return do_cell(UNPACKED.get(payload), cell, terms.fit_timeout)
+        work = UNPACKED.get(payload)
+        began = time.perf_counter()
+        try:
+            with deadline(terms.fit_timeout, ends_process=terms.coordinator != THIS_PROCESS):
+                return do_cell(work, cell)
+        except TimeIsUp:
+            assert terms.fit_timeout is not None
+            return stopped(work, cell, terms.fit_timeout, time.perf_counter() - began)
 
 
-def stopped(work: Work, cell: CellKey, fit_timeout: float | None, seconds: float) -> CellResult:
-    """The result of a cell that took too long."""
+def do_sent_cells(
+    token: str, packed: NDArray[np.uint8], cells: Sequence[CellKey], terms: Terms
+) -> list[CellResult]:
+    """Fit and score some cells one after another in a thread of a cluster."""
+    thread = threading.get_ident()
+    _running[thread] = token
+    try:
+        return [do_sent_cell(ArrayPayload(token, packed), CellKey(*cell), terms) for cell in cells]
+    finally:
+        del _running[thread]
+
+
+def interrupt_cells(token: str) -> None:
+    """Stop, as far as they are in Python, the threads of this process that do cells of this work."""
+    for thread, theirs in list(_running.items()):
+        if theirs == token:
+            raise_in(thread, Interrupted)
+
+
+class Interrupted(BaseException):
+    """Nobody waits any more for what is being done."""
+
+
+def stopped(work: Work, cell: CellKey, fit_timeout: float, seconds: float) -> CellResult:
+    """The result of a cell that took too long.
+
+    Raises
+    ------
+    TimeoutError
+        With ``error_score="raise"``.
+    """
     message = f"it was stopped after fit_timeout={fit_timeout:g} s"
     if work.context.error_score == "raise":
         raise TimeoutError(f"{work.configurations[cell.configuration].name}: {message}")
