@@ -141,7 +141,7 @@ def pairs_with_leader(behind: NDArray[np.float64]) -> Pairs:
     known = ~np.isnan(behind)
     n_folds = known.sum(axis=0)
     differences = np.where(known, behind, 0.0)
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore"):
         mean = differences.sum(axis=0) / n_folds
         spread = np.sqrt((np.where(known, behind - mean, 0.0) ** 2).sum(axis=0) / (n_folds - 1))
         effect = mean / spread

@@ -1,0 +1,166 @@
+"""The bootstrap rule: by hand, against a loop over scikit-learn's functions, and what must not matter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score, f1_score, log_loss, mean_squared_error, roc_auc_score
+from standings import standing_of
+
+import heldout as ho
+from heldout.dropping import Bootstrap
+from heldout.kernels import blocks
+from heldout.metrics import metric_named
+from heldout.metrics.opaque import OpaqueMetric
+
+
+def drawn(standing, n_bootstraps: int) -> np.ndarray:
+    return standing.draws.block(0, n_bootstraps)[0]
+
+
+def test_by_hand():
+    """The leader is right on all four rows. One is wrong on row 0, so it is worse whenever row 0 is drawn, with
+    probability 1 - (3/4)^4 = .684; one is wrong on rows 0 and 1; one is the leader again."""
+    y = np.array([0, 1, 0, 1])
+    labels = np.column_stack([y, y, y, y])
+    labels[0, 1] = labels[0, 2] = 1
+    labels[1, 2] = 0
+    standing = standing_of(y, labels)
+    counts = drawn(standing, 1000)
+    found = Bootstrap(threshold=0.8).judge(standing)
+    of_two = ((counts[:, 0] > 0) | (counts[:, 1] > 0)).mean()
+    assert found.statistic[1:].tolist() == [(counts[:, 0] > 0).mean(), of_two, 0.0]
+    assert found.statistic[1] == pytest.approx(1 - 0.75**4, abs=0.06)  # four standard errors of 1000 draws
+    assert np.isnan(found.statistic[0])
+    assert found.keep.tolist() == [True, True, False, True]
+
+
+METRICS = {
+    "roc_auc": (roc_auc_score, 1),
+    "average_precision": (average_precision_score, 1),
+    "log_loss": (log_loss, -1),
+    "brier_score": (lambda y, p: np.mean((y - p) ** 2), -1),
+}
+OF_LABELS = {"accuracy": (lambda y, p: np.mean(y == p), 1), "f1": (f1_score, 1)}
+
+
+@pytest.mark.parametrize("name", [*METRICS, *OF_LABELS])
+def test_it_is_the_loop_over_scikit_learn(name):
+    rng = np.random.default_rng(5)
+    y = np.resize([0, 1, 1], 40)
+    probabilities = np.clip(0.5 + 0.15 * (2 * y[:, None] - 1) + 0.3 * rng.normal(size=(40, 6)), 0.01, 0.99).round(2)
+    probabilities[:, 5] = probabilities[:, 4]
+    table = probabilities if name in METRICS else (probabilities > 0.5).astype(int)
+    score, sign = (METRICS | OF_LABELS)[name]
+    standing = standing_of(y, table, name)
+    worse = np.zeros(6)
+    for counts in drawn(standing, 80):
+        rows = np.repeat(np.arange(40), counts)
+        values = np.array([sign * score(y[rows], table[rows, j]) for j in range(6)])
+        worse += values < values[standing.leader] - 1e-12
+    expected = worse / 80
+    expected[standing.leader] = np.nan
+    np.testing.assert_array_equal(Bootstrap(n_bootstraps=80).judge(standing).statistic, expected)
+
+
+def test_a_regression_of_two_repeats_of_which_the_second_has_begun():
+    """The score is the mean over repeats of the score on the rows that each has predicted."""
+    rng = np.random.default_rng(1)
+    y = rng.normal(size=30)
+    table = y[:, None, None] + rng.normal(size=(30, 4, 2)) * np.array([0.5, 0.6, 0.8, 1.0])[:, None]
+    table[20:, :, 1] = np.nan
+    standing = standing_of(y, table, "mean_squared_error", kind="regression")
+    worse = np.zeros(4)
+    for counts in drawn(standing, 60):
+        losses = np.zeros(4)
+        for repeat, rows in enumerate([np.repeat(np.arange(30), counts), np.repeat(np.arange(20), counts[:20])]):
+            losses += [mean_squared_error(y[rows], table[rows, j, repeat]) / 2 for j in range(4)]
+        worse += losses > losses[standing.leader] + 1e-12
+    expected = worse / 60
+    expected[standing.leader] = np.nan
+    np.testing.assert_array_equal(Bootstrap(n_bootstraps=60).judge(standing).statistic, expected)
+
+
+def test_whole_groups_are_drawn_and_weights_multiply():
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 2, 36)
+    labels = np.where(rng.random((36, 4)) < [0.9, 0.8, 0.7, 0.6], y[:, None], 1 - y[:, None])
+    groups, weights = np.arange(36) // 4, rng.uniform(0.5, 2, 36)
+    standing = standing_of(y, labels, groups=groups, sample_weight=weights)
+    counts = drawn(standing, 50)
+    assert (np.diff(counts.reshape(50, 9, 4), axis=2) == 0).all()
+    right = (counts * weights) @ (labels == y[:, None]) / (counts * weights).sum(axis=1, keepdims=True)
+    expected = (right < right[:, [standing.leader]] - 1e-12).mean(axis=0)
+    expected[standing.leader] = np.nan
+    np.testing.assert_array_equal(Bootstrap(n_bootstraps=50).judge(standing).statistic, expected)
+
+
+@pytest.mark.parametrize("weights", [None, "some"])
+@pytest.mark.parametrize("metric", ["roc_auc", "log_loss", "average_precision", "f1", "matthews_corrcoef"])
+def test_what_predicts_the_same_never_counts_as_worse(metric, weights):
+    """Neither twins of the leader, nor, of a rank metric, those in the same order with other numbers."""
+    rng = np.random.default_rng(3)
+    y = np.resize([0, 1], 60)
+    best = 1 / (1 + np.exp(-rng.normal(size=60) - 2 * y))
+    poor = rng.uniform(0.01, 0.99, size=(60, 3))
+    table = np.column_stack([best, poor, best, best**3 if metric in ("roc_auc", "average_precision") else best])
+    table = (table > 0.5).astype(int) if metric in ("f1", "matthews_corrcoef") else table
+    standing = standing_of(y, table, metric, sample_weight=rng.uniform(0.1, 3, 60) if weights else None)
+    found = Bootstrap(threshold=0.01, n_bootstraps=200).judge(standing)
+    assert standing.leader == 0
+    assert found.statistic[4:].tolist() == [0.0, 0.0]
+    assert found.keep.tolist() == [True, False, False, False, True, True]
+
+
+def test_neither_threads_nor_blocks_nor_the_standing_own_number_of_draws_change_a_bit(monkeypatch):
+    rng = np.random.default_rng(4)
+    y = np.resize([0, 1], 50)
+    table = rng.normal(size=(50, 12)) + y[:, None]
+    expected = Bootstrap(n_bootstraps=700).judge(standing_of(y, table, "roc_auc")).statistic
+    threaded = Bootstrap(n_bootstraps=700).judge(standing_of(y, table, "roc_auc", n_threads=3)).statistic
+    np.testing.assert_array_equal(threaded, expected)
+    monkeypatch.setattr(blocks.map_blocks, "__kwdefaults__", {"block": 37})
+    np.testing.assert_array_equal(
+        Bootstrap(n_bootstraps=700).judge(standing_of(y, table, "roc_auc")).statistic, expected
+    )
+
+
+def test_who_scores_nothing_is_kept_and_nobody_is_judged_where_nothing_can_be_drawn():
+    y = np.resize([0, 1], 30)
+    constant = metric_named("r2")
+    values = np.column_stack([y, 1 - y]).astype(float)
+    lonely = standing_of(np.full(30, 2.0), values, constant, leader=0, kind="regression")
+    found = Bootstrap(n_bootstraps=5).judge(lonely)
+    assert found.keep.all()
+    assert np.isnan(found.statistic).all()
+
+    def some(y_true, y_pred, sample_weight=None):
+        return np.nan if y_pred[0] == 1 else float(np.mean(y_true == y_pred))
+
+    undefined = ho.metrics.custom(some, greater_is_better=True, response="labels")
+    found = Bootstrap(threshold=0.01, n_bootstraps=30).judge(
+        standing_of(y, values.astype(int), undefined, leader=0)
+    )
+    assert found.keep.all()
+
+
+def test_what_it_takes():
+    assert Bootstrap().unfit(metric_named("roc_auc"), 2, True, True) is None
+    reason = Bootstrap().unfit(OpaqueMetric("secret"), 10, False, False)
+    assert reason == "it scores resampled rows, and the scorer 'secret' cannot be opened"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"threshold": 1.0}, "threshold must be a number between 0 and 1, got 1.0"),
+        ({"threshold": "a"}, "threshold must be a number between 0 and 1, got 'a'"),
+        ({"n_bootstraps": 0}, "n_bootstraps must be a whole number of at least 1, got 0"),
+        ({"replay": 1}, "replay must be True or False, got 1"),
+        ({"min_predictions": 0}, "min_predictions must be a whole number"),
+    ],
+    ids=["threshold", "threshold_text", "bootstraps", "replay", "predictions"],
+)
+def test_what_it_refuses(wrong, says):
+    with pytest.raises(ho.InputError, match=says):
+        Bootstrap(**wrong)

@@ -1,0 +1,145 @@
+"""The paired test by hand, against a loop, its size where it is exact, and how many more folds it asks for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+from standings import standing_of, standing_of_scores
+
+import heldout as ho
+from heldout.dropping import Paired
+from heldout.dropping.paired import folds_to_tell
+from heldout.metrics import metric_named
+
+
+def test_by_hand():
+    """Behind by .02, .04, .06: d̄ = .04, s = .02; k = 3, K = 10: t = 2/√(1/3 + 1/9) = 3; P(T₂ > 3) = .0477330."""
+    leader = np.array([0.9, 0.8, 0.85])
+    standing = standing_of_scores(np.column_stack([leader, leader - [0.02, 0.04, 0.06]]))
+    found = Paired(alpha=0.05).judge(standing)
+    assert found.statistic[1] == pytest.approx(0.0477330, abs=1e-7)
+    assert found.keep.tolist() == [True, False]
+    assert (
+        Paired(alpha=0.04)
+        .judge(standing_of_scores(np.column_stack([leader, leader - [0.02, 0.04, 0.06]])))
+        .keep.all()
+    )
+
+
+def slow(scores: np.ndarray, leader: int, n_folds: int) -> list[float]:
+    p = []
+    for j in range(scores.shape[1]):
+        d = [a - b for a, b in zip(scores[:, leader], scores[:, j], strict=True) if np.isfinite([a, b]).all()]
+        if j == leader or len(d) < 3 or np.std(d) < 1e-12:
+            p.append(np.nan)
+            continue
+        t = np.mean(d) / (np.std(d, ddof=1) * np.sqrt(1 / len(d) + 1 / (n_folds - 1)))
+        p.append(stats.t.sf(t, len(d) - 1))
+    return p
+
+
+@pytest.mark.parametrize("k", [3, 5, 9, 30])
+def test_it_is_the_loop(k):
+    rng = np.random.default_rng(k)
+    scores = rng.normal(0.8, 0.05, size=(k, 8)) - np.linspace(0, 0.1, 8)
+    scores[0, 2], scores[1, 3], scores[:, 4] = np.nan, -np.inf, scores[:, 1]
+    found = Paired().judge(standing_of_scores(scores, leader=1, n_folds=5))
+    expected = slow(scores, 1, 5)
+    np.testing.assert_allclose(found.statistic, expected, rtol=1e-9)
+    np.testing.assert_array_equal(found.keep, ~(np.array(expected) < 0.05))
+
+
+def test_no_test_without_three_folds_a_variance_or_other_folds():
+    two, alike = [[0.9, 0.1], [0.8, 0.1]], [[0.9, 0.8], [0.8, 0.7], [0.7, 0.6]]
+    undefined = [[0.9, np.nan], [0.8, 0.1], [0.7, 0.2]]
+    varied = [[0.9, 0.1], [0.8, 0.2], [0.9, 0.2]]
+    for scores, n_folds in [(two, 10), (alike, 10), (undefined, 10), (varied, 1)]:
+        found = Paired().judge(standing_of_scores(scores, n_folds=n_folds))
+        assert found.keep.all()
+        assert np.isnan(found.statistic).all()
+        assert np.isnan(found.folds_needed).all()
+    assert not Paired().judge(standing_of_scores(varied)).keep[1]
+
+
+def test_of_equicorrelated_folds_its_size_is_exact():
+    """Normal differences with correlation 1/K between folds: then (1/k + 1/(K-1))s² is an unbiased variance of
+    their mean, independent of it, and the statistic is Student's t. 40 000 columns, which share nothing: the share
+    below α is within four standard errors, which fails by chance in 1 of 16 000 runs."""
+    k, n_folds, n, alpha = 6, 10, 40_000, 0.05
+    rng = np.random.default_rng(0)
+    rho = 1 / n_folds
+    behind = np.sqrt(rho) * rng.normal(size=(1, n)) + np.sqrt(1 - rho) * rng.normal(size=(k, n))
+    scores = np.column_stack([np.zeros(k), -behind])
+    share = 1 - Paired(alpha=alpha).judge(standing_of_scores(scores, n_folds=n_folds)).keep[1:].mean()
+    assert share == pytest.approx(alpha, abs=4 * np.sqrt(alpha * (1 - alpha) / n))
+
+
+def test_folds_needed_is_the_least_that_satisfies_its_definition():
+    effect = np.array([0.3, 0.9, 1.0, 1.2, 1.5, 2.0, 3.0, 10.0, -1.0])
+    shared, alpha, power = 1 / 9, 0.05, 0.8
+    found = folds_to_tell(effect, shared, alpha, power)
+    assert found[[0, 8]].tolist() == [np.inf, np.inf]
+    assert (np.diff(found[1:8]) <= 0).all()
+    for e, folds in zip(effect[1:8], found[1:8], strict=True):
+        enough = [
+            e / np.sqrt(1 / n + shared) >= stats.t.ppf(1 - alpha, n - 1) + stats.t.ppf(power, n - 1)
+            for n in (folds - 1, folds)
+        ]
+        assert enough[1]
+        assert folds == 3 or not enough[0]
+
+
+def test_folds_needed_has_the_power_that_it_promises():
+    """By the noncentral t, whose quantiles it approximates: near the power, and two folds fewer have less."""
+    shared = 1 / 9
+    for effect in (1.0, 1.2, 1.5):
+        folds = float(folds_to_tell(np.array([effect]), shared, 0.05, 0.8)[0])
+        power = [
+            stats.nct.sf(stats.t.ppf(0.95, n - 1), n - 1, effect / np.sqrt(1 / n + shared))
+            for n in (folds, folds - 2)
+        ]
+        assert 0.78 < power[0] < 0.87
+        assert power[1] < power[0]
+
+
+def test_beyond_the_limit_of_what_folds_can_tell_it_is_infinite():
+    """e √(K-1) at most z(.95) + z(.8) = 2.486: at K = 10 that is e = .8288."""
+    edge = (stats.norm.ppf(0.95) + stats.norm.ppf(0.8)) / 3
+    found = folds_to_tell(np.array([edge - 1e-6, edge + 1e-3, edge * (1 + 1e-15)]), 1 / 9, 0.05, 0.8)
+    assert found[0] == np.inf
+    assert 300 < found[1] < 1e6
+    assert found[2] == np.inf
+
+
+def test_folds_needed_in_a_verdict():
+    leader = np.array([0.9, 0.8, 0.85, 0.8])
+    scores = np.column_stack(
+        [leader, leader - [0.02, 0.0, 0.02, 0.01], leader, leader + np.array([0.01, 0, 0.02, 0])]
+    )
+    found = Paired(alpha=0.01, power=0.9).judge(standing_of_scores(scores))
+    d = np.array([0.02, 0.0, 0.02, 0.01])
+    in_all = folds_to_tell(np.array([d.mean() / d.std(ddof=1)]), 1 / 9, 0.01, 0.9)[0]
+    assert found.folds_needed[[1, 3]].tolist() == [in_all - 4, np.inf]
+    assert np.isnan(found.folds_needed[[0, 2]]).all()
+    loose = Paired(alpha=0.2).judge(standing_of_scores(scores))
+    assert not loose.keep[1]
+    assert np.isnan(loose.folds_needed[1])
+
+
+def test_fold_scores_of_a_real_metric():
+    rng = np.random.default_rng(1)
+    y = np.resize([0, 1], 120)
+    table = rng.normal(size=(120, 3)) + y[:, None] * [3.0, 2.8, 0.2]
+    found = Paired().judge(standing_of(y, table, "roc_auc", folds=np.repeat(np.arange(6), 20)))
+    assert found.keep.tolist() == [True, True, False]
+
+
+def test_what_it_takes():
+    for metric in ("roc_auc", "log_loss"):
+        assert Paired().unfit(metric_named(metric), 4, True, True) is None
+    one = Paired().unfit(metric_named("roc_auc"), 1, False, False)
+    assert one == "it takes 3 splits to test and one more to save, and here are 1 split"
+    for wrong in ({"alpha": 0.0}, {"power": 1.0}):
+        with pytest.raises(ho.InputError, match=f"{next(iter(wrong))} must be a number between 0 and 1"):
+            Paired(**wrong)
