@@ -167,6 +167,9 @@ def _state(path: Path, who: str | None) -> FileState | None:
             with closing(_connected(path, "mode=rw")) as asking:
                 asking.execute("PRAGMA busy_timeout = 0")
                 asking.execute("BEGIN IMMEDIATE")
+                if who:
+                    # Where it may not write, SQLite takes no lock, and says so only now.
+                    asking.execute("DELETE FROM run WHERE 0")
                 asking.execute("ROLLBACK")
         except sqlite3.OperationalError as error:
             if primary_code(error) == sqlite3.SQLITE_BUSY:
