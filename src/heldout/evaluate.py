@@ -19,7 +19,7 @@ from sklearn.exceptions import FitFailedWarning
 from heldout.cells import CellState
 from heldout.choosing import pooled_scores, winner_of
 from heldout.configurations import Configurations
-from heldout.dropping.base import DropRule
+from heldout.dropping.base import DropRule, SearchStrategy
 from heldout.dropping.replay import DroppingHistory
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.evidence.race import check_drawable, check_selects
@@ -36,7 +36,7 @@ from heldout.run.loop import tell
 from heldout.run.plan import Race, race_of_search
 from heldout.run.session import Running, opened
 from heldout.run.table import constant_columns
-from heldout.selection import CallableRefit, check_rule
+from heldout.selection import Best, CallableRefit, check_rule
 from heldout.selection.base import settings_of
 from heldout.task import Task
 
@@ -80,6 +80,23 @@ class Search:
     refit: bool = True
     entropy: int = 0
     seed_estimators: bool = False
+
+    def __post_init__(self) -> None:
+        strategy = self.strategy
+        if strategy is None:
+            return
+        if self.estimation.rule not in (Best(), strategy.selection):
+            raise InputError(
+                f"drop='{strategy.name}' chooses the winner itself, by the mean rank over its last "
+                f"{strategy.window} steps, so selection must be 'best' and refit no function, got "
+                f"'{self.estimation.rule.name}'."
+            )
+        object.__setattr__(self, "estimation", replace(self.estimation, selection=strategy.selection))
+
+    @property
+    def strategy(self) -> SearchStrategy | None:
+        """The rule of dropping, where it also planned the splits and chooses the winner."""
+        return self.drop if isinstance(self.drop, SearchStrategy) else None
 
     @property
     def work(self) -> Work:
@@ -180,13 +197,15 @@ def concluded(
     task, configurations, listeners = search.task, search.configurations, running.listeners
     warn_of_failures(found, configurations, search.error_score)
     metrics = {name: search.scoring.metrics.get(name) for name in found.fold_scores}
-    pooled = pooled_scores(task, found.predictions, metrics)
+    window = None if search.strategy is None else search.strategy.window
+    read = found if window is None else found.last(window)
+    pooled = pooled_scores(task, read.predictions, metrics)
     estimation = _informed(search.estimation, found)
     if choose is not None:
         winner = choose(found)
     else:
         winner = winner_of(
-            found, task, estimation, configurations, metrics, pooled, else_the_first=warned
+            read, task, estimation, configurations, metrics, pooled, else_the_first=warned
         )  # a class too small for any score
     chosen = time.perf_counter()
 
@@ -195,7 +214,7 @@ def concluded(
         tell(listeners, StageStarted("estimate"))
         with _quiet_again(warned):
             estimates = estimates_of_search(
-                task.truth, found.predictions, estimation, metrics=metrics, fold_scores=found.fold_scores,
+                task.truth, read.predictions, estimation, metrics=metrics, fold_scores=read.fold_scores,
                 refit_metric=found.refit_metric, winner=winner, groups=task.groups,
                 sample_weight=task.sample_weight, entropy=search.entropy, n_jobs=running.n_jobs,
                 params=configurations.params, dropping=_history(search, found),
@@ -210,9 +229,10 @@ def concluded(
     tell(listeners, SearchFinished(searched + finished - started))
     return Evaluation(
         task=task, folds=found.folds, configurations=configurations, cells=found.cells,
-        predictions=found.predictions, fold_scores=found.fold_scores, metrics=metrics, pooled_scores=pooled,
+        predictions=read.predictions, fold_scores=found.fold_scores, metrics=metrics, pooled_scores=pooled,
         refit_metric=found.refit_metric, winner=winner, estimates=estimates, model=model, failures=found.failures,
         barriers=found.outcome.barriers, n_fits=found.n_fits, n_fits_saved=found.n_fits_saved,
+        n_splits_read=window,
         seconds={
             "search": searched + chosen - started, "estimate": estimated - chosen, "refit": finished - estimated,
         },

@@ -36,6 +36,12 @@ class FoldScores:
     def n_configurations(self) -> int:
         return self.values.shape[1]
 
+    def last(self, n_splits: int) -> FoldScores:
+        """Those of the last splits, whose repeats are numbered from 0 again."""
+        repeat = np.unique(self.repeat[-n_splits:], return_inverse=True)[1].astype(np.intp)
+        tested = None if self.test_rows is None else self.test_rows[-n_splits:]
+        return FoldScores(self.values[-n_splits:], self.greater_is_better, repeat, tested)
+
     def oriented(self) -> NDArray[np.float64]:
         """Scores with greater = better."""
         return self.values.copy() if self.greater_is_better else -self.values

@@ -46,6 +46,8 @@ class HeldOutPredictions:
         False where rows are ordered in time.
     training_rows : float or None
         Mean rows behind a held-out prediction.
+    training_range : (int, int) or None
+        Fewest and most, where they were made to differ.
     grouped : bool
         Whether the search held groups of rows out whole.
     """
@@ -59,6 +61,7 @@ class HeldOutPredictions:
     dropped: Mapping[int, str] = field(default_factory=dict)
     exchangeable: bool = True
     training_rows: float | None = None
+    training_range: tuple[int, int] | None = None
     grouped: bool = False
 
     @property

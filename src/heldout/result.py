@@ -52,6 +52,9 @@ class Evaluation:
         Where configurations could be dropped, and what happened there.
     n_fits, n_fits_saved : int
         Fits that the search made (without the refit), and that dropping spared.
+    n_splits_read : int or None
+        How many of the last splits the choice and the estimate read, and ``predictions`` and ``pooled_scores`` are
+        of, where a strategy of dropping says so; None for all.
     seconds : mapping of str to float
         Time of each stage.
     provenance : mapping
@@ -74,6 +77,7 @@ class Evaluation:
     barriers: tuple[Barrier, ...] = ()
     n_fits: int = 0
     n_fits_saved: int = 0
+    n_splits_read: int | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
@@ -81,6 +85,13 @@ class Evaluation:
     def estimate(self) -> Estimate | None:
         """The estimate of the metric that chose the winner."""
         return self.estimates.get(self.refit_metric)
+
+    @property
+    def fold_scores_read(self) -> Mapping[str, FoldScores]:
+        """The fold scores that the choice and the estimate read."""
+        if self.n_splits_read is None:
+            return self.fold_scores
+        return {name: scores.last(self.n_splits_read) for name, scores in self.fold_scores.items()}
 
     @property
     def dropped_at_split(self) -> dict[int, int]:

@@ -26,7 +26,7 @@ from sklearn.utils.validation import _check_method_params, check_is_fitted, colu
 
 from heldout._seeding import entropy_of
 from heldout.configurations import checked_entries, make_configurations
-from heldout.dropping import drop_rule_of
+from heldout.dropping import DropRule, SearchStrategy, drop_rule_of
 from heldout.errors import InputError
 from heldout.estimates.evidence.question import Aggregate
 from heldout.estimates.of_search import Estimation
@@ -34,7 +34,7 @@ from heldout.estimates.types import Alternative
 from heldout.evaluate import Search, evaluate
 from heldout.fitting import Routed, make_scoring
 from heldout.fold_scores import ranks
-from heldout.folds import make_folds
+from heldout.folds import Folds, make_folds
 from heldout.result import Evaluation
 from heldout.run.callbacks import SklearnCallbacks
 from heldout.run.collect import Collected
@@ -77,7 +77,9 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         How the winner is chosen, replayed in every bootstrap.
     drop : str, rule of ``ho.dropping`` or None, optional
         Who leaves the search early: "bootstrap" drops after every fold those that are worse than the leader in
-        99 % of bootstraps of the predictions so far. None fits every configuration on every fold.
+        99 % of bootstraps of the predictions so far. None fits every configuration on every fold. "sequential" is
+        a search of its own, on more and more training rows: it plans the splits (``cv`` must be None) and chooses
+        the winner by its ranks in the last three of them, which ``best_score_`` and the estimate are then of.
     method : str, method or None, default="bbc"
         How the estimate is made; None makes none (inside ``cross_val_score``).
     n_bootstraps : int, default=1000
@@ -227,15 +229,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         stored = store.stored_entropy() if self.random_state is None else None
         entropy = entropy_of(self.random_state) if stored is None else stored
         configurations = make_configurations(self.estimator, self.param_grid)
-        folds = make_folds(
-            task,
-            self.cv,
-            repeats=self.repeats,
-            entropy=entropy,
-            classifier=is_classifier(self),
-            split_params=metadata.splitter.split,
-            small_classes="allow",
-        )
+        folds = self._folds(task, drop, entropy, metadata)
         several = isinstance(scorers, _MultimetricScorer)
         table = ResultsTable(self._format_results, configurations.params, several, self.error_score)
         search = Search(
@@ -348,6 +342,24 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         truth = _truth_for(self, y)
         return Task(X, truth, checked_groups(groups, truth.n_rows), checked_weights(weights, truth.n_rows), y)
 
+    def _folds(self, task: Task, drop: DropRule | None, entropy: int, metadata: Any) -> Folds:
+        if isinstance(drop, SearchStrategy):
+            if self.cv is not None or self.repeats != 1:
+                raise InputError(
+                    f"drop='{drop.name}' plans its own splits, so cv must be None and repeats 1, got "
+                    f"cv={self.cv!r} and repeats={self.repeats}; leave them out, or use drop='bootstrap'."
+                )
+            return drop.folds(task, entropy)
+        return make_folds(
+            task,
+            self.cv,
+            repeats=self.repeats,
+            entropy=entropy,
+            classifier=is_classifier(self),
+            split_params=metadata.splitter.split,
+            small_classes="allow",
+        )
+
     def _routed(self, metadata: Any) -> Routed:
         models = [entry[0] for entry in self.estimator] if isinstance(self.estimator, list | tuple) else []
         of_model = {name: metadata[_route(name)].fit for name in models if _route(name) in metadata}
@@ -399,7 +411,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
             self.best_params_ = self.cv_results_["params"][self.best_index_]
             if not callable(self.refit):
                 pooled = self.aggregate == "pooled"
-                of_folds = mean_over_splits(evaluation.fold_scores[name].oriented())
+                of_folds = mean_over_splits(evaluation.fold_scores_read[name].oriented())
                 self.best_score_ = (evaluation.pooled_scores[name] if pooled else of_folds)[self.best_index_]
         if self.refit:
             self.best_estimator_ = evaluation.model

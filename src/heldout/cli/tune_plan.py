@@ -65,7 +65,7 @@ def check_options(wanted: Options) -> None:
     ------
     InputError
     """
-    from heldout.dropping import drop_rule_of
+    from heldout.dropping import drop_rule_of, strategy_of
     from heldout.errors import InputError
     from heldout.estimates import METHODS
     from heldout.estimates.intervals import check_interval_settings
@@ -83,6 +83,11 @@ def check_options(wanted: Options) -> None:
             "leave it out, then ask heldout estimate DIR/predictions.parquet with it."
         )
     drop_rule_of(wanted.drop)
+    if strategy_of(wanted.drop) is not None and wanted.repeats > 1:
+        raise InputError(
+            f"--drop {wanted.drop} plans its own splits, without repeats; leave --repeats out, or use --drop "
+            "bootstrap."
+        )
     if wanted.engine != "local":
         raise InputError(
             f"--engine {wanted.engine} is not available in this version; leave it out: fits run in processes on "
@@ -118,6 +123,7 @@ def plan_of(wanted: Options, console: Console) -> Plan:
     from heldout.adapters.tables import counted, quoted, read_table
     from heldout.cli.measures import scorer_of, without_the_unable
     from heldout.configurations import make_configurations
+    from heldout.dropping import strategy_of
     from heldout.errors import InputError
     from heldout.fitting import make_scoring
     from heldout.metrics.base import Response
@@ -147,8 +153,10 @@ def plan_of(wanted: Options, console: Console) -> Plan:
     keep = (Response.LABELS, Response.PROBABILITIES) if task.truth.kind.is_classification else ()
     scoring = make_scoring(task.truth, scorer_of(metric, task.truth), keep=keep)
     console.say(f"Metric: {metric}." + ("" if wanted.metric else " To choose another: --metric NAME."))
-    check_folds_fit(found, wanted.cv)
-    folds = _folds(task, wanted)
+    strategy = strategy_of(wanted.drop)
+    if strategy is None:
+        check_folds_fit(found, wanted.cv)
+    folds = _folds(task, wanted) if strategy is None else strategy.folds(task, wanted.seed)
     entries, unable = without_the_unable(preset(wanted.preset, task.X, task.truth.kind), scoring.metrics)
     if unable:
         console.note(f"Left out {', '.join(unable)}: these models give no probabilities, which {metric} needs.")
@@ -179,11 +187,14 @@ def _folds(task: Task, wanted: Options) -> Folds:
 
 def _plan_sentence(wanted: Options, folds: Folds, configurations: Configurations, models: list[str]) -> str:
     from heldout.adapters.tables import counted
+    from heldout.dropping import strategy_of
 
+    steps = f"{folds.n_splits} steps on more and more rows (--cv does not apply)"
+    splits = f"{wanted.cv} folds" if strategy_of(wanted.drop) is None else steps
     repeats = f" x {wanted.repeats} repeats" if wanted.repeats > 1 else ""
     grouped = " of whole groups" if wanted.groups else ""
     return (
         f"Plan: {counted(len(configurations), 'configuration')} ({', '.join(models)}) x "
-        f"{wanted.cv} folds{grouped}{repeats} = "
+        f"{splits}{grouped}{repeats} = "
         f"{counted(len(configurations) * folds.n_splits, 'fit')}, seed {wanted.seed}."
     )

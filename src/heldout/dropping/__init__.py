@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from heldout.dropping.base import Barrier, Dropped, DropRule, Racing, Standing, Verdict
+from heldout.dropping.base import Barrier, Dropped, DropRule, Racing, SearchStrategy, Standing, Verdict
 from heldout.dropping.bootstrap import Bootstrap
 from heldout.dropping.hoeffding_race import HoeffdingRace
 from heldout.dropping.paired import Paired
@@ -24,11 +24,13 @@ __all__ = [
     "HoeffdingRace",
     "Paired",
     "Racing",
+    "SearchStrategy",
     "Sequential",
     "Standing",
     "Verdict",
     "Wilcoxon",
     "drop_rule_of",
+    "strategy_of",
 ]
 
 
@@ -49,3 +51,14 @@ def drop_rule_of(drop: Any) -> DropRule | None:
         return configured
     names = ", ".join(("never", *RULES))
     raise InputError(f"drop must be one of {names}, or a rule of ho.dropping, got {drop!r}.")
+
+
+def strategy_of(drop: Any) -> SearchStrategy | None:
+    """The same, where it also plans the splits and chooses the winner; None where it does not.
+
+    Raises
+    ------
+    InputError
+    """
+    rule = drop_rule_of(drop)
+    return rule if isinstance(rule, SearchStrategy) else None

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
+from heldout.folds import Folds
 from heldout.kernels.draws import Draws
 from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric
+from heldout.selection.base import SelectionRule
 from heldout.selection.replay import SelectionReplay
-from heldout.task import Truth
+from heldout.task import Task, Truth
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,6 +204,27 @@ class DropRule(Protocol):
 
     def judge(self, standing: Standing) -> Verdict:
         """Who goes on. The leader always does."""
+
+
+@runtime_checkable
+class SearchStrategy(DropRule, Protocol):
+    """A rule that also plans the splits and chooses the winner.
+
+    Attributes
+    ----------
+    window : int
+        How many of the last splits the choice and the estimate read.
+    selection : SelectionRule
+        How the winner is chosen, in place of the search's rule.
+    """
+
+    @property
+    def window(self) -> int: ...
+    @property
+    def selection(self) -> SelectionRule: ...
+
+    def folds(self, task: Task, entropy: int) -> Folds:
+        """The splits, in place of the search's, each a repeat of its own."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from heldout.estimates.evidence.dropping import with_dropping_replayed
 from heldout.estimates.evidence.gather import gather
 from heldout.estimates.evidence.provenance import TIES, settings_provenance
 from heldout.estimates.evidence.question import AGGREGATES, Aggregate, Question
-from heldout.estimates.evidence.race import dropped_sentence, failed_sentence, incomplete_sentence
+from heldout.estimates.evidence.race import dropped_sentence, failed_sentence, growing_sentence, incomplete_sentence
 from heldout.estimates.intervals import check_interval_settings
 from heldout.estimates.named import answer, check_alternative, method_of
 from heldout.estimates.types import Alternative, Estimate
@@ -198,6 +198,8 @@ def _from_fold_scores(
     flags: dict[Flag, str] = {}
     if predictions.dropped:
         flags[Flag.DROPPED_CONFIGURATIONS] = dropped_sentence(predictions)
+    if predictions.training_range is not None:
+        flags[Flag.GROWING_TRAINING_SETS] = growing_sentence(predictions)
     if failed:
         flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(predictions.names, failed)
     if not predictions.exchangeable:

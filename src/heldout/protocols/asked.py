@@ -15,15 +15,15 @@ from sklearn.utils import indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, has_fit_parameter
 
-from heldout._seeding import entropy_of
+from heldout._seeding import entropy_of, numpy_seed
 from heldout.configurations import checked_entries, make_configurations
-from heldout.dropping import drop_rule_of
+from heldout.dropping import SearchStrategy, drop_rule_of
 from heldout.errors import InputError
 from heldout.estimates.evidence.question import Aggregate
 from heldout.estimates.of_search import Estimation
 from heldout.evaluate import Search
 from heldout.fitting import Routed, make_scoring
-from heldout.fold_plans import KFolds
+from heldout.fold_plans import KFolds, seeded
 from heldout.folds import make_folds
 from heldout.run.events import Listener
 from heldout.run.session import Running
@@ -105,6 +105,12 @@ class Asked:
         """
         models = self._models()
         first = models[0]
+        drop = drop_rule_of(self.drop)
+        if isinstance(drop, SearchStrategy):
+            raise InputError(
+                f"drop='{drop.name}' plans its own splits, and here the protocol plans them; use another rule, "
+                "such as drop='bootstrap'."
+            )
         X, y = indexable(X, _target(y))
         truth = _truth(first, y)
         weights = checked_weights(sample_weight, truth.n_rows)
@@ -117,14 +123,20 @@ class Asked:
         search = Search(
             task,
             make_configurations(self.estimator, self.param_grid),
-            make_folds(task, cv, repeats=self.repeats, entropy=entropy, classifier=is_classifier(first)),
+            make_folds(
+                task,
+                seeded(cv, numpy_seed(entropy, "folds", 0)),
+                repeats=self.repeats,
+                entropy=entropy,
+                classifier=is_classifier(first),
+            ),
             scoring,
             Estimation(
                 method=None,
                 selection=CallableRefit(self.refit) if callable(self.refit) else self.selection,
                 aggregate=self.aggregate,
             ),
-            drop=drop_rule_of(self.drop),
+            drop=drop,
             routed=_routed(models, truth.n_rows, sample_weight),
             error_score=self.error_score,
             refit=bool(self.refit),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heldout._seeding import stream
 from heldout.dropping.base import Barrier, Dropped, DropRule, Standing, Verdict
@@ -99,6 +100,7 @@ class Judging:
             risk=risk,
             folds_needed=needed,
             stopped=verdict.stop,
+            noted={} if verdict.noted is None else dict(zip(columns.tolist(), verdict.noted.tolist(), strict=True)),
         )
 
     def _standing(self, found: Collected) -> tuple[Standing, np.ndarray]:
@@ -136,6 +138,8 @@ class Judging:
             n_barriers=self.n_splits - 1,
             n_folds=self.n_folds,
             n_threads=self.n_threads,
+            predictions=matrix.predictions,
+            noted=_noted(found.outcome, evidence.candidates),
         )
         return standing, evidence.candidates
 
@@ -152,6 +156,12 @@ class Judging:
                 break
             alone += 1
         return 1 - standing.leader if alone >= self.rule.resolve_ties_after else None
+
+
+def _noted(outcome: Outcome, columns: NDArray[np.intp]) -> NDArray[np.float64]:
+    """(barriers so far, A): what the rule noted of those still in the race."""
+    rows = [[barrier.noted.get(int(each), np.nan) for each in columns] for barrier in outcome.barriers]
+    return np.array(rows, dtype=np.float64).reshape(-1, len(columns))
 
 
 def _last_place(outcome: Outcome) -> Place:

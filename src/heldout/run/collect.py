@@ -62,6 +62,24 @@ class Collected:
         """The first thing that a scorer raised, empty where none did."""
         return next((cell.message for cell in self.cells if cell.state is CellState.DONE and cell.message), "")
 
+    def last(self, n_splits: int) -> Collected:
+        """The same cells, with the predictions and the scores of the last splits alone.
+
+        Of splits that are each a repeat of their own.
+        """
+        folds = self.folds.part(self.outcome.met[-n_splits:])
+        columns = [self.folds.columns[repeat] for repeat in folds.columns]
+        sizes = [len(split.train) for split in folds.splits]
+        predictions = replace(
+            self.predictions,
+            responses={response: array[:, :, columns] for response, array in self.predictions.responses.items()},
+            folds=folds.labels,
+            training_rows=folds.n_training_rows,
+            training_range=(min(sizes), max(sizes)),
+        )
+        fold_scores = {name: scores.last(n_splits) for name, scores in self.fold_scores.items()}
+        return replace(self, predictions=predictions, fold_scores=fold_scores, folds=folds)
+
     @property
     def n_fits(self) -> int:
         """Fits that were made."""

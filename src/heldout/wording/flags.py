@@ -40,6 +40,11 @@ class Flag(StrEnum):
         "bootstrap. What those would have predicted later is not known, so that each leaves a bootstrap at the "
         "latest when it left the search: a little of the optimism of dropping may remain.",
     )
+    GROWING_TRAINING_SETS = (
+        "growing_training_sets",
+        "The models behind the predictions were trained on {least} to {most} of {total} rows, the more the later; "
+        "the estimate is for their mean, {mean:.0f}.",
+    )
     INCOMPLETE_PREDICTIONS = (
         "incomplete_predictions",
         "The estimate rests on {used} of {total} rows{often}: those predicted for every configuration in the race.",

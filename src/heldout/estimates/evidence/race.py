@@ -73,6 +73,8 @@ def start_race(predictions: HeldOutPredictions, metrics: Sequence[Metric], group
         flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(predictions.names, failed)
     if predictions.dropped:
         flags[Flag.DROPPED_CONFIGURATIONS] = dropped_sentence(predictions)
+    if predictions.training_range is not None:
+        flags[Flag.GROWING_TRAINING_SETS] = growing_sentence(predictions)
     if not in_play.all():
         flags[Flag.INCOMPLETE_PREDICTIONS] = incomplete_sentence(in_play)
     if not predictions.exchangeable:
@@ -118,6 +120,15 @@ def dropped_sentence(predictions: HeldOutPredictions) -> str:
 def _counted_alive(predictions: HeldOutPredictions) -> str:
     alive = predictions.n_configurations - len(predictions.out)
     return "the one that is left" if alive == 1 else f"the {alive} that are left"
+
+
+def growing_sentence(predictions: HeldOutPredictions) -> str:
+    """The flag of training sets that grew from one split to the next."""
+    assert predictions.training_range is not None, "asked only where they grew"
+    least, most = predictions.training_range
+    return Flag.GROWING_TRAINING_SETS.filled(
+        least=least, most=most, total=predictions.n_rows, mean=predictions.training_rows
+    )
 
 
 def incomplete_sentence(in_play: NDArray[np.bool_]) -> str:
