@@ -120,11 +120,9 @@ def test_a_run_file_and_several_runs(command: Callable[..., Any], tmp_path: Path
 def test_a_dead_run(command: Callable[..., Any], tmp_path: Path) -> None:
     half_done(tmp_path / "out")
     with closing(sqlite3.connect(tmp_path / "out" / "run.db")) as connection:
-        connection.execute(
-            "UPDATE run SET owner_host = 'there', owner_pid = 7, owner_since = '2026-01-01T00:00:00'"
-        )
+        connection.execute("UPDATE run SET owner_host = 'there', owner_pid = 7, owner_since = '2026-01-01'")
         connection.commit()
-    said = "dead: process 7 on there since 2026-01-01T00:00:00 ended without closing it; what was acknowledged is safe"
+    said = "dead: process 7 on there since 2026-01-01 ended without closing it; what was acknowledged is safe"
     assert said in command("status", "out").out
 
 
