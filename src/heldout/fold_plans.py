@@ -7,6 +7,7 @@ Every plan is also a splitter as scikit-learn knows splitters, for ``cv=`` anywh
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -320,6 +321,22 @@ def rounds_of(plan: FoldPlan, repeats: int, entropy: int, *, stratified: bool, g
         plan.of_round(numpy_seed(entropy, "folds", number), stratified=stratified, grouped=grouped)
         for number in range(plan.n_rounds * repeats)
     ]
+
+
+def seeded(cv: Any, seed: int) -> Any:
+    """A splitter that shuffles without a seed, with one; anything else as it is, a plan too.
+
+    Examples
+    --------
+    >>> seeded(KFold(3, shuffle=True), 7), seeded(KFold(3), 7)
+    (KFold(n_splits=3, random_state=7, shuffle=True), KFold(n_splits=3, random_state=None, shuffle=False))
+    """
+    shuffles = hasattr(cv, "split") and bool(getattr(cv, "shuffle", True))
+    if isinstance(cv, FoldPlan) or not shuffles or getattr(cv, "random_state", 0) is not None:
+        return cv
+    own = copy.copy(cv)
+    own.random_state = seed
+    return own
 
 
 def k_folds(n_folds: int = 5, *, random_state: int | None = None) -> FoldPlan:

@@ -21,6 +21,7 @@ NAMES = [
     "Interval",
     "SQLiteStore",
     "__version__",
+    "bootstrap_search",
     "compare_configurations",
     "compare_estimates",
     "correct",

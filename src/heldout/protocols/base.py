@@ -7,7 +7,6 @@ cell each. Winners are chosen by the code that chooses the winner of any search.
 
 from __future__ import annotations
 
-import copy
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,6 +22,7 @@ from heldout.choosing import pooled_scores, winner_of
 from heldout.dropping.base import Barrier
 from heldout.errors import InputError
 from heldout.evaluate import Choose, Search, concluded
+from heldout.fold_plans import KFolds, seeded
 from heldout.fold_scores import FoldScores
 from heldout.folds import Folds, Split, make_folds
 from heldout.kernels.draws import Counts
@@ -177,17 +177,17 @@ def folds_of_part(
 
     A splitter that shuffles without a ``random_state`` is seeded, so that the same run has the same folds.
     """
-    seeded = cv
-    if repeats == 1 and _wants_a_seed(cv):
-        seeded = copy.copy(cv)
-        seeded.random_state = numpy_seed(seed, "folds", 0)
+    if task.groups is not None and (cv is None or isinstance(cv, int | np.integer)):
+        cv = KFolds(5 if cv is None else int(cv))  # which keeps groups whole
     part = part_of(task, rows)
-    return make_folds(part, seeded, repeats=repeats, entropy=seed, classifier=classifier, small_classes="allow")
-
-
-def _wants_a_seed(cv: Any) -> bool:
-    plain = hasattr(cv, "split") and getattr(cv, "__dataclass_params__", None) is None
-    return plain and getattr(cv, "random_state", 0) is None and bool(getattr(cv, "shuffle", True))
+    return make_folds(
+        part,
+        seeded(cv, numpy_seed(seed, "folds", 0)),
+        repeats=repeats,
+        entropy=seed,
+        classifier=classifier,
+        small_classes="allow",
+    )
 
 
 def run_branches(

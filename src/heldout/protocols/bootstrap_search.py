@@ -142,8 +142,9 @@ def bootstrap_search(
     check_interval_settings(n_bootstraps, confidence_level, alternative)
     if scheme not in SCHEMES:
         raise InputError(f"scheme must be 'cvt' or 'models', got {scheme!r}.")
+    listed = cv if divides_anew(cv) or hasattr(cv, "split") else list(cv)
     asked = Asked(
-        estimator, param_grid, scoring=scoring, cv=cv if divides_anew(cv) else list(cv), aggregate=aggregate,
+        estimator, param_grid, scoring=scoring, cv=listed, aggregate=aggregate,
         selection=selection, drop=drop, refit=refit, error_score=error_score, n_jobs=n_jobs,
         pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, store=store, random_state=random_state, verbose=verbose,
     ).unwrapped()  # fmt: skip
