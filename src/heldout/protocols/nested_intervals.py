@@ -131,19 +131,17 @@ def bates_hastie_tibshirani(outer: Sequence[Sequence[Floats]], inner: Sequence[S
     n_rows = sum(len(values) for values in outer[0])
     all_in = np.concatenate([values for repeat in inner for values in repeat])
     all_out = np.concatenate([values for repeat in outer for values in repeat])
+    if not np.isfinite(all_in).all() or not np.isfinite(all_out).all():
+        return _without_spread("a row has no finite value", math.nan, math.nan, math.nan, math.nan)
     mean_in, mean_out = float(all_in.mean()), float(all_out.mean())
     bias = (1 + ((n_folds - 2) / n_folds) ** 1.5) * (mean_in - mean_out)
     center = mean_in - bias
-    deviation = float(all_in.std(ddof=1))
-    reason = ""
     if min(len(values) for repeat in outer for values in repeat) < 2:
-        reason = "an outer fold of one row has no variance"
-    elif not np.isfinite(all_in).all() or not np.isfinite(all_out).all():
-        reason = "a row has no finite value"
-    elif deviation == 0:
+        return _without_spread("an outer fold of one row has no variance", center, mean_in, mean_out, bias)
+    deviation = float(all_in.std(ddof=1))
+    if deviation == 0:
         reason = "all held-out rows have the same value, which shows no spread"
-    if reason:
-        return Bates(Spread(center, math.nan, reason=reason), mean_in, mean_out, bias, math.nan, math.nan, math.nan)
+        return _without_spread(reason, center, mean_in, mean_out, bias)
     differences = [
         float((values_in.mean() - values_out.mean()) ** 2 - values_out.var(ddof=1) / len(values_out))
         for repeat_in, repeat_out in zip(inner, outer, strict=True)
@@ -155,6 +153,10 @@ def bates_hastie_tibshirani(outer: Sequence[Sequence[Floats]], inner: Sequence[S
     inflation = min(max(unlimited, 1.0), math.sqrt(n_folds))
     spread = Spread(center, inflation * deviation / math.sqrt(n_rows))
     return Bates(spread, mean_in, mean_out, bias, mean_square, inflation, unlimited)
+
+
+def _without_spread(reason: str, center: float, inner: float, outer: float, bias: float) -> Bates:
+    return Bates(Spread(center, math.nan, reason=reason), inner, outer, bias, math.nan, math.nan, math.nan)
 
 
 def interval_around(spread: Spread, metric: Metric, confidence_level: float, alternative: Alternative) -> Interval:
