@@ -23,6 +23,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from heldout.estimates.comparison import compare, methods_of
 from heldout.estimates.evidence.asking import ask
 from heldout.report import ReportContent, estimate_content, render_html, report_content
+from heldout.report.race import Needed
 from heldout.search import HeldOutSearchCV
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -93,6 +94,15 @@ def searched(kind: str) -> ReportContent:
             n_bootstraps=200,
             random_state=0,
         )
+    elif kind == "raced":
+        X, y = make_classification(300, 8, n_informative=3, flip_y=0.1, random_state=0)
+        models = [
+            ("logistic", LogisticRegression(), {"C": [10.0**-n for n in range(6)]}),
+            ("neighbours", KNeighborsClassifier(), {"n_neighbors": list(range(1, 60, 2))}),
+        ]
+        search = HeldOutSearchCV(
+            models, scoring="roc_auc", cv=10, drop="bootstrap", n_bootstraps=200, random_state=0
+        )
     else:
         n_classes = 2 if kind == "binary" else 9
         X, codes = make_classification(270, 8, n_informative=6, n_classes=n_classes, random_state=0)
@@ -124,22 +134,32 @@ def unwieldy(content: ReportContent) -> ReportContent:
     long = "a_very_long_name_without_any_place_to_break_" * 4
     assert content.ranking is not None
     rows = tuple(replace(row, name=f"{long}{row.index}") for row in content.ranking.shown)
+    race = content.race
+    assert race is not None
+    race = replace(
+        race,
+        barriers=tuple(replace(row, leader=long) for row in race.barriers),
+        dropped=tuple(replace(row, name=f"{long}{row.index}", why=long) for row in race.dropped),
+        needed=(Needed(long, 12),),
+        needed_sentence="How many more splits:",
+    )
     flags = (f"{long}: something was set aside", *content.flags)
     return replace(
         content,
         title=long,
         headline=replace(content.headline, winner=long, value=1234567.25, uncorrected=1234568.5),
+        race=race,
         ranking=replace(content.ranking, shown=rows),
         flags=flags,
         parameters=tuple(replace(p, text=long) for p in content.parameters[:3]) + content.parameters[3:],
     )
 
 
-@pytest.fixture(scope="module", params=["binary", "multiclass", "regression", "unwieldy", "compared"])
+@pytest.fixture(scope="module", params=["binary", "multiclass", "regression", "raced", "unwieldy", "compared"])
 def content(request: pytest.FixtureRequest) -> ReportContent:
     if request.param == "compared":
         return compared()
-    return unwieldy(searched("binary")) if request.param == "unwieldy" else searched(request.param)
+    return unwieldy(searched("raced")) if request.param == "unwieldy" else searched(request.param)
 
 
 @pytest.mark.parametrize("width", [375, 740, 1200])
@@ -161,6 +181,17 @@ def test_the_headline_can_be_read(content: ReportContent, tmp_path: Path) -> Non
     assert "The bootstrap" in text
 
 
+def test_who_was_dropped_can_be_read(tmp_path: Path) -> None:
+    content = searched("raced")
+    race = content.race
+    assert race is not None and race.others, "too few were dropped for a page that folds some away"
+    for width in (375, 1200):
+        text = " ".join(measured(render_html(content), width, tmp_path)["text"].split())
+        assert "The race" in text and race.risk_sentence in text
+        assert all(row.name in text for row in race.first)
+        assert f"The other {len(race.others)}" in text
+
+
 def test_every_method_of_a_comparison_can_be_read(tmp_path: Path) -> None:
     content = compared()
     text = measured(render_html(content), 375, tmp_path)["text"]
@@ -178,4 +209,4 @@ def test_the_page_prints(content: ReportContent, tmp_path: Path) -> None:
     printed = paper.read_bytes()
     assert printed.startswith(b"%PDF")
     sheets = len(re.findall(rb"/Type\s*/Page\b", printed))
-    assert 2 <= sheets <= 8
+    assert 2 <= sheets <= 10

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from heldout.columns import counted
 from heldout.wording import number_text
 
 if TYPE_CHECKING:
@@ -12,6 +13,10 @@ if TYPE_CHECKING:
     from heldout.estimates.comparison import Comparison
     from heldout.estimates.types import Estimate, Interval
     from heldout.result import Evaluation
+
+
+MOST_TIMES = 5
+"""Of more barriers than these at which somebody left only the first and the last are told."""
 
 
 def estimate_rows(estimate: Estimate) -> list[tuple[str, str]]:
@@ -68,7 +73,6 @@ def _interval_heading(comparison: Comparison) -> str:
 
 def search_rows(evaluation: Evaluation, files: dict[str, str], n_resumed: int) -> list[tuple[str, str]]:
     """Labels and what they say, of a finished search."""
-    from heldout.adapters.tables import counted
     from heldout.report.numbers import scale_of
     from heldout.run.progress_words import duration
 
@@ -85,8 +89,10 @@ def search_rows(evaluation: Evaluation, files: dict[str, str], n_resumed: int) -
         rows += estimate_rows(estimate)
     before = f" ({n_resumed} of them before)" if n_resumed else ""
     failed = f", {counted(len(evaluation.failures), 'configuration')} failed" if evaluation.failures else ""
+    rows.append(("fits", f"{evaluation.n_fits} done{before}, {evaluation.n_fits_saved} saved{failed}"))
+    if dropped := _dropped(evaluation):
+        rows.append(("dropped", dropped))
     rows += [
-        ("fits", f"{evaluation.n_fits} done{before}, {evaluation.n_fits_saved} saved{failed}"),
         ("time", duration(sum(evaluation.seconds.values()))),
         ("files", "\n".join(files.values())),
     ]
@@ -110,12 +116,30 @@ def search_document(evaluation: Evaluation, files: dict[str, str], plan: Plan) -
             "n_configurations": len(plan.configurations),
             "n_fits": evaluation.n_fits,
             "n_fits_saved": evaluation.n_fits_saved,
+            "dropped": {
+                str(position): {"after": left.after, "reason": left.reason}
+                for position, left in evaluation.dropped.items()
+                if position not in evaluation.failures
+            },
             "failures": {str(position): reason for position, reason in evaluation.failures.items()},
             "seconds": dict(evaluation.seconds),
             "files": files,
         }
     )
     return document
+
+
+def _dropped(evaluation: Evaluation) -> str:
+    """How many configurations left early, and when; empty where none did."""
+    left = [gone.after for j, gone in evaluation.dropped.items() if j not in evaluation.failures]
+    if not left:
+        return ""
+    times = sorted(set(left))
+    total = f"{len(left)} of {len(evaluation.configurations)} configurations"
+    if len(times) > MOST_TIMES:
+        return f"{total}, after {times[0]} to {times[-1]} splits"
+    each = ", ".join(f"{left.count(after)} after {after}" for after in times)
+    return f"{total}: {each} splits" if len(times) > 1 else f"{total}, after {counted(times[0], 'split')}"
 
 
 def _number(value: float, decimals: int) -> str:

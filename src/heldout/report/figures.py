@@ -222,12 +222,12 @@ def race_svg(content: RaceSummary, *, key: str, width: int) -> str:
         .encode(x=x, x2="to:Q", y=alt.Y(f"{low}:Q", scale=y_scale, axis=None), y2=f"{high}:Q")
         for colour, low, high in ((BAND, "alive", "all"), (SKY, "zero", "alive"))
     ]
-    # A number stands where it changes; where bars are thin, no nearer to the last one than it is wide.
+    # Over thin bars a number stands where it changes, no nearer to the last one than it is wide.
     labelled: list[dict[str, Any]] = []
     for bar in bars:
-        if not labelled or (
-            bar["alive"] != labelled[-1]["alive"] and (bar["middle"] - labelled[-1]["middle"]) * width / splits > 34
-        ):
+        last = labelled[-1] if labelled else {"alive": -1, "middle": -splits}
+        has_room = (bar["middle"] - last["middle"]) * width / splits > 26
+        if has_room and (bar["alive"] != last["alive"] or width / splits > 26):
             labelled.append({**bar, "text": f"{bar['alive']:,}"})
     layers.append(
         alt.Chart(_rows(labelled))

@@ -66,10 +66,10 @@ class DroppedRow:
 
 @dataclass(frozen=True)
 class Needed:
-    """How many more splits it would take to tell a configuration from the leader; None where no number does."""
+    """How many more splits it would take to tell a configuration from the leader."""
 
     name: str
-    folds: float | None
+    folds: int
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def race_of(evaluation: Evaluation, scale: Scale) -> RaceSummary | None:
         barriers=tuple(_row(barrier, evaluation, failed) for barrier in busy),
         quiet=wording.quiet_barriers_sentence(len(quiet), unjudged, least)
         if busy
-        else wording.nobody_dropped_sentence(len(barriers)),
+        else wording.nobody_dropped_sentence(len(barriers), evaluation.n_fits_saved),
         stopped=_stopped(barriers[-1], planned),
         alive=_alive(barriers, planned),
         configurations=len(evaluation.configurations),
@@ -160,7 +160,7 @@ def race_of(evaluation: Evaluation, scale: Scale) -> RaceSummary | None:
         dropped=dropped,
         dropped_sentence=wording.dropped_heading_sentence(len(dropped)) if dropped else "",
         needed=() if last is None else _needed(last, evaluation),
-        needed_sentence="" if last is None else wording.needed_sentence(last.after),
+        needed_sentence="" if last is None else _needed_sentence(last),
     )
 
 
@@ -235,8 +235,14 @@ def _mean_and_spread(values: Floats | None, configuration: int) -> tuple[float, 
 
 
 def _needed(barrier: Barrier, evaluation: Evaluation) -> tuple[Needed, ...]:
-    """The nearest first; a difference that was not looked at is left out."""
-    known = {j: folds for j, folds in barrier.folds_needed.items() if not math.isnan(folds)}
-    nearest = sorted(known, key=lambda j: (known[j], j))[:MOST_SHOWN]
-    names = evaluation.configurations.names
-    return tuple(Needed(names[j], float(known[j]) if math.isfinite(known[j]) else None) for j in nearest)
+    """The nearest first."""
+    finite = {j: int(folds) for j, folds in barrier.folds_needed.items() if math.isfinite(folds)}
+    nearest = sorted(finite, key=lambda j: (finite[j], j))[:MOST_SHOWN]
+    return tuple(Needed(evaluation.configurations.names[j], finite[j]) for j in nearest)
+
+
+def _needed_sentence(barrier: Barrier) -> str:
+    """Empty where no difference was looked at."""
+    known = [folds for folds in barrier.folds_needed.values() if not math.isnan(folds)]
+    endless = sum(math.isinf(folds) for folds in known)
+    return wording.needed_sentence(barrier.after, len(known) - endless, endless) if known else ""

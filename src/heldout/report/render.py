@@ -73,7 +73,6 @@ def render_html(content: ReportContent) -> str:
         count_text=count_text,
         breakable=breakable,
         risk=lambda part: minus(wording.risk_text(part)),
-        folds=wording.needed_text,
     )
     template = environment.from_string((folder / "report.html.jinja").read_text(encoding="utf-8"))
     subject = content.title or "heldout report"
@@ -149,7 +148,7 @@ def _figures(content: ReportContent) -> dict[str, Any]:
         ),
         "",
     )
-    if content.race is not None and content.race.barriers:
+    if content.race is not None and content.race.saved:
         for name, width in (("wide", WIDE), ("narrow", NARROW)):
             drawn[f"race_{name}"] = figures.race_svg(content.race, key=f"race-{name}", width=width)
     if content.distribution is not None:

@@ -29,10 +29,11 @@ def race_sentence(rule: str, min_predictions: int | None) -> str:
     )
 
 
-def nobody_dropped_sentence(barriers: int) -> str:
-    """Where a rule was asked and nobody left."""
+def nobody_dropped_sentence(barriers: int, saved: int) -> str:
+    """Where a rule was asked and nobody left; fits may still be saved by a race that ended early."""
     times = "once" if barriers == 1 else f"{barriers} times"
-    return f"The rule was asked {times}, and nobody was far enough behind: every fit was made."
+    made = "" if saved else ": every fit was made"
+    return f"The rule was asked {times}, and nobody was far enough behind{made}."
 
 
 def quiet_barriers_sentence(quiet: int, unjudged: int, min_predictions: int | None) -> str:
@@ -48,12 +49,12 @@ def quiet_barriers_sentence(quiet: int, unjudged: int, min_predictions: int | No
     if not quiet:
         return ""
     subject = "After one more split" if quiet == 1 else f"After {quiet} more splits"
-    early = ""
-    if unjudged:
-        whole = unjudged == quiet
-        which = "" if whole else f", after {unjudged} of them"
-        early = f"{which} because fewer than {min_predictions} rows had been predicted"
-    return f"{subject} nobody left{early}."
+    early = f"fewer than {min_predictions} rows had been predicted"
+    if not unjudged:
+        return f"{subject} nobody left."
+    if unjudged == quiet:
+        return f"{subject} nobody left: {early} by then."
+    return f"{subject} nobody left; after {unjudged} of them {early}."
 
 
 def stopped_sentence(after: int, planned: int, alive: int) -> str:
@@ -139,23 +140,23 @@ def alive_summary(alive: tuple[int, ...], planned: int) -> str:
     return f"Bars, one a split: {counts} configurations were fitted on {planned} splits."
 
 
-def needed_sentence(after: int) -> str:
-    """Above the list of how many more folds it would take."""
-    return (
-        f"How many more splits the rule’s power analysis asked for, after {after}, to tell a configuration from "
-        "the leader, if the difference seen so far is the true one:"
-    )
+def needed_sentence(after: int, finite: int, endless: int) -> str:
+    """How many more splits it would take to tell those that went on from the leader.
 
-
-def needed_text(folds: float | None) -> str:
-    """A number of splits.
-
-    Examples
-    --------
-    >>> needed_text(3.0), needed_text(None)
-    ('3', 'no number is enough')
+    Parameters
+    ----------
+    after : int
+        Splits that were met.
+    finite, endless : int
+        Configurations for which there is such a number, and those for which there is none.
     """
-    return "no number is enough" if folds is None else f"{folds:,.0f}"
+    analysis = (
+        f"After {after} splits the rule’s power analysis asked how many more it would take to tell each of the "
+        "others from the leader, if the difference seen so far were the true one."
+    )
+    those = "For the one other" if endless == 1 else f"For {'the other ' if finite else 'all '}{endless:,}"
+    none = f" {those} no number of splits is enough." if endless else ""
+    return analysis + none
 
 
 def last_one_sentence(metric: str, value: str, dropped: int) -> str:

@@ -11,6 +11,7 @@ import pytest
 
 import heldout as ho
 from heldout.cli.result import estimate_rows, search_rows
+from heldout.dropping.base import Dropped
 
 
 @pytest.fixture
@@ -51,8 +52,32 @@ def test_a_search_says_when_its_estimate_is_of_another_configuration(estimate: h
     search: Any = SimpleNamespace(
         winner=0, configurations=[SimpleNamespace(name=name) for name in names], n_fits=2, n_fits_saved=0,
         estimate=replace(estimate, selected=selected, selected_name=names[selected]), failures={}, seconds={},
+        dropped={},
     )  # fmt: skip
     rows = dict(search_rows(search, {}, 0))
 
     assert rows["winner"] == "a"
     assert rows.get("estimate of") == (None if selected == 0 else "b")
+
+
+@pytest.mark.parametrize(
+    ("left", "words"),
+    [
+        ({}, None),
+        ({1: 2}, "1 of 9 configurations, after 2 splits"),
+        ({1: 2, 2: 2, 3: 4}, "3 of 9 configurations: 2 after 2, 1 after 4 splits"),
+        ({1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 6: 9}, "6 of 9 configurations, after 1 to 9 splits"),
+    ],
+)  # fmt: skip
+def test_a_search_says_how_many_were_dropped_and_when_apart_from_those_that_failed(
+    estimate: ho.Estimate, left: dict[int, int], words: str | None
+) -> None:
+    gone = {j: Dropped(j, after, 0.999, "worse") for j, after in left.items()}
+    search: Any = SimpleNamespace(
+        winner=0, configurations=[SimpleNamespace(name=str(j)) for j in range(9)], n_fits=20, n_fits_saved=25,
+        estimate=estimate, failures={8: "no"}, seconds={}, dropped=gone | {8: Dropped(8, 1, float("nan"), "no")},
+    )  # fmt: skip
+    rows = dict(search_rows(search, {}, 0))
+
+    assert rows["fits"] == "20 done, 25 saved, 1 configuration failed"
+    assert rows.get("dropped") == words
