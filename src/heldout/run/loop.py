@@ -14,7 +14,7 @@ from heldout.folds import Split
 from heldout.run.collect import Outcome
 from heldout.run.events import BarrierPassed, CellFinished, Event, Listener, WorkersLost
 from heldout.run.executor import Executor, Work, WorkersLostError
-from heldout.run.scheduler import MOST_LOSSES, Scheduler
+from heldout.run.scheduler import Scheduler
 from heldout.store.base import Run
 
 COMMIT_AFTER_SECONDS = 0.05
@@ -122,6 +122,6 @@ def _do(cells: Sequence[CellKey], scheduler: Scheduler, work: Work, executor: Ex
         # Where nobody can say what was running, and nothing came back, any of them may be guilty.
         suspects = lost.running or (() if n_done else tuple(cells))
         tell(keeping.listeners, WorkersLost(suspects, lost.reason))
-        for cell in scheduler.lose(suspects):
-            reason = f"its worker was lost {MOST_LOSSES} times ({lost.reason})"
-            keep(CellResult(cell, CellState.FAILED, reason, attempts=MOST_LOSSES))
+        for cell in scheduler.lose(suspects, lost.times):
+            reason = f"its worker was lost {scheduler.attempts(cell)} times ({lost.reason})"
+            keep(CellResult(cell, CellState.FAILED, reason))

@@ -71,13 +71,13 @@ class Scheduler:
         progress.pending.pop(cell, None)
         progress.end_if_done()
 
-    def lose(self, running: Iterable[CellKey]) -> list[CellKey]:
+    def lose(self, running: Iterable[CellKey], times: int = 1) -> list[CellKey]:
         """Workers died while these cells were running; those to be given up, for having lost three of them."""
         given_up = []
         for cell in running:
             if cell in self._done:
                 continue
-            self._losses[cell] += 1
+            self._losses[cell] += times
             if self._losses[cell] >= MOST_LOSSES:
                 given_up.append(cell)
             elif cell not in self._suspects:

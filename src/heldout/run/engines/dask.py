@@ -54,10 +54,15 @@ class Cluster:
 
     def payload_of(self, work: Work) -> tuple[str, Any]:
         """The token of the work, and the cluster's reference to it."""
-        if self._sent is None or self._sent[0] is not work or self._sent[2].status in _LOST:
+        if self._sent is not None and self._sent[0] is not work:
+            self._sent = None
+        if self._sent is None or self._sent[2].status in _LOST:
             try:
-                # Those that died are being replaced.
                 self._client.wait_for_workers(1, timeout=SECONDS_WITHOUT_WORKERS)
+                if self._sent is not None:
+                    # Workers that replace dead ones tell their nannies that they live, a moment after they join; one
+                    # that dies before that (as those before it did, maybe of the same cell) is not replaced again.
+                    time.sleep(1)
                 packed = self._client.scatter(payload_array(work), broadcast=True, hash=False)
             except (TimeoutError, OSError) as error:
                 raise self.gone(f"it does not take the data: {error or type(error).__name__}") from error

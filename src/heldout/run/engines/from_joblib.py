@@ -48,11 +48,13 @@ class JoblibExecutor:
         self.pre_dispatch = pre_dispatch
         self.fit_timeout = fit_timeout
         self._engine: Executor | None = None
+        self._results: Iterator[CellResult] = iter(())
 
     def run(self, work: Work, cells: Sequence[CellKey]) -> Iterator[CellResult]:
         """See ``Executor.run``; to be closed if it is not exhausted, which ends the workers."""
         assert self._engine is not None, "an executor is a context manager"
-        return self._engine.run(work, cells)
+        self._results = self._engine.run(work, cells)
+        return self._results
 
     def __enter__(self) -> JoblibExecutor:
         self._engine = self._engine_of(get_active_backend()[0])
@@ -60,9 +62,14 @@ class JoblibExecutor:
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._engine is not None:
+        if self._engine is None:
+            return
+        try:
+            # Whoever was interrupted while handling a result has not closed what it came from.
+            getattr(self._results, "close", lambda: None)()
+        finally:
             self._engine.__exit__(*error)
-            self._engine = None
+            self._engine, self._results = None, iter(())
 
     def _engine_of(self, backend: Any) -> Executor:
         name = type(backend).__name__
