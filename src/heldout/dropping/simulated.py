@@ -75,8 +75,10 @@ class SimulatedRace:
         stays = self.left_after == self.n_splits
         alive = np.ones((len(counts), len(self.left_after)), dtype=bool)
         met = np.full(alive.shape, self.n_splits, dtype=np.intp)
+        if not self.judged.any():
+            return np.minimum(met, self.left_after)
         alone = np.zeros(len(counts), dtype=np.intp)
-        last = int(np.flatnonzero(self.judged)[-1]) + 1 if self.judged.any() else 0
+        last = int(np.flatnonzero(self.judged)[-1]) + 1
         standings = self.course.start(counts)
         for after in range(1, self.n_splits):
             if after > last or alive.sum(axis=1).max(initial=0) == 1:
