@@ -32,6 +32,9 @@ def explained(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise StoreError(sentence(path, error)) from error
+    except UnicodeDecodeError as error:
+        # SQLite complains of the text of a damaged file in the words of that text.
+        raise StoreError(damaged(path, error.reason)) from error
 
 
 def sentence(path: Path, error: sqlite3.Error) -> str:
@@ -59,7 +62,7 @@ def sentence(path: Path, error: sqlite3.Error) -> str:
 def damaged(path: Path, why: object) -> str:
     """The sentence for a file that is ours but not whole."""
     return (
-        f"the run file {path} is damaged ({why}) and cannot be resumed; restore a copy of it, or move it away and "
+        f"the run file {path} is damaged ({' '.join(str(why).split())}) and cannot be resumed; restore a copy of it, or move it away and "
         f"start again."
     )
 
@@ -159,7 +162,7 @@ def claim(connection: sqlite3.Connection, path: Path) -> None:
         create_tables(connection)
     verdict = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
     if verdict != "ok":
-        raise StoreError(damaged(path, " ".join(verdict.split())))
+        raise StoreError(damaged(path, verdict))
     if (astray := connection.execute("PRAGMA foreign_key_check").fetchone()) is not None:
         raise StoreError(damaged(path, f"a row of its table {astray[0]} belongs to nothing"))
     upgrade_tables(connection)

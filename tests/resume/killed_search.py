@@ -1,0 +1,110 @@
+"""Searches to be killed, many in a row: a server that forks one for each line it is sent.
+
+    python killed_search.py
+
+A line is the JSON of ``options``; the answers are the process id, and when that has ended, how. Forking spares the
+seconds that importing takes. Each fit appends a line to a log, by which it is known which cell it was.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import sys
+import time
+import warnings
+import zlib
+from pathlib import Path
+
+import numpy as np
+from counted_search import outcome
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import KFold
+
+from heldout.search import HeldOutSearchCV
+
+LOG = "HELDOUT_TEST_LOG"
+N_ROWS = 100
+
+
+class Quick(ClassifierMixin, BaseEstimator):
+    """Two classes from one column and some noise; how much of each is what the configurations differ in."""
+
+    def __init__(self, number=0, random_state=None, pause=0.0):
+        self.number = number
+        self.random_state = random_state
+        self.pause = pause
+
+    def fit(self, X, y):
+        with Path(os.environ[LOG]).open("a") as log:
+            log.write(f"{self.number} {rows_word(X)}\n")
+        time.sleep(self.pause)
+        self.classes_ = np.unique(y)
+        self.mean_, self.seed_ = float(np.mean(y)), self.random_state
+        return self
+
+    def decision_function(self, X):
+        noise = np.random.RandomState(self.seed_).normal(size=len(X))
+        return X[:, 0] * (5 - self.number) + self.mean_ + noise
+
+    def predict(self, X):
+        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+
+    def predict_proba(self, X):
+        positive = 1 / (1 + np.exp(-self.decision_function(X)))
+        return np.column_stack([1 - positive, positive])
+
+
+def rows_word(X):
+    """What tells one training set from another."""
+    return zlib.crc32(np.ascontiguousarray(X).tobytes())
+
+
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N_ROWS, 2))
+    return X, (X[:, 0] + 0.5 * rng.normal(size=N_ROWS) > 0).astype(int)
+
+
+def fitted(store, *, n_configurations, n_splits, pause=0.0, **more):
+    X, y = data()
+    grid = {"number": list(range(n_configurations))}
+    settings = {"scoring": "roc_auc", "cv": KFold(n_splits), "n_bootstraps": 100, "random_state": 3} | more
+    return HeldOutSearchCV(Quick(pause=pause), grid, store=store, **settings).fit(X, y)
+
+
+def run(options):
+    os.environ[LOG] = options.pop("log")
+    store, result = options.pop("store"), Path(options.pop("result"))
+    X, _ = data()
+    found = outcome(fitted(store, **options), X)
+    partial = result.with_suffix(".partial")
+    partial.write_bytes(pickle.dumps(found))
+    partial.replace(result)
+
+
+def serve():
+    warnings.simplefilter("ignore")
+    for line in sys.stdin:
+        child = os.fork()
+        if not child:
+            os.setsid()
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            code = 1
+            try:
+                run(json.loads(line))
+                code = 0
+            finally:
+                os._exit(code)
+        print(child, flush=True)
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)
+
+
+if __name__ == "__main__":
+    # Under its own name, so that the class is the same for this process, its workers and the tests.
+    from killed_search import serve as serve_of_module
+
+    serve_of_module()
