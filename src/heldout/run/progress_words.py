@@ -80,10 +80,11 @@ def best_words(standings: Standings) -> str:
     best = standings.best
     if best is None:
         return ""
-    title = in_sentence(metric_words(standings.metric)[0])
+    # scikit-learn calls a scorer that has no name of its own "score".
+    title = "" if standings.metric == "score" else f"{in_sentence(metric_words(standings.metric)[0])} "
     over = f"mean of {best.n_splits} splits" if best.n_splits > 1 else "in 1 split"
     here = " met since it was resumed" if standings.resumed else ""
-    return f"{title} {score_text(best.score, standings.metric)} ({over}{here}, uncorrected): {best.name}"
+    return f"{title}{score_text(best.score, standings.metric)} ({over}{here}, uncorrected): {best.name}"
 
 
 def score_text(score: float, scorer: str) -> str:

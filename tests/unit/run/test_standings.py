@@ -77,9 +77,7 @@ def test_what_was_done_before_is_no_measure_of_the_pace_here():
     score(standings, 4, 0.1, 0.2)
     assert standings.seconds_left(4.0) == 16.0
     assert "met since it was resumed" not in best_words(begun())
-    assert (
-        best_words(standings) == "score 0.2000 (in 1 split met since it was resumed, uncorrected): configuration 1"
-    )
+    assert best_words(standings) == "0.2000 (in 1 split met since it was resumed, uncorrected): configuration 1"
 
 
 def test_what_was_done_and_is_now_saved_is_not_left_twice():
