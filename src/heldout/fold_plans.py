@@ -295,6 +295,8 @@ def plan_named(text: str) -> FoldPlan:
             return HoldOut(*map(float, numbers))
         if name == "repeated_holdout" and 1 <= len(numbers) <= 2:
             return Repeated(HoldOut(*map(float, numbers[1:])), int(numbers[0]))
+        if not numbers and (n_folds := int(name)) < 2:
+            raise InputError(f"cv must be at least 2, got {n_folds}; use 5 or 10 folds.")
         if not numbers:
             return KFolds(int(name))
     except ValueError as error:

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from heldout.errors import InputError
 
 _SAME_NAME = (
-    "aggregate|alternative|candidates|confidence_level|configuration|drop|evaluation_share|method|metric|n_bootstraps|"
-    "response|selection|threshold"
+    "aggregate|alternative|candidates|confidence_level|configuration|cv|drop|evaluation_share|method|metric|"
+    "n_bootstraps|repeats|response|selection|threshold"
 )
 _OPTIONS = (
     (r"^random_state must\b", "--seed must"),

@@ -41,7 +41,14 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="quick: a few dozen configurations; standard: a few hundred.",
 )
-@click.option("--cv", type=int, default=5, show_default=True, help="Number of folds.")
+@click.option(
+    "--cv",
+    default="5",
+    show_default=True,
+    metavar="FOLDS",
+    help="Number of folds; or loo (leave one out), holdout:0.25 (one split that tests a quarter), "
+    "repeated_holdout:20:0.25 (twenty of them).",
+)
 @click.option("--repeats", type=int, default=1, show_default=True, help="How often to draw the folds anew.")
 @click.option(
     "--drop",
@@ -157,6 +164,7 @@ def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console)
             Estimation(
                 None if wanted.method == "none" else wanted.method,
                 selection=wanted.selection,
+                aggregate=plan.aggregate,
                 n_bootstraps=wanted.n_bootstraps,
                 confidence_level=wanted.confidence_level,
                 alternative=cast("Alternative", wanted.alternative),

@@ -10,6 +10,7 @@ from heldout.cli.console import Console
 if TYPE_CHECKING:
     from heldout.adapters.table_task import TableTask
     from heldout.configurations import Configurations
+    from heldout.estimates.evidence.question import Aggregate
     from heldout.estimates.types import Alternative
     from heldout.fitting import Scoring
     from heldout.folds import Folds
@@ -26,7 +27,7 @@ class Options:
     metric: str | None
     positive: str | None
     preset: str
-    cv: int
+    cv: str
     repeats: int
     drop: str
     groups: str | None
@@ -56,6 +57,7 @@ class Plan:
     folds: Folds
     configurations: Configurations
     source: str
+    aggregate: Aggregate = "folds"
 
 
 def check_options(wanted: Options) -> None:
@@ -70,6 +72,7 @@ def check_options(wanted: Options) -> None:
     from heldout.estimates import METHODS
     from heldout.estimates.intervals import check_interval_settings
     from heldout.estimates.named import check_alternative
+    from heldout.fold_plans import HoldOut, plan_named, rounds_of
     from heldout.selection import Threshold, WeightRule, rule_of
     from heldout.spaces import PRESETS
 
@@ -99,14 +102,15 @@ def check_options(wanted: Options) -> None:
         raise InputError(f"--seed must be from 0 to 2**64 - 1, got {wanted.seed}.")
     if wanted.repeats < 1:
         raise InputError(f"--repeats must be at least 1, got {wanted.repeats}.")
-    if wanted.cv < 2:
-        raise InputError(f"--cv must be at least 2, got {wanted.cv}; use 5 or 10 folds.")
+    cv = plan_named(wanted.cv)
+    rounds_of(cv, wanted.repeats, 0, stratified=False, grouped=False)
     check_interval_settings(wanted.n_bootstraps, wanted.confidence_level, wanted.alternative)
     method = None if wanted.method == "none" else wanted.method
-    if method is not None and getattr(METHODS[method](), "needs_one_split", False):
+    is_one_split = isinstance(cv, HoldOut) and wanted.repeats == 1
+    if method is not None and getattr(METHODS[method](), "needs_one_split", False) and not is_one_split:
         raise InputError(
-            f"--method {method} is for one development set, and here are {wanted.cv} folds with a model "
-            "each; use bbc, or heldout estimate on the predictions of a hold-out."
+            f"--method {method} is for one development set, and here are {cv.words} with a model "
+            "each; use bbc, or --cv holdout."
         )
     check_alternative(method, cast("Alternative", wanted.alternative))
 
@@ -126,6 +130,7 @@ def plan_of(wanted: Options, console: Console) -> Plan:
     from heldout.dropping import strategy_of
     from heldout.errors import InputError
     from heldout.fitting import make_scoring
+    from heldout.fold_plans import plan_named
     from heldout.metrics.base import Response
     from heldout.spaces import preset
 
@@ -155,7 +160,7 @@ def plan_of(wanted: Options, console: Console) -> Plan:
     console.say(f"Metric: {metric}." + ("" if wanted.metric else " To choose another: --metric NAME."))
     strategy = strategy_of(wanted.drop)
     if strategy is None:
-        check_folds_fit(found, wanted.cv)
+        check_folds_fit(found, plan_named(wanted.cv).most_folds() or 2)
     folds = _folds(task, wanted) if strategy is None else strategy.folds(task, wanted.seed)
     entries, unable = without_the_unable(preset(wanted.preset, task.X, task.truth.kind), scoring.metrics)
     if unable:
@@ -164,33 +169,40 @@ def plan_of(wanted: Options, console: Console) -> Plan:
         raise InputError(f"no model of the preset can be scored by {metric}; choose another --metric.")
     configurations = make_configurations(entries)
     console.say(_plan_sentence(wanted, folds, configurations, [name for name, _, _ in entries]))
-    return Plan(found, task, scoring, folds, configurations, table.name)
+    why_pooled = _why_pooled(wanted, task, scoring, folds)
+    if why_pooled:
+        console.note(f"{why_pooled}: all held-out rows are scored together, in choosing too (aggregate: pooled).")
+    aggregate: Aggregate = "pooled" if why_pooled else "folds"
+    return Plan(found, task, scoring, folds, configurations, table.name, aggregate)
 
 
 def _folds(task: Task, wanted: Options) -> Folds:
     """Shuffled folds, because the order of a file's rows is seldom random; stratified, and groups kept whole."""
-    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
-
-    from heldout._seeding import numpy_seed
+    from heldout.fold_plans import plan_named
     from heldout.folds import make_folds
 
-    seed = numpy_seed(wanted.seed, "folds", 0)
-    stratified = task.truth.kind.is_classification
+    return make_folds(task, plan_named(wanted.cv), repeats=wanted.repeats, entropy=wanted.seed)
+
+
+def _why_pooled(wanted: Options, task: Task, scoring: Scoring, folds: Folds) -> str:
+    """Why folds cannot be scored one by one when each leaves one row, or one group, out; empty where they can."""
+    from heldout.fold_plans import LeaveOut, plan_named
+    from heldout.scored_splits import unscored_splits
+
+    if not isinstance(plan_named(wanted.cv), LeaveOut):
+        return ""
     if task.groups is None:
-        splitter = (StratifiedKFold if stratified else KFold)(wanted.cv, shuffle=True, random_state=seed)
-    elif stratified:
-        splitter = StratifiedGroupKFold(wanted.cv, shuffle=True, random_state=seed)
-    else:
-        splitter = GroupKFold(wanted.cv, shuffle=True, random_state=seed)
-    return make_folds(task, splitter, repeats=wanted.repeats, entropy=wanted.seed)
+        return "Leave-one-out tests one row at a time"
+    return unscored_splits(scoring.metrics[scoring.refit_metric], task.truth, folds)
 
 
 def _plan_sentence(wanted: Options, folds: Folds, configurations: Configurations, models: list[str]) -> str:
     from heldout.adapters.tables import counted
     from heldout.dropping import strategy_of
+    from heldout.fold_plans import plan_named
 
     steps = f"{folds.n_splits} steps on more and more rows (--cv does not apply)"
-    splits = f"{wanted.cv} folds" if strategy_of(wanted.drop) is None else steps
+    splits = plan_named(wanted.cv).words if strategy_of(wanted.drop) is None else steps
     repeats = f" x {wanted.repeats} repeats" if wanted.repeats > 1 else ""
     grouped = " of whole groups" if wanted.groups else ""
     return (
