@@ -39,8 +39,8 @@ class Bootstrap(Racing):
     n_bootstraps : int
         B.
     replay : bool
-        Whether the estimate repeats the dropping inside its own bootstraps, which takes out the little optimism
-        that dropping brings.
+        Whether the estimate repeats the dropping inside its own bootstraps. That takes out part of the little
+        optimism that dropping brings: what those who left would have predicted later is not known.
 
     Examples
     --------
