@@ -144,7 +144,7 @@ class Judging:
         return standing, evidence.candidates
 
     def _reason(self, verdict: Verdict, column: int) -> str:
-        return f"{self.rule.statistic_name} {verdict.statistic[column]:.3g}"
+        return f"{self.rule.statistic_name} was {verdict.statistic[column]:.3g}"
 
     def _behind_of_two(self, standing: Standing, barrier: Barrier, outcome: Outcome) -> int | None:
         """The column that is behind of two, where the two have been alone for as long as ties are borne."""
