@@ -1,0 +1,357 @@
+"""What nested cross-validation promises: whatever it is given, and however it is run."""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import accuracy_score, roc_auc_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    LeaveOneOut,
+    RandomizedSearchCV,
+    StratifiedKFold,
+    TimeSeriesSplit,
+)
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import heldout as ho
+from heldout.errors import HeldoutWarning, InputError
+from heldout.protocols import NestedEstimate
+from heldout.protocols.asked import Asked
+from heldout.protocols.nested import NestedSettings, nested_of_search
+from heldout.run.events import CellFinished, Event
+from heldout.run.session import Running
+from heldout.store.sqlite import SQLiteStore
+
+CANCER = tuple(array[:120] for array in load_breast_cancer(return_X_y=True))
+X, Y = CANCER[0][:, :6], CANCER[1]
+NEIGHBOURS = {"n_neighbors": [1, 5, 25]}
+MODELS = [
+    ("knn", KNeighborsClassifier(), {"n_neighbors": [3, 15]}),
+    ("forest", RandomForestClassifier(3), {"max_depth": [1, 3]}),
+]
+
+
+def nested(**settings: Any) -> NestedEstimate:
+    settings = {"cv": 4, "random_state": 3} | settings
+    return ho.nested_cv(KNeighborsClassifier(), X, Y, NEIGHBOURS, **settings)
+
+
+def said(found: NestedEstimate) -> dict[str, Any]:
+    """Everything but times."""
+    return found.to_dict()
+
+
+def test_it_is_an_estimate_with_its_outer_folds_in_json_and_in_a_table() -> None:
+    found = nested(scoring="roc_auc", repeats=2)
+    assert isinstance(found, ho.Estimate) and found.method == "nested_cv" and found.metric == "roc_auc"
+    document = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert document["value"] == found.value and len(document["outer_folds"]) == 8
+    one = document["outer_folds"][5]
+    assert (one["repeat"], one["fold"], one["n_test_rows"]) == (1, 1, 30) and len(one["inner_scores"]) == 3
+    assert sum(each["wins"] for each in document["agreement"]["chosen"]) == 8
+    frame = found.to_frame()
+    assert isinstance(frame, pd.DataFrame) and len(frame) == 8
+    assert frame["score"].mean() == pytest.approx(found.value)
+    assert "NestedEstimate" not in repr(found) and "nested_cv" in repr(found)
+    assert "nested_cv" in found._repr_html_()
+    assert found.provenance["training_rows"] == 90 and found.provenance["n_folds"] == 4
+
+
+def test_a_finished_estimate_names_what_it_estimates_and_whom_it_cites() -> None:
+    found = nested(repeats=2, interval="bates_hastie_tibshirani", across="folds")
+    assert "whole search" in found.provenance["quantity"]
+    assert {"tsamardinos2018", "varma2006", "bates2024"} <= set(found.provenance["sources"])
+    assert "few_repeats" in found.flags and "2 draws of the folds" in found.flags["few_repeats"]
+    measured = found.provenance["bates_hastie_tibshirani"]
+    assert 1 <= measured["inflation"] <= 2
+    # The center is the value drawn on to all the training rows: its own bias taken off the outer mean.
+    assert measured["outer"] == pytest.approx(np.mean([fold.score for fold in found.outer_folds]))
+    assert measured["center"] == pytest.approx(measured["inner"] - measured["bias"])
+    assert found.interval.low <= measured["center"] <= found.interval.high
+
+
+@pytest.mark.parametrize("interval", ["nadeau_bengio", "bates_hastie_tibshirani", None])
+def test_the_interval_never_changes_the_value(interval: str | None) -> None:
+    found = nested(interval=interval)
+    assert found.value == nested().value
+    assert (found.interval is None) == (interval is None) == (found.standard_error is None)
+
+
+def test_a_lower_bound_lies_above_the_lower_end() -> None:
+    two, one = nested(), nested(alternative="greater")
+    assert two.interval.low < one.interval.low < two.value and one.interval.high == 1.0
+
+
+def test_pooled_outer_predictions_are_scored_together() -> None:
+    found = nested(scoring="roc_auc", aggregate="pooled")
+    models = [
+        KNeighborsClassifier(NEIGHBOURS["n_neighbors"][fold.selected]).fit(
+            X[fold.training_rows], Y[fold.training_rows]
+        )
+        for fold in found.outer_folds
+    ]
+    scores = np.empty(len(Y))
+    for fold, model in zip(found.outer_folds, models, strict=True):
+        scores[fold.test_rows] = model.predict_proba(X[fold.test_rows])[:, 1]
+    assert found.value == pytest.approx(roc_auc_score(Y, scores), abs=1e-12)
+
+
+def test_leave_one_out_with_pooled_scores() -> None:
+    found = ho.nested_cv(
+        KNeighborsClassifier(), X[:16], np.arange(16) % 2, {"n_neighbors": [1, 3]}, cv=LeaveOneOut(), inner=4,
+        scoring="roc_auc", aggregate="pooled", interval=None, random_state=0,
+    )  # fmt: skip
+    assert 0 <= found.value <= 1 and len(found.outer_folds) == 16
+
+
+def test_a_search_brings_its_settings_and_arguments_come_first() -> None:
+    settings = {"scoring": "roc_auc", "cv": StratifiedKFold(4)}
+    plain = ho.nested_cv(KNeighborsClassifier(), X, Y, NEIGHBOURS, **settings, random_state=1)
+    for search in (
+        GridSearchCV(KNeighborsClassifier(), NEIGHBOURS, **settings),
+        ho.HeldOutSearchCV(KNeighborsClassifier(), NEIGHBOURS, **settings, method=None),
+    ):
+        found = ho.nested_cv(search, X, Y, random_state=1)
+        assert found.to_dict() == plain.to_dict()
+        assert not hasattr(search, "best_estimator_")
+    assert ho.nested_cv(search, X, Y, scoring="accuracy", random_state=1).metric == "accuracy"
+
+
+def test_the_cv_of_a_search_is_the_inner_one_where_there_is_another() -> None:
+    search = GridSearchCV(KNeighborsClassifier(), NEIGHBOURS, cv=StratifiedKFold(3))
+    found = ho.nested_cv(search, X, Y, cv=StratifiedKFold(4))
+    plain = ho.nested_cv(KNeighborsClassifier(), X, Y, NEIGHBOURS, cv=StratifiedKFold(4), inner=StratifiedKFold(3))
+    assert found.n_fits == 4 * 3 * 3 + 4 + 3 * 3 + 1 and found.value == plain.value
+
+
+def test_several_estimators_and_seeds_give_the_same_for_any_number_of_jobs() -> None:
+    def searched(n_jobs: int) -> NestedEstimate:
+        return ho.nested_cv(MODELS, X, Y, cv=3, scoring="roc_auc", random_state=5, n_jobs=n_jobs)
+
+    one, two = searched(1), searched(2)
+    assert said(one) == said(two)
+    assert one.model.predict_proba(X).tobytes() == two.model.predict_proba(X).tobytes()
+    assert one.selected_name.startswith(("knn", "forest"))
+    other = ho.nested_cv(MODELS, X, Y, cv=3, scoring="roc_auc", random_state=6)
+    assert said(other) != said(one)
+
+
+@pytest.mark.parametrize("drop", [None, "bootstrap"])
+def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path, drop: str | None) -> None:
+    asked = Asked(MODELS, scoring="roc_auc", cv=4, random_state=5, drop=drop)
+    settings = NestedSettings()
+    whole = nested_of_search(asked.search(X, Y), settings, Running())
+    n_cells = whole.n_fits - 1
+    for stop in (1, n_cells // 2, n_cells - 1):
+        store = SQLiteStore(tmp_path / f"{stop}.db")
+        seen = [0]
+
+        def interrupt(event: Event, stop: int = stop, seen: list[int] = seen) -> None:
+            seen[0] += isinstance(event, CellFinished)
+            if seen[0] == stop:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            nested_of_search(asked.search(X, Y), settings, Running(store, resume=True, listeners=[interrupt]))
+        done: list[Event] = []
+        again = nested_of_search(asked.search(X, Y), settings, Running(store, resume=True, listeners=[done.append]))
+        assert said(again) == said(whole)
+        assert again.model.predict_proba(X).tobytes() == whole.model.predict_proba(X).tobytes()
+        assert sum(isinstance(event, CellFinished) for event in done) == n_cells - stop
+        with sqlite3.connect(store.path) as file:
+            assert file.execute("SELECT count(*) FROM cell").fetchone() == (n_cells,)
+        file.close()
+
+
+def test_a_store_is_gone_on_with_by_the_same_call(tmp_path: Path) -> None:
+    first = nested(store=tmp_path / "run.db")
+    assert said(nested(store=str(tmp_path / "run.db"))) == said(first) == said(nested())
+    assert said(nested(store=tmp_path / "run.db", random_state=None)) == said(first)
+
+
+def test_dropping_spares_fits_in_every_search_by_itself() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = (X[:, 0] > 0).astype(int)
+    grid = {"C": [1e-6, 1e-5, 1.0, 10.0], "max_iter": [100, 200], "class_weight": [None, {0: 9, 1: 1}]}
+    found = ho.nested_cv(LogisticRegression(), X, y, grid, cv=4, drop="bootstrap", random_state=0)
+    plain = ho.nested_cv(LogisticRegression(), X, y, grid, cv=4, random_state=0)
+
+    assert found.n_fits_saved > 0 and found.n_fits + found.n_fits_saved == plain.n_fits
+    assert all(fold.barriers for fold in found.outer_folds)
+    for fold in found.outer_folds:
+        dropped = {left.configuration for barrier in fold.barriers for left in barrier.dropped}
+        assert np.isnan(fold.inner_scores[list(dropped)]).all() and fold.selected not in dropped
+    assert found.value == pytest.approx(plain.value, abs=0.02)
+
+
+class Fragile(ClassifierMixin, BaseEstimator):
+    """Fails where it is told to: with so many training rows, or always."""
+
+    def __init__(self, breaks_with=(), label=0):
+        self.breaks_with = breaks_with
+        self.label = label
+
+    def fit(self, X, y):
+        if len(X) in self.breaks_with or -1 in self.breaks_with:
+            raise ValueError(f"cannot learn from {len(X)} rows")
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.label)
+
+
+FEW = {"X": np.zeros((12, 1)), "y": np.arange(12) % 3 % 2}
+
+
+def test_a_configuration_that_fails_is_never_chosen() -> None:
+    with pytest.warns(HeldoutWarning, match="1 of 2 configurations failed"):
+        found = ho.nested_cv(Fragile(), **FEW, param_grid={"breaks_with": [(-1,), ()]}, cv=4, interval=None)
+    assert {fold.selected for fold in found.outer_folds} == {1} == {found.selected}
+    assert "failed_configurations" in found.flags
+    assert all(list(fold.failures) == [0] and math.isnan(fold.inner_scores[0]) for fold in found.outer_folds)
+
+
+class FailsLater(Fragile):
+    """Of the fits on 9 rows the first four succeed, those of the search on all rows; the winners' come later."""
+
+    n_fits = 0
+
+    def fit(self, X, y):
+        FailsLater.n_fits += len(X) == 9
+        if len(X) == 9 and FailsLater.n_fits > 4:
+            raise ValueError("too late")
+        return super().fit(X, y)
+
+
+def test_a_winner_that_fails_on_the_outer_rows_leaves_no_value_and_says_so() -> None:
+    FailsLater.n_fits = 0
+    with pytest.warns(
+        HeldoutWarning, match=r"outer fold 0 of repeat 0 has a winner that failed \(ValueError: too la"
+    ):
+        found = ho.nested_cv(FailsLater(), **FEW, param_grid={"label": [0]}, cv=4)
+    assert math.isnan(found.value) and found.interval is None and "undefined" in found.flags
+    assert [fold.selected for fold in found.outer_folds] == [0] * 4 and found.model is not None
+    assert json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_an_outer_fold_in_which_everything_fails_leaves_no_value() -> None:
+    """With 6 training rows, as inner searches have, everything fails; on all rows, with 9, nothing does."""
+    with pytest.warns(HeldoutWarning, match=r"outer fold 0 of repeat 0 has no winner \(ValueError: cannot learn"):
+        found = ho.nested_cv(Fragile(), **FEW, param_grid={"breaks_with": [(6,)], "label": [0, 1]}, cv=4)
+    assert math.isnan(found.value) and found.selected in (0, 1) and found.model is not None
+    assert [fold.selected for fold in found.outer_folds] == [None] * 4
+    assert found.agreement.wins == {} and math.isnan(found.agreement.share)
+
+
+def test_everything_failing_on_all_rows_is_an_error() -> None:
+    with pytest.raises(InputError, match="all 1 configurations failed"):
+        ho.nested_cv(Fragile(), **FEW, param_grid={"breaks_with": [(-1,)]}, cv=4)
+
+
+@pytest.mark.filterwarnings("ignore:Only one class is present")
+def test_outer_folds_in_which_the_metric_is_undefined_are_left_out_and_counted() -> None:
+    y = np.where(np.arange(120) < 30, 0, np.arange(120) % 2)
+    found = ho.nested_cv(
+        KNeighborsClassifier(), X, y, NEIGHBOURS, cv=KFold(4), inner=StratifiedKFold(2), scoring="roc_auc"
+    )
+    scores = [fold.score for fold in found.outer_folds]
+    assert math.isnan(scores[0]) and found.value == pytest.approx(np.mean(scores[1:]))
+    assert "undefined in 1 of 4 folds" in found.flags["undefined_folds"]
+    expected = np.var(scores[1:], ddof=1) * (1 / 3 + 1 / 3)
+    assert found.standard_error == pytest.approx(np.sqrt(expected))
+
+
+def test_groups_are_kept_whole_by_integers_too() -> None:
+    groups = np.arange(120) // 4
+    found = nested(groups=groups, inner=3, repeats=2)
+    for fold in found.outer_folds:
+        assert not set(groups[fold.training_rows]) & set(groups[fold.test_rows])
+    assert found.provenance["grouped"] and found.provenance["n_repeats"] == 2
+    assert nested(groups=groups).value == nested(groups=groups).value
+
+
+def test_weights_reach_fit_and_scorer() -> None:
+    weights = np.where(np.arange(120) < 60, 1.0, 0.0) + 1e-9
+    found = ho.nested_cv(
+        LogisticRegression(solver="liblinear"),
+        X,
+        Y,
+        {"C": [0.01, 1.0]},
+        cv=3,
+        sample_weight=weights,
+        scoring="accuracy",
+    )
+    for fold in found.outer_folds:
+        model = LogisticRegression(solver="liblinear", C=[0.01, 1.0][fold.selected])
+        model.fit(X[fold.training_rows], Y[fold.training_rows], weights[fold.training_rows])
+        said = model.predict(X[fold.test_rows])
+        assert fold.score == pytest.approx(
+            accuracy_score(Y[fold.test_rows], said, sample_weight=weights[fold.test_rows]), abs=1e-12
+        )
+    with pytest.raises(InputError, match="Pipeline"):
+        ho.nested_cv(make_pipeline(StandardScaler(), Ridge()), X, Y, cv=3, sample_weight=weights)
+
+
+def test_rows_in_the_order_of_time() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    found = ho.nested_cv(Ridge(), X, y, {"alpha": [0.1, 10.0]}, cv=TimeSeriesSplit(3), inner=TimeSeriesSplit(2))
+    assert {"not_exchangeable", "incomplete_predictions"} <= set(found.flags)
+    assert all(fold.training_rows.max() < fold.test_rows.min() for fold in found.outer_folds)
+
+
+def test_a_scorer_that_cannot_be_opened_is_nested_all_the_same() -> None:
+    def score(model: Any, X: Any, y: Any) -> float:
+        return float(model.score(X, y))
+
+    assert nested(scoring=score).value == nested().value
+    with pytest.raises(InputError, match="is for means of one loss a row"):
+        nested(scoring=score, interval="bates_hastie_tibshirani")
+
+
+@pytest.mark.parametrize(
+    "settings, said",
+    [
+        ({"across": "each"}, "across must be 'folds' or 'all', got 'each'"),
+        ({"interval": "percentile"}, "interval must be one of nadeau_bengio, bates_hastie_tibshirani, or None"),
+        ({"inner": "outer"}, "inner must be 'remaining'"),
+        ({"confidence_level": 95}, "confidence_level must lie between 0 and 1"),
+        ({"alternative": "up"}, "alternative must be one of"),
+        ({"cv": 2}, "needs at least 3 outer folds"),
+        ({"interval": "bates_hastie_tibshirani", "scoring": "roc_auc"}, "is for means of one loss a row"),
+        ({"interval": "bates_hastie_tibshirani", "groups": np.arange(120) // 2}, "takes rows as independent"),
+        ({"interval": "bates_hastie_tibshirani", "across": "all"}, "repeats the whole search"),
+        ({"across": "all", "refit": lambda results: 0}, "compares one score a configuration"),
+    ],
+    ids=["across", "interval", "inner", "level", "side", "two", "area", "groups", "bates-all", "callable"],
+)
+def test_what_does_not_go_together_is_refused_before_anything_is_fitted(
+    settings: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        nested(**settings)
+
+
+def test_a_search_that_draws_its_configurations_is_refused() -> None:
+    with pytest.raises(InputError, match="fixed configurations, which RandomizedSearchCV has not"):
+        ho.nested_cv(RandomizedSearchCV(KNeighborsClassifier(), NEIGHBOURS), X, Y)
+    with pytest.raises(InputError, match="GridSearchCV brings its own grid"):
+        ho.nested_cv(GridSearchCV(KNeighborsClassifier(), NEIGHBOURS), X, Y, NEIGHBOURS)
+    with pytest.raises(InputError, match="y is None"):
+        ho.nested_cv(KNeighborsClassifier(), X, None, NEIGHBOURS)
