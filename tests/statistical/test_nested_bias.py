@@ -1,0 +1,67 @@
+"""Nested cross-validation is not flattered by its search: on noise its mean is that of guessing.
+
+Each of C columns says 0 or 1 at random, and a configuration says what its column says: nothing is learned, so that
+every configuration is right half of the time on new rows, whichever was chosen. By symmetry the expectation of the
+nested estimate is exactly .5 for every size. A test fails when the mean of its repetitions is 4.5 of its own standard
+errors away, which happens by chance in fewer than 1 of 100 000 runs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+import heldout as ho
+
+
+class Column(ClassifierMixin, BaseEstimator):
+    """Says what a column says."""
+
+    def __init__(self, column=0):
+        self.column = column
+
+    def fit(self, X, y):
+        self.classes_ = np.array([0, 1])
+        return self
+
+    def predict(self, X):
+        return X[:, self.column].astype(int)
+
+
+def repetitions(n: int, n_folds: int, n_columns: int, times: int, **settings: object) -> np.ndarray:
+    """(times, 2): nested and uncorrected accuracy on noise."""
+    found = np.empty((times, 2))
+    for repetition in range(times):
+        rng = np.random.default_rng([n, n_folds, n_columns, repetition])
+        X, y = rng.integers(0, 2, (n, n_columns)), np.arange(n) % 2
+        grid = {"column": list(range(n_columns))}
+        estimate = ho.nested_cv(
+            Column(), X, y, grid, scoring="accuracy", cv=n_folds, interval=None, refit=False, **settings
+        )
+        found[repetition] = estimate.value, estimate.uncorrected
+    return found
+
+
+def assert_unbiased(found: np.ndarray) -> None:
+    mean, error = found.mean(axis=0), found.std(axis=0, ddof=1) / np.sqrt(len(found))
+    assert abs(mean[0] - 0.5) < 4.5 * error[0]
+    assert mean[1] - 0.5 > 4.5 * error[1]  # the same search's best score is flattered, and would fail
+
+
+def test_on_noise_it_says_half() -> None:
+    assert_unbiased(repetitions(24, 3, 8, times=25))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("inner", ["remaining", "holdout", 3])
+def test_on_noise_it_says_half_for_every_way_to_search_inside(inner: object) -> None:
+    assert_unbiased(repetitions(40, 5, 20, times=150, inner=inner))
+
+
+@pytest.mark.slow
+def test_one_configuration_across_all_folds_is_a_little_flattered() -> None:
+    """Its inner scores hold the test rows of other outer folds, which is what its flag says."""
+    found = repetitions(40, 5, 20, times=150, across="all")
+    mean, error = found[:, 0].mean(), found[:, 0].std(ddof=1) / np.sqrt(len(found))
+    assert mean - 0.5 > 4.5 * error
