@@ -101,6 +101,8 @@ class Sequential(Racing):
       depends on the order in which configurations are listed but that;
     - in tables of up to 24 entries, p of Cochran's Q is exact, where the package draws 1000 permutations;
     - the level is divided by alive - 1, as in the article; the package divides by alive;
+    - a configuration that fails in a step, for example because it needs more rows than the first step has, has
+      failed, where the package lets it try again on more;
     - who leads is never dropped, and who is left alone goes through all steps, so that its estimate is for the
       largest training sets.
 
@@ -134,7 +136,7 @@ in every step could not be told from one that is so by chance (pi1 = 1.06 is no 
     stopping_level: float = 0.05
     window: int = 3
     name: ClassVar[str] = "sequential"
-    statistic_name: ClassVar[str] = "too few steps in which it was among the best:"
+    statistic_name: ClassVar[str] = "the number of steps in which it was among the best"
     sources: ClassVar[tuple[str, ...]] = ("krueger2015", "wald1947", "cochran1950", "tate1970", "friedman1937")
 
     def __post_init__(self) -> None:

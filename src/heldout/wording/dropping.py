@@ -10,11 +10,13 @@ RULE_TITLES = {
     "bootstrap": "the bootstrap rule (BCED-CV)",
     "hoeffding_race": "a Hoeffding race",
     "paired": "a paired t test of fold scores",
+    "sequential": "sequential tests on more and more training rows (CVST)",
     "wilcoxon": "Wilcoxon’s signed-rank test",
 }
 _REASONS = {
     "hoeffding_race": "{} times as far behind the leader as chance explains",
     "paired": "no worse than the leader with p = {}",
+    "sequential": "among the best of the split too seldom: {} times",
     "wilcoxon": "no worse than the leader with p = {}",
 }
 
