@@ -74,6 +74,7 @@ def table_of_predictions(
         "dropped": {str(position): reason for position, reason in predictions.dropped.items()},
         "exchangeable": predictions.exchangeable,
         "training_rows": predictions.training_rows,
+        "training_range": predictions.training_range,
     }
     return pd.DataFrame(columns), roles
 
@@ -107,6 +108,7 @@ def predictions_from_own_table(table: Table) -> TablePredictions:
         dropped={int(position): reason for position, reason in roles.get("dropped", {}).items()},
         exchangeable=roles["exchangeable"],
         training_rows=roles["training_rows"],
+        training_range=None if roles.get("training_range") is None else tuple(roles["training_range"]),
     )
     first = frame["repeat"].to_numpy() == 0
     kept = {name: frame[name].to_numpy()[first] for name in ("group", "weight") if name in frame}

@@ -40,6 +40,7 @@ RULES: Mapping[str, Callable[[], Rule]] = MappingProxyType(
         "top_k": TopK,
         "greedy_ensemble": GreedyEnsemble,
         "threshold": Threshold,
+        "rank_over_repeats": RankOverRepeats,
     }
 )
 """Every rule that needs no parameter by its name, as it is by default."""

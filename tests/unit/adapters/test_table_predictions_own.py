@@ -40,6 +40,7 @@ def task_and_predictions(metric: str, repeats: int) -> tuple[Task, HeldOutPredic
         truth.positive,
         {2: "it raised"},
         training_rows=9.0,
+        training_range=(8, 10),
     )
     groups, weights = np.repeat(np.arange(6), 2), checked_weights(rng.random(N), N)
     return Task(np.zeros((N, 1)), truth, groups, weights), predictions
@@ -58,6 +59,7 @@ def test_what_is_written_reads_back_the_same(metric: str, repeats: int) -> None:
     assert isinstance(held, HeldOutPredictions)
     np.testing.assert_array_equal(held.for_metric(measured), predictions.for_metric(measured))
     np.testing.assert_array_equal(held.folds, predictions.folds)
+    assert held.training_range == (8, 10)
     np.testing.assert_array_equal(back.y_true, task.truth.labels())
     np.testing.assert_array_equal(back.groups, task.groups)
     np.testing.assert_array_equal(back.sample_weight, task.sample_weight)
