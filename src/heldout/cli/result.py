@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from heldout.columns import counted
@@ -71,8 +72,10 @@ def _interval_heading(comparison: Comparison) -> str:
     return f"interval ({interval.confidence_level * 100:.4g}%{sides})"
 
 
-def search_rows(evaluation: Evaluation, files: dict[str, str], n_resumed: int) -> list[tuple[str, str]]:
-    """Labels and what they say, of a finished search."""
+def search_rows(
+    evaluation: Evaluation, files: dict[str, str], n_resumed: int, of_protocol: Sequence[tuple[str, str]] = ()
+) -> list[tuple[str, str]]:
+    """Labels and what they say, of a finished search and of the protocol that repeated it."""
     from heldout.report.numbers import scale_of
     from heldout.run.progress_words import duration
 
@@ -87,6 +90,7 @@ def search_rows(evaluation: Evaluation, files: dict[str, str], n_resumed: int) -
         if estimate.selected != evaluation.winner:
             rows.append(("estimate of", estimate.selected_name))
         rows += estimate_rows(estimate)
+    rows += of_protocol
     before = f" ({n_resumed} of them before)" if n_resumed else ""
     failed = f", {counted(len(evaluation.failures), 'configuration')} failed" if evaluation.failures else ""
     rows.append(("fits", f"{evaluation.n_fits} done{before}, {evaluation.n_fits_saved} saved{failed}"))

@@ -14,6 +14,7 @@ from heldout.cli.group import Interrupted, interrupts_ignored, stops_like_ctrl_c
 from heldout.cli.option_words import in_words_of_options
 from heldout.cli.result import search_document, search_rows
 from heldout.cli.tune_plan import Options, Plan, check_options, plan_of
+from heldout.cli.tune_protocols import is_protocol, protocol_rows, run_protocol, times_predicted
 
 if TYPE_CHECKING:
     from heldout.cli.folder import OutputFolder
@@ -74,7 +75,29 @@ if TYPE_CHECKING:
     "--method",
     default="bbc",
     show_default=True,
-    help="How to estimate: bbc (bias-corrected by bootstrap, with an interval), tt, cv (uncorrected), or none.",
+    help="How to estimate: bbc (bias-corrected by bootstrap, with an interval), tt, cv (uncorrected), or none; or "
+    "nested (nested cross-validation, at K times the fits).",
+)
+@click.option(
+    "--inner",
+    default="remaining",
+    show_default=True,
+    metavar="FOLDS",
+    help="Of nested: the inner folds are the remaining outer ones, one holdout, or a number of new ones.",
+)
+@click.option(
+    "--across",
+    default="folds",
+    show_default=True,
+    metavar="WHAT",
+    help="Of nested: every one of the folds fits its own winner, or all fit one.",
+)
+@click.option(
+    "--interval",
+    default="nadeau_bengio",
+    show_default=True,
+    metavar="NAME",
+    help="Of nested: nadeau_bengio, bates_hastie_tibshirani (many more fits), or none.",
 )
 @click.option("--n-bootstraps", type=int, default=1000, show_default=True, help="Bootstraps of bbc.")
 @click.option("--confidence-level", type=float, default=0.95, show_default=True, help="Of the interval.")
@@ -104,13 +127,13 @@ def command(ctx: click.Context, /, **options: Any) -> None:
         folder = _folder(wanted)
         plan = plan_of(wanted, console)
         folder.check_writable()
-        folder.check_room(_bytes_of(plan))
+        folder.check_room(times_predicted(wanted, plan, console) * _bytes_of(plan))
         try:
             evaluation, n_resumed = _search(wanted, plan, folder, console)
             files = _leave(evaluation, plan, folder, again, console)
         except KeyboardInterrupt:
             raise Interrupted(_how_to_go_on(folder, again, wanted.resume)) from None
-    console.table(search_rows(evaluation, files, n_resumed))
+    console.table(search_rows(evaluation, files, n_resumed, protocol_rows(evaluation.estimate)))
     console.document({**search_document(evaluation, files, plan), "n_fits_resumed": n_resumed})
     console.check_all_was_printed(f"the files are in {folder.path}")
 
@@ -162,7 +185,7 @@ def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console)
             plan.folds,
             plan.scoring,
             Estimation(
-                None if wanted.method == "none" else wanted.method,
+                None if wanted.method == "none" or is_protocol(wanted) else wanted.method,
                 selection=wanted.selection,
                 aggregate=plan.aggregate,
                 n_bootstraps=wanted.n_bootstraps,
@@ -179,7 +202,7 @@ def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console)
             n_jobs=wanted.n_jobs,
             listeners=[listener, count],
         )
-        evaluation = evaluate(search, running)
+        evaluation = run_protocol(wanted, search, running) if is_protocol(wanted) else evaluate(search, running)
     return evaluation, sum(resumed)
 
 

@@ -34,6 +34,9 @@ class Options:
     keep: tuple[str, ...]
     selection: str
     method: str
+    inner: str
+    across: str
+    interval: str
     n_bootstraps: int
     confidence_level: float
     alternative: str
@@ -67,6 +70,7 @@ def check_options(wanted: Options) -> None:
     ------
     InputError
     """
+    from heldout.cli.tune_protocols import PROTOCOLS, check_protocol_options, is_protocol
     from heldout.dropping import drop_rule_of, strategy_of
     from heldout.errors import InputError
     from heldout.estimates import METHODS
@@ -76,7 +80,7 @@ def check_options(wanted: Options) -> None:
     from heldout.selection import Threshold, WeightRule, rule_of
     from heldout.spaces import PRESETS
 
-    allowed = {"--method": (wanted.method, (*METHODS, "none")), "--preset": (wanted.preset, PRESETS)}
+    allowed = {"--method": (wanted.method, (*METHODS, *PROTOCOLS, "none")), "--preset": (wanted.preset, PRESETS)}
     for option, (value, choices) in allowed.items():
         if value not in choices:
             raise InputError(f"{option} must be one of {', '.join(choices)}, got {value!r}.")
@@ -105,7 +109,8 @@ def check_options(wanted: Options) -> None:
     cv = plan_named(wanted.cv)
     rounds_of(cv, wanted.repeats, 0, stratified=False, grouped=False)
     check_interval_settings(wanted.n_bootstraps, wanted.confidence_level, wanted.alternative)
-    method = None if wanted.method == "none" else wanted.method
+    check_protocol_options(wanted)
+    method = None if wanted.method == "none" or is_protocol(wanted) else wanted.method
     is_one_split = isinstance(cv, HoldOut) and wanted.repeats == 1
     if method is not None and getattr(METHODS[method](), "needs_one_split", False) and not is_one_split:
         raise InputError(
