@@ -104,7 +104,7 @@ def run_protocol(wanted: Options, search: Search, running: Running) -> Evaluatio
     return replace(
         evaluation,
         estimates={evaluation.refit_metric: replace(estimate, evaluation=None, model=None)},
-        n_fits=estimate.n_fits - search.refit,
+        n_fits=estimate.n_fits,
         n_fits_saved=estimate.n_fits_saved,
     )
 

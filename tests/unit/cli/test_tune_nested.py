@@ -1,0 +1,107 @@
+"""``heldout tune --method nested``, in this process with a space of two configurations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+Command = Callable[..., Any]
+Write = Callable[..., Path]
+
+NESTED = ["--target", "outcome", "--n-jobs", "1", "--cv", "4", "--method", "nested", "--seed", "3"]
+
+pytestmark = pytest.mark.usefixtures("tiny_space")
+
+
+def tune(command: Command, path: Path, *options: object, out: str = "out") -> Any:
+    ended = command("tune", path, *NESTED, "--out", out, *options)
+    assert ended.code == 0, ended
+    return ended
+
+
+def test_it_leaves_the_files_of_a_search_and_says_what_the_outer_folds_chose(
+    command: Command, table: Write, tmp_path: Path
+) -> None:
+    ended = tune(command, table())
+
+    assert "the search is repeated for each of 4 outer folds, 37 fits in all." in ended.out  # 16 · 2 + 4 + 1
+    assert "by nested_cv" in ended.out and "\nouter folds" in ended.out and " of 4: " in ended.out
+    assert "37 done, 0 saved" in ended.out
+    document = json.loads((tmp_path / "out" / "estimate.json").read_text())
+    assert document["method"] == "nested_cv" and document["n_fits"] == 37
+    assert len(document["outer_folds"]) == 4 and document["provenance"]["interval"] == "nadeau_bengio"
+    assert document["value"] == pytest.approx(np.mean([fold["score"] for fold in document["outer_folds"]]))
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "Nested cross-validation" in page or "nested cross-validation" in page
+    assert (tmp_path / "out" / "model.skops").exists() and (tmp_path / "out" / "predictions.parquet").exists()
+
+
+def test_json_is_the_estimate_and_resuming_gives_it_again(command: Command, table: Write, tmp_path: Path) -> None:
+    path = table()
+    first = json.loads(tune(command, path, "--json").out)
+    saved = json.loads((tmp_path / "out" / "estimate.json").read_text())
+    assert {name: first[name] for name in saved} == saved
+
+    again = json.loads(tune(command, path, "--json", "--resume").out)
+    assert again["n_fits_resumed"] == 36
+    assert {name: again[name] for name in saved} == saved
+
+
+def test_the_table_of_predictions_is_of_the_search_on_all_rows(
+    command: Command, table: Write, tmp_path: Path
+) -> None:
+    tune(command, table())
+    ended = command("estimate", tmp_path / "out" / "predictions.parquet", "--json", "--n-bootstraps", "50")
+    assert ended.code == 0, ended
+    uncorrected = json.loads((tmp_path / "out" / "estimate.json").read_text())["uncorrected"]
+    assert json.loads(ended.out)["uncorrected"] == pytest.approx(uncorrected, abs=0.1)  # rows pooled, not by fold
+
+
+@pytest.mark.parametrize(
+    "options, said, fits",
+    [
+        (["--inner", "holdout"], "nadeau_bengio", 2 * 4 + 2 * 4 + 4 + 1),
+        (["--inner", "2", "--repeats", "2"], "nadeau_bengio", 2 * 8 * 2 + 8 + 2 * 2 + 1),
+        (["--across", "all", "--interval", "none"], None, 37),
+        (
+            ["--metric", "accuracy", "--interval", "bates_hastie_tibshirani"],
+            "bates_hastie_tibshirani",
+            37 + 6 * (2 * 2 + 1),
+        ),
+    ],
+    ids=["holdout", "number", "across", "bates"],
+)
+def test_options_reach_the_protocol(
+    command: Command, table: Write, tmp_path: Path, options: list[str], said: str | None, fits: int
+) -> None:
+    tune(command, table(), *options)
+    document = json.loads((tmp_path / "out" / "estimate.json").read_text())
+    assert document["n_fits"] == fits and document["provenance"]["interval"] == said
+    assert (document["interval"] is None) == (said is None)
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (["--inner", "outer"], "--inner must be remaining or holdout, or a number of folds, got 'outer'"),
+        (["--across", "some"], "--across must be folds or all, got 'some'"),
+        (["--interval", "percentile"], "--interval must be one of nadeau_bengio, bates_hastie_tibshirani, none"),
+        (["--cv", "2"], "needs at least 3 outer folds, got 2"),
+        (["--cv", "holdout"], "needs outer folds that test every row once"),
+        (["--interval", "bates_hastie_tibshirani"], "is for means of one loss a row"),
+        (["--method", "bbc", "--inner", "3"], "--inner is for --method nested, and here the method is bbc"),
+        (["--method", "nesting"], "--method must be one of"),
+    ],
+    ids=["inner", "across", "interval", "two", "holdout", "area", "bbc", "method"],
+)
+def test_what_does_not_go_together_is_refused(
+    command: Command, table: Write, tmp_path: Path, options: list[str], said: str
+) -> None:
+    ended = command("tune", table(), *NESTED, "--out", "out", *options)
+    assert ended.code == 2 and said in ended.err
+    assert not (tmp_path / "out" / "estimate.json").exists()
