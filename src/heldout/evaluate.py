@@ -24,6 +24,7 @@ from heldout.dropping.replay import DroppingHistory
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.evidence.race import check_drawable, check_selects
 from heldout.estimates.of_search import Estimation, check_applicable, estimates_of_search
+from heldout.estimates.rehearsal import refused_on_splits
 from heldout.estimates.types import Estimate
 from heldout.fitting import CellContext, Routed, Scoring, refitted
 from heldout.folds import Folds
@@ -36,6 +37,7 @@ from heldout.run.loop import tell
 from heldout.run.plan import Race, race_of_search
 from heldout.run.session import Running, opened
 from heldout.run.table import constant_columns
+from heldout.scored_splits import unscored_splits
 from heldout.selection import Best, CallableRefit, check_rule
 from heldout.selection.base import settings_of
 from heldout.task import Task
@@ -126,6 +128,8 @@ class Search:
         check_selects(metrics, len(self.configurations))
         if self.drop is not None:
             _check_droppable(self, self.drop)
+        if too_few_to_draw(self.task, self.scoring) is None:  # else it is said that there will be no estimate
+            _check_splits(self)
 
 
 def evaluate(search: Search, running: Running = Running(), *, choose: Choose | None = None) -> Evaluation:  # noqa: B008 - frozen
@@ -297,6 +301,33 @@ def _check_droppable(search: Search, drop: DropRule) -> None:
     reason = drop.unfit(metric, search.folds.n_splits, task.groups is not None, task.sample_weight is not None)
     if reason:
         raise InputError(f"drop='{drop.name}' does not fit: {reason}; 'bootstrap' fits every metric.")
+
+
+def _check_splits(search: Search) -> None:
+    """Refuse splits on which nobody could be chosen, or that the method is not for.
+
+    Raises
+    ------
+    InputError
+    """
+    task, estimation, folds = search.task, search.estimation, search.folds
+    metric = search.scoring.metrics.get(search.scoring.refit_metric)
+    lacking = unscored_splits(metric, task.truth, folds, all_of_them=True)
+    if lacking and estimation.aggregate == "folds":
+        raise InputError(
+            f"{lacking}, so no configuration would have a score; use larger folds, or aggregate='pooled', which "
+            "scores all held-out rows together."
+        )
+    if estimation.method is None or metric is None or search.drop is not None:
+        return
+    if isinstance(estimation.rule, CallableRefit):
+        return
+    refused = refused_on_splits(
+        task.truth, folds.labels, estimation, metric, search.configurations.params,
+        groups=task.groups, sample_weight=task.sample_weight, entropy=search.entropy,
+    )  # fmt: skip
+    if refused:
+        raise InputError(refused)
 
 
 def _scorers_read(scoring: Scoring, estimation: Estimation) -> list[str]:

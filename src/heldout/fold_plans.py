@@ -287,7 +287,7 @@ def plan_named(text: str) -> FoldPlan:
     ['5 folds', 'leave-one-out', 'one hold-out of 30% of the rows', '20 repeats of one hold-out of 25% of the rows']
     """
     name, *numbers = text.strip().split(":")
-    name = name.replace("-", "_")
+    name = name.replace("repeated-", "repeated_")
     try:
         if name == "loo" and not numbers:
             return LeaveOut()

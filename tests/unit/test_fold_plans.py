@@ -178,7 +178,7 @@ def test_names() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("1", "folds must be an integer of at least 2, got 1"),
+        ("1", "cv must be at least 2, got 1"),
         ("five", "cv must be a number of folds, loo, holdout"),
         ("holdout:1.5", "test_share must lie between 0 and 1, got 1.5"),
         ("holdout:a", "got 'holdout:a'"),

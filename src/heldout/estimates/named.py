@@ -82,9 +82,17 @@ def answer(method: Method, evidence: Evidence) -> Estimate:
     InputError
         With the reason why it is not, and the methods that are.
     """
+    refused = refusal(method, evidence)
+    if refused is not None:
+        raise InputError(refused)
+    return method.estimate(evidence)
+
+
+def refusal(method: Method, evidence: Evidence) -> str | None:
+    """Why a method does not fit, and which do, as a sentence; None where it fits."""
     reason = method.unfit(evidence)
     if reason is None:
-        return method.estimate(evidence)
+        return None
     others = {name: make() for name, make in METHODS.items() if name != method.name}
     fitting = [name for name, other in others.items() if other.unfit(evidence) is None]
-    raise InputError(f"method '{method.name}' does not fit: {reason}; methods that do: {', '.join(fitting)}.")
+    return f"method '{method.name}' does not fit: {reason}; methods that do: {', '.join(fitting)}."
