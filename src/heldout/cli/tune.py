@@ -14,7 +14,7 @@ from heldout.cli.group import Interrupted, interrupts_ignored, stops_like_ctrl_c
 from heldout.cli.option_words import in_words_of_options
 from heldout.cli.result import search_document, search_rows
 from heldout.cli.tune_plan import Options, Plan, check_options, plan_of
-from heldout.cli.tune_protocols import is_protocol, protocol_rows, run_protocol, times_predicted
+from heldout.cli.tune_protocols import BOOTSTRAP, is_protocol, protocol_rows, run_protocol, times_predicted
 
 if TYPE_CHECKING:
     from heldout.cli.folder import OutputFolder
@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     default="bbc",
     show_default=True,
     help="How to estimate: bbc (bias-corrected by bootstrap, with an interval), tt, cv (uncorrected), or none; or "
-    "nested (nested cross-validation, at K times the fits).",
+    "nested (nested cross-validation, at K times the fits) or bootstrap_search (at as many times as bootstraps).",
 )
 @click.option(
     "--inner",
@@ -99,7 +99,16 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="Of nested: nadeau_bengio, bates_hastie_tibshirani (many more fits), or none.",
 )
-@click.option("--n-bootstraps", type=int, default=1000, show_default=True, help="Bootstraps of bbc.")
+@click.option(
+    "--scheme",
+    default="cvt",
+    show_default=True,
+    metavar="NAME",
+    help="Of bootstrap_search: cvt (the whole search on every sample) or models (all configurations, no folds).",
+)
+@click.option(
+    "--n-bootstraps", type=int, help="1000 unless told; 100 of bootstrap_search, which searches in each anew."
+)
 @click.option("--confidence-level", type=float, default=0.95, show_default=True, help="Of the interval.")
 @click.option(
     "--alternative", default="two-sided", show_default=True, help="two-sided, greater (a lower bound) or less."
@@ -119,6 +128,8 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     DATA is a CSV or Parquet file, or example:breast_cancer (also iris, wine, digits, diabetes). DIR receives
     run.db, model.skops, predictions.parquet, estimate.json and report.html.
     """
+    if options["n_bootstraps"] is None:
+        options["n_bootstraps"] = 100 if options["method"] in BOOTSTRAP else 1000
     wanted = Options(**options)
     console = Console(wanted.as_json, wanted.quiet)
     again = command_line(ctx)

@@ -37,6 +37,7 @@ class Options:
     inner: str
     across: str
     interval: str
+    scheme: str
     n_bootstraps: int
     confidence_level: float
     alternative: str

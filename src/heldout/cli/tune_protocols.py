@@ -1,7 +1,8 @@
-"""``heldout tune --method nested``: the protocols among the methods, which search more than once."""
+"""The protocols among the methods of ``heldout tune``, which search more than once: nested, bootstrap_search."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
@@ -11,15 +12,19 @@ if TYPE_CHECKING:
     from heldout.cli.tune_plan import Options, Plan
     from heldout.estimates.types import Alternative, Estimate
     from heldout.evaluate import Search
+    from heldout.protocols.bootstrap_search_estimate import SearchBootstrapEstimate
     from heldout.protocols.nested import Across, NestedSettings
+    from heldout.protocols.nested_estimate import NestedEstimate
     from heldout.protocols.nested_plan import NestedFolds
     from heldout.result import Evaluation
     from heldout.run.session import Running
 
 NESTED = ("nested", "nested_cv")
-PROTOCOLS = NESTED
+BOOTSTRAP = ("bootstrap_search",)
+PROTOCOLS = NESTED + BOOTSTRAP
 """What ``--method`` takes besides the methods that need no fits of their own."""
 DEFAULTS = {"inner": "remaining", "across": "folds", "interval": "nadeau_bengio"}
+BOOTSTRAP_DEFAULTS = {"scheme": "cvt"}
 
 
 def is_protocol(wanted: Options) -> bool:
@@ -36,15 +41,34 @@ def check_protocol_options(wanted: Options) -> None:
     """
     from heldout.errors import InputError
 
-    if not is_protocol(wanted):
-        for option, default in DEFAULTS.items():
-            if getattr(wanted, option) != default:
+    for methods, defaults in ((NESTED, DEFAULTS), (BOOTSTRAP, BOOTSTRAP_DEFAULTS)):
+        for option, default in defaults.items():
+            if wanted.method not in methods and getattr(wanted, option) != default:
                 raise InputError(
-                    f"--{option} is for --method nested, and here the method is {wanted.method}; leave it out, or "
-                    "use --method nested."
+                    f"--{option} is for --method {methods[0]}, and here the method is {wanted.method}; leave it "
+                    f"out, or use --method {methods[0]}."
                 )
-        return
-    _settings(wanted)
+    if wanted.method in NESTED:
+        _settings(wanted)
+    elif wanted.method in BOOTSTRAP:
+        _check_bootstrap(wanted)
+
+
+def _check_bootstrap(wanted: Options) -> None:
+    from heldout.dropping import strategy_of
+    from heldout.errors import InputError
+    from heldout.protocols.bootstrap_search import SCHEMES
+
+    if wanted.scheme not in SCHEMES:
+        raise InputError(f"--scheme must be one of {', '.join(SCHEMES)}, got {wanted.scheme!r}.")
+    if strategy_of(wanted.drop) is not None:
+        raise InputError(f"--drop {wanted.drop} plans its own splits; use --drop bootstrap, or leave it out.")
+    untouched = wanted.cv == "5" and wanted.repeats == 1 and wanted.drop in ("never", "none")
+    if wanted.scheme == "models" and not untouched:
+        raise InputError(
+            "--scheme models fits every configuration on each whole sample, without folds; leave out --cv, "
+            "--repeats and --drop, or use --scheme cvt."
+        )
 
 
 def _settings(wanted: Options) -> NestedSettings:
@@ -84,6 +108,8 @@ def times_predicted(wanted: Options, plan: Plan, console: Console) -> int:
         return 1
     from heldout.adapters.tables import counted
 
+    if wanted.method in BOOTSTRAP:
+        return _bootstraps_said(wanted, plan, console)
     nested = _folds(wanted, plan)
     fits = nested.n_fits(len(plan.configurations))
     console.say(
@@ -98,7 +124,11 @@ def run_protocol(wanted: Options, search: Search, running: Running) -> Evaluatio
     """The search on all rows, with the protocol's estimate for its own, and all fits counted."""
     from heldout.protocols.nested import nested_of_search
 
-    estimate = nested_of_search(search, _settings(wanted), running)
+    estimate: NestedEstimate | SearchBootstrapEstimate
+    if wanted.method in BOOTSTRAP:
+        estimate = _bootstrapped(wanted, search, running)
+    else:
+        estimate = nested_of_search(search, _settings(wanted), running)
     evaluation = estimate.evaluation
     assert evaluation is not None, "the protocol made it"
     return replace(
@@ -109,10 +139,50 @@ def run_protocol(wanted: Options, search: Search, running: Running) -> Evaluatio
     )
 
 
+def _bootstraps_said(wanted: Options, plan: Plan, console: Console) -> int:
+    """How often each row is predicted, of what a single search does."""
+    from heldout.adapters.tables import counted
+
+    n_configurations, n_splits, times = len(plan.configurations), plan.folds.n_splits, wanted.n_bootstraps
+    if wanted.scheme == "models":
+        fits = times * n_configurations + 1
+        console.say(
+            f"Bootstrap: every configuration on each of {counted(times, 'sample')}, {counted(fits, 'fit')}."
+        )
+        return times
+    fits = (times + 1) * (n_configurations * n_splits + 1)
+    console.say(
+        f"Bootstrap of the search: it is repeated on each of {counted(times, 'sample')}, {counted(fits, 'fit')} "
+        "in all."
+    )
+    return 1 + times
+
+
+def _bootstrapped(wanted: Options, search: Search, running: Running) -> SearchBootstrapEstimate:
+    from heldout.estimates.base import Settings
+    from heldout.fold_plans import plan_named
+    from heldout.kernels.blocks import effective_threads
+    from heldout.protocols.bootstrap_search import BootstrapPlan
+
+    settings = Settings(
+        wanted.n_bootstraps,
+        wanted.confidence_level,
+        cast("Alternative", wanted.alternative),
+        search.entropy,
+        effective_threads(wanted.n_jobs),
+    )
+    classifier = search.task.truth.kind.is_classification
+    plan = BootstrapPlan(search, settings, plan_named(wanted.cv), wanted.repeats, classifier)
+    return plan.run_models(running) if wanted.scheme == "models" else plan.run_cvt(running)
+
+
 def protocol_rows(estimate: Estimate | None) -> list[tuple[str, str]]:
     """What the outer folds chose, for the table that ends a run."""
+    from heldout.protocols.bootstrap_search_estimate import SearchBootstrapEstimate
     from heldout.protocols.nested_estimate import NestedEstimate
 
+    if isinstance(estimate, SearchBootstrapEstimate):
+        return _chosen_by_bootstraps(estimate)
     if not isinstance(estimate, NestedEstimate) or not estimate.agreement.wins:
         return []
     chosen = [
@@ -121,3 +191,12 @@ def protocol_rows(estimate: Estimate | None) -> list[tuple[str, str]]:
     ]
     more = [f"and {len(chosen) - 3} more"] if len(chosen) > 4 else []
     return [("outer folds", "\n".join(chosen[:3] + more if more else chosen))]
+
+
+def _chosen_by_bootstraps(estimate: SearchBootstrapEstimate) -> list[tuple[str, str]]:
+    names = [each.selected_name for each in estimate.bootstraps if each.selected is not None]
+    counts = sorted(Counter(names).items(), key=lambda item: -item[1])
+    if not counts:
+        return []
+    lines = [f"{times} of {len(estimate.bootstraps)}: {name}" for name, times in counts[:3]]
+    return [("bootstraps", "\n".join(lines + ([f"and {len(counts) - 3} more"] if len(counts) > 3 else [])))]

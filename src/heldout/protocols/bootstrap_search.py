@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from heldout.configurations import checked_entries
+from heldout.dropping import strategy_of
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Method, Settings, conclude, flags_of_choice
 from heldout.estimates.bootstraps.rows import flags_of_draws
@@ -143,6 +144,8 @@ def bootstrap_search(
     if scheme not in SCHEMES:
         raise InputError(f"scheme must be 'cvt' or 'models', got {scheme!r}.")
     listed = cv if divides_anew(cv) or hasattr(cv, "split") else list(cv)
+    if strategy_of(drop) is not None:
+        raise InputError(f"drop={drop!r} plans its own splits, which samples cannot follow; use drop='bootstrap'.")
     asked = Asked(
         estimator, param_grid, scoring=scoring, cv=listed, aggregate=aggregate,
         selection=selection, drop=drop, refit=refit, error_score=error_score, n_jobs=n_jobs,

@@ -1,0 +1,132 @@
+"""``heldout tune`` on every plan of folds, with every method, and the bootstrap of the search."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from heldout.estimates import METHODS
+
+Command = Callable[..., Any]
+Write = Callable[..., Path]
+PLANS = ("4", "loo", "holdout:0.4", "repeated_holdout:3:0.4")
+SHOWN = ["--target", "outcome", "--metric", "accuracy", "--n-bootstraps", 50, "--n-jobs", 1, "--out", "out"]
+FITTING = {
+    "4": {"cv", "tt", "bbc", "bbc_f", "naive_bootstrap", "tilting", "mabt", "wilson", "clopper_pearson"},
+    "loo": {"cv", "tt", "bbc", "bbc_f", "naive_bootstrap", "tilting", "mabt", "wilson", "clopper_pearson"},
+    "holdout:0.4": {
+        "cv", "bbc", "naive_bootstrap", "tilting", "mabt", "wilson", "clopper_pearson", "hoeffding",
+    },
+    "repeated_holdout:3:0.4": {"cv", "tt", "bbc", "naive_bootstrap"},
+}  # fmt: skip
+WITHOUT_INTERVAL = {"cv", "tt"}
+
+
+@pytest.fixture
+def small(frame: Any, tmp_path: Path) -> Path:
+    """Twelve rows of each class."""
+    frame[["a", "outcome", "site"]].groupby("outcome").head(12).to_csv(tmp_path / "small.csv", index=False)
+    return Path("small.csv")
+
+
+@pytest.mark.usefixtures("tiny_space")
+@pytest.mark.parametrize("cv", PLANS)
+def test_every_method_on_every_plan_gives_a_number_or_is_refused_before_fitting(
+    command: Command, small: Path, cv: str, tmp_path: Path
+) -> None:
+    fitting = set()
+    for method in METHODS:
+        out = f"{method}-out"
+        bound = ["--alternative", "greater"] if method in ("tilting", "mabt") else []
+        ended = command(
+            "tune", small, *SHOWN[:-1], out, "--cv", cv, "--method", method, "--json", "--quiet", *bound
+        )
+        if ended.code == 2:
+            assert not (tmp_path / out / "run.db").exists(), "nothing was fitted"
+            assert method in ended.last
+            continue
+        assert ended.code == 0, ended.err
+        found = json.loads(ended.out)
+        assert 0 <= found["value"] <= 1
+        assert (found["interval"] is None) == (method in WITHOUT_INTERVAL)
+        fitting.add(method)
+    assert fitting == FITTING[cv]
+
+
+@pytest.mark.usefixtures("tiny_space")
+def test_leave_one_out_scores_all_rows_together_and_says_so(command: Command, small: Path) -> None:
+    ended = command("tune", small, *SHOWN, "--cv", "loo", "--metric", "roc_auc", "--json")
+    assert ended.code == 0, ended.err
+    assert "Leave-one-out tests one row at a time: all held-out rows are scored together" in ended.err
+    found = json.loads(ended.out)
+    assert found["provenance"]["aggregate"] == "pooled"
+    assert found["n_fits"] == 2 * found["n_rows"]
+
+
+@pytest.mark.usefixtures("tiny_space")
+def test_leave_one_out_leaves_groups_out(command: Command, table: Write) -> None:
+    ended = command("tune", table(), *SHOWN, "--cv", "loo", "--groups", "site", "--json")
+    assert ended.code == 0, ended.err
+    assert "leave-one-out of whole groups = 20 fits" in ended.err
+    assert json.loads(ended.out)["provenance"]["aggregate"] == "folds"
+
+
+@pytest.mark.usefixtures("tiny_space")
+def test_a_hold_out_is_planned_in_words(command: Command, table: Write) -> None:
+    ended = command("tune", table(), *SHOWN, "--cv", "holdout:0.25", "--repeats", 2, "--json")
+    assert ended.code == 0, ended.err
+    assert "one hold-out of 25% of the rows x 2 repeats = 4 fits" in ended.err
+
+
+def test_plans_that_are_none_are_refused(command: Command, table: Write) -> None:
+    for cv, said in {
+        "three": "--cv must be a number of folds, loo, holdout",
+        "-3": "--cv must be at least 2, got -3",
+        "holdout:2": "test_share must lie between 0 and 1",
+    }.items():
+        ended = command("tune", table(), *SHOWN, f"--cv={cv}")
+        assert ended.code == 2
+        assert said in ended.last
+    ended = command("tune", table(), *SHOWN, "--cv", "loo", "--repeats", 3)
+    assert ended.code == 2
+    assert "leave-one-out is the same however often it is repeated; use --repeats 1" in ended.last
+
+
+@pytest.mark.usefixtures("tiny_space")
+@pytest.mark.parametrize(("scheme", "fits"), [("cvt", 4 * (3 * 2 + 1) + 3 * 2 + 1), ("models", 4 * 2 + 1)])
+def test_the_bootstrap_of_the_search(
+    command: Command, table: Write, scheme: str, fits: int, tmp_path: Path
+) -> None:
+    told = ["tune", table(), *SHOWN, "--method", "bootstrap_search", "--scheme", scheme, "--n-bootstraps", 4]
+    told += ["--cv", 3] if scheme == "cvt" else []
+    ended = command(*told, "--json")
+    assert ended.code == 0, ended.err
+    assert f"{fits} fits" in ended.err
+    found = json.loads(ended.out)
+    assert found["n_fits"] == fits
+    assert found["method"] == {"cvt": "bootstrap_search", "models": "bootstrap_search_models"}[scheme]
+    scores = [each["out_of_bag_score"] for each in found["bootstraps"]]
+    assert found["value"] == pytest.approx(np.mean(scores))
+    assert "The rows were drawn with replacement 4 times" in (tmp_path / "out" / "report.html").read_text()
+    again = command(*told, "--resume")
+    assert again.code == 0, again.err
+    assert f"({fits - 1} of them before)" in again.out
+    assert "of 4: logistic" in again.out
+
+
+def test_options_of_another_method_are_refused(command: Command, table: Write) -> None:
+    for more, said in [
+        (["--scheme", "models"], "--scheme is for --method bootstrap_search, and here the method is bbc"),
+        (["--method", "bootstrap_search", "--inner", "3"], "--inner is for --method nested"),
+        (["--method", "bootstrap_search", "--scheme", "both"], "--scheme must be one of cvt, models, got 'both'"),
+        (["--method", "bootstrap_search", "--scheme", "models", "--cv", "3"], "leave out --cv"),
+        (["--method", "bootstrap_search", "--drop", "sequential"], "--drop sequential plans its own splits"),
+    ]:
+        ended = command("tune", table(), *SHOWN, *more)
+        assert ended.code == 2
+        assert said in ended.last
