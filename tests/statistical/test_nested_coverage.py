@@ -117,9 +117,12 @@ def coverage(n: int, p: int, n_folds: int, repeats: int, times: int, level: floa
 def test_both_intervals_cover_where_independent_rows_do_not() -> None:
     """90 % intervals, 400 repetitions; docs/nested.md has the figures.
 
-    With a coverage of .90, a share below .855 comes by chance in fewer than 1 of 600 runs of other seeds (these are
-    fixed). That both cover more than rows taken as independent do is what they are for.
+    Seen: .915 of Nadeau and Bengio from one draw of the folds, .858 from eight (scores of several draws are no more
+    independent, and its degrees of freedom take them so), .935 of Bates, Hastie and Tibshirani, .78 of rows taken as
+    independent. With a coverage of .90 a share below .855 comes by chance in fewer than 1 of 600 runs of other seeds;
+    these are fixed.
     """
     found = coverage(40, 15, 5, repeats=8, times=400)
-    assert found["nb one draw"] >= 0.855 and found["nb"] >= 0.855 and found["bates"] >= 0.855
-    assert found["independent"] < min(found["nb"], found["bates"])
+    assert found["nb one draw"] >= 0.855 and found["bates"] >= 0.855
+    assert 0.82 <= found["nb"] < found["nb one draw"]
+    assert found["independent"] < min(found["nb"], found["bates"]) - 0.05

@@ -445,7 +445,7 @@ def _provenance(
         "sources": list(dict.fromkeys(sources)),
     }
     if settings.interval == NADEAU_BENGIO:
-        said["test_share"] = nested.test_share
+        said["test_to_training_rows"] = nested.test_share
     if bates is not None:
         said["bates_hastie_tibshirani"] = {
             "center": bates.spread.center, "inner": bates.inner, "outer": bates.outer, "bias": bates.bias,

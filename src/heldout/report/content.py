@@ -12,6 +12,7 @@ from typing import Any
 from heldout import wording
 from heldout.estimates.types import json_safe
 from heldout.report.diagnostics import Diagnostics
+from heldout.report.nested import OuterSummary
 from heldout.report.numbers import Scale
 from heldout.report.race import RaceSummary
 from heldout.report.ranking import Ranking
@@ -173,6 +174,8 @@ class ReportContent:
         Methods that do not apply, and why.
     race : RaceSummary or None
         Where configurations could be dropped.
+    outer : OuterSummary or None
+        The outer folds of a nested cross-validation.
     ranking : Ranking or None
     parameters : tuple of Parameter
     diagnostics : Diagnostics or None
@@ -198,6 +201,7 @@ class ReportContent:
     methods_sentence: str = ""
     refused: tuple[Entry, ...] = ()
     race: RaceSummary | None = None
+    outer: OuterSummary | None = None
     ranking: Ranking | None = None
     parameters: tuple[Parameter, ...] = ()
     diagnostics: Diagnostics | None = None

@@ -16,7 +16,9 @@ from heldout.report.content import Citation, Entry
 from heldout.report.diagnostics import Diagnostics
 from heldout.task import TaskKind, Truth
 
-_ELSEWHERE = {"quantity", "sources", "n_rows", "n_configurations", "n_candidates", "n_repeats", "training_rows"}
+_ELSEWHERE = {
+    "quantity", "sources", "n_rows", "n_configurations", "n_candidates", "n_repeats", "n_folds", "training_rows",
+}  # fmt: skip
 _REPRODUCE = {
     "entropy": "Seed",
     "kernels": "Kernels",
@@ -54,9 +56,15 @@ _SETTINGS = {
     "half_width": "Half width of the interval",
     "distance_to_best": "Distance to the best, at most",
     "n_draws": "Draws",
+    "inner": "Inner folds",
+    "across": "Fitted in the outer folds",
+    "interval": "Interval by",
+    "n_outer_folds": "Outer folds",
+    "test_to_training_rows": "Test rows for each training row",
+    "bates_hastie_tibshirani": "Measured for the interval",
     "monte_carlo_error": "Monte Carlo error",
 }
-_NOTHING = [("redrawn", 0), ("n_rows_choosing", 0)]
+_NOTHING = [("redrawn", 0), ("n_rows_choosing", 0), ("across", "folds")]
 """What did not happen."""
 _WORDS: dict[str, Mapping[str, str]] = {
     "aggregate": wording.AGGREGATE_WORDS,
@@ -64,6 +72,9 @@ _WORDS: dict[str, Mapping[str, str]] = {
     "winner_chosen_on": wording.AGGREGATE_WORDS,
     "selection": wording.SELECTION_WORDS,
     "candidates": {"best": "the best one"},
+    "inner": wording.INNER_WORDS,
+    "across": wording.ACROSS_WORDS,
+    "interval": wording.INTERVAL_WORDS,
 }
 
 

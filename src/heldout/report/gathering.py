@@ -21,6 +21,7 @@ from heldout.report.entries import (
     rows_text,
     settings_of,
 )
+from heldout.report.nested import outer_of
 from heldout.report.numbers import Scale, plain, scale_of
 from heldout.report.of_estimate import distribution_of, headline_of, method_sentences, metric_row
 from heldout.report.race import race_of, sources_of
@@ -50,12 +51,14 @@ def report_content(
     dropped = set(evaluation.predictions.dropped) - set(failures)
     folds = _folds_text(evaluation)
     aggregate = "folds" if estimate is None else estimate.provenance.get("aggregate", "folds")
+    outer = outer_of(estimate, scale)
     ranking = rank_configurations(
         evaluation.configurations.names,
         scale,
         fold_scores=None if fold_scores is None else fold_scores.values,
         pooled=pooled,
-        selected=None if estimate is None else estimate.selection_frequency,
+        # How often outer folds chose a configuration stands with these; it is no replay on resampled rows.
+        selected=None if estimate is None or outer is not None else estimate.selection_frequency,
         winner=winner,
         failures=failures,
         by_mean=aggregate != "pooled",
@@ -85,6 +88,7 @@ def report_content(
         metrics=_metric_rows(evaluation),
         metrics_sentence=wording.several_metrics_sentence(scale.title) if len(evaluation.estimates) > 1 else "",
         race=race_of(evaluation, scale),
+        outer=outer,
         ranking=ranking,
         parameters=_parameters(evaluation),
         diagnostics=diagnostics,

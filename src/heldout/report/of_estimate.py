@@ -215,4 +215,5 @@ def method_sentences(estimate: Estimate | None) -> tuple[str, ...]:
     quantity = provenance.get("quantity")
     rows = provenance.get("training_rows")
     what = wording.quantity_sentence(str(quantity), rows) if quantity else ""
-    return tuple(sentence for sentence in (how, drawn_in, what) if sentence)
+    interval = wording.INTERVAL_SENTENCES.get(str(provenance.get("interval")), "")
+    return tuple(sentence for sentence in (how, drawn_in, interval, what) if sentence)

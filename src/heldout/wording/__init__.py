@@ -47,6 +47,15 @@ from heldout.wording.metrics import (
     in_sentence,
     metric_words,
 )
+from heldout.wording.nested import (
+    ACROSS_WORDS,
+    INNER_WORDS,
+    INTERVAL_SENTENCES,
+    INTERVAL_WORDS,
+    agreement_sentence,
+    inner_against_outer_sentence,
+    outer_folds_sentence,
+)
 from heldout.wording.numbers import (
     number_text,
 )
@@ -79,12 +88,16 @@ from heldout.wording.report import (
 )
 
 __all__ = [
+    "ACROSS_WORDS",
     "AGGREGATE_WORDS",
     "CALIBRATED_INTERVAL",
     "CALIBRATION_CAPTION",
     "CONFUSION_CAPTION",
     "CONFUSION_REPEATS",
     "FITTED_CAPTION",
+    "INNER_WORDS",
+    "INTERVAL_SENTENCES",
+    "INTERVAL_WORDS",
     "METHOD_NAMES",
     "METHOD_SENTENCES",
     "METHOD_TITLES",
@@ -109,6 +122,7 @@ __all__ = [
     "RULE_TITLES",
     "SELECTION_WORDS",
     "Flag",
+    "agreement_sentence",
     "alive_caption",
     "alive_summary",
     "direction_sentence",
@@ -117,6 +131,7 @@ __all__ = [
     "dropped_heading_sentence",
     "held_out_sentence",
     "in_sentence",
+    "inner_against_outer_sentence",
     "interval_label",
     "left_reason",
     "method_name",
@@ -129,6 +144,7 @@ __all__ = [
     "nobody_dropped_sentence",
     "number_text",
     "optimism_sentence",
+    "outer_folds_sentence",
     "quantity_given",
     "quantity_sentence",
     "quiet_barriers_sentence",

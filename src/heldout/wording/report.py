@@ -17,6 +17,7 @@ _AFTER = {
     "bbc": "when the choice is replayed on resampled rows",
     "bbc_f": "when the choice is replayed on resampled folds",
     "tt": "after the correction",
+    "nested_cv": "when the whole search is repeated without the rows that score it",
 }
 
 

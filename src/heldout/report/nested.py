@@ -1,0 +1,129 @@
+"""What the outer folds of a nested cross-validation chose, and how their winners did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from heldout import wording
+from heldout.estimates.types import Estimate
+from heldout.protocols.nested_estimate import NestedEstimate
+from heldout.report.numbers import Scale
+
+MOST_CHOSEN = 10
+MOST_FOLDS = 20
+
+
+@dataclass(frozen=True)
+class OuterRow:
+    """An outer fold.
+
+    Attributes
+    ----------
+    place : str
+        Its number, from 1, and its repeat where there are several.
+    rows : int
+        That it tests.
+    winner : str
+        Empty where nobody could be chosen.
+    inner, outer : float or None
+        In the metric's own units.
+    """
+
+    place: str
+    rows: int
+    winner: str
+    inner: float | None
+    outer: float | None
+
+
+@dataclass(frozen=True)
+class ChosenRow:
+    """A configuration that some outer folds chose."""
+
+    name: str
+    wins: int
+    share: float
+    is_deployed: bool
+
+
+@dataclass(frozen=True)
+class OuterSummary:
+    """All outer folds.
+
+    Attributes
+    ----------
+    how : str
+    chosen : tuple of ChosenRow
+        The commonest first.
+    unnamed : int
+        Others that were chosen.
+    agreement : str
+    folds : tuple of OuterRow
+    means : str
+        Inner and outer scores compared.
+    """
+
+    how: str
+    chosen: tuple[ChosenRow, ...]
+    unnamed: int
+    agreement: str
+    folds: tuple[OuterRow, ...]
+    means: str
+
+    @property
+    def first(self) -> tuple[OuterRow, ...]:
+        """Those that are shown at once."""
+        return self.folds[:MOST_FOLDS]
+
+    @property
+    def others(self) -> tuple[OuterRow, ...]:
+        """Those that are shown on request."""
+        return self.folds[MOST_FOLDS:]
+
+
+def outer_of(estimate: Estimate | None, scale: Scale) -> OuterSummary | None:
+    """The outer folds of an estimate; None of one that has none."""
+    if not isinstance(estimate, NestedEstimate):
+        return None
+    folds, agreement = estimate.outer_folds, estimate.agreement
+    n_repeats = len({fold.repeat for fold in folds})
+    one_for_all = estimate.provenance.get("across") == "all"
+    chosen = [
+        ChosenRow(agreement.names[j], wins, wins / sum(agreement.wins.values()), j == estimate.selected)
+        for j, wins in agreement.wins.items()
+    ]
+    rows = tuple(
+        OuterRow(
+            place=f"{fold.fold + 1}" + (f" of repeat {fold.repeat + 1}" if n_repeats > 1 else ""),
+            rows=len(fold.test_rows),
+            winner=fold.selected_name,
+            inner=scale.shown(fold.inner_score),
+            outer=scale.shown(fold.score),
+        )
+        for fold in folds
+    )
+    return OuterSummary(
+        how=wording.outer_folds_sentence(len(folds), n_repeats, one_for_all=one_for_all),
+        chosen=tuple(chosen[:MOST_CHOSEN]),
+        unnamed=max(len(chosen) - MOST_CHOSEN, 0),
+        agreement=wording.agreement_sentence(
+            agreement.share,
+            len(chosen),
+            len(folds),
+            is_deployed=bool(chosen) and chosen[0].is_deployed,
+            one_for_all=one_for_all,
+        ),
+        folds=rows,
+        means=_means(rows, scale),
+    )
+
+
+def _means(rows: tuple[OuterRow, ...], scale: Scale) -> str:
+    inner = [row.inner for row in rows if row.inner is not None]
+    outer = [row.outer for row in rows if row.outer is not None]
+    if not inner or not outer:
+        return ""
+    texts = [wording.number_text(float(np.mean(scores)), scale.decimals) for scores in (inner, outer)]
+    return wording.inner_against_outer_sentence(scale.title, *texts)

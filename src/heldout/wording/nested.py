@@ -1,0 +1,67 @@
+"""What is said of nested cross-validation: its outer folds, what they chose, and its intervals."""
+
+from __future__ import annotations
+
+from heldout.wording.metrics import in_sentence
+
+INTERVAL_SENTENCES: dict[str, str] = {
+    "nadeau_bengio": (
+        "The interval is that of Nadeau and Bengio: Student's t, with a variance that is widened because the outer "
+        "folds share training rows."
+    ),
+    "bates_hastie_tibshirani": (
+        "The interval is that of Bates, Hastie and Tibshirani: searches that left two folds out measured by how "
+        "much the scores of rows vary together, and how much better more training rows make the search; it lies "
+        "around the score at all training rows, not around the estimate."
+    ),
+}
+INNER_WORDS = {
+    "remaining": "the other outer folds, each in turn",
+    "holdout": "the next outer fold, as one development set",
+}
+ACROSS_WORDS = {"folds": "", "all": "one configuration for all outer folds"}
+INTERVAL_WORDS = {
+    "nadeau_bengio": "Nadeau and Bengio",
+    "bates_hastie_tibshirani": "Bates, Hastie and Tibshirani",
+}
+
+
+def outer_folds_sentence(n_folds: int, n_repeats: int, *, one_for_all: bool = False) -> str:
+    """How to read the table of outer folds."""
+    repeats = "" if n_repeats == 1 else f" ({n_repeats} repeats)"
+    fitted = (
+        "The one configuration that was best over all inner folds was fitted on the other rows and scored on it"
+        if one_for_all
+        else "The winner was fitted on all of the other rows and scored on the fold"
+    )
+    return (
+        f"The search was repeated {n_folds:,} times{repeats}, each time without the rows of one outer fold. "
+        f"{fitted}. The inner score is the one that the winner was chosen for, so it is flattering; the outer "
+        "score is not."
+    )
+
+
+def agreement_sentence(
+    share: float, n_chosen: int, n_folds: int, *, is_deployed: bool, one_for_all: bool = False
+) -> str:
+    """How far the outer folds chose alike, and what that means."""
+    if n_chosen == 0:
+        return "No outer fold found a winner."
+    if n_chosen == 1:
+        alike = f"All {n_folds:,} outer folds chose the same configuration"
+        return f"{alike}, which is also the one that is deployed." if is_deployed else f"{alike}."
+    differ = (
+        f"The outer folds chose {n_chosen:,} different configurations, the commonest in {share:.0%} of them: the "
+        "more they differ, the less the data can tell these apart."
+    )
+    if one_for_all:
+        return f"{differ} What is deployed is the configuration that was best over all inner folds."
+    return (
+        f"{differ} The estimate is of the search as a whole, whichever it chooses; the configuration that is "
+        "deployed is the winner of the search on all rows."
+    )
+
+
+def inner_against_outer_sentence(metric: str, inner: str, outer: str) -> str:
+    """The two mean scores side by side."""
+    return f"The mean {in_sentence(metric)} of the winners was {inner} inside and {outer} outside."
