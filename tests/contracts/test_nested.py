@@ -328,6 +328,7 @@ def test_a_scorer_that_cannot_be_opened_is_nested_all_the_same() -> None:
 @pytest.mark.parametrize(
     "settings, said",
     [
+        ({"drop": "sequential"}, "drop='sequential' plans its own splits"),
         ({"across": "each"}, "across must be 'folds' or 'all', got 'each'"),
         ({"interval": "percentile"}, "interval must be one of nadeau_bengio, bates_hastie_tibshirani, or None"),
         ({"inner": "outer"}, "inner must be 'remaining'"),
@@ -339,7 +340,7 @@ def test_a_scorer_that_cannot_be_opened_is_nested_all_the_same() -> None:
         ({"interval": "bates_hastie_tibshirani", "across": "all"}, "repeats the whole search"),
         ({"across": "all", "refit": lambda results: 0}, "compares one score a configuration"),
     ],
-    ids=["across", "interval", "inner", "level", "side", "two", "area", "groups", "bates-all", "callable"],
+    ids=["sequential", "across", "interval", "inner", "level", "side", "two", "area", "groups", "bates-all", "callable"],
 )
 def test_what_does_not_go_together_is_refused_before_anything_is_fitted(
     settings: dict[str, Any], said: str

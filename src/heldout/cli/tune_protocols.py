@@ -39,6 +39,7 @@ def check_protocol_options(wanted: Options) -> None:
     ------
     InputError
     """
+    from heldout.dropping import strategy_of
     from heldout.errors import InputError
 
     for methods, defaults in ((NESTED, DEFAULTS), (BOOTSTRAP, BOOTSTRAP_DEFAULTS)):
@@ -48,6 +49,8 @@ def check_protocol_options(wanted: Options) -> None:
                     f"--{option} is for --method {methods[0]}, and here the method is {wanted.method}; leave it "
                     f"out, or use --method {methods[0]}."
                 )
+    if is_protocol(wanted) and strategy_of(wanted.drop) is not None:
+        raise InputError(f"--drop {wanted.drop} plans its own splits; use --drop bootstrap, or leave it out.")
     if wanted.method in NESTED:
         _settings(wanted)
     elif wanted.method in BOOTSTRAP:
@@ -55,14 +58,11 @@ def check_protocol_options(wanted: Options) -> None:
 
 
 def _check_bootstrap(wanted: Options) -> None:
-    from heldout.dropping import strategy_of
     from heldout.errors import InputError
     from heldout.protocols.bootstrap_search import SCHEMES
 
     if wanted.scheme not in SCHEMES:
         raise InputError(f"--scheme must be one of {', '.join(SCHEMES)}, got {wanted.scheme!r}.")
-    if strategy_of(wanted.drop) is not None:
-        raise InputError(f"--drop {wanted.drop} plans its own splits; use --drop bootstrap, or leave it out.")
     untouched = wanted.cv == "5" and wanted.repeats == 1 and wanted.drop in ("never", "none")
     if wanted.scheme == "models" and not untouched:
         raise InputError(

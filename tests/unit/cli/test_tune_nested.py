@@ -96,8 +96,9 @@ def test_options_reach_the_protocol(
         (["--interval", "bates_hastie_tibshirani"], "is for means of one loss a row"),
         (["--method", "bbc", "--inner", "3"], "--inner is for --method nested, and here the method is bbc"),
         (["--method", "nesting"], "--method must be one of"),
+        (["--drop", "sequential"], "--drop sequential plans its own splits"),
     ],
-    ids=["inner", "across", "interval", "two", "holdout", "area", "bbc", "method"],
+    ids=["inner", "across", "interval", "two", "holdout", "area", "bbc", "method", "sequential"],
 )
 def test_what_does_not_go_together_is_refused(
     command: Command, table: Write, tmp_path: Path, options: list[str], said: str
