@@ -125,6 +125,9 @@ class Processes(_Workers):
         while left:
             try:
                 for result in self._results(delayed(do_sent_cell)(payload, cell, terms) for cell in list(left)):
+                    # joblib hands out late what a round had done that the death of a worker cut off.
+                    if result.key not in left:
+                        continue
                     del left[result.key]
                     self._unexplained = 0
                     yield result
