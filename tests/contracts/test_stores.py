@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from heldout.cells import CellKey, CellResult, CellState
+from heldout.dropping.base import Barrier, Dropped
 from heldout.metrics.base import Response
 from heldout.store.base import RunIdentity
 from heldout.store.memory import MemoryStore
@@ -121,6 +122,28 @@ def test_results_come_back_in_the_order_of_their_recording(run):
     run.commit()
     for got, result in zip(run.results(), reversed(expected), strict=True):
         assert_same(got, result)
+
+
+def test_results_of_some_repeats_come_alone_and_in_order(run):
+    for result in RESULTS.values():
+        run.record(result)
+    run.commit()
+    wanted = [result for result in RESULTS.values() if result.key.repeat in (1, 2)]
+    assert 1 < len(wanted) < len(RESULTS)
+    for got, result in zip(run.results({2, 1, 7}), wanted, strict=True):
+        assert_same(got, result)
+    assert list(run.results(())) == []
+
+
+def test_notes_change_neither_results_nor_what_is_acknowledged(run):
+    run.note_plan(4, 2, 8, "score", title="roc_auc", n_rows=7, names=["a", "b", "c", "d"])
+    run.record(RESULTS["plain"])
+    run.note_barrier([(0, 0), (0, 1)], Barrier(1, 7, 4, 0, (Dropped(1, 1, 0.995, "why"),), 0.01))
+    run.commit()
+    run.note_plan(4, 3, 12, "score")
+    (got,) = run.results()
+    assert_same(got, RESULTS["plain"])
+    assert run.acknowledged() == {CellKey(0, 0, 0)}
 
 
 def test_committed_cells_are_acknowledged_failed_ones_too(run):
