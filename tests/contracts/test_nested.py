@@ -340,7 +340,9 @@ def test_a_scorer_that_cannot_be_opened_is_nested_all_the_same() -> None:
         ({"interval": "bates_hastie_tibshirani", "across": "all"}, "repeats the whole search"),
         ({"across": "all", "refit": lambda results: 0}, "compares one score a configuration"),
     ],
-    ids=["sequential", "across", "interval", "inner", "level", "side", "two", "area", "groups", "bates-all", "callable"],
+    ids=[
+        "sequential", "across", "interval", "inner", "level", "side", "two", "area", "groups", "bates-all", "callable"
+    ],  # fmt: skip
 )
 def test_what_does_not_go_together_is_refused_before_anything_is_fitted(
     settings: dict[str, Any], said: str
