@@ -341,8 +341,18 @@ def test_a_scorer_that_cannot_be_opened_is_nested_all_the_same() -> None:
         ({"across": "all", "refit": lambda results: 0}, "compares one score a configuration"),
     ],
     ids=[
-        "sequential", "across", "interval", "inner", "level", "side", "two", "area", "groups", "bates-all", "callable"
-    ],  # fmt: skip
+        "sequential",
+        "across",
+        "interval",
+        "inner",
+        "level",
+        "side",
+        "two",
+        "area",
+        "groups",
+        "bates-all",
+        "callable",
+    ],
 )
 def test_what_does_not_go_together_is_refused_before_anything_is_fitted(
     settings: dict[str, Any], said: str
