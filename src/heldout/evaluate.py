@@ -19,7 +19,7 @@ from sklearn.exceptions import FitFailedWarning
 from heldout.cells import CellState
 from heldout.choosing import pooled_scores, winner_of
 from heldout.configurations import Configurations
-from heldout.dropping.base import DropRule, SearchStrategy
+from heldout.dropping.base import Course, DropRule, SearchStrategy
 from heldout.dropping.replay import DroppingHistory
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.evidence.race import check_drawable, check_selects
@@ -298,7 +298,9 @@ def _check_droppable(search: Search, drop: DropRule) -> None:
             "only; use drop=None, or a rule of selection=."
         )
     task = search.task
-    reason = drop.unfit(metric, search.folds.n_splits, task.groups is not None, task.sample_weight is not None)
+    race = search.race
+    course = Course(len(race.splits), race.n_folds, task.groups is not None, task.sample_weight is not None)
+    reason = drop.unfit(metric, course)
     if reason:
         raise InputError(f"drop='{drop.name}' does not fit: {reason}; 'bootstrap' fits every metric.")
 

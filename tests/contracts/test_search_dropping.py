@@ -14,6 +14,7 @@ from sklearn.model_selection import GroupKFold
 
 import heldout as ho
 from heldout.dropping import Bootstrap, Racing, Standing, Verdict
+from heldout.dropping.base import Course
 from heldout.errors import HeldoutWarning, InputError
 from heldout.run.engines import JoblibExecutor
 
@@ -182,8 +183,8 @@ class Everybody(Racing):
     statistic_name = "nothing"
     sources = ()
 
-    def unfit(self, metric: Any, n_splits: int, grouped: bool, weighted: bool) -> str | None:
-        return "it is for rows that are alone" if grouped else None
+    def unfit(self, metric: Any, course: Course) -> str | None:
+        return "it is for rows that are alone" if course.grouped else None
 
     def judge(self, standing: Standing) -> Verdict:
         return Verdict(np.zeros(standing.n_configurations, dtype=bool), np.zeros(standing.n_configurations))

@@ -176,6 +176,23 @@ class Barrier:
     noted: Mapping[int, float] = field(default_factory=dict)
 
 
+class Course(NamedTuple):
+    """What a race will be, as far as it is known before it begins.
+
+    Attributes
+    ----------
+    n_splits, n_folds : int
+        In all, and of one repeat.
+    grouped, weighted : bool
+        Whether rows have groups, and weights.
+    """
+
+    n_splits: int
+    n_folds: int
+    grouped: bool = False
+    weighted: bool = False
+
+
 class DropRule(Protocol):
     """From a standing to a verdict: a frozen dataclass that derives from ``Racing``.
 
@@ -199,7 +216,7 @@ class DropRule(Protocol):
     @property
     def resolve_ties_after(self) -> int | None: ...
 
-    def unfit(self, metric: Metric, n_splits: int, grouped: bool, weighted: bool) -> str | None:
+    def unfit(self, metric: Metric, course: Course) -> str | None:
         """Why the rule is not for such a search, as half a sentence; None where it is."""
 
     def judge(self, standing: Standing) -> Verdict:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.dropping.base import Racing, Standing, Verdict, check_count, check_share, verdict
+from heldout.dropping.base import Course, Racing, Standing, Verdict, check_count, check_share, verdict
 from heldout.errors import InputError
 from heldout.kernels.blocks import map_blocks
 from heldout.kernels.draws import UndefinedDrawsError
@@ -63,7 +63,7 @@ class Bootstrap(Racing):
         if not isinstance(self.replay, bool | np.bool_):
             raise InputError(f"replay must be True or False, got {self.replay!r}.")
 
-    def unfit(self, metric: Metric, n_splits: int, grouped: bool, weighted: bool) -> str | None:
+    def unfit(self, metric: Metric, course: Course) -> str | None:
         """It needs a metric that can be computed on any rows."""
         if isinstance(metric, OpaqueMetric):
             return f"it scores resampled rows, and the scorer '{metric.name}' cannot be opened"

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.dropping.base import Racing, Standing, Verdict, check_share, verdict
+from heldout.dropping.base import Course, Racing, Standing, Verdict, check_share, verdict
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric, oriented
 from heldout.metrics.bounded_means import effective_size, half_width, no_bounded_mean
@@ -38,7 +38,8 @@ class HoeffdingRace(Racing):
 
     Examples
     --------
-    >>> HoeffdingRace(delta=0.1).unfit(__import__("heldout").metrics.metric_named("roc_auc"), 10, False, False)
+    >>> from heldout.metrics import metric_named
+    >>> HoeffdingRace(delta=0.1).unfit(metric_named("roc_auc"), Course(10, 10))
     'it bounds means of one loss a row, such as accuracy, and roc_auc is none'
     """
 
@@ -51,7 +52,7 @@ class HoeffdingRace(Racing):
         super().__post_init__()
         check_share(self.delta, "delta")
 
-    def unfit(self, metric: Metric, n_splits: int, grouped: bool, weighted: bool) -> str | None:
+    def unfit(self, metric: Metric, course: Course) -> str | None:
         """It bounds means of losses that lie within a range."""
         return no_bounded_mean(metric)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
-from heldout.dropping.base import Racing, Standing, Verdict, check_share, verdict
+from heldout.dropping.base import Course, Racing, Standing, Verdict, check_share, verdict
 from heldout.dropping.fold_differences import behind_leader
 from heldout.metrics.base import Metric
 
@@ -54,7 +54,8 @@ class Paired(Racing):
 
     Examples
     --------
-    >>> Paired(alpha=0.01).unfit(__import__("heldout").metrics.metric_named("roc_auc"), 3, False, False)
+    >>> from heldout.metrics import metric_named
+    >>> Paired(alpha=0.01).unfit(metric_named("roc_auc"), Course(3, 3))
     'it takes 3 splits to test and one more to save, and here are 3 splits'
     """
 
@@ -69,10 +70,12 @@ class Paired(Racing):
         check_share(self.alpha, "alpha")
         check_share(self.power, "power")
 
-    def unfit(self, metric: Metric, n_splits: int, grouped: bool, weighted: bool) -> str | None:
-        """It needs three fold scores while there is still something to save."""
-        if n_splits <= FEWEST_FOLDS:
-            splits = f"{n_splits} split{'' if n_splits == 1 else 's'}"
+    def unfit(self, metric: Metric, course: Course) -> str | None:
+        """It needs three fold scores of a repeat while there is still something to save."""
+        if course.n_folds < 2:
+            return "its variance is that of the folds of a repeat, and here every repeat is one split"
+        if course.n_splits <= FEWEST_FOLDS:
+            splits = f"{course.n_splits} split{'' if course.n_splits == 1 else 's'}"
             return f"it takes {FEWEST_FOLDS} splits to test and one more to save, and here are {splits}"
         return None
 

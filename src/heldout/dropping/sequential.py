@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.dropping.base import Racing, Standing, Verdict, check_count, check_share
+from heldout.dropping.base import Course, Racing, Standing, Verdict, check_count, check_share
 from heldout.dropping.growing_splits import growing_splits
 from heldout.dropping.matched_samples import cochran_q, cochran_q_of_each, friedman_of_each
 from heldout.errors import InputError
@@ -164,14 +164,14 @@ in every step could not be told from one that is so by chance (pi1 = 1.06 is no 
         """The steps, in place of the search's folds; each is a repeat of its own."""
         return growing_splits(task, self.steps, entropy)
 
-    def unfit(self, metric: Metric, n_splits: int, grouped: bool, weighted: bool) -> str | None:
+    def unfit(self, metric: Metric, course: Course) -> str | None:
         """It compares configurations row by row."""
         if losses_behind(metric) is None:
             return (
                 f"it compares configurations row by row, and {metric.name} is no mean of one loss a row, such as "
                 "accuracy, log_loss, brier_score or mean_squared_error"
             )
-        return "its tests count rows, which cannot be weighted" if weighted else None
+        return "its tests count rows, which cannot be weighted" if course.weighted else None
 
     def judge(self, standing: Standing) -> Verdict:
         """Who was among the best in this step, who was too seldom so, and whether it makes a difference."""

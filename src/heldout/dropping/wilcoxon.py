@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 from scipy.stats import rankdata
 
-from heldout.dropping.base import Racing, Standing, Verdict, check_count, check_share, verdict
+from heldout.dropping.base import Course, Racing, Standing, Verdict, check_count, check_share, verdict
 from heldout.dropping.fold_differences import behind_leader
 from heldout.metrics.base import Metric
 
@@ -43,7 +43,8 @@ class Wilcoxon(Racing):
 
     Examples
     --------
-    >>> Wilcoxon().unfit(__import__("heldout").metrics.metric_named("roc_auc"), 4, False, False)
+    >>> from heldout.metrics import metric_named
+    >>> Wilcoxon().unfit(metric_named("roc_auc"), Course(4, 4))
     'it drops nobody before 4 splits, and after the last of 4 nothing is saved'
     """
 
@@ -58,11 +59,13 @@ class Wilcoxon(Racing):
         check_share(self.p_threshold, "p_threshold")
         check_count(self.n_startup_folds, "n_startup_folds", least=2)
 
-    def unfit(self, metric: Metric, n_splits: int, grouped: bool, weighted: bool) -> str | None:
+    def unfit(self, metric: Metric, course: Course) -> str | None:
         """It needs as many fold scores as a small enough p-value takes, and something left to save."""
         first = max(math.floor(math.log2(1 / self.p_threshold)) + 1, self.n_startup_folds)
-        if n_splits <= first:
-            return f"it drops nobody before {first} splits, and after the last of {n_splits} nothing is saved"
+        if course.n_splits <= first:
+            return (
+                f"it drops nobody before {first} splits, and after the last of {course.n_splits} nothing is saved"
+            )
         return None
 
     def judge(self, standing: Standing) -> Verdict:

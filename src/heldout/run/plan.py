@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +30,11 @@ class Race:
     splits: tuple[Split, ...]
     barriers: bool = False
     configurations: tuple[int, ...] | None = None
+
+    @property
+    def n_folds(self) -> int:
+        """Splits of one repeat, the most that one has."""
+        return max(Counter(split.repeat for split in self.splits).values())
 
 
 @dataclass(frozen=True)

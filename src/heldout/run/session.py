@@ -130,7 +130,6 @@ class Session:
         return Collector(self._task.truth, self.work.configurations, folds, self.work.context.scoring)
 
     def _judging(self, race: Race, rule: DropRule, selection: SelectionRule) -> Judging:
-        repeats = [split.repeat for split in race.splits]
         return Judging(
             rule=rule,
             selection=selection,
@@ -138,7 +137,7 @@ class Session:
             scoring=self.work.context.scoring,
             params=self.work.configurations.params,
             n_splits=len(race.splits),
-            n_folds=max(repeats.count(repeat) for repeat in set(repeats)),
+            n_folds=race.n_folds,
             entropy=self._run.entropy,
             n_threads=effective_threads(self._running.n_jobs),
         )

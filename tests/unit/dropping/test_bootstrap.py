@@ -9,6 +9,7 @@ from standings import standing_of
 
 import heldout as ho
 from heldout.dropping import Bootstrap
+from heldout.dropping.base import Course
 from heldout.kernels import blocks
 from heldout.metrics import metric_named
 from heldout.metrics.opaque import OpaqueMetric
@@ -145,8 +146,8 @@ def test_who_scores_nothing_is_kept_and_nobody_is_judged_where_nothing_can_be_dr
 
 
 def test_what_it_takes():
-    assert Bootstrap().unfit(metric_named("roc_auc"), 2, True, True) is None
-    reason = Bootstrap().unfit(OpaqueMetric("secret"), 10, False, False)
+    assert Bootstrap().unfit(metric_named("roc_auc"), Course(2, 2, True, True)) is None
+    reason = Bootstrap().unfit(OpaqueMetric("secret"), Course(10, 10))
     assert reason == "it scores resampled rows, and the scorer 'secret' cannot be opened"
 
 

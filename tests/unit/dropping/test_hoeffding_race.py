@@ -10,6 +10,7 @@ from standings import standing_of
 
 import heldout as ho
 from heldout.dropping import HoeffdingRace
+from heldout.dropping.base import Course
 from heldout.dropping.hoeffding_race import weights_of_units
 from heldout.metrics import metric_named
 from heldout.metrics.aggregate import aggregate_score
@@ -91,12 +92,12 @@ def test_rows_of_a_second_repeat_are_no_new_rows():
     ],
 )
 def test_what_it_is_not_for(metric, says):
-    assert HoeffdingRace().unfit(metric_named(metric), 10, False, False) == says
+    assert HoeffdingRace().unfit(metric_named(metric), Course(10, 10)) == says
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "zero_one_loss", "brier_score", "neg_brier_score"])
 def test_what_it_is_for_with_groups_and_weights_too(metric):
-    assert HoeffdingRace().unfit(metric_named(metric), 10, True, True) is None
+    assert HoeffdingRace().unfit(metric_named(metric), Course(10, 10, True, True)) is None
 
 
 @pytest.mark.parametrize("delta", [0.0, 1.0, 1, None], ids=str)

@@ -9,6 +9,7 @@ from standings import standing_of, standing_of_scores
 
 import heldout as ho
 from heldout.dropping import Paired
+from heldout.dropping.base import Course
 from heldout.dropping.paired import folds_to_tell
 from heldout.metrics import metric_named
 
@@ -137,9 +138,11 @@ def test_fold_scores_of_a_real_metric():
 
 def test_what_it_takes():
     for metric in ("roc_auc", "log_loss"):
-        assert Paired().unfit(metric_named(metric), 4, True, True) is None
-    one = Paired().unfit(metric_named("roc_auc"), 1, False, False)
-    assert one == "it takes 3 splits to test and one more to save, and here are 1 split"
+        assert Paired().unfit(metric_named(metric), Course(4, 4, True, True)) is None
+    few = Paired().unfit(metric_named("roc_auc"), Course(3, 3))
+    assert few == "it takes 3 splits to test and one more to save, and here are 3 splits"
+    held_out = Paired().unfit(metric_named("roc_auc"), Course(20, 1))
+    assert held_out == "its variance is that of the folds of a repeat, and here every repeat is one split"
     for wrong in ({"alpha": 0.0}, {"power": 1.0}):
         with pytest.raises(ho.InputError, match=f"{next(iter(wrong))} must be a number between 0 and 1"):
             Paired(**wrong)

@@ -10,6 +10,7 @@ from sequential_race import raced
 from standings import standing_of
 
 from heldout.dropping import RULES, Sequential, drop_rule_of
+from heldout.dropping.base import Course
 from heldout.dropping.sequential import in_top_set, losses_behind, wald_lines
 from heldout.errors import InputError
 from heldout.metrics import metric_named
@@ -283,12 +284,12 @@ def test_the_leader_stays_whatever_its_trace():
 def test_metrics_that_are_means_of_row_losses_can_be_raced(metric, losses):
     found = losses_behind(metric_named(metric))
     assert (None if found is None else found.name) == losses
-    reason = Sequential().unfit(metric_named(metric), 10, False, False)
+    reason = Sequential().unfit(metric_named(metric), Course(10, 10))
     assert reason is None if losses else "is no mean of one loss a row" in reason
 
 
 def test_weights_are_refused():
-    reason = Sequential().unfit(metric_named("accuracy"), 10, grouped=True, weighted=True)
+    reason = Sequential().unfit(metric_named("accuracy"), Course(10, 10, True, True))
     assert reason == "its tests count rows, which cannot be weighted"
 
 

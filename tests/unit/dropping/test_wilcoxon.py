@@ -11,6 +11,7 @@ from standings import standing_of_scores
 
 import heldout as ho
 from heldout.dropping import Wilcoxon
+from heldout.dropping.base import Course
 from heldout.dropping.wilcoxon import signed_rank_p
 from heldout.metrics import metric_named
 
@@ -92,11 +93,11 @@ def test_equal_differences_tie_whatever_their_last_bits():
 
 
 def test_what_it_takes():
-    assert Wilcoxon().unfit(metric_named("roc_auc"), 5, True, True) is None
-    reason = Wilcoxon(n_startup_folds=7).unfit(metric_named("roc_auc"), 5, False, False)
-    assert reason == "it drops nobody before 7 splits, and after the last of 5 nothing is saved"
-    assert Wilcoxon(p_threshold=0.125).unfit(metric_named("roc_auc"), 4, False, False)  # 2⁻³ is not below
-    assert Wilcoxon(p_threshold=0.13).unfit(metric_named("roc_auc"), 4, False, False) is None
+    assert Wilcoxon().unfit(metric_named("roc_auc"), Course(5, 5, True, True)) is None
+    reason = Wilcoxon(n_startup_folds=7).unfit(metric_named("roc_auc"), Course(5, 5))
+    assert reason == "it drops nobody before 7 splits, and the last of 5 saves nothing"
+    assert Wilcoxon(p_threshold=0.125).unfit(metric_named("roc_auc"), Course(4, 4))  # 2⁻³ is not below
+    assert Wilcoxon(p_threshold=0.13).unfit(metric_named("roc_auc"), Course(4, 4)) is None
     with pytest.raises(ho.InputError, match="n_startup_folds must be a whole number of at least 2, got 1"):
         Wilcoxon(n_startup_folds=1)
     with pytest.raises(ho.InputError, match="p_threshold must be a number between 0 and 1, got 0"):
