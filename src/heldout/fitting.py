@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import functools
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from numbers import Number
 from typing import Any
@@ -235,9 +236,43 @@ def on_one_thread() -> Iterator[None]:
 
 @contextmanager
 def single_threaded() -> Iterator[None]:
-    """One thread for BLAS and OpenMP."""
-    with _controller(len(sys.modules)).limit(limits=1):
-        yield
+    """One thread for BLAS and OpenMP, until the last of those who asked for it has left."""
+    controller = _controller(len(sys.modules))
+    # Each thread has its own limit for OpenMP, but a process has one for BLAS: a cell that ends must not lift it
+    # for those that are still at work beside it.
+    with controller.select(user_api="openmp").limit(limits=1):
+        _BLAS.enter(controller)
+        try:
+            yield
+        finally:
+            _BLAS.leave()
+
+
+class _LimitOfBlas:
+    """One thread for BLAS while there is anybody who wants it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n_inside = 0
+        self._limited: ThreadpoolController | None = None
+        self._limits = ExitStack()
+
+    def enter(self, controller: ThreadpoolController) -> None:
+        with self._lock:
+            if controller is not self._limited:  # the first, or a library was loaded meanwhile
+                self._limits.enter_context(controller.select(user_api="blas").limit(limits=1))
+                self._limited = controller
+            self._n_inside += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._n_inside -= 1
+            if not self._n_inside:
+                self._limited = None
+                self._limits.close()
+
+
+_BLAS = _LimitOfBlas()
 
 
 @functools.lru_cache(maxsize=1)

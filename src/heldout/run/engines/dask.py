@@ -54,15 +54,9 @@ class Cluster:
 
     def payload_of(self, work: Work) -> tuple[str, Any]:
         """The token of the work, and the cluster's reference to it."""
-        if self._sent is not None and self._sent[0] is not work:
-            self._sent = None
-        if self._sent is None or self._sent[2].status in _LOST:
+        if self._sent is None or self._sent[0] is not work or self._sent[2].status in _LOST:
             try:
                 self._client.wait_for_workers(1, timeout=SECONDS_WITHOUT_WORKERS)
-                if self._sent is not None:
-                    # Workers that replace dead ones tell their nannies that they live, a moment after they join; one
-                    # that dies before that (as those before it did, maybe of the same cell) is not replaced again.
-                    time.sleep(1)
                 packed = self._client.scatter(payload_array(work), broadcast=True, hash=False)
             except (TimeoutError, OSError) as error:
                 raise self.gone(f"it does not take the data: {error or type(error).__name__}") from error
@@ -201,14 +195,14 @@ class _Round:
         if len(cells) > 1:
             self._alone.extend(cells)
             return
-        timeout = self._cluster.terms.fit_timeout
-        perhaps = "" if timeout is None else f", perhaps stopped after fit_timeout={timeout:g} s"
         deaths = int(error.allowed_failures) + 1
-        self._suspect(cells, f"{deaths} Dask workers died while doing it{perhaps}", deaths if self._is_lone else 1)
+        self._suspect(cells, f"{deaths} Dask workers died while doing it", deaths if self._is_lone else 1)
 
     def _suspect(self, cells: Sequence[CellKey], reason: str, deaths: int = 1) -> None:
+        timeout = self._cluster.terms.fit_timeout
+        perhaps = "" if timeout is None else f", perhaps of fit_timeout={timeout:g} s"
         self._suspects.extend(cells)
-        self._reason, self._deaths = reason, deaths
+        self._reason, self._deaths = reason + perhaps, deaths
 
     def __enter__(self) -> _Round:
         return self

@@ -74,8 +74,11 @@ def do_sent_cells(
         del _running[thread]
 
 
-def interrupt_cells(token: str) -> None:
-    """Stop, as far as they are in Python, the threads of this process that do cells of this work."""
+async def interrupt_cells(token: str) -> None:
+    """Stop, as far as they are in Python, the threads of this process that do cells of this work.
+
+    A coroutine, as Dask wants what nobody waits for.
+    """
     for thread, theirs in list(_running.items()):
         if theirs == token:
             raise_in(thread, Interrupted)
