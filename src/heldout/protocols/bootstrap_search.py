@@ -83,8 +83,9 @@ def bootstrap_search(
     score. It is here ``uncorrected``. The value is the mean of S_b, where S_b is the score, on the rows that sample
     b left out, of the model of sample b and the configuration j_b; and j_b is the best on the rows that b *drew*
     (as often as it drew them), as the models of the other samples predicted them. No row that scores has chosen,
-    and none is predicted by a model that saw it. (Rows that score have trained some of the models that chose, as
-    in every cross-validation.)
+    and none is predicted by a model that saw it. But rows that score have trained models that chose, as with
+    ``method="bbc"``: where models memorise rows, some of the optimism stays, and a flag says so
+    (docs/protocols.md has figures).
 
     A model of a sample has seen about 63 % of the rows, so both are pessimistic for one trained on all of them, and
     the percentiles of scores on about 37 % of the rows are wider than the uncertainty of the value.
@@ -228,6 +229,9 @@ class BootstrapPlan:
         evidence, chosen, in_bag = chosen_by_others(search, evaluation, drawn, self.settings)
         bootstraps = bootstraps_of_models(evaluation, drawn, chosen, in_bag)
         n_fits = evaluation.n_fits + search.refit
+        if evidence.was_selected:
+            flags = {**evidence.flags, Flag.MODELS_SHARE_ROWS: Flag.MODELS_SHARE_ROWS.filled()}
+            evidence = replace(evidence, flags=flags)
         return self._concluded(MODELS, evidence, evaluation, bootstraps, drawn, n_fits, 0)
 
     def _draw(self, copies_apart: int) -> Drawn:

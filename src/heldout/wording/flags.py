@@ -197,6 +197,11 @@ class Flag(StrEnum):
         "The width of the interval was measured on {repeats}, and is itself uncertain; its authors average over 50 "
         "or more (repeats=50).",
     )
+    MODELS_SHARE_ROWS = (
+        "models_share_rows",
+        "The rows that score a sample have trained the models of other samples, by which its configuration was "
+        "chosen; where models memorise rows, some of the optimism stays. scheme='cvt' keeps them apart.",
+    )
 
     def filled(self, **places: Any) -> str:
         """The sentence with its places filled."""

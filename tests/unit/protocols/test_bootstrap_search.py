@@ -371,6 +371,16 @@ def test_flags() -> None:
         assert set(rare[each.drawn]) == set(rare[each.left_out]) == {0, 1}
 
 
+def test_models_that_share_rows_are_flagged() -> None:
+    flags = [
+        ho.bootstrap_search(
+            Constant(), X, Y, {"says": says}, scheme=scheme, scoring="accuracy", n_bootstraps=3, random_state=0
+        ).flags
+        for scheme, says in [("models", [0, 1]), ("models", [0]), ("cvt", [0, 1])]
+    ]
+    assert [Flag.MODELS_SHARE_ROWS in each for each in flags] == [True, False, False]
+
+
 def test_the_interval_is_of_percentiles() -> None:
     found = ho.bootstrap_search(
         Constant(), X, Y, {"says": [0, 1]}, scheme="models", scoring="accuracy", n_bootstraps=40,
