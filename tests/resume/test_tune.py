@@ -1,6 +1,7 @@
 """``heldout tune``: Ctrl-C, then kill -9, then to the end: the same files as in one go."""
 
 import json
+import platform
 import shlex
 import signal
 import sqlite3
@@ -111,3 +112,43 @@ def test_resuming_over_another_table_is_refused_naming_both(table, tmp_path):
     assert "Traceback" not in refused.stderr
     assert acknowledged(out) == before
     assert not (out / "report.html").exists()
+
+
+def test_a_disk_that_fills_up_is_said_and_resumed_once_there_is_room(table, tmp_path):
+    resource = pytest.importorskip("resource")
+    out = tmp_path / "out"
+
+    def little_room():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (330_000, resource.RLIM_INFINITY))
+
+    ended = subprocess.run(command(table, out), capture_output=True, text=True, preexec_fn=little_room)
+    assert ended.returncode == 2, ended.stderr
+    assert "Traceback" not in ended.stderr
+    said = " ".join(ended.stderr.split())
+    assert "the disk is full or failing; what was acknowledged before is safe" in said
+    first = fits(out)
+    assert 0 < len(first) < N_CELLS
+    assert f"Cells that are safe: {len(first)};" in said
+    whole = subprocess.run(command(table, out, "--resume"), check=True, capture_output=True, text=True)
+    assert f"of which {len(first)} are done already" in whole.stderr
+    assert first.items() <= fits(out).items()
+
+
+def test_a_run_that_goes_on_is_not_taken_over(table, tmp_path):
+    out = tmp_path / "out"
+    first = subprocess.Popen(command(table, out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        while acknowledged(out) < 3 and first.poll() is None:
+            time.sleep(0.005)
+        first.send_signal(signal.SIGSTOP)  # so that it cannot be done meanwhile
+        second = subprocess.run(command(table, out, "--resume"), capture_output=True, text=True)
+        asked = subprocess.run(
+            [sys.executable, "-m", "heldout", "status", str(out)], capture_output=True, text=True, check=True
+        )
+    finally:
+        first.kill()
+        first.wait()
+    assert second.returncode == 2
+    assert "Traceback" not in second.stderr
+    assert f"is in use by process {first.pid} on {platform.node()} since" in " ".join(second.stderr.split())
+    assert f"running: process {first.pid} on {platform.node()} since" in asked.stdout
