@@ -23,6 +23,7 @@ from heldout.dropping.base import Course, DropRule, SearchStrategy
 from heldout.dropping.replay import DroppingHistory
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.evidence.race import check_drawable, check_selects
+from heldout.estimates.named import method_of
 from heldout.estimates.of_search import Estimation, check_applicable, estimates_of_search
 from heldout.estimates.rehearsal import refused_on_splits
 from heldout.estimates.types import Estimate
@@ -319,6 +320,11 @@ def _check_splits(search: Search) -> None:
         raise InputError(
             f"{lacking}, so no configuration would have a score; use larger folds, or aggregate='pooled', which "
             "scores all held-out rows together."
+        )
+    if lacking and estimation.method is not None and "predictions" not in method_of(estimation.method).reads:
+        raise InputError(
+            f"method '{method_of(estimation.method).name}' compares scores of single splits, and {lacking}; use "
+            "larger folds, or method='bbc'."
         )
     if estimation.method is None or metric is None or search.drop is not None:
         return

@@ -1,10 +1,10 @@
 """The bootstrap of the search on noise, where every configuration is right half of the time.
 
-Labels are drawn anew in every repetition, independent of the columns and of each other. With ``scheme="cvt"`` nothing
-that scores has touched anything that chose or learned, so that the expectation of the estimate is .5, whatever the
-learner. With ``scheme="models"`` that holds for configurations that learn nothing; where models memorise rows, those
-that they share leave some of the optimism. A test fails when a mean of its repetitions is 4.5 of its standard errors
-away from where it should be, which happens by chance in fewer than 1 of 100 000 runs.
+Labels are drawn anew in every repetition, independent of the columns and of each other. With ``scheme="cvt"``
+nothing that scores has touched anything that chose or learned, so that the expectation of the estimate is .5,
+whatever the learner. With ``scheme="models"`` that holds for configurations that learn nothing; where models
+memorise rows, those that they share leave some of the optimism. A test fails when a mean of its repetitions is 4.5
+of its standard errors away from where it should be, which happens by chance in fewer than 1 of 100 000 runs.
 """
 
 from __future__ import annotations

@@ -1,0 +1,108 @@
+"""Every method on every plan of folds: a number of its own kind, or a refusal before anything is fitted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+import heldout as ho
+from heldout.errors import InputError
+from heldout.estimates import METHODS
+
+PLANS = {
+    "folds": ho.protocols.k_folds(5),
+    "repeated": ho.protocols.repeated(5, 2),
+    "hold_out": ho.protocols.hold_out(0.4),
+    "repeated_hold_out": ho.protocols.repeated_hold_out(4, 0.4),
+    "leave_one_out": ho.protocols.leave_one_out(),
+}
+ANY = {"cv", "bbc", "naive_bootstrap"}
+TWO_PART = {"tilting", "mabt"}
+COUNTS = {"wilson", "clopper_pearson"}
+NORMAL = {"delong", "hanley_mcneil"}
+FITTING = {
+    ("folds", "accuracy"): ANY | TWO_PART | COUNTS | {"tt", "bbc_f"},
+    ("repeated", "accuracy"): ANY | TWO_PART | {"tt", "bbc_f"},
+    ("hold_out", "accuracy"): ANY | TWO_PART | COUNTS | {"hoeffding"},
+    ("repeated_hold_out", "accuracy"): ANY | {"tt"},
+    ("leave_one_out", "accuracy"): ANY | TWO_PART | COUNTS | {"tt", "bbc_f"},
+    ("folds", "roc_auc"): ANY | TWO_PART | NORMAL | {"tt", "bbc_f"},
+    ("repeated", "roc_auc"): ANY | TWO_PART | NORMAL | {"tt", "bbc_f"},
+    ("hold_out", "roc_auc"): ANY | TWO_PART | NORMAL,
+    ("repeated_hold_out", "roc_auc"): ANY | {"tt"},
+    ("leave_one_out", "roc_auc"): ANY | TWO_PART | NORMAL,
+}
+
+
+class Column(ClassifierMixin, BaseEstimator):
+    """Says what a column says, and counts fits."""
+
+    fits = 0
+
+    def __init__(self, column: int = 0) -> None:
+        self.column = column
+
+    def fit(self, X: Any, y: Any) -> Column:
+        Column.fits += 1
+        self.classes_ = np.array([0, 1])
+        return self
+
+    def decision_function(self, X: Any) -> Any:
+        return X[:, self.column]
+
+    def predict(self, X: Any) -> Any:
+        return (X[:, self.column] > 0).astype(int)
+
+
+RNG = np.random.default_rng(0)
+Y = np.arange(100) % 2
+X = 0.6 * Y[:, None] - 0.3 + RNG.normal(size=(100, 3))
+
+
+def search(plan: str, metric: str, method: str, aggregate: Any = "pooled") -> ho.HeldOutSearchCV:
+    alternative: Any = "greater" if method in TWO_PART else "two-sided"
+    return ho.HeldOutSearchCV(
+        Column(), {"column": [0, 1, 2]}, scoring=metric, cv=PLANS[plan], method=method, aggregate=aggregate,
+        n_bootstraps=60, alternative=alternative, random_state=0,
+    )  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite")  # as GridSearchCV has it
+@pytest.mark.parametrize(("plan", "metric"), FITTING, ids=[f"{plan}-{metric}" for plan, metric in FITTING])
+def test_it_gives_a_number_or_refuses_before_fitting(plan: str, metric: str) -> None:
+    fitting = set()
+    for method in METHODS:
+        Column.fits = 0
+        try:
+            found = search(plan, metric, method).fit(X, Y)
+        except InputError as error:
+            assert f"method '{method}'" in str(error)
+            assert Column.fits == 0
+            continue
+        if np.isnan(found.estimate_.value):
+            continue
+        fitting.add(method)
+        assert 0 < found.estimate_.value <= 1
+        assert (found.estimate_.interval is None) == (method in ("cv", "tt"))
+    assert fitting == FITTING[plan, metric]
+
+
+def test_a_hold_out_rests_on_its_test_part_and_says_so() -> None:
+    found = search("hold_out", "accuracy", "bbc").fit(X, Y).estimate_
+    assert found.n_rows_used == 40
+    assert ho.Flag.INCOMPLETE_PREDICTIONS in found.flags
+
+
+def test_single_rows_have_no_area_of_their_own() -> None:
+    Column.fits = 0
+    with pytest.raises(InputError, match="roc_auc needs a row of every class, which 100 of 100 test parts lack"):
+        search("leave_one_out", "roc_auc", "bbc", "folds").fit(X, Y)
+    assert Column.fits == 0
+
+
+def test_a_refusal_names_the_methods_that_fit() -> None:
+    with pytest.raises(InputError, match="in a single fold they are one; methods that do: cv, bbc"):
+        search("hold_out", "accuracy", "tt").fit(X, Y)
