@@ -56,12 +56,11 @@ def test_on_noise_it_says_half() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("inner", ["remaining", "holdout", 3])
 def test_on_noise_it_says_half_for_every_way_to_search_inside(inner: object) -> None:
-    assert_unbiased(repetitions(40, 5, 20, times=150, inner=inner))
+    assert_unbiased(repetitions(32, 4, 10, times=80, inner=inner))
 
 
-@pytest.mark.slow
-def test_one_configuration_across_all_folds_is_a_little_flattered() -> None:
-    """Its inner scores hold the test rows of other outer folds, which is what its flag says."""
-    found = repetitions(40, 5, 20, times=150, across="all")
-    mean, error = found[:, 0].mean(), found[:, 0].std(ddof=1) / np.sqrt(len(found))
-    assert mean - 0.5 > 4.5 * error
+def test_one_configuration_across_all_folds_is_as_flattered_as_an_uncorrected_score() -> None:
+    """Exactly, where nothing is learned: the inner folds of all outer ones test every row equally often."""
+    found = repetitions(24, 3, 8, times=5, across="all")
+    np.testing.assert_allclose(found[:, 0], found[:, 1], rtol=0, atol=1e-12)
+    assert found[:, 0].mean() > 0.6

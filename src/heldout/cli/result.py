@@ -41,9 +41,9 @@ def estimate_rows(estimate: Estimate) -> list[tuple[str, str]]:
 
 def value_label(estimate: Estimate) -> str:
     """What the value is called: corrected, unless the estimate itself says that it is not, or need not be."""
-    from heldout.estimates.types import was_named
+    from heldout.estimates.types import is_uncorrected, was_named
 
-    return "value" if "uncorrected" in estimate.flags or was_named(estimate) else "corrected"
+    return "value" if is_uncorrected(estimate) or was_named(estimate) else "corrected"
 
 
 def comparison_lines(comparison: Comparison) -> list[str]:

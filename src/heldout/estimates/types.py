@@ -161,7 +161,7 @@ class Estimate:
     def _repr_html_(self) -> str:
         rows = [
             (
-                "value" if Flag.UNCORRECTED in self.flags or was_named(self) else "corrected",
+                "value" if is_uncorrected(self) or was_named(self) else "corrected",
                 f"<strong>{self.value:.4g}</strong>",
             ),
             ("interval", "none" if self.interval is None else html.escape(str(self.interval))),
@@ -174,6 +174,11 @@ class Estimate:
         notes = "".join(f"<li>{html.escape(message)}</li>" for message in self.flags.values())
         caption = f"{html.escape(self.metric)} by {html.escape(self.method)}"
         return f"<table><caption>{caption}</caption>{cells}</table>" + (f"<ul>{notes}</ul>" if notes else "")
+
+
+def is_uncorrected(estimate: Estimate) -> bool:
+    """Whether its own flags say that it is optimistic for having been chosen."""
+    return bool({Flag.UNCORRECTED, Flag.SELECTION_UNCORRECTED} & estimate.flags.keys())
 
 
 def was_named(estimate: Estimate) -> bool:

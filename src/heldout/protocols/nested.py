@@ -109,7 +109,8 @@ def nested_cv(
         How often the outer folds are drawn anew.
     across : {"folds", "all"}, default="folds"
         Every outer fold fits its own winner; or all fit the one configuration with the best mean over all inner
-        folds (repeated grid-search nested cross-validation), which is a little optimistic and flagged.
+        folds (repeated grid-search nested cross-validation), which is about as optimistic as an uncorrected score,
+        and flagged.
     interval : {"nadeau_bengio", "bates_hastie_tibshirani", None}, default="nadeau_bengio"
         The first costs nothing. The second, for means of one loss a row, searches again without every two folds of
         a repeat: R·K(K-1)/2·((K-2)C + 1) more fits with ``inner="remaining"``, and it wants many repeats.

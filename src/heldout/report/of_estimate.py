@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from heldout import wording
 from heldout.estimates.comparison import SEEN_IN_THE_ROW
-from heldout.estimates.types import Estimate, was_named
+from heldout.estimates.types import Estimate, is_uncorrected, was_named
 from heldout.report.content import Distribution, Headline, MethodRow, MetricRow
 from heldout.report.numbers import Scale
-from heldout.wording import Flag
 
 HISTOGRAM_BINS = 40
 
@@ -46,7 +45,7 @@ def headline_of(
         )  # fmt: skip
     low, high = scale.ends(estimate.interval)
     is_named = was_named(estimate)
-    is_corrected = estimate.method != "cv" and Flag.UNCORRECTED not in estimate.flags and not is_named
+    is_corrected = estimate.method != "cv" and not is_uncorrected(estimate) and not is_named
     value, before = scale.shown(estimate.value), scale.shown(estimate.uncorrected)
     headline = Headline(
         metric=scale,
@@ -96,6 +95,8 @@ def _finalists(estimate: Estimate) -> int:
 
 def _how(estimate: Estimate) -> str:
     """How the method arrives at its number."""
+    if estimate.provenance.get("across") == "all":
+        return wording.ACROSS_SENTENCE
     return wording.method_sentence(
         estimate.method, _bootstraps(estimate), finalists=_finalists(estimate), named=was_named(estimate)
     )

@@ -48,6 +48,7 @@ from heldout.wording.metrics import (
     metric_words,
 )
 from heldout.wording.nested import (
+    ACROSS_SENTENCE,
     ACROSS_WORDS,
     INNER_WORDS,
     INTERVAL_SENTENCES,
@@ -88,6 +89,7 @@ from heldout.wording.report import (
 )
 
 __all__ = [
+    "ACROSS_SENTENCE",
     "ACROSS_WORDS",
     "AGGREGATE_WORDS",
     "CALIBRATED_INTERVAL",

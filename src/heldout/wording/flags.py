@@ -188,9 +188,9 @@ class Flag(StrEnum):
     )
     SELECTION_UNCORRECTED = (
         "selection_uncorrected",
-        "One configuration was chosen by its mean score over the inner folds of all outer ones, and these hold the "
-        "test rows of other outer folds: what that choice costs is not fully taken out, and the score is a little "
-        "optimistic. across='folds' lets each outer fold choose for itself.",
+        "One configuration was chosen by its mean score over the inner folds of all outer ones, which together "
+        "test the very rows that it is scored on: the score is optimistic, about as much as an uncorrected one. "
+        "across='folds' lets each outer fold choose for itself.",
     )
     FEW_REPEATS = (
         "few_repeats",

@@ -19,6 +19,11 @@ INNER_WORDS = {
     "remaining": "the other outer folds, each in turn",
     "holdout": "the next outer fold, as one development set",
 }
+ACROSS_SENTENCE = (
+    "The whole search was repeated once for each outer fold, without its rows. The one configuration with the best "
+    "mean over the inner folds of all these searches was fitted on the rows that each outer fold left and scored "
+    "on the fold. The score is the mean of these; the choice had seen the same rows."
+)
 ACROSS_WORDS = {"folds": "", "all": "one configuration for all outer folds"}
 INTERVAL_WORDS = {
     "nadeau_bengio": "Nadeau and Bengio",

@@ -62,7 +62,10 @@ def test_the_page_shows_it_and_the_data_survive_json() -> None:
 
 @pytest.mark.parametrize("across", ["folds", "all"])
 def test_what_is_deployed_is_said(across: str) -> None:
-    outer = content_of(searched(across=across)).outer
+    content = content_of(searched(across=across))
+    outer = content.outer
+    assert content.headline.is_corrected == (across == "folds")
+    assert ("the choice had seen the same rows" in content.headline.sentence) == (across == "all")
     assert ("one configuration that was best over all inner folds" in outer.how) == (across == "all")
 
 
