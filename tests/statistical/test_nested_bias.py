@@ -2,8 +2,8 @@
 
 Each of C columns says 0 or 1 at random, and a configuration says what its column says: nothing is learned, so that
 every configuration is right half of the time on new rows, whichever was chosen. By symmetry the expectation of the
-nested estimate is exactly .5 for every size. A test fails when the mean of its repetitions is 4.5 of its own standard
-errors away, which happens by chance in fewer than 1 of 100 000 runs.
+nested estimate is exactly .5 for every size. A test fails when the mean of its repetitions is 4.5 of its own
+standard errors away, which happens by chance in fewer than 1 of 100 000 runs.
 """
 
 from __future__ import annotations
