@@ -205,7 +205,7 @@ def concluded(
     window = None if search.strategy is None else search.strategy.window
     read = found if window is None else found.last(window)
     pooled = pooled_scores(task, read.predictions, metrics)
-    estimation = _informed(search.estimation, found)
+    estimation = informed(search.estimation, found)
     if choose is not None:
         winner = choose(found)
     else:
@@ -254,7 +254,7 @@ def _history(search: Search, found: Collected) -> DroppingHistory | None:
     return DroppingHistory(search.drop, met, {j: left.after for j, left in outcome.dropped.items()})
 
 
-def _informed(estimation: Estimation, found: Collected) -> Estimation:
+def informed(estimation: Estimation, found: Collected) -> Estimation:
     """The estimation with what its rule may read of the search besides scores."""
     rule = estimation.rule
     if isinstance(rule, CallableRefit):

@@ -132,6 +132,14 @@ def test_a_search_brings_its_settings_and_arguments_come_first() -> None:
     assert ho.nested_cv(search, X, Y, scoring="accuracy", random_state=1).metric == "accuracy"
 
 
+def test_a_callable_refit_chooses_in_every_search_and_may_read_times() -> None:
+    def fastest_of_the_best(results: dict[str, Any]) -> int:
+        assert len(results["mean_fit_time"]) == 3
+        return int(np.argmax(results["mean_test_score"]))
+
+    assert nested(refit=fastest_of_the_best).to_dict()["outer_folds"] == nested().to_dict()["outer_folds"]
+
+
 def test_the_cv_of_a_search_is_the_inner_one_where_there_is_another() -> None:
     search = GridSearchCV(KNeighborsClassifier(), NEIGHBOURS, cv=StratifiedKFold(3))
     found = ho.nested_cv(search, X, Y, cv=StratifiedKFold(4))

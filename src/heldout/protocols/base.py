@@ -21,7 +21,7 @@ from heldout.cells import CellResult
 from heldout.choosing import pooled_scores, winner_of
 from heldout.dropping.base import Barrier
 from heldout.errors import InputError
-from heldout.evaluate import Choose, Search, concluded
+from heldout.evaluate import Choose, Search, concluded, informed
 from heldout.fold_plans import KFolds, seeded
 from heldout.fold_scores import FoldScores
 from heldout.folds import Folds, Split, make_folds
@@ -266,7 +266,8 @@ def _chosen(search: Search, found: Collected, counts: Counts | None) -> Chosen:
     scores[list(found.out)] = np.nan
     winner, reason = None, ""
     try:
-        winner = winner_of(found, task, search.estimation, search.configurations, metrics, pooled)
+        estimation = informed(search.estimation, found)
+        winner = winner_of(found, task, estimation, search.configurations, metrics, pooled)
     except InputError as error:
         reason = next(iter(found.failures.values()), str(error).rstrip("."))
     return Chosen(
