@@ -36,12 +36,12 @@ from heldout.fitting import Routed, make_scoring
 from heldout.fold_scores import ranks
 from heldout.folds import Folds, make_folds
 from heldout.result import Evaluation
-from heldout.run.callbacks import SklearnCallbacks
 from heldout.run.collect import Collected
 from heldout.run.events import Listener
 from heldout.run.session import Running
 from heldout.run.table import ResultsTable, mean_over_splits
-from heldout.run.verbose import Printed
+from heldout.run.watching.callbacks import SklearnCallbacks
+from heldout.run.watching.verbose import Printed
 from heldout.selection.callable_refit import CallableRefit
 from heldout.store.base import Store
 from heldout.store.memory import MemoryStore

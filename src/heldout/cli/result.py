@@ -77,7 +77,7 @@ def search_rows(
 ) -> list[tuple[str, str]]:
     """Labels and what they say, of a finished search and of the protocol that repeated it."""
     from heldout.report.numbers import scale_of
-    from heldout.run.progress_words import duration
+    from heldout.run.watching.words import duration
 
     estimate = evaluation.estimate
     rows = [("winner", evaluation.configurations[evaluation.winner].name)]

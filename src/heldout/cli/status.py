@@ -92,7 +92,7 @@ def _state(status: FileStatus) -> str:
 def run_rows(run: RunStatus, *, is_one_of_several: bool = False) -> list[tuple[str, str]]:
     """Labels and what they say, of a run."""
     from heldout.columns import counted
-    from heldout.run.progress_words import duration
+    from heldout.run.watching.words import duration
 
     data = [] if run.n_rows is None else [counted(run.n_rows, "row")]
     splits = "" if run.n_splits is None else f" x {counted(run.n_splits, 'split')}"
@@ -133,7 +133,7 @@ def _share(part: int, whole: int) -> str:
 
 
 def _best(run: RunStatus) -> str | None:
-    from heldout.run.progress_words import score_text
+    from heldout.run.watching.words import score_text
     from heldout.wording import in_sentence, metric_words
 
     if run.best is None or run.title is None:

@@ -174,8 +174,8 @@ def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console)
     from heldout.estimates.of_search import Estimation
     from heldout.evaluate import Search, evaluate
     from heldout.run.events import Event, SearchStarted
-    from heldout.run.progress import progress
     from heldout.run.session import Running
+    from heldout.run.watching.progress import progress
     from heldout.store.sqlite import SQLiteStore
 
     # Workers inherit it: what they print would tear the progress bar, and is no more than an interim remark.

@@ -63,9 +63,7 @@ class Wilcoxon(Racing):
         """It needs as many fold scores as a small enough p-value takes, and something left to save."""
         first = max(math.floor(math.log2(1 / self.p_threshold)) + 1, self.n_startup_folds)
         if course.n_splits <= first:
-            return (
-                f"it drops nobody before {first} splits, and after the last of {course.n_splits} nothing is saved"
-            )
+            return f"it drops nobody before {first} splits, and the last of {course.n_splits} saves nothing"
         return None
 
     def judge(self, standing: Standing) -> Verdict:

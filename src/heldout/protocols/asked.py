@@ -27,7 +27,7 @@ from heldout.fold_plans import KFolds, seeded
 from heldout.folds import make_folds
 from heldout.run.events import Listener
 from heldout.run.session import Running
-from heldout.run.verbose import Printed
+from heldout.run.watching.verbose import Printed
 from heldout.selection import CallableRefit
 from heldout.store.base import Store
 from heldout.store.memory import MemoryStore

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from heldout.run.events import StageStarted
-from heldout.run.progress import ProgressLines
+from heldout.run.watching.progress import ProgressLines
 
 Write = Callable[..., Path]
 

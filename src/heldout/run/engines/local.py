@@ -6,7 +6,7 @@ import os
 import re
 import tempfile
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -55,11 +55,12 @@ class _Workers:
             )
         self._open = ExitStack()
 
-    def _results(self, calls: Iterable[Any]) -> Iterator[CellResult]:
+    def _results(self, calls: Iterable[Any]) -> Generator[CellResult]:
         """Results as they come; closing this ends what is still being done."""
         results = iter(self._parallel(calls))
         try:
-            yield from results
+            for result in results:  # not "yield from", which would close them before what follows
+                yield result
         finally:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # joblib's, that some results were not asked for

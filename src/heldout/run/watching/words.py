@@ -6,7 +6,7 @@ import math
 
 from heldout.columns import counted
 from heldout.run.events import BarrierPassed, SearchStarted, WorkersLost
-from heldout.run.standings import Standings
+from heldout.run.watching.standings import Standings
 from heldout.wording import in_sentence, metric_words, number_text
 
 STAGES = {

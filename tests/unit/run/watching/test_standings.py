@@ -5,8 +5,8 @@ import math
 from heldout.cells import CellKey, CellResult, CellState
 from heldout.dropping.base import Barrier, Dropped
 from heldout.run.events import BarrierPassed, CellFinished, SearchStarted, WorkersLost
-from heldout.run.progress_words import best_words
-from heldout.run.standings import Standings
+from heldout.run.watching.standings import Standings
+from heldout.run.watching.words import best_words
 
 
 def begun(n_configurations=3, n_splits=4, **more):

@@ -15,7 +15,8 @@ from typing import Any, Self, TextIO
 
 from heldout.errors import MissingExtraError
 from heldout.run.events import BarrierPassed, Event, SearchFinished, SearchStarted, StageStarted, WorkersLost
-from heldout.run.progress_words import (
+from heldout.run.watching.standings import Standings
+from heldout.run.watching.words import (
     STAGES,
     alive_words,
     barrier_line,
@@ -26,7 +27,6 @@ from heldout.run.progress_words import (
     lost_line,
     plan_line,
 )
-from heldout.run.standings import Standings
 
 DRAWN_PER_SECOND = 2
 ROOM_FOR_A_BAR = 64

@@ -10,10 +10,10 @@ from heldout.run.events import (
     StageStarted,
     WorkersLost,
 )
-from heldout.run.live_table import LiveTable
-from heldout.run.progress import ProgressLines, Silent, progress
-from heldout.run.progress_words import duration
-from heldout.run.verbose import Printed
+from heldout.run.watching.live_table import LiveTable
+from heldout.run.watching.progress import ProgressLines, Silent, progress
+from heldout.run.watching.verbose import Printed
+from heldout.run.watching.words import duration
 
 
 class Clock:

@@ -27,7 +27,8 @@ from heldout.run.events import (
     StageStarted,
     WorkersLost,
 )
-from heldout.run.progress_words import (
+from heldout.run.watching.standings import Standings
+from heldout.run.watching.words import (
     STAGES,
     barrier_line,
     duration,
@@ -36,7 +37,6 @@ from heldout.run.progress_words import (
     lost_line,
     plan_line,
 )
-from heldout.run.standings import Standings
 
 
 class Progress(Protocol):
@@ -64,7 +64,7 @@ def progress(stream: TextIO | None = None, *, quiet: bool = False) -> Progress:
     if quiet:
         return Silent()
     if stream.isatty() and os.environ.get("TERM", "").lower() not in ("dumb", "unknown"):
-        from heldout.run.live_table import LiveTable
+        from heldout.run.watching.live_table import LiveTable
 
         with suppress(MissingExtraError):
             return LiveTable(stream)

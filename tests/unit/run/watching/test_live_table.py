@@ -18,7 +18,7 @@ from heldout.run.events import (
     StageStarted,
     WorkersLost,
 )
-from heldout.run.live_table import LiveTable
+from heldout.run.watching.live_table import LiveTable
 
 NAMES = ("logistic(C=0.01)", "logistic(C=1)", "neighbours(n_neighbors=15, weights='distance')")
 

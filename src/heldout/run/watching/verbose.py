@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from heldout.run.events import BarrierPassed, CellFinished, Event, SearchStarted, WorkersLost
-from heldout.run.progress_words import barrier_line, lost_line
-from heldout.run.standings import Standings
+from heldout.run.watching.standings import Standings
+from heldout.run.watching.words import barrier_line, lost_line
 
 
 class Printed:

@@ -1,0 +1,1 @@
+"""Watching a run: listeners that count, show and pass on its events, and change nothing."""
