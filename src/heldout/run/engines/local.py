@@ -59,7 +59,8 @@ class _Workers:
         """Results as they come; closing this ends what is still being done."""
         results = iter(self._parallel(calls))
         try:
-            for result in results:  # not "yield from", which would close them before what follows
+            # "yield from" would hand the closing on to them at once, before what follows.
+            for result in results:  # noqa: UP028
                 yield result
         finally:
             with warnings.catch_warnings():
