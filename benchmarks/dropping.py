@@ -59,7 +59,9 @@ def main() -> None:
     print("| " + " | ".join(HEADINGS) + " |\n|" + " --- |" * len(HEADINGS))
     with tempfile.TemporaryDirectory() as temporary:
         for path in options.tables:
-            found = [draws_of(path, number, options, options.work or Path(temporary)) for number in range(options.draws)]
+            found = [
+                draws_of(path, number, options, options.work or Path(temporary)) for number in range(options.draws)
+            ]
             for rule in options.rules.split(","):
                 print(row(path.stem, rule, [each[rule] for each in found]), flush=True)
 

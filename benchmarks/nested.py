@@ -1,12 +1,12 @@
-"""The estimate that comes with a search beside nested cross-validation: bias and fits, with a large hold-out as truth.
+"""The estimate that comes with a search beside nested cross-validation: bias and fits, a large hold-out being truth.
 
     python benchmarks/nested.py TABLE.parquet ... [--target target] [--rows 100] [--draws 60]
 
-Each draw takes ``--rows`` rows of a table at random (stratified), runs nested cross-validation on them, and corrects
-the search on all rows that is a part of it in the ways that cost no fits. The truth is the score of the model that
-is deployed (the search's winner, fitted on all of these rows) on all the other rows of the table. One line of a
-Markdown table is printed for each table and method: the mean of estimate - truth with its standard error, the
-root of its mean square, the difference to nested cross-validation on the same draws, and the fits.
+Each draw takes ``--rows`` rows of a table at random (stratified), runs nested cross-validation on them, and
+corrects the search on all rows that is a part of it in the ways that cost no fits. The truth is the score of the
+model that is deployed (the search's winner, fitted on all of these rows) on all the other rows of the table. One
+line of a Markdown table is printed for each table and method: the mean of estimate - truth with its standard error,
+the root of its mean square, the difference to nested cross-validation on the same draws, and the fits.
 """
 
 from __future__ import annotations
@@ -41,7 +41,11 @@ def quick_models() -> list[tuple[str, Any, dict[str, list[Any]]]]:
         return make_pipeline(StandardScaler(), model)
 
     return [
-        ("logistic", scaled(LogisticRegression(max_iter=2000)), {"logisticregression__C": list(np.logspace(-4, 3, 12))}),
+        (
+            "logistic",
+            scaled(LogisticRegression(max_iter=2000)),
+            {"logisticregression__C": list(np.logspace(-4, 3, 12))},
+        ),
         (
             "svm",
             scaled(SVC()),

@@ -2,8 +2,8 @@
 
 The search chooses the penalty of a ridge regression among a few, on rows with p columns and a linear truth. The
 simulation does what the library does with a few lines of linear algebra, and a test holds the two equal, so that
-hundreds of repetitions of the scheme with pairs of folds take seconds. What is estimated is the expected squared error
-of the search on the rows of an outer fold's training part (Nadeau & Bengio) or on all of them (Bates, Hastie &
+hundreds of repetitions of the scheme with pairs of folds take seconds. What is estimated is the expected squared
+error of the search on the rows of an outer fold's training part (Nadeau & Bengio) or on all of them (Bates, Hastie &
 Tibshirani); both are the means over the repetitions of the exact risk of what was fitted.
 """
 
@@ -117,10 +117,10 @@ def coverage(n: int, p: int, n_folds: int, repeats: int, times: int, level: floa
 def test_both_intervals_cover_where_independent_rows_do_not() -> None:
     """90 % intervals, 400 repetitions; docs/nested.md has the figures.
 
-    Seen: .915 of Nadeau and Bengio from one draw of the folds, .858 from eight (scores of several draws are no more
-    independent, and its degrees of freedom take them so), .935 of Bates, Hastie and Tibshirani, .78 of rows taken as
-    independent. With a coverage of .90 a share below .855 comes by chance in fewer than 1 of 600 runs of other seeds;
-    these are fixed.
+    Seen: .915 of Nadeau and Bengio from one draw of the folds, .858 from eight (scores of several draws are no
+    more independent, and its degrees of freedom take them so), .935 of Bates, Hastie and Tibshirani, .78 of rows
+    taken as independent. With a coverage of .90 a share below .855 comes by chance in fewer than 1 of 600 runs of
+    other seeds; these are fixed.
     """
     found = coverage(40, 15, 5, repeats=8, times=400)
     assert found["nb one draw"] >= 0.855 and found["bates"] >= 0.855

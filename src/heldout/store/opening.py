@@ -61,9 +61,10 @@ def sentence(path: Path, error: sqlite3.Error) -> str:
 
 def damaged(path: Path, why: object) -> str:
     """The sentence for a file that is ours but not whole."""
+    reason = " ".join(str(why).split())
     return (
-        f"the run file {path} is damaged ({' '.join(str(why).split())}) and cannot be resumed; restore a copy of it, or move it away and "
-        f"start again."
+        f"the run file {path} is damaged ({reason}) and cannot be resumed; restore a copy of it, or move it away "
+        "and start again."
     )
 
 

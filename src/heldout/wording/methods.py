@@ -88,8 +88,8 @@ METHOD_SENTENCES: dict[str, str] = {
     ),
     "nested_cv": (
         "The whole search was repeated once for each outer fold, without its rows, and the winner of each was "
-        "fitted on all of the other rows and scored on those of the fold. The estimate is the mean of these scores: "
-        "no row took part in choosing what it scored."
+        "fitted on all of the other rows and scored on those of the fold. The estimate is the mean of these "
+        "scores: no row took part in choosing what it scored."
     ),
     "wmc": (
         "The estimate is the mean of the errors of all configurations, each weighted by the probability that it "
