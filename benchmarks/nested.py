@@ -1,4 +1,4 @@
-"""The estimate that comes with a search beside nested cross-validation: bias and fits, a large hold-out being truth.
+"""The estimate that comes with a search beside nested cross-validation: bias and fits beside a large hold-out.
 
     python benchmarks/nested.py TABLE.parquet ... [--target target] [--rows 100] [--draws 60]
 

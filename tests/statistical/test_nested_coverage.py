@@ -3,8 +3,8 @@
 The search chooses the penalty of a ridge regression among a few, on rows with p columns and a linear truth. The
 simulation does what the library does with a few lines of linear algebra, and a test holds the two equal, so that
 hundreds of repetitions of the scheme with pairs of folds take seconds. What is estimated is the expected squared
-error of the search on the rows of an outer fold's training part (Nadeau & Bengio) or on all of them (Bates, Hastie &
-Tibshirani); both are the means over the repetitions of the exact risk of what was fitted.
+error of the search on the rows of an outer fold's training part (Nadeau & Bengio) or on all of them (Bates, Hastie
+& Tibshirani); both are the means over the repetitions of the exact risk of what was fitted.
 """
 
 from __future__ import annotations
