@@ -55,6 +55,8 @@ class Cluster:
     def payload_of(self, work: Work) -> tuple[str, Any]:
         """The token of the work, and the cluster's reference to it."""
         if self._sent is None or self._sent[0] is not work or self._sent[2].status in _LOST:
+            if self._client.status != "running":
+                raise self.gone("its scheduler has ended the connection")
             try:
                 self._client.wait_for_workers(1, timeout=SECONDS_WITHOUT_WORKERS)
                 packed = self._client.scatter(payload_array(work), broadcast=True, hash=False)

@@ -1,0 +1,205 @@
+"""A real cluster of two worker processes gives what one process gives, and whoever dies there, nothing is lost."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import time
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.metrics import get_scorer
+
+from heldout.cells import CellKey, CellResult, CellState
+from heldout.configurations import make_configurations
+from heldout.errors import InputError
+from heldout.fitting import CellContext, Routed, make_scoring
+from heldout.folds import make_folds
+from heldout.run.engines import JoblibExecutor
+from heldout.run.events import CellFinished, WorkersLost
+from heldout.run.executor import Work
+from heldout.run.loop import Keeping, run_races
+from heldout.run.plan import Plan, Race, all_cells
+from heldout.run.scheduler import MOST_LOSSES, Scheduler
+from heldout.store.memory import MemoryRun
+from heldout.task import Task, truth_of
+
+distributed = pytest.importorskip("distributed")
+cloudpickle = pytest.importorskip("cloudpickle")
+dask = pytest.importorskip("dask")
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+
+class Doing(RegressorMixin, BaseEstimator):
+    def __init__(self, does: str = "mean", value: float = 0.0) -> None:
+        self.does = does
+        self.value = value
+
+    def fit(self, X: Any, y: Any) -> Doing:
+        if self.does == "waits":
+            time.sleep(0.1)
+        if self.does == "kills" and np.asarray(X)[0, 0] == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        while self.does == "forever":
+            time.sleep(0.01)
+        self.mean_ = float(np.mean(y))
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.asarray(X)[:, 1] * self.value + self.mean_
+
+
+def make_work(grid: Any, n_rows: int = 300, n_folds: int = 3) -> Work:
+    X = np.arange(2.0 * n_rows).reshape(n_rows, 2)
+    task = Task(X, truth_of(np.random.default_rng(0).normal(size=n_rows)))
+    scoring = make_scoring(task.truth, get_scorer("neg_mean_squared_error"))
+    context = CellContext.of_task(task, scoring, Routed(), np.nan, False, None)
+    return Work(context, make_configurations(Doing(), grid), make_folds(task, n_folds))
+
+
+def run(work: Work, executor: JoblibExecutor, listener: Any = None) -> dict[CellKey, CellResult]:
+    kept = MemoryRun(entropy=0)
+    scheduler = Scheduler(Plan(len(work.configurations), (Race(work.folds.splits),)))
+    listeners = [] if listener is None else [listener]
+    with executor:
+        run_races(scheduler, work, executor, Keeping(kept, listeners, lambda result: None))
+    return {result.key: result for result in kept.results()}
+
+
+def check_same(found: dict[CellKey, CellResult], expected: dict[CellKey, CellResult]) -> None:
+    assert found.keys() == expected.keys()
+    for cell, result in expected.items():
+        assert found[cell].state is result.state is CellState.DONE
+        assert found[cell].test_scores == result.test_scores
+        for response, values in result.predictions.items():
+            np.testing.assert_array_equal(found[cell].predictions[response], values, strict=True)
+
+
+@pytest.fixture(scope="module")
+def client():
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it tells at length of workers that we kill
+    with (
+        # A local cluster closes the nanny of a worker that is away at one moment 15 s after it died.
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}),
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            memory_limit=0,
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        distributed.Client(cluster, timeout=60) as client,
+    ):
+        client.wait_for_workers(2, timeout=60)
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def on_the_cluster(client):
+    client.wait_for_workers(2, timeout=60)
+    with joblib.parallel_config("dask"):
+        yield
+
+
+def times_unpacked() -> int:
+    from heldout.run.engines.payload import UNPACKED
+
+    return UNPACKED.n_unpacked
+
+
+def test_the_cluster_gives_what_one_process_gives_and_is_sent_the_work_once(client) -> None:
+    work = make_work({"value": list(np.arange(12.0) / 7)}, n_rows=100_000)
+    with joblib.parallel_config("loky"):
+        expected = run(work, JoblibExecutor(n_jobs=1))
+    before = client.run(times_unpacked)
+    executor = JoblibExecutor()
+    check_same(run(work, executor), expected)
+    after = client.run(times_unpacked)
+    assert [after[worker] - before[worker] for worker in before] == [1, 1]
+
+
+def test_a_worker_is_killed_in_the_middle_and_nothing_is_lost(client) -> None:
+    work = make_work({"does": ["waits"], "value": [0.1, 0.2, 0.3, 0.4, 0.5]})
+    victim = next(iter(client.run(os.getpid).values()))
+    finished: list[CellKey] = []
+
+    def kill(event: Any) -> None:
+        if isinstance(event, CellFinished):
+            finished.append(event.result.key)
+            if len(finished) == 4:
+                os.kill(victim, signal.SIGKILL)
+
+    found = run(work, JoblibExecutor(), kill)
+    assert len(finished) == len(set(finished)) == 15
+    with joblib.parallel_config("loky"):
+        check_same(found, run(work, JoblibExecutor(n_jobs=1)))
+
+
+def test_a_cell_that_kills_its_workers_is_given_up_and_nothing_else_is_lost(client) -> None:
+    work = make_work([{"does": ["mean"], "value": [0.5, 1.5]}, {"does": ["kills"]}], n_folds=2)
+    killer = CellKey(2, 0, 1)  # it trains on row 0, and the other fold tests it
+    losses: list[WorkersLost] = []
+    found = run(work, JoblibExecutor(), lambda event: losses.append(event) if isinstance(event, WorkersLost) else 0)
+    assert losses
+    assert found[killer].state is CellState.FAILED
+    assert found[killer].attempts >= MOST_LOSSES
+    assert "Dask workers died" in found[killer].message
+    del found[killer]
+    assert len(found) == 5
+    innocent = [cell for cell in all_cells(3, work.folds) if cell != killer]
+    with joblib.parallel_config("loky"), JoblibExecutor(n_jobs=1) as executor:
+        check_same(found, {result.key: result for result in executor.run(work, innocent)})
+
+
+def test_a_fit_has_a_time_limit(client) -> None:
+    work = make_work({"does": ["mean", "forever"]}, n_folds=2)
+    found = run(work, JoblibExecutor(fit_timeout=0.5))
+    for cell, result in found.items():
+        if cell.configuration:
+            assert (result.state, result.message) == (CellState.FAILED, "it was stopped after fit_timeout=0.5 s")
+        else:
+            assert result.state is CellState.DONE
+
+
+def test_what_nobody_waits_for_is_stopped(client) -> None:
+    forever = make_work({"does": ["mean", "forever"]}, n_folds=2)
+    with JoblibExecutor() as executor:
+        results = executor.run(forever, all_cells(2, forever.folds))
+        next(results)
+        results.close()
+        work = make_work({"value": [1.0, 2.0]})  # the cluster would never come to it
+        assert len(list(executor.run(work, all_cells(2, work.folds)))) == 6
+
+
+def test_without_workers_it_is_said_and_not_waited_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("heldout.run.engines.dask.SECONDS_WITHOUT_WORKERS", 0.2)
+    work = make_work({"value": [1.0]})
+    with (
+        distributed.LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0") as cluster,
+        distributed.Client(cluster, set_as_default=False) as nobody,
+        joblib.parallel_config("dask", client=nobody),
+        pytest.raises(InputError, match=r"the Dask cluster at tcp://127\.0\.0\.1:\d+ is lost"),
+        JoblibExecutor() as executor,
+    ):
+        list(executor.run(work, all_cells(1, work.folds)))
+
+
+def test_without_a_scheduler_it_is_said_and_not_waited_for_ever() -> None:
+    work = make_work({"does": ["waits"], "value": [1.0, 2.0, 3.0, 4.0]})
+    with (
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address="127.0.0.1:0") as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+        joblib.parallel_config("dask", client=client),
+        pytest.raises(InputError, match="start it again and repeat this"),
+        JoblibExecutor() as executor,
+    ):
+        for _ in executor.run(work, all_cells(4, work.folds)):
+            client.close()
