@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from heldout.errors import InputError
 
 _SAME_NAME = (
-    "aggregate|alternative|candidates|confidence_level|configuration|cv|drop|evaluation_share|method|metric|"
+    "aggregate|alternative|candidates|confidence_level|configuration|cv|drop|evaluation_share|fit_timeout|method|metric|"
     "n_bootstraps|repeats|response|selection|threshold"
 )
 _OPTIONS = (

@@ -10,7 +10,7 @@ import click
 
 from heldout.cli.command_line import command_line
 from heldout.cli.console import Console
-from heldout.cli.group import Interrupted, interrupts_ignored, stops_like_ctrl_c
+from heldout.cli.group import Interrupted, stops_like_ctrl_c
 from heldout.cli.option_words import in_words_of_options
 from heldout.cli.result import search_document, search_rows
 from heldout.cli.tune_plan import Options, Plan, check_options, plan_of
@@ -114,7 +114,15 @@ if TYPE_CHECKING:
     "--alternative", default="two-sided", show_default=True, help="two-sided, greater (a lower bound) or less."
 )
 @click.option("--n-jobs", type=int, default=-1, show_default=True, help="Processes; -1 uses every core.")
-@click.option("--engine", default="local", show_default=True, help="Where to fit: local processes.")
+@click.option(
+    "--engine",
+    default="local",
+    show_default=True,
+    help="Where to fit: local (processes), threads, or a Dask cluster, tcp://HOST:PORT of its scheduler.",
+)
+@click.option(
+    "--fit-timeout", type=float, metavar="SECONDS", help="Stop fits that take longer; they count as failed."
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same result.")
 @click.option("--out", default="heldout-out", show_default=True, metavar="DIR", help="Where to leave the files.")
 @click.option("--resume", is_flag=True, help="Go on with the run in DIR, doing only what is left.")
@@ -170,6 +178,7 @@ def _bytes_of(plan: Plan) -> int:
 
 def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console) -> tuple[Evaluation, int]:
     """The search, and how many of its fits an earlier run had done."""
+    from heldout.cli.engines import fitting_with
     from heldout.dropping import drop_rule_of
     from heldout.estimates.of_search import Estimation
     from heldout.evaluate import Search, evaluate
@@ -182,14 +191,13 @@ def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console)
     os.environ.setdefault("PYTHONWARNINGS", "ignore")
     if wanted.resume and not folder.run_file.exists():
         console.note(f"{folder.path} holds no run yet, so there is nothing to resume; a new one begins.")
-    _start_workers(wanted.n_jobs)
     resumed: list[int] = []
 
     def count(event: Event) -> None:
         if isinstance(event, SearchStarted):
             resumed.append(event.n_resumed)
 
-    with progress(quiet=wanted.quiet) as listener:
+    with fitting_with(wanted.engine, wanted.n_jobs), progress(quiet=wanted.quiet) as listener:
         search = Search(
             plan.task,
             plan.configurations,
@@ -211,25 +219,11 @@ def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console)
             store=SQLiteStore(folder.run_file, accept_changed_code=wanted.accept_changed_code, one_run=True),
             resume=wanted.resume,
             n_jobs=wanted.n_jobs,
+            fit_timeout=wanted.fit_timeout,
             listeners=[listener, count],
         )
         evaluation = run_protocol(wanted, search, running) if is_protocol(wanted) else evaluate(search, running)
     return evaluation, sum(resumed)
-
-
-def _start_workers(n_jobs: int) -> None:
-    """Start the processes that the search will use, deaf to the Ctrl-C that a terminal sends to them too.
-
-    They are ended by this process, which alone has something to say of it.
-    """
-    from joblib import effective_n_jobs
-    from sklearn.utils.parallel import Parallel, delayed
-
-    workers = effective_n_jobs(n_jobs)
-    if workers > 1:
-        with interrupts_ignored():  # the call starts the processes, before anything is asked of them
-            answers = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(abs)(0) for _ in range(workers))
-        list(answers)
 
 
 def _leave(

@@ -43,6 +43,7 @@ class Options:
     alternative: str
     n_jobs: int
     engine: str
+    fit_timeout: float | None
     seed: int
     out: str
     resume: bool
@@ -71,6 +72,7 @@ def check_options(wanted: Options) -> None:
     ------
     InputError
     """
+    from heldout.cli.engines import check_engine
     from heldout.cli.tune_protocols import PROTOCOLS, check_protocol_options, is_protocol
     from heldout.dropping import drop_rule_of, strategy_of
     from heldout.errors import InputError
@@ -96,11 +98,7 @@ def check_options(wanted: Options) -> None:
             f"--drop {wanted.drop} plans its own splits, without repeats; leave --repeats out, or use --drop "
             "bootstrap."
         )
-    if wanted.engine != "local":
-        raise InputError(
-            f"--engine {wanted.engine} is not available in this version; leave it out: fits run in processes on "
-            "this machine (--engine local)."
-        )
+    check_engine(wanted.engine, wanted.fit_timeout)
     if wanted.n_jobs == 0:
         raise InputError("--n-jobs must not be 0; use a number of processes, or -1 for every core.")
     if not 0 <= wanted.seed < 2**64:
