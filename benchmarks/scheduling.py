@@ -3,9 +3,9 @@
     python benchmarks/scheduling.py [--cells 2000] [--n-jobs 2] [--repeat 5]
 
 The median of some repeats, with workers that run already: milliseconds a cell of the search in memory, with a
-store, and of scikit-learn's GridSearchCV; and what of that is not fitting and scoring (their seconds by the workers'
-own clocks, shared by the jobs). The coordinator's share is its processor time. The aim is 1 ms a cell beyond the fit
-at two jobs, store included.
+store, and of scikit-learn's GridSearchCV; and what of that is not fitting and scoring (seconds by the workers' own
+clocks, shared by the jobs). The coordinator's share is its processor time. The aim is 1 ms a cell beyond the fit at
+two jobs, store included.
 """
 
 from __future__ import annotations
