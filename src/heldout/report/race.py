@@ -90,7 +90,7 @@ class RaceSummary:
     configurations : int
     fits, saved : int
     risk : float or None
-        Summed over the barriers; None where nobody was dropped.
+        Summed over the barriers, at most 1; None where nobody was dropped.
     risk_sentence : str
     dropped : tuple of DroppedRow
         The last to leave first, and of those the best first.
@@ -140,7 +140,7 @@ def race_of(evaluation: Evaluation, scale: Scale) -> RaceSummary | None:
     unjudged = sum(barrier.n_rows < (least or 0) for barrier in quiet)
     dropped = _dropped(evaluation, scale, failed, str(settings.get("rule", "")))
     risks = [barrier.risk for barrier in busy if any(left.configuration not in failed for left in barrier.dropped)]
-    risk = sum(share for share in risks if not math.isnan(share)) if risks else None
+    risk = min(1.0, sum(share for share in risks if not math.isnan(share))) if risks else None
     last = next((barrier for barrier in reversed(barriers) if barrier.folds_needed), None)
     return RaceSummary(
         how=wording.race_sentence(str(settings.get("rule", "")), least),

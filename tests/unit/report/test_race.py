@@ -97,6 +97,11 @@ def test_the_probability_that_the_best_was_dropped_is_the_sum_with_what_it_is_wo
     assert "does not foresee" in summary.risk_sentence
 
 
+def test_a_sum_of_shares_is_no_probability_above_one(make_evaluation: Make) -> None:
+    summary = told(raced(make_evaluation(), (barrier(1, 6, [0, 1], 0.7), barrier(2, 4, [2, 5], 0.6))))
+    assert summary.risk == 1.0 and "among those dropped is 100.0 %" in summary.risk_sentence
+
+
 def test_a_share_that_cannot_be_told_is_said_to_be_lacking(make_evaluation: Make) -> None:
     summary = told(raced(make_evaluation(), (barrier(1, 6, [0], float("nan")), barrier(2, 5, [1], 0.02))))
     assert (summary.barriers[0].risk, summary.risk) == (None, pytest.approx(0.02))
