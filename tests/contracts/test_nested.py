@@ -347,6 +347,7 @@ def test_a_scorer_that_cannot_be_opened_is_nested_all_the_same() -> None:
         ({"interval": "bates_hastie_tibshirani", "groups": np.arange(120) // 2}, "takes rows as independent"),
         ({"interval": "bates_hastie_tibshirani", "across": "all"}, "repeats the whole search"),
         ({"across": "all", "refit": lambda results: 0}, "compares one score a configuration"),
+        ({"across": "all", "drop": "bootstrap"}, "whom no search dropped, and there may be none"),
     ],
     ids=[
         "sequential",
@@ -360,6 +361,7 @@ def test_a_scorer_that_cannot_be_opened_is_nested_all_the_same() -> None:
         "groups",
         "bates-all",
         "callable",
+        "drop-all",
     ],
 )
 def test_what_does_not_go_together_is_refused_before_anything_is_fitted(

@@ -110,7 +110,7 @@ def nested_cv(
     across : {"folds", "all"}, default="folds"
         Every outer fold fits its own winner; or all fit the one configuration with the best mean over all inner
         folds (repeated grid-search nested cross-validation), which is about as optimistic as an uncorrected score,
-        and flagged.
+        and flagged; without ``drop``.
     interval : {"nadeau_bengio", "bates_hastie_tibshirani", None}, default="nadeau_bengio"
         The first costs nothing. The second, for means of one loss a row, searches again without every two folds of
         a repeat: R·K(K-1)/2·((K-2)C + 1) more fits with ``inner="remaining"``, and it wants many repeats.
@@ -192,6 +192,12 @@ class NestedSettings:
             raise InputError(
                 f"across='all' compares one score a configuration, and the selection rule "
                 f"'{search.estimation.rule.name}' reads several; use across='folds'."
+            )
+        if self.across == "all" and search.drop is not None:
+            raise InputError(
+                f"across='all' compares scores over the inner folds of all outer folds, which "
+                f"drop='{search.drop.name}' leaves to those whom no search dropped, and there may be none; use "
+                "drop=None, or across='folds'."
             )
         if self.interval == BATES:
             self._check_bates(search)
