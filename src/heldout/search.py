@@ -15,16 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import _fit_context, is_classifier, is_regressor
+from sklearn.base import _fit_context, is_classifier
 from sklearn.metrics._scorer import _MultimetricScorer
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import indexable
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metadata_routing import MethodMapping
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_method_params, check_is_fitted, column_or_1d
+from sklearn.utils.validation import _check_method_params, check_is_fitted
 
-from heldout._seeding import entropy_of
 from heldout.configurations import checked_entries, make_configurations
 from heldout.dropping import DropRule, SearchStrategy, drop_rule_of
 from heldout.errors import InputError
@@ -35,6 +33,7 @@ from heldout.evaluate import Search, evaluate
 from heldout.fitting import Routed, make_scoring
 from heldout.fold_scores import ranks
 from heldout.folds import Folds, make_folds
+from heldout.given import deciding_scorer, entropy_given, store_given, target_given, truth_given
 from heldout.result import Evaluation
 from heldout.run.collect import Collected
 from heldout.run.events import Listener
@@ -43,10 +42,7 @@ from heldout.run.table import ResultsTable, mean_over_splits
 from heldout.run.watching.callbacks import SklearnCallbacks
 from heldout.run.watching.verbose import Printed
 from heldout.selection.callable_refit import CallableRefit
-from heldout.store.base import Store
-from heldout.store.memory import MemoryStore
-from heldout.survival_target import has_fields
-from heldout.task import Task, TaskKind, Truth, checked_groups, checked_weights, target_column, truth_of
+from heldout.task import Task, checked_groups, checked_weights
 
 _RESPONSES = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform")
 
@@ -221,13 +217,12 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         """
         drop = drop_rule_of(self.drop)
         scorers, _ = self._get_scorers()
-        X, y = indexable(X, checked_y(self, y))
+        X, y = indexable(X, target_given(y, type(self).__name__))
         params = _check_method_params(X, params=params)
         metadata = self._get_routed_params_for_fit(params)
         task = self._task(X, y, metadata)
-        store = _store_of(self.store)
-        stored = store.stored_entropy() if self.random_state is None else None
-        entropy = entropy_of(self.random_state) if stored is None else stored
+        store = store_given(self.store)
+        entropy = entropy_given(self.random_state, store)
         configurations = make_configurations(self.estimator, self.param_grid)
         folds = self._folds(task, drop, entropy, metadata)
         several = isinstance(scorers, _MultimetricScorer)
@@ -236,7 +231,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
             task,
             configurations,
             folds,
-            make_scoring(task.truth, scorers, self._deciding_scorer(scorers)),
+            make_scoring(task.truth, scorers, deciding_scorer(scorers, self.scoring, self.refit)),
             Estimation(
                 method=self.method if self.refit or not several else None,
                 selection=CallableRefit(self.refit) if callable(self.refit) else self.selection,
@@ -339,7 +334,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         groups = metadata.splitter.split.get("groups")
         # The bootstrap replays the choice, and so weighs rows exactly where the scorers weighed them.
         weights = metadata.scorer.score.get("sample_weight")
-        truth = _truth_for(self, y)
+        truth = truth_given(self, y)
         return Task(X, truth, checked_groups(groups, truth.n_rows), checked_weights(weights, truth.n_rows), y)
 
     def _folds(self, task: Task, drop: DropRule | None, entropy: int, metadata: Any) -> Folds:
@@ -364,12 +359,6 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         models = [entry[0] for entry in self.estimator] if isinstance(self.estimator, list | tuple) else []
         of_model = {name: metadata[_route(name)].fit for name in models if _route(name) in metadata}
         return Routed(metadata.estimator.fit, of_model, metadata.scorer.score)
-
-    def _deciding_scorer(self, scorers: Any) -> str:
-        if isinstance(scorers, _MultimetricScorer):
-            return self.refit if isinstance(self.refit, str) else next(iter(scorers._scorers))
-        # A callable may turn out to return several scores; ``refit`` then names one of them.
-        return self.refit if callable(self.scoring) and isinstance(self.refit, str) else "score"
 
     def _listeners(self) -> list[Listener]:
         printed: list[Listener] = [Printed(self.verbose)] if self.verbose > 0 else []
@@ -427,54 +416,6 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         kept = replace(evaluation, task=replace(evaluation.task, X=None, y=None)) if self.keep_predictions else None
         self.evaluation_ = kept
         self.predictions_ = None if kept is None else kept.predictions
-
-
-def checked_y(search: HeldOutSearchCV, y: Any) -> Any:
-    """The target as one column, left as it is where it is one.
-
-    Raises
-    ------
-    InputError
-        When there is none, it holds missing, complex or infinite values, or is a survival target.
-    """
-    if y is None:
-        raise InputError(
-            f"This {type(search).__name__} estimator requires y to be passed, but the target y is None; without it "
-            "there is no score to estimate."
-        )
-    if has_fields(y):
-        raise InputError(
-            f"{type(search).__name__} does not search survival models yet, and the target holds events and times; "
-            "predict the held-out risks yourself, and correct them by ho.estimate(y, risks, "
-            "metric='concordance_index')."
-        )
-    column = y if getattr(y, "ndim", 0) == 1 else column_or_1d(y, warn=True)
-    values = target_column(column)
-    if values.dtype.kind == "c":
-        raise InputError("Complex data not supported: the target must be real numbers or labels.")
-    if values.dtype.kind == "f" and np.isinf(values).any():
-        raise InputError(
-            "Input y contains infinity or a value too large for dtype('float64'). Every row needs a finite target."
-        )
-    return column
-
-
-def _truth_for(search: HeldOutSearchCV, y: Any) -> Truth:
-    if is_classifier(search):
-        check_classification_targets(y)
-        return truth_of(y, TaskKind.MULTICLASS)
-    return truth_of(y, TaskKind.REGRESSION if is_regressor(search) else None)
-
-
-def _store_of(store: Any) -> Store:
-    if store is None:
-        return MemoryStore()
-    if isinstance(store, str | os.PathLike):
-        from heldout.store.sqlite import SQLiteStore
-
-        return SQLiteStore(Path(store))
-    opened: Store = store
-    return opened
 
 
 def _route(model: str) -> str:

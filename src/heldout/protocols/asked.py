@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import is_classifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import indexable
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
-from heldout._seeding import entropy_of, numpy_seed
+from heldout._seeding import numpy_seed
 from heldout.configurations import checked_entries, make_configurations
 from heldout.dropping import SearchStrategy, drop_rule_of
 from heldout.errors import InputError
@@ -25,14 +22,12 @@ from heldout.evaluate import Search
 from heldout.fitting import Routed, make_scoring
 from heldout.fold_plans import KFolds, seeded
 from heldout.folds import make_folds
+from heldout.given import deciding_scorer, entropy_given, store_given, target_given, truth_given
 from heldout.run.events import Listener
 from heldout.run.session import Running
 from heldout.run.watching.verbose import Printed
 from heldout.selection import CallableRefit
-from heldout.store.base import Store
-from heldout.store.memory import MemoryStore
-from heldout.survival_target import has_fields
-from heldout.task import Task, TaskKind, checked_groups, checked_weights, target_column, truth_of
+from heldout.task import Task, checked_groups, checked_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,12 +106,12 @@ class Asked:
                 f"drop='{drop.name}' plans its own splits, and here the protocol plans them; use another rule, "
                 "such as drop='bootstrap'."
             )
-        X, y = indexable(X, _target(y))
-        truth = _truth(first, y)
+        X, y = indexable(X, target_given(y, "protocol"))
+        truth = truth_given(first, y)
         weights = checked_weights(sample_weight, truth.n_rows)
         task = Task(X, truth, checked_groups(groups, truth.n_rows), weights, y)
         scorers, _ = GridSearchCV(first, {}, scoring=self.scoring, refit=_refit_of_scorers(self))._get_scorers()
-        scoring = make_scoring(truth, scorers, self._deciding(scorers))
+        scoring = make_scoring(truth, scorers, deciding_scorer(scorers, self.scoring, self.refit))
         entropy, cv = self.entropy(), self.cv
         if task.groups is not None and (cv is None or isinstance(cv, int | np.integer)):
             cv = KFolds(5 if cv is None else int(cv))  # which keeps groups whole
@@ -150,7 +145,7 @@ class Asked:
         """Where its cells are done and kept. A store that holds the run already is gone on with."""
         listeners: Sequence[Listener] = [Printed(self.verbose)] if self.verbose > 0 else []
         return Running(
-            store=store_of(self.store),
+            store=store_given(self.store),
             resume=True,
             n_jobs=self.n_jobs,
             pre_dispatch=self.pre_dispatch,
@@ -160,18 +155,12 @@ class Asked:
 
     def entropy(self) -> int:
         """Of ``random_state``; without one that of the run that the store holds, or else the system's."""
-        stored = store_of(self.store).stored_entropy() if self.random_state is None else None
-        return entropy_of(self.random_state) if stored is None else stored
+        return entropy_given(self.random_state, store_given(self.store))
 
     def _models(self) -> list[Any]:
         if isinstance(self.estimator, list | tuple):
             return [model for _, model, _ in checked_entries(self.estimator)]
         return [self.estimator]
-
-    def _deciding(self, scorers: Any) -> str:
-        if hasattr(scorers, "_scorers"):
-            return self.refit if isinstance(self.refit, str) else next(iter(scorers._scorers))
-        return self.refit if callable(self.scoring) and isinstance(self.refit, str) else "score"
 
 
 def _refit_of_scorers(asked: Asked) -> Any:
@@ -181,23 +170,6 @@ def _refit_of_scorers(asked: Asked) -> Any:
 
 def _is_nan(value: Any) -> bool:
     return isinstance(value, float) and bool(np.isnan(value))
-
-
-def _target(y: Any) -> Any:
-    if y is None:
-        raise InputError("y is None; without the target there is no score to estimate.")
-    if has_fields(y):
-        raise InputError("survival models are not searched yet, and the target holds events and times.")
-    column = y if getattr(y, "ndim", 0) == 1 else column_or_1d(y, warn=True)
-    target_column(column)
-    return column
-
-
-def _truth(model: Any, y: Any) -> Any:
-    if is_classifier(model):
-        check_classification_targets(y)
-        return truth_of(y, TaskKind.MULTICLASS)
-    return truth_of(y, TaskKind.REGRESSION if is_regressor(model) else None)
 
 
 def _routed(models: Sequence[Any], n_rows: int, sample_weight: Any) -> Routed:
@@ -211,15 +183,3 @@ def _routed(models: Sequence[Any], n_rows: int, sample_weight: Any) -> Routed:
         )
     weights = np.asarray(sample_weight, dtype=np.float64).reshape(n_rows)
     return Routed(fit={"sample_weight": weights}, score={"sample_weight": weights})
-
-
-def store_of(store: Any) -> Store:
-    """A store from a path, a store, or None for the memory."""
-    if store is None:
-        return MemoryStore()
-    if isinstance(store, str | os.PathLike):
-        from heldout.store.sqlite import SQLiteStore
-
-        return SQLiteStore(Path(store))
-    opened: Store = store
-    return opened
