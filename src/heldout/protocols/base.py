@@ -207,7 +207,8 @@ def run_branches(
     branches : sequence of Branch
         With repeat numbers that neither the search nor another branch has.
     counts : sequence of ndarray of shape (N,), optional
-        How often each row counts in the choice of each branch, where rows stand in a part several times.
+        How often each row counts in the dropping and the choice of each branch, where rows stand in a part several
+        times.
     across : callable, optional
         Takes what all branches came to and gives the one configuration that is fitted everywhere, in place of each
         search's own winner.
@@ -230,7 +231,8 @@ def run_branches(
         work, search.task, search.entropy, running,
         n_cells=n_searched + len(branches), n_races=len(races), may_drop=search.drop is not None,
     ) as session:  # fmt: skip
-        outcomes = session.race(races, rule=search.drop, selection=search.estimation.rule)
+        tasks = None if counts is None else [search.task, *(counted(search.task, mine) for mine in counts)]
+        outcomes = session.race(races, rule=search.drop, selection=search.estimation.rule, tasks=tasks)
         whole = session.collected(races[0], outcomes[0])
         chosen = []
         for number, (race, outcome) in enumerate(zip(races[1:], outcomes[1:], strict=True)):

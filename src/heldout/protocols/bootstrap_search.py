@@ -170,6 +170,19 @@ def _check_models(cv: Any, drop: Any) -> None:
             )
 
 
+def _check_countable(search: Search) -> None:
+    """Refuse metrics that cannot count a row as often as it was drawn, where predictions of a sample are pooled."""
+    if search.estimation.aggregate != "pooled" and search.drop is None:
+        return
+    asked = "aggregate='pooled'" if search.estimation.aggregate == "pooled" else "drop"
+    for name, metric in search.scoring.metrics.items():
+        if not getattr(metric, "takes_weights", True):
+            raise InputError(
+                f"{asked} counts each row of a sample as often as it was drawn, and the scorer '{name}' takes no "
+                "sample_weight; use aggregate='folds' without drop, or a metric whose function accepts it."
+            )
+
+
 def _classifies(estimator: Any) -> bool:
     model = checked_entries(estimator)[0][1] if isinstance(estimator, list | tuple) else estimator
     return bool(is_classifier(model))
@@ -210,6 +223,7 @@ class BootstrapPlan:
     def run_cvt(self, running: Running) -> SearchBootstrapEstimate:
         """The direct bootstrap."""
         search = self.search
+        _check_countable(search)
         drawn = self._draw(copies_apart=2)
         samples = samples_of_search(
             search.task, search.folds, drawn, self.cv, search.entropy,

@@ -76,7 +76,12 @@ class Session:
         self._running = running
 
     def race(
-        self, races: Sequence[Race], *, rule: DropRule | None = None, selection: SelectionRule | None = None
+        self,
+        races: Sequence[Race],
+        *,
+        rule: DropRule | None = None,
+        selection: SelectionRule | None = None,
+        tasks: Sequence[Task] | None = None,
     ) -> list[Outcome]:
         """Run races side by side to their ends.
 
@@ -86,6 +91,8 @@ class Session:
             Of splits that the session was opened for.
         rule, selection
             Who may leave at barriers, and how the search chooses; needed where the races have barriers.
+        tasks : sequence of Task, optional
+            One a race, where its rows weigh otherwise at barriers than those of the session do.
         """
         collectors = {number: self._collector(race) for number, race in enumerate(races) if race.barriers}
         collector_of = {
@@ -101,7 +108,9 @@ class Session:
 
         def judge(number: int, outcome: Outcome, alive: Sequence[int]) -> Barrier:
             assert rule is not None and selection is not None, "races with barriers are judged by a rule"
-            return self._judging(races[number], rule, selection)(collectors[number].collected(outcome), alive)
+            task = self._task if tasks is None else tasks[number]
+            judging = self._judging(races[number], task, rule, selection)
+            return judging(collectors[number].collected(outcome), alive)
 
         if collectors:
             for result in self._run.results():
@@ -129,11 +138,11 @@ class Session:
         folds = self.work.folds.part(race.splits)
         return Collector(self._task.truth, self.work.configurations, folds, self.work.context.scoring)
 
-    def _judging(self, race: Race, rule: DropRule, selection: SelectionRule) -> Judging:
+    def _judging(self, race: Race, task: Task, rule: DropRule, selection: SelectionRule) -> Judging:
         return Judging(
             rule=rule,
             selection=selection,
-            task=self._task,
+            task=task,
             scoring=self.work.context.scoring,
             params=self.work.configurations.params,
             n_splits=len(race.splits),

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import get_scorer, roc_auc_score
+from sklearn.metrics import get_scorer, make_scorer, roc_auc_score
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, PredefinedSplit, ShuffleSplit, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
 from heldout import Flag
+from heldout.dropping.base import Racing, Standing, Verdict
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.intervals import order_statistic
 
@@ -324,6 +326,34 @@ def test_dropping_spares_fits_in_every_search() -> None:
     assert Constant.fits == found.n_fits
 
 
+@dataclass(frozen=True, kw_only=True)
+class Looks(Racing):
+    """Drops nobody, and keeps what it was shown after the first fold."""
+
+    shown: ClassVar[list[tuple[np.ndarray, np.ndarray]]] = []
+    name: ClassVar[str] = "looks"
+    statistic_name: ClassVar[str] = "nothing"
+    sources: ClassVar[tuple[str, ...]] = ()
+
+    def unfit(self, metric: Any, course: Any) -> None:
+        return None
+
+    def judge(self, standing: Standing) -> Verdict:
+        if standing.n_splits == 1:
+            Looks.shown.append((standing.score.observed(), standing.fold_scores[0]))
+        return Verdict(np.ones(standing.n_configurations, dtype=bool), np.zeros(standing.n_configurations))
+
+
+def test_at_a_barrier_rows_count_as_often_as_they_were_drawn() -> None:
+    Looks.shown.clear()
+    ho.bootstrap_search(
+        MODEL, X, Y, GRID, scoring="accuracy", cv=3, drop=Looks(min_predictions=1), n_bootstraps=6, random_state=0
+    )
+    assert len(Looks.shown) == 7
+    for pooled, of_fold in Looks.shown:
+        np.testing.assert_allclose(pooled, of_fold, atol=1e-12)
+
+
 class NeedsBothSides(LogisticRegression):
     """Fails where the first row is not among its training rows."""
 
@@ -406,6 +436,10 @@ def test_it_is_written_down() -> None:
     assert found.provenance["training_rows"] == np.mean([len(set(each.drawn)) for each in found.bootstraps])
 
 
+def unweighted(truth: np.ndarray, predicted: np.ndarray) -> float:
+    return float(np.mean(truth == predicted))
+
+
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
@@ -416,8 +450,10 @@ def test_it_is_written_down() -> None:
         ({"confidence_level": 1.5}, "confidence_level"),
         ({"alternative": "more"}, "alternative must be one of"),
         ({"scheme": "models", "scoring": lambda model, X, y: 1.0}, "cannot be opened"),
+        ({"aggregate": "pooled", "scoring": make_scorer(unweighted)}, "counts each row of a sample as often as"),
+        ({"drop": "bootstrap", "scoring": make_scorer(unweighted)}, "drop counts each row of a sample as often as"),
     ],
-    ids=["scheme", "cv", "drop", "B", "level", "alternative", "closed"],
+    ids=["scheme", "cv", "drop", "B", "level", "alternative", "closed", "pooled", "dropped"],
 )
 def test_settings_that_mean_nothing_are_refused_before_fitting(settings: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
