@@ -303,7 +303,7 @@ def _check_droppable(search: Search, drop: DropRule) -> None:
     course = Course(len(race.splits), race.n_folds, task.groups is not None, task.sample_weight is not None)
     reason = drop.unfit(metric, course)
     if reason:
-        raise InputError(f"drop='{drop.name}' does not fit: {reason}; 'bootstrap' fits every metric.")
+        raise InputError(f"drop='{drop.name}' does not fit: {reason}; drop='bootstrap' fits every metric.")
 
 
 def _check_splits(search: Search) -> None:

@@ -21,7 +21,14 @@ _OPTIONS = (
     (r"\bgroups=", "--group COL"),
     (r"\bsample_weight=", "--weight COL"),
     (r"\bstratify=True\b", "--stratify"),
-    (r"^interval must\b", "--interval must"),
+    (r"^(interval|inner|across) must\b", r"--\1 must"),
+    (r"\b(interval|inner)='(\w+)'", r"--\1 \2"),
+    (r"\binner=<a number of folds>", "--inner with a number of folds"),
+    (r"^test_share must\b", "the share of --cv holdout:SHARE must"),
+    (r"^times must\b", "the number of --cv repeated_holdout:TIMES must"),
+    (r", or a rule of ho\.dropping, got", ", got"),
+    (r"above 0, or None, got", "above 0, got"),
+    (r", or use error_score='raise' to see the first error in full", ""),
     (r"pass np\.clip\(predictions, 0, 1\)", "round them into [0, 1]"),
     (r" Pass classes= if there are more\.", ""),
     (r"; if they are labels, list them as classes=\.", "."),
@@ -29,13 +36,18 @@ _OPTIONS = (
 
 
 def in_options(text: str) -> str:
-    """A sentence of the library in the words of the command line.
+    """A sentence of the library in the words of the command line; what it quotes as got stays as it was given.
 
     Examples
     --------
     >>> in_options("say response='decision'; give folds=, a label a row")
     'say --response decision; give --fold COL'
     """
+    said, *rest = re.split(r"(?<=\bgot )('[^']*'|\"[^\"]*\")", text)
+    return "".join([_in_options(said), *(part if n % 2 == 0 else _in_options(part) for n, part in enumerate(rest))])
+
+
+def _in_options(text: str) -> str:
     for argument, option in _OPTIONS:
         text = re.sub(argument, option, text)
     text = re.sub(rf"^({_SAME_NAME}) must\b", lambda found: f"--{found[1].replace('_', '-')} must", text)

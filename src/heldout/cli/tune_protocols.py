@@ -78,8 +78,10 @@ def _settings(wanted: Options) -> NestedSettings:
     from heldout.protocols.nested_plan import HOLD_OUT, REMAINING
 
     words = (REMAINING, HOLD_OUT)
-    if wanted.inner not in words and not wanted.inner.isdecimal():
-        raise InputError(f"--inner must be {' or '.join(words)}, or a number of folds, got {wanted.inner!r}.")
+    if wanted.inner not in words and not (wanted.inner.isdecimal() and int(wanted.inner) >= 2):
+        raise InputError(
+            f"--inner must be {' or '.join(words)}, or a number of folds of at least 2, got {wanted.inner!r}."
+        )
     if wanted.across not in ("folds", "all"):
         raise InputError(f"--across must be folds or all, got {wanted.across!r}.")
     if wanted.interval not in (*INTERVALS, "none"):
@@ -106,7 +108,7 @@ def times_predicted(wanted: Options, plan: Plan, console: Console) -> int:
     """How often each row is predicted, of what a single search does; says how many fits there will be."""
     if not is_protocol(wanted):
         return 1
-    from heldout.adapters.tables import counted
+    from heldout.wording import counted
 
     if wanted.method in BOOTSTRAP:
         return _bootstraps_said(wanted, plan, console)
@@ -141,7 +143,7 @@ def run_protocol(wanted: Options, search: Search, running: Running) -> Evaluatio
 
 def _bootstraps_said(wanted: Options, plan: Plan, console: Console) -> int:
     """How often each row is predicted, of what a single search does."""
-    from heldout.adapters.tables import counted
+    from heldout.wording import counted
 
     n_configurations, n_splits, times = len(plan.configurations), plan.folds.n_splits, wanted.n_bootstraps
     if wanted.scheme == "models":

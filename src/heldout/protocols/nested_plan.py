@@ -194,6 +194,11 @@ def _check(folds: Folds, inner: Any, pairs: bool, n_folds: int | None) -> None:
             f"inner must be 'remaining', 'holdout', a number of folds or a splitter, got {inner!r}; a list of "
             "splits cannot say how the rows that each outer fold leaves are split."
         )
+    if isinstance(inner, int | np.integer) and inner < 2:
+        raise InputError(
+            f"inner must be 'remaining', 'holdout', a splitter or a number of folds of at least 2, got {inner!r}; 3 "
+            "or 5 are usual."
+        )
     if n_folds is None and (isinstance(inner, str) or pairs):
         what = f"inner={inner!r}" if isinstance(inner, str) else "the interval of Bates, Hastie and Tibshirani"
         raise InputError(

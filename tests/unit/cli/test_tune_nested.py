@@ -88,17 +88,18 @@ def test_options_reach_the_protocol(
 @pytest.mark.parametrize(
     "options, said",
     [
-        (["--inner", "outer"], "--inner must be remaining or holdout, or a number of folds, got 'outer'"),
+        (["--inner", "outer"], "or holdout, or a number of folds of at least 2, got 'outer'"),
+        (["--inner", "1"], "--inner must be remaining or holdout, or a number of folds of at least 2, got '1'"),
         (["--across", "some"], "--across must be folds or all, got 'some'"),
         (["--interval", "percentile"], "--interval must be one of nadeau_bengio, bates_hastie_tibshirani, none"),
-        (["--cv", "2"], "needs at least 3 outer folds, got 2"),
-        (["--cv", "holdout"], "needs outer folds that test every row once"),
+        (["--cv", "2"], "at least 3 outer folds, got 2; use --cv 5, or --inner with a number of folds."),
+        (["--cv", "holdout"], "--inner remaining needs outer folds that test every row once"),
         (["--interval", "bates_hastie_tibshirani"], "is for means of one loss a row"),
         (["--method", "bbc", "--inner", "3"], "--inner is for --method nested, and here the method is bbc"),
         (["--method", "nesting"], "--method must be one of"),
         (["--drop", "sequential"], "--drop sequential plans its own splits"),
     ],
-    ids=["inner", "across", "interval", "two", "holdout", "area", "bbc", "method", "sequential"],
+    ids=["inner", "one", "across", "interval", "two", "holdout", "area", "bbc", "method", "sequential"],
 )
 def test_what_does_not_go_together_is_refused(
     command: Command, table: Write, tmp_path: Path, options: list[str], said: str

@@ -158,7 +158,7 @@ def test_an_inner_splitter_may_repeat_itself_and_outer_folds_need_not_be_a_parti
         (5, [([0], [1])], False, "a list of splits cannot say"),
         (TimeSeriesSplit(3), "remaining", False, "needs outer folds that test every row once"),
         (TimeSeriesSplit(3), 2, True, "the interval of Bates, Hastie and Tibshirani needs outer folds that test"),
-        (5, 1, False, "folds must be an integer of at least 2, got 1"),
+        (5, 1, False, "inner must be .* or a number of folds of at least 2, got 1"),
     ],
     ids=["two", "three", "two-pairs", "name", "list", "time", "time-pairs", "one"],
 )

@@ -327,6 +327,13 @@ def test_a_timeout_is_above_zero(timeout: float) -> None:
         JoblibExecutor(fit_timeout=timeout)
 
 
+def test_a_timeout_that_no_clock_can_wait_for_is_refused() -> None:
+    JoblibExecutor(fit_timeout=1e9)
+    for timeout in (1e10, float("inf")):
+        with pytest.raises(InputError, match=r"at most 1e\+09 seconds, got .*; leave it out for no limit"):
+            JoblibExecutor(fit_timeout=timeout)
+
+
 def test_threads_cannot_be_stopped() -> None:
     with (
         joblib.parallel_config("threading"),

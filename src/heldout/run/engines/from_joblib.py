@@ -15,6 +15,8 @@ from heldout.run.executor import Executor, Work
 
 _PROCESSES = ("LokyBackend", "MultiprocessingBackend")
 _DASK = "DaskDistributedBackend"
+_LONGEST = 1e9
+"""Seconds, some 30 years: what clocks and timers of every platform can wait for."""
 
 
 class JoblibExecutor:
@@ -104,3 +106,7 @@ def check_fit_timeout(fit_timeout: float | None) -> None:
     """
     if fit_timeout is not None and not fit_timeout > 0:
         raise InputError(f"fit_timeout must be a number of seconds above 0, or None, got {fit_timeout!r}.")
+    if fit_timeout is not None and fit_timeout > _LONGEST:
+        raise InputError(
+            f"fit_timeout must be at most {_LONGEST:g} seconds, got {fit_timeout!r}; leave it out for no limit."
+        )
