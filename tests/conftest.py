@@ -6,7 +6,12 @@ import hashlib
 from itertools import count
 from types import SimpleNamespace
 
+import hypothesis
 import pytest
+
+# No test asserts a time, and a busy machine is slow now and then.
+hypothesis.settings.register_profile("heldout", deadline=None)
+hypothesis.settings.load_profile("heldout")
 
 
 @pytest.fixture(autouse=True)

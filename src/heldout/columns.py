@@ -147,11 +147,6 @@ def distinct(column: NDArray[Any], what: str) -> tuple[NDArray[Any], NDArray[np.
     return values, inverse.reshape(column.shape)
 
 
-def counted(n: int, noun: str) -> str:
-    """'1 row', '2 rows'."""
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
-
-
 def _is_missing(value: Any) -> bool:
     # pandas.NA answers neither == nor != with a bool, so a type's name has to tell it.
     if value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType"):

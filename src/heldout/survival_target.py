@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.columns import array_of, column_of, counted, missing, numbers_of
+from heldout.columns import array_of, column_of, missing, numbers_of
 from heldout.errors import InputError
+from heldout.wording import counted
 
 SURVIVAL = np.dtype([("event", np.bool_), ("time", np.float64)])
 """``event``: whether it was seen at ``time``; else the row was censored then, and its event is later, if ever."""

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.columns import check_labels_or_numbers, column_of, counted, distinct, numbers_of
+from heldout.columns import check_labels_or_numbers, column_of, distinct, numbers_of
 from heldout.columns import missing as missing  # whoever codes labels asks for what is missing too
 from heldout.errors import InputError
 from heldout.survival_target import has_fields, survival_target
+from heldout.wording import counted
 
 
 class TaskKind(StrEnum):

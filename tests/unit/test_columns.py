@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from heldout.columns import array_of, column_of, counted, distinct, missing, numbers_of
+from heldout.columns import array_of, column_of, distinct, missing, numbers_of
 from heldout.errors import InputError
+from heldout.wording import counted
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.adapters.table_predictions_repeats import places_of_repeats
-from heldout.adapters.tables import Table, counted, quoted, reads_as_number
+from heldout.adapters.tables import Table, quoted, reads_as_number
 from heldout.errors import InputError
 from heldout.predictions import HeldOutPredictions
+from heldout.wording import counted
 
 NO_CONFIGURATION = {
     **dict.fromkeys(("fold", "folds", "split"), "--fold"),

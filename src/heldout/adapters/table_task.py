@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.adapters.predictors import columns_set_aside
-from heldout.adapters.tables import Table, counted, reads_as_number
+from heldout.adapters.tables import Table, reads_as_number
 from heldout.errors import InputError
 from heldout.spaces.presets import MOST_CLASSES
 from heldout.task import Task, TaskKind, Truth, labels_text, truth_of
+from heldout.wording import counted
 
 CLASSIFICATION = "classification"
 TASKS = (CLASSIFICATION, "binary", "multiclass", "regression")

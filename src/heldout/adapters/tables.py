@@ -341,8 +341,3 @@ def reads_as_number(value: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
-
-
-def counted(number: int, noun: str) -> str:
-    """A number and its noun: ``1 row``, ``2 rows``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -38,10 +38,10 @@ def answer_out_of_core(wanted: Options, console: Console) -> Estimate:
     """
     from heldout.adapters.parquet_blocks import open_blocks
     from heldout.adapters.table_task import code_of_text
-    from heldout.adapters.tables import counted
     from heldout.estimates.out_of_core import estimate_from_blocks
     from heldout.estimates.out_of_core.estimating import check_summable
     from heldout.metrics import metric_named
+    from heldout.wording import counted
 
     target, name = _check_options(wanted)
     metric = metric_named(name)

@@ -197,8 +197,8 @@ def _check_folds(wanted: Options, found: TablePredictions) -> None:
 
 
 def _what_was_read(table: Table, truth: Truth, found: TablePredictions, held: HeldOutPredictions) -> str:
-    from heldout.adapters.tables import counted
     from heldout.task import labels_text
+    from heldout.wording import counted
 
     said = f"{table.name}: {counted(truth.n_rows, 'row')}, {counted(held.n_configurations, 'configuration')}"
     if found.held is None and held.n_configurations > 1:

@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from heldout.columns import counted
-from heldout.wording import number_text
+from heldout.wording import counted, number_text
 
 if TYPE_CHECKING:
     from heldout.cli.tune_plan import Plan

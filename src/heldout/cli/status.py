@@ -68,7 +68,7 @@ def _size(n_bytes: int) -> str:
 
 
 def _state(status: FileStatus) -> str:
-    from heldout.columns import counted
+    from heldout.wording import counted
 
     left = sum(run.n_left or 0 for run in status.runs)
     go_on = f"{counted(left, 'fit')} left; the same command goes on with --resume"
@@ -91,8 +91,8 @@ def _state(status: FileStatus) -> str:
 
 def run_rows(run: RunStatus, *, is_one_of_several: bool = False) -> list[tuple[str, str]]:
     """Labels and what they say, of a run."""
-    from heldout.columns import counted
     from heldout.run.watching.words import duration
+    from heldout.wording import counted
 
     data = [] if run.n_rows is None else [counted(run.n_rows, "row")]
     splits = "" if run.n_splits is None else f" x {counted(run.n_splits, 'split')}"
@@ -153,7 +153,7 @@ def _dropped(run: RunStatus) -> list[str]:
 
 
 def _barrier(barrier: BarrierStatus, race: str) -> list[str]:
-    from heldout.columns import counted
+    from heldout.wording import counted
 
     where = (
         f"{race}after {barrier.after} of {counted(barrier.n_splits, 'split')} ({counted(barrier.n_rows, 'row')})"

@@ -128,7 +128,7 @@ def plan_of(wanted: Options, console: Console) -> Plan:
     """
     from heldout.adapters.predictors import categories_said, remarks_on_text
     from heldout.adapters.table_task import DEFAULT_METRICS, check_folds_fit, task_from_table
-    from heldout.adapters.tables import counted, quoted, read_table
+    from heldout.adapters.tables import quoted, read_table
     from heldout.cli.measures import scorer_of, without_the_unable
     from heldout.configurations import make_configurations
     from heldout.dropping import strategy_of
@@ -137,6 +137,7 @@ def plan_of(wanted: Options, console: Console) -> Plan:
     from heldout.fold_plans import plan_named
     from heldout.metrics.base import Response
     from heldout.spaces import preset
+    from heldout.wording import counted
 
     table = read_table(wanted.data)
     found = task_from_table(
@@ -201,9 +202,9 @@ def _why_pooled(wanted: Options, task: Task, scoring: Scoring, folds: Folds) -> 
 
 
 def _plan_sentence(wanted: Options, folds: Folds, configurations: Configurations, models: list[str]) -> str:
-    from heldout.adapters.tables import counted
     from heldout.dropping import strategy_of
     from heldout.fold_plans import plan_named
+    from heldout.wording import counted
 
     steps = f"{folds.n_splits} steps on more and more rows (--cv does not apply)"
     splits = plan_named(wanted.cv).words if strategy_of(wanted.drop) is None else steps

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._seeding import RandomState, entropy_of
-from heldout.columns import array_of, counted, distinct, numbers_of, shortened
+from heldout.columns import array_of, distinct, numbers_of, shortened
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Settings
 from heldout.estimates.evidence.asking import warn_of
@@ -25,7 +25,7 @@ from heldout.metrics.opaque import OpaqueMetric
 from heldout.selection import check_rule, configuration_rule_of
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, SelectionRule
 from heldout.selection.fold_replay import FoldReplay
-from heldout.wording import Flag
+from heldout.wording import Flag, counted
 
 
 def estimate_from_scores(

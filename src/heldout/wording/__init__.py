@@ -58,6 +58,7 @@ from heldout.wording.nested import (
     outer_folds_sentence,
 )
 from heldout.wording.numbers import (
+    counted,
     number_text,
 )
 from heldout.wording.report import (
@@ -127,6 +128,7 @@ __all__ = [
     "agreement_sentence",
     "alive_caption",
     "alive_summary",
+    "counted",
     "direction_sentence",
     "distribution_caption",
     "distribution_summary",

@@ -14,3 +14,8 @@ def number_text(value: float | None, decimals: int) -> str:
     if value and decimals and abs(value) < 0.5 * 10**-decimals:
         return f"{value:.1g}"
     return f"{value:,.{decimals}f}"
+
+
+def counted(n: int, noun: str) -> str:
+    """'1 row', '2 rows'."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

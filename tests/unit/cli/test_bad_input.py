@@ -116,7 +116,7 @@ def test_a_metric_that_does_not_fit_the_task(command: Command, table: Write) -> 
         (["--preset", "huge"], "--preset must be one of quick, standard, got 'huge'"),
         (["--method", "magic"], "--method must be one of"),
         (["--task", "survival"], "--task must be one of"),
-        (["--drop", "bootstrap"], "--drop bootstrap is not available"),
+        (["--drop", "losers"], "--drop must be one of never, bootstrap, hoeffding_race"),
         (["--engine", "there"], "--engine must be local, threads, or the address of a Dask scheduler"),
         (["--fit-timeout", "0"], "--fit-timeout must be a number of seconds above 0"),
         (["--fit-timeout", "9", "--engine", "threads"], "--fit-timeout needs worker processes"),

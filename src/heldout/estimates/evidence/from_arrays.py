@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.columns import array_of, check_labels_or_numbers, counted, numbers_of
+from heldout.columns import array_of, check_labels_or_numbers, numbers_of
 from heldout.errors import InputError
 from heldout.estimates.evidence.responses import ResponseName as ResponseName
 from heldout.estimates.evidence.responses import check_settings, read_response
@@ -21,6 +21,7 @@ from heldout.folds import folds_from_labels
 from heldout.metrics.base import Metric, Response
 from heldout.predictions import HeldOutPredictions
 from heldout.task import TaskKind, Truth
+from heldout.wording import counted
 
 SHAPES = "(rows, configurations), (rows, configurations, repeats) or (rows, configurations, repeats, classes)"
 TWO_DECIMALS = 0.0101

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-from heldout.columns import counted
 from heldout.run.events import BarrierPassed, SearchStarted, WorkersLost
 from heldout.run.watching.standings import Standings
-from heldout.wording import in_sentence, metric_words, number_text
+from heldout.wording import counted, in_sentence, metric_words, number_text
 
 STAGES = {
     "estimate": "estimating what the winner is worth",

@@ -177,7 +177,7 @@ def test_a_search_with_a_closed_scorer_has_it():
     assert search.estimate_.selected == alone.selected
 
 
-def test_overlapping_splits_leave_a_search_without_an_estimate():
+def test_overlapping_splits_are_refused_before_a_search_fits_anything():
     X, y = load_breast_cancer(return_X_y=True)
     search = ho.HeldOutSearchCV(
         make_pipeline(StandardScaler(), LogisticRegression()),
@@ -186,9 +186,8 @@ def test_overlapping_splits_leave_a_search_without_an_estimate():
         method="bbc_f",
         random_state=0,
     )
-    with pytest.warns(ho.HeldoutWarning, match="splits that overlap"):
+    with pytest.raises(ho.InputError, match="splits that overlap.*; methods that do: cv, tt, bbc"):
         search.fit(X[:100], y[:100])
-    assert np.isnan(search.estimate_.value)
 
 
 def test_losses_beyond_floats_give_no_number_and_say_so():
