@@ -196,8 +196,8 @@ def _check(folds: Folds, inner: Any, pairs: bool, n_folds: int | None) -> None:
         )
     if isinstance(inner, int | np.integer) and inner < 2:
         raise InputError(
-            f"inner must be 'remaining', 'holdout', a splitter or a number of folds of at least 2, got {inner!r}; 3 "
-            "or 5 are usual."
+            f"inner must be 'remaining', 'holdout', a splitter or a number of folds of at least 2, got {inner!r}; "
+            "3 or 5 are usual."
         )
     if n_folds is None and (isinstance(inner, str) or pairs):
         what = f"inner={inner!r}" if isinstance(inner, str) else "the interval of Bates, Hastie and Tibshirani"
