@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from heldout import wording
+from heldout.cells import CellState
 from heldout.configurations import NotHashableError
 from heldout.estimates.types import Estimate
 from heldout.report.content import Entry, Parameter, ReportContent
@@ -140,13 +141,15 @@ def _search_facts(evaluation: Evaluation, failed: int, dropped: int, folds: str)
         fits += f", {evaluation.n_fits_saved:,} saved"
     # Of all fits together: a run that was resumed says the same as one that was not.
     seconds = sum(cell.fit_seconds for cell in evaluation.cells)
+    n_timed = sum(cell.state is not CellState.DROPPED for cell in evaluation.cells)
+    what = "all fits" if evaluation.n_fits <= n_timed + 1 else "the search on all rows"
     facts = [
         Entry("Rows", rows_text(evaluation.task.truth)),
         Entry("Positive class", positive_text(evaluation.task.truth)),
         Entry("Configurations", configurations_text(len(evaluation.configurations), failed, dropped)),
         Entry("Folds", folds),
         Entry("Fits", fits),
-        Entry("Time of all fits", _duration(seconds) if seconds else ""),
+        Entry(f"Time of {what}", _duration(seconds) if seconds else ""),
     ]
     return tuple(fact for fact in facts if fact.text)
 

@@ -142,17 +142,21 @@ def race_of(evaluation: Evaluation, scale: Scale) -> RaceSummary | None:
     risks = [barrier.risk for barrier in busy if any(left.configuration not in failed for left in barrier.dropped)]
     risk = min(1.0, sum(share for share in risks if not math.isnan(share))) if risks else None
     last = next((barrier for barrier in reversed(barriers) if barrier.folds_needed), None)
+    alive = _alive(barriers, planned)
+    # Of this race alone: the counts of the evaluation are those of all searches, where a protocol repeats it.
+    fits, configurations = sum(alive), len(evaluation.configurations)
+    saved = configurations * planned - fits
     return RaceSummary(
-        how=wording.race_sentence(str(settings.get("rule", "")), least),
+        how=wording.race_sentence(str(settings.get("rule", "")), least, one_of_many=evaluation.n_fits > fits + 1),
         barriers=tuple(_row(barrier, evaluation, failed) for barrier in busy),
         quiet=wording.quiet_barriers_sentence(len(quiet), unjudged, least)
         if busy
-        else wording.nobody_dropped_sentence(len(barriers), evaluation.n_fits_saved),
+        else wording.nobody_dropped_sentence(len(barriers), saved),
         stopped=_stopped(barriers[-1], planned),
-        alive=_alive(barriers, planned),
-        configurations=len(evaluation.configurations),
-        fits=evaluation.n_fits,
-        saved=evaluation.n_fits_saved,
+        alive=alive,
+        configurations=configurations,
+        fits=fits,
+        saved=saved,
         risk=risk,
         risk_sentence=""
         if risk is None

@@ -21,13 +21,14 @@ _REASONS = {
 }
 
 
-def race_sentence(rule: str, min_predictions: int | None) -> str:
-    """How the race was run."""
+def race_sentence(rule: str, min_predictions: int | None, *, one_of_many: bool = False) -> str:
+    """How the race was run; of many searches, those of a protocol, it is the one on all rows."""
     by = f" by {RULE_TITLES.get(rule, rule)}" if rule else ""
     since = f", once {min_predictions:,} rows had been predicted" if min_predictions else ""
     return (
         f"All configurations met the splits one after another. Between two splits each was compared with the one "
         f"that led then{by}{since}, and what was too far behind was not fitted any more."
+        + (" This is the search on all rows; the others dropped by themselves." if one_of_many else "")
     )
 
 

@@ -79,3 +79,23 @@ def test_where_all_agree_it_says_so() -> None:
 def test_a_search_has_no_such_section() -> None:
     found = searched()
     assert report_content(found.evaluation).outer is None
+
+
+def test_the_race_and_its_time_are_those_of_the_search_on_all_rows() -> None:
+    found = searched(repeats=2, drop=ho.dropping.Bootstrap(min_predictions=20, threshold=0.5))
+    alone = found.evaluation
+    assert alone.n_fits < found.n_fits and alone.n_fits_saved < found.n_fits_saved
+    content = content_of(
+        replace(found, evaluation=replace(alone, n_fits=found.n_fits, n_fits_saved=found.n_fits_saved))
+    )
+    assert (content.race.fits, content.race.saved) == (alone.n_fits, alone.n_fits_saved)
+    assert content.race.how.endswith("This is the search on all rows; the others dropped by themselves.")
+    facts = {entry.label: entry.text for entry in content.facts}
+    assert facts["Fits"] == f"{found.n_fits}, {found.n_fits_saved} saved"
+    assert "Time of the search on all rows" in facts and "Time of all fits" not in facts
+
+
+def test_a_search_by_itself_is_the_only_one() -> None:
+    content = report_content(searched(drop=ho.dropping.Bootstrap(min_predictions=20, threshold=0.5)).evaluation)
+    assert "all rows" not in content.race.how
+    assert "Time of all fits" in {entry.label for entry in content.facts}
