@@ -321,8 +321,8 @@ def test_a_deadline_is_raised_once_and_not_later() -> None:
         sum(range(100))
 
 
-@pytest.mark.parametrize("timeout", [0, -1.0, float("nan")], ids=str)
-def test_a_timeout_is_above_zero(timeout: float) -> None:
+@pytest.mark.parametrize("timeout", [0, -1.0, float("nan"), "3"], ids=str)
+def test_a_timeout_is_above_zero(timeout: Any) -> None:
     with pytest.raises(InputError, match="fit_timeout must be a number of seconds above 0"):
         JoblibExecutor(fit_timeout=timeout)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from numbers import Real
 from typing import Any
 
 from joblib import effective_n_jobs
@@ -97,16 +98,19 @@ class JoblibExecutor:
         return f"JoblibExecutor(n_jobs={self.n_jobs}{limit})"
 
 
-def check_fit_timeout(fit_timeout: float | None) -> None:
+def check_fit_timeout(fit_timeout: Any) -> None:
     """Refuse a timeout that is none.
 
     Raises
     ------
     InputError
     """
-    if fit_timeout is not None and not fit_timeout > 0:
+    if fit_timeout is None:
+        return
+    seconds = float(fit_timeout) if isinstance(fit_timeout, Real) else float("nan")
+    if not seconds > 0:
         raise InputError(f"fit_timeout must be a number of seconds above 0, or None, got {fit_timeout!r}.")
-    if fit_timeout is not None and fit_timeout > _LONGEST:
+    if seconds > _LONGEST:
         raise InputError(
             f"fit_timeout must be at most {_LONGEST:g} seconds, got {fit_timeout!r}; leave it out for no limit."
         )

@@ -23,9 +23,11 @@ class Printed:
         match event:
             case SearchStarted():
                 resumed = f", {event.n_resumed} of them done before" if event.n_resumed else ""
+                what = f"{event.n_splits} folds for each of {event.n_configurations} candidates"
+                if event.n_races > 1:  # which have splits of their own, and the last fits one candidate alone
+                    what = f"{event.n_configurations} candidates in several searches"
                 print(
-                    f"Fitting {event.n_splits} folds for each of {event.n_configurations} candidates, totalling "
-                    f"{'at most ' if event.may_drop else ''}{event.n_cells} fits{resumed}"
+                    f"Fitting {what}, totalling {'at most ' if event.may_drop else ''}{event.n_cells} fits{resumed}"
                 )
             case CellFinished(result) if self.verbose > 1:
                 configuration, repeat, fold = result.key

@@ -149,6 +149,11 @@ def test_lost_workers_are_told_with_what_becomes_of_their_work():
         assert line == f"lost workers (a worker was killed by signal 9); {ending}"
 
 
+def test_verbose_does_not_multiply_the_splits_of_several_searches(capsys):
+    Printed(1)(SearchStarted(57, 0, 6, 12, n_races=7))
+    assert capsys.readouterr().out == "Fitting 6 candidates in several searches, totalling 57 fits\n"
+
+
 def test_verbose_prints_the_plan_who_left_and_what_was_lost(capsys):
     for verbose in (1, 2):
         listener = Printed(verbose)
