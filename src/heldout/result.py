@@ -81,6 +81,11 @@ class Evaluation:
     seconds: Mapping[str, float] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        # The generated one prints the table and every prediction.
+        found = self.estimate if self.estimate is not None else f"winner {self.configurations[self.winner].name}"
+        return f"Evaluation({len(self.configurations)} configurations, {self.folds}, {self.n_fits} fits, {found})"
+
     @property
     def estimate(self) -> Estimate | None:
         """The estimate of the metric that chose the winner."""

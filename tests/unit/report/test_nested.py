@@ -99,3 +99,14 @@ def test_a_search_by_itself_is_the_only_one() -> None:
     content = report_content(searched(drop=ho.dropping.Bootstrap(min_predictions=20, threshold=0.5)).evaluation)
     assert "all rows" not in content.race.how
     assert "Time of all fits" in {entry.label for entry in content.facts}
+
+
+def test_the_record_of_a_search_prints_itself_in_a_line() -> None:
+    record = searched().evaluation
+    line = (
+        f"Evaluation(4 configurations, {record.folds}, 16 fits, winner {record.configurations[record.winner].name})"
+    )
+    assert repr(record) == line
+    found = ho.HeldOutSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, cv=4, random_state=0)
+    found.fit(record.task.X, record.task.y)
+    assert repr(found.evaluation_).endswith(f"8 fits, {found.estimate_})")
