@@ -29,7 +29,7 @@ from heldout.errors import InputError
 from heldout.estimates.evidence.question import Aggregate
 from heldout.estimates.of_search import Estimation
 from heldout.estimates.types import Alternative
-from heldout.evaluate import Search, evaluate
+from heldout.evaluate import evaluate
 from heldout.fitting import Routed, make_scoring
 from heldout.fold_scores import ranks
 from heldout.folds import Folds, make_folds
@@ -41,6 +41,7 @@ from heldout.run.session import Running
 from heldout.run.table import ResultsTable, mean_over_splits
 from heldout.run.watching.callbacks import SklearnCallbacks
 from heldout.run.watching.verbose import Printed
+from heldout.searching import Search
 from heldout.selection.callable_refit import CallableRefit
 from heldout.task import Task, checked_groups, checked_weights
 

@@ -15,7 +15,7 @@ from sklearn.metrics import check_scoring, get_scorer, mean_squared_error, roc_a
 from heldout.configurations import make_configurations
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.of_search import Estimation
-from heldout.evaluate import Search, evaluate, too_few_to_draw
+from heldout.evaluate import evaluate
 from heldout.fitting import make_scoring
 from heldout.fold_scores import ranks
 from heldout.folds import make_folds
@@ -25,6 +25,7 @@ from heldout.run.events import CellFinished, SearchFinished, SearchStarted, Stag
 from heldout.run.memory import bytes_needed, check_memory, machine_memory
 from heldout.run.session import Running
 from heldout.run.table import mean_over_splits
+from heldout.searching import Search, too_few_to_draw
 from heldout.task import Task, truth_of
 
 

@@ -181,10 +181,11 @@ def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console)
     from heldout.cli.engines import fitting_with
     from heldout.dropping import drop_rule_of
     from heldout.estimates.of_search import Estimation
-    from heldout.evaluate import Search, evaluate
+    from heldout.evaluate import evaluate
     from heldout.run.events import Event, SearchStarted
     from heldout.run.session import Running
     from heldout.run.watching.progress import progress
+    from heldout.searching import Search
     from heldout.store.sqlite import SQLiteStore
 
     # Workers inherit it: what they print would tear the progress bar, and is no more than an interim remark.

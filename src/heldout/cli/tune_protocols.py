@@ -11,13 +11,13 @@ from heldout.cli.console import Console
 if TYPE_CHECKING:
     from heldout.cli.tune_plan import Options, Plan
     from heldout.estimates.types import Alternative, Estimate
-    from heldout.evaluate import Search
     from heldout.protocols.bootstrap_search_estimate import SearchBootstrapEstimate
     from heldout.protocols.nested import Across, NestedSettings
     from heldout.protocols.nested_estimate import NestedEstimate
     from heldout.protocols.nested_plan import NestedFolds
     from heldout.result import Evaluation
     from heldout.run.session import Running
+    from heldout.searching import Search
 
 NESTED = ("nested", "nested_cv")
 BOOTSTRAP = ("bootstrap_search",)

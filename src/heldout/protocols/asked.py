@@ -18,7 +18,6 @@ from heldout.dropping import SearchStrategy, drop_rule_of
 from heldout.errors import InputError
 from heldout.estimates.evidence.question import Aggregate
 from heldout.estimates.of_search import Estimation
-from heldout.evaluate import Search
 from heldout.fitting import Routed, make_scoring
 from heldout.fold_plans import KFolds, seeded
 from heldout.folds import make_folds
@@ -26,6 +25,7 @@ from heldout.given import deciding_scorer, entropy_given, store_given, target_gi
 from heldout.run.events import Listener
 from heldout.run.session import Running
 from heldout.run.watching.verbose import Printed
+from heldout.searching import Search
 from heldout.selection import CallableRefit
 from heldout.task import Task, checked_groups, checked_weights
 

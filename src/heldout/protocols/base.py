@@ -21,7 +21,7 @@ from heldout.cells import CellResult
 from heldout.choosing import pooled_scores, winner_of
 from heldout.dropping.base import Barrier
 from heldout.errors import InputError
-from heldout.evaluate import Choose, Search, concluded, informed
+from heldout.evaluate import Choose, concluded, informed
 from heldout.fold_plans import KFolds, seeded
 from heldout.fold_scores import FoldScores
 from heldout.folds import Folds, Split, make_folds
@@ -31,6 +31,7 @@ from heldout.run.collect import Collected
 from heldout.run.plan import Race, race_of_search
 from heldout.run.session import Running, Session, opened
 from heldout.run.table import mean_over_splits
+from heldout.searching import Search
 from heldout.task import Task
 
 Rows = NDArray[np.intp]

@@ -19,7 +19,7 @@ from heldout.estimates.evidence.question import Aggregate
 from heldout.estimates.evidence.race import FEW_GROUPS, failed_sentence
 from heldout.estimates.intervals import bootstrap_interval, check_interval_settings
 from heldout.estimates.types import Alternative, Estimate
-from heldout.evaluate import Search, evaluate
+from heldout.evaluate import evaluate
 from heldout.kernels.blocks import effective_threads
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.protocols.asked import Asked
@@ -36,6 +36,7 @@ from heldout.protocols.bootstrap_search_samples import (
 )
 from heldout.result import Evaluation
 from heldout.run.session import Running
+from heldout.searching import Search
 from heldout.wording import Flag
 from heldout.wording.methods import QUANTITY_BOOTSTRAP_SEARCH
 

@@ -12,10 +12,10 @@ from heldout.estimates.base import Evidence, Settings
 from heldout.estimates.evidence.gather import gather
 from heldout.estimates.evidence.question import Question
 from heldout.estimates.evidence.race import start_race
-from heldout.evaluate import Search
 from heldout.protocols.bootstrap_search_estimate import Bootstrap
 from heldout.protocols.bootstrap_search_samples import Drawn, drawn_rows
 from heldout.result import Evaluation
+from heldout.searching import Search
 from heldout.selection.base import NONE_CHOSEN
 from heldout.wording import Flag
 

@@ -25,7 +25,6 @@ from heldout.estimates.evidence.question import Aggregate
 from heldout.estimates.evidence.race import failed_sentence, incomplete_sentence
 from heldout.estimates.intervals import check_interval_settings
 from heldout.estimates.types import Alternative
-from heldout.evaluate import Search
 from heldout.metrics.base import Metric, sources_of
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.protocols.asked import Asked
@@ -46,6 +45,7 @@ from heldout.protocols.nested_plan import REMAINING, Branch, NestedFolds, nested
 from heldout.protocols.nested_scores import is_defined, pooled_score, row_values
 from heldout.run.session import Running
 from heldout.run.table import mean_over_splits
+from heldout.searching import Search
 from heldout.selection import NONE_CHOSEN, ScoreTable
 from heldout.wording import Flag
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.evaluate import Search
 from heldout.metrics.aggregate import aggregate_score
 from heldout.metrics.base import Metric, positive_of, quiet_if_foreign
 from heldout.protocols.base import Tested
 from heldout.protocols.nested_plan import Branch
+from heldout.searching import Search
 
 _ROWS_AT_A_TIME = 512
 

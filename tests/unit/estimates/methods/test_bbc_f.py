@@ -186,7 +186,7 @@ def test_overlapping_splits_are_refused_before_a_search_fits_anything():
         method="bbc_f",
         random_state=0,
     )
-    with pytest.raises(ho.InputError, match="splits that overlap.*; methods that do: cv, tt, bbc"):
+    with pytest.raises(ho.InputError, match=r"splits that overlap.*; methods that do: cv, tt, bbc"):
         search.fit(X[:100], y[:100])
 
 
