@@ -14,7 +14,7 @@ _SAME_NAME = (
 )
 _OPTIONS = (
     (r"^random_state must\b", "--seed must"),
-    (r"^selection '(\w+)' ", r"--selection \1 "),
+    (r"^(selection|drop) '(\w+)' ", r"--\1 \2 "),
     (r", a rule of ho\.selection, or a function from scores \(B, C\) to indices \(B,\); got", ", got"),
     (r"\bpos_label(=| cannot| as)", r"--positive\1"),
     (r"\bfolds=(, a (fold )?label a row)?", "--fold COL"),

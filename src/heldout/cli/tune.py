@@ -57,7 +57,8 @@ if TYPE_CHECKING:
     show_default=True,
     metavar="RULE",
     help="When to drop losing configurations: never, bootstrap (after every fold those that are worse than the "
-    "leader in 99 % of bootstraps), hoeffding_race, paired, wilcoxon or sequential.",
+    "leader in 99 % of bootstraps), hoeffding_race, paired, wilcoxon or sequential; also with parameters, as in "
+    "'bootstrap(threshold=0.95)'.",
 )
 @click.option("--groups", metavar="COL", help="Rows of one group (a patient, a site) stay together.")
 @click.option(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from heldout.calls import called
 from heldout.dropping.base import Barrier, Dropped, DropRule, Racing, SearchStrategy, Standing, Verdict
 from heldout.dropping.bootstrap import Bootstrap
 from heldout.dropping.hoeffding_race import HoeffdingRace
@@ -40,17 +41,28 @@ def drop_rule_of(drop: Any) -> DropRule | None:
     Raises
     ------
     InputError
+
+    Examples
+    --------
+    >>> drop_rule_of("never"), drop_rule_of("bootstrap(threshold=0.95)").threshold
+    (None, 0.95)
     """
-    if drop is None or (isinstance(drop, str) and drop == "never"):
+    if drop is None or (isinstance(drop, str) and drop in ("never", "none")):
         return None
-    if isinstance(drop, str) and drop in RULES:
-        rule: DropRule = RULES[drop]()
-        return rule
+    if isinstance(drop, str):
+        rule: DropRule | None = called(drop, RULES, "drop")
+        if rule is not None:
+            return rule
     if isinstance(drop, Racing) and hasattr(drop, "judge"):
         configured: DropRule = drop  # type: ignore[assignment]
         return configured
     names = ", ".join(("never", *RULES))
-    raise InputError(f"drop must be one of {names}, or a rule of ho.dropping, got {drop!r}.")
+    if isinstance(drop, type):
+        raise InputError(f"drop must be a rule and not its class; write {drop.__name__}(), got {drop!r}.")
+    raise InputError(
+        f"drop must be one of {names}, with parameters as in 'bootstrap(threshold=0.95)', or a rule of "
+        f"ho.dropping, got {drop!r}."
+    )
 
 
 def strategy_of(drop: Any) -> SearchStrategy | None:

@@ -265,6 +265,8 @@ class Racing:
 
     def __post_init__(self) -> None:
         check_count(self.min_predictions, "min_predictions")
+        if not isinstance(self.shuffle_folds, bool | np.bool_):
+            raise InputError(f"shuffle_folds must be True or False, got {self.shuffle_folds!r}.")
         if self.resolve_ties_after is not None:
             check_count(self.resolve_ties_after, "resolve_ties_after")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -10,6 +9,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any
 
+from heldout.calls import call_in, check_known
 from heldout.errors import InputError
 from heldout.metrics.agreement import CohenKappa
 from heldout.metrics.base import Metric, fitted
@@ -180,25 +180,9 @@ def _with_parameters(name: str) -> Metric | None:
         return None
     inner: Any = metric.metric if isinstance(metric, Signed) else metric
     known = [field.name for field in fields(inner) if field.name not in _NO_PARAMETERS]
-    unknown = sorted(set(given) - set(known))
-    if unknown:
-        has = f"has {', '.join(known)}" if known else "takes no parameters"
-        raise InputError(f"metric '{function}' has no parameter {unknown[0]!r}; it {has}.")
+    check_known(f"metric '{function}'", given, known)
     changed: Metric = replace(inner, **given)
     return Signed(changed, metric.sign) if isinstance(metric, Signed) else changed
-
-
-def call_in(name: str) -> tuple[str, dict[str, Any]] | None:
-    """What "f(a=1, b='x')" calls, and with which literals; None of anything else."""
-    try:
-        call = ast.parse(name, mode="eval").body
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args:
-            given = {key.arg: ast.literal_eval(key.value) for key in call.keywords if key.arg is not None}
-            # Not "**", nor a parameter twice, of which the first would count for nothing.
-            return (call.func.id, given) if len(given) == len(call.keywords) else None
-    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):  # nested too deep is one of the last
-        pass
-    return None
 
 
 _REFUSED: dict[str, str] = {

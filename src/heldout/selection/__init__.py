@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from heldout.calls import called
 from heldout.errors import InputError
-from heldout.metrics.named import call_in
 from heldout.selection.average_rank import AverageRank
 from heldout.selection.base import (
     NONE_CHOSEN,
@@ -87,7 +86,7 @@ def rule_of(selection: Any) -> Rule:
     TopK(k=3)
     """
     if isinstance(selection, str):
-        written = _rule_written(selection)
+        written: Rule | None = called(selection, {**RULES, "within": Within}, "selection")
         if written is not None:
             return written
     if not isinstance(selection, type):
@@ -100,29 +99,6 @@ def rule_of(selection: Any) -> Rule:
         f"selection must be one of {', '.join(RULES)}, within(tolerance=0.01), a rule of ho.selection, or a "
         f"function from scores (B, C) to indices (B,); got {selection!r}."
     )
-
-
-def _rule_written(text: str) -> Rule | None:
-    """The rule of a name, which may be followed by the rule's parameters; None where there is none.
-
-    Raises
-    ------
-    InputError
-        When it has no such parameter, or lacks one.
-    """
-    name, given = call_in(text) or (text, {})
-    kinds: dict[str, Any] = {**RULES, "within": Within}
-    if name not in kinds:
-        return None
-    parameters = [field.name for field in fields(kinds[name])]
-    unknown = sorted(set(given) - set(parameters))
-    if unknown:
-        has = f"has {', '.join(parameters)}" if parameters else "takes no parameters"
-        raise InputError(f"selection '{name}' has no parameter {unknown[0]!r}; it {has}.")
-    if name == "within" and "tolerance" not in given:
-        raise InputError("selection 'within' needs its tolerance; write 'within(tolerance=0.01)'.")
-    rule: Rule = kinds[name](**given)
-    return rule
 
 
 def configuration_rule_of(selection: Any) -> SelectionRule:

@@ -192,7 +192,7 @@ class SQLiteRun:
                 connection.execute("ROLLBACK")
             self._begin()
         if self._bytes_in_log > _CHECKPOINT_BYTES:
-            self._checkpoint()
+            self.checkpoint()
 
     def _begin(self) -> None:
         if not self._connection.in_transaction:
@@ -217,7 +217,7 @@ class SQLiteRun:
         assert number is not None  # it is None only before the first insertion
         return number
 
-    def _checkpoint(self) -> None:
+    def checkpoint(self) -> None:
         """Move the log into the file, from a second connection: the first keeps the lock meanwhile."""
         self._bytes_in_log = 0
         with closing(sqlite3.connect(self.path.absolute(), isolation_level=None)) as second:
@@ -340,7 +340,9 @@ class SQLiteStore:
                 write_opened(connection, number, count_cells(connection, number))
                 connection.execute("COMMIT")
                 connection.execute("BEGIN IMMEDIATE")
-                return SQLiteRun(connection, path, number, identity.entropy, keys)
+                run = SQLiteRun(connection, path, number, identity.entropy, keys)
+                run.checkpoint()  # from the beginning the file alone, without its log, says what run it is of
+                return run
             except BaseException:
                 connection.close()
                 raise

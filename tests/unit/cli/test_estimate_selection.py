@@ -105,7 +105,7 @@ def refused(*options: str) -> str:
 @pytest.mark.parametrize(
     "written, said",
     [
-        ("within", "--selection within needs its tolerance; write 'within(tolerance=0.01)'."),
+        ("within", "--selection within needs its tolerance; write 'within(tolerance=...)'."),
         ("top_k(j=2)", "--selection top_k has no parameter 'j'; it has k."),
         (
             "top_k",

@@ -278,3 +278,12 @@ def test_a_limit_of_the_system_loses_nothing_that_was_acknowledged(path, limit):
     assert read(path) == int(n_safe)
     filled(path)
     assert read(path) == 60
+
+
+def test_a_copy_of_the_file_alone_knows_its_run_from_the_beginning(tmp_path):
+    """What is only in the log is lost with it; that there was a run is not."""
+    path, alone = tmp_path / "run.db", tmp_path / "alone.db"
+    identity = RunIdentity(rows="r", folds="f", configurations="c", settings="{}", entropy=7)
+    with SQLiteStore(path).open(identity, [("id of the first", "{}")], resume=True):
+        shutil.copyfile(path, alone)
+    assert SQLiteStore(alone).stored_entropy() == 7

@@ -1,0 +1,71 @@
+"""Names that bring their parameters: "within(tolerance=0.01)" as text for a configured rule or metric."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import MISSING, Field, fields
+from typing import Any
+
+from heldout.errors import InputError
+
+
+def call_in(name: str) -> tuple[str, dict[str, Any]] | None:
+    """What "f(a=1, b='x')" calls, and with which literals; None of anything else."""
+    try:
+        call = ast.parse(name, mode="eval").body
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args:
+            given = {key.arg: ast.literal_eval(key.value) for key in call.keywords if key.arg is not None}
+            # Not "**", nor a parameter twice, of which the first would count for nothing.
+            return (call.func.id, given) if len(given) == len(call.keywords) else None
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):  # nested too deep is one of the last
+        pass
+    return None
+
+
+def called(text: str, kinds: Mapping[str, Any], argument: str) -> Any:
+    """The dataclass of a name, made with the parameters that may follow it; None where there is none.
+
+    Parameters
+    ----------
+    kinds : mapping of str to dataclass
+    argument : str
+        What is given so, for the sentence.
+
+    Raises
+    ------
+    InputError
+        When it has no such parameter.
+
+    Examples
+    --------
+    >>> from dataclasses import make_dataclass
+    >>> within = make_dataclass("Within", [("tolerance", float)])
+    >>> called("within(tolerance=0.5)", {"within": within}, "selection"), called("best", {}, "selection")
+    (Within(tolerance=0.5), None)
+    """
+    name, given = call_in(text) or (text, {})
+    if name not in kinds:
+        return None
+    check_known(f"{argument} '{name}'", given, [field.name for field in fields(kinds[name])])
+    lacking = sorted({field.name for field in fields(kinds[name]) if _is_needed(field)} - set(given))
+    if lacking:
+        raise InputError(f"{argument} '{name}' needs its {lacking[0]}; write '{name}({lacking[0]}=...)'.")
+    return kinds[name](**given)
+
+
+def check_known(whose: str, given: Iterable[str], known: Sequence[str]) -> None:
+    """Refuse parameters that nobody knows.
+
+    Raises
+    ------
+    InputError
+    """
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        has = f"has {', '.join(known)}" if known else "takes no parameters"
+        raise InputError(f"{whose} has no parameter {unknown[0]!r}; it {has}.")
+
+
+def _is_needed(field: Field[Any]) -> bool:
+    return field.init and field.default is MISSING and field.default_factory is MISSING
