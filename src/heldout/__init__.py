@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from heldout.fold_scores import FoldScores
     from heldout.paired.compare import compare_configurations
     from heldout.predictions import HeldOutPredictions
-    from heldout.protocols.bootstrap_search import bootstrap_search
-    from heldout.protocols.nested import nested_cv
+    from heldout.protocols.bootstrapped.protocol import bootstrap_search
+    from heldout.protocols.nested.protocol import nested_cv
     from heldout.search import HeldOutSearchCV
     from heldout.store.sqlite import SQLiteStore
     from heldout.wording import Flag
@@ -65,14 +65,14 @@ _HOMES = {
     "InputError": "heldout.errors",
     "Interval": "heldout.estimates.types",
     "SQLiteStore": "heldout.store.sqlite",
-    "bootstrap_search": "heldout.protocols.bootstrap_search",
+    "bootstrap_search": "heldout.protocols.bootstrapped.protocol",
     "compare_configurations": "heldout.paired.compare",
     "correct": "heldout.adapters.correct",
     "compare_estimates": "heldout.estimates.comparison",
     "estimate": "heldout.estimates.from_predictions",
     "estimate_from_parquet": "heldout.adapters.from_parquet",
     "estimate_from_scores": "heldout.estimates.from_scores",
-    "nested_cv": "heldout.protocols.nested",
+    "nested_cv": "heldout.protocols.nested.protocol",
 }
 _PACKAGES = ("dropping", "estimates", "metrics", "protocols", "selection", "spaces")
 

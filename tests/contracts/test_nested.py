@@ -32,7 +32,8 @@ import heldout as ho
 from heldout.errors import HeldoutWarning, InputError
 from heldout.protocols import NestedEstimate
 from heldout.protocols.asked import Asked
-from heldout.protocols.nested import NestedSettings, nested_of_search
+from heldout.protocols.nested.protocol import nested_of_search
+from heldout.protocols.nested.settings import NestedSettings
 from heldout.run.events import CellFinished, Event
 from heldout.run.session import Running
 from heldout.store.sqlite import SQLiteStore

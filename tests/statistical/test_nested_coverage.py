@@ -18,7 +18,7 @@ from sklearn.linear_model import Ridge
 import heldout as ho
 from heldout.folds import make_folds
 from heldout.metrics import metric_named
-from heldout.protocols.nested_intervals import bates_hastie_tibshirani, interval_around, nadeau_bengio
+from heldout.protocols.nested.intervals import bates_hastie_tibshirani, interval_around, nadeau_bengio
 from heldout.task import Task, truth_of
 
 PENALTIES = (0.1, 3.0, 30.0, 300.0)

@@ -11,10 +11,10 @@ from heldout.cli.console import Console
 if TYPE_CHECKING:
     from heldout.cli.tune_plan import Options, Plan
     from heldout.estimates.types import Alternative, Estimate
-    from heldout.protocols.bootstrap_search_estimate import SearchBootstrapEstimate
-    from heldout.protocols.nested import Across, NestedSettings
-    from heldout.protocols.nested_estimate import NestedEstimate
-    from heldout.protocols.nested_plan import NestedFolds
+    from heldout.protocols.bootstrapped.estimate import SearchBootstrapEstimate
+    from heldout.protocols.nested.estimate import NestedEstimate
+    from heldout.protocols.nested.plan import NestedFolds
+    from heldout.protocols.nested.settings import Across, NestedSettings
     from heldout.result import Evaluation
     from heldout.run.session import Running
     from heldout.searching import Search
@@ -59,7 +59,7 @@ def check_protocol_options(wanted: Options) -> None:
 
 def _check_bootstrap(wanted: Options) -> None:
     from heldout.errors import InputError
-    from heldout.protocols.bootstrap_search import SCHEMES
+    from heldout.protocols.bootstrapped.protocol import SCHEMES
 
     if wanted.scheme not in SCHEMES:
         raise InputError(f"--scheme must be one of {', '.join(SCHEMES)}, got {wanted.scheme!r}.")
@@ -73,9 +73,9 @@ def _check_bootstrap(wanted: Options) -> None:
 
 def _settings(wanted: Options) -> NestedSettings:
     from heldout.errors import InputError
-    from heldout.protocols.nested import NestedSettings
-    from heldout.protocols.nested_intervals import INTERVALS
-    from heldout.protocols.nested_plan import HOLD_OUT, REMAINING
+    from heldout.protocols.nested.intervals import INTERVALS
+    from heldout.protocols.nested.plan import HOLD_OUT, REMAINING
+    from heldout.protocols.nested.settings import NestedSettings
 
     words = (REMAINING, HOLD_OUT)
     if wanted.inner not in words and not (wanted.inner.isdecimal() and int(wanted.inner) >= 2):
@@ -96,8 +96,8 @@ def _settings(wanted: Options) -> NestedSettings:
 
 
 def _folds(wanted: Options, plan: Plan) -> NestedFolds:
-    from heldout.protocols.nested_intervals import BATES
-    from heldout.protocols.nested_plan import nested_folds
+    from heldout.protocols.nested.intervals import BATES
+    from heldout.protocols.nested.plan import nested_folds
 
     settings = _settings(wanted)
     pairs = settings.interval == BATES
@@ -124,7 +124,7 @@ def times_predicted(wanted: Options, plan: Plan, console: Console) -> int:
 
 def run_protocol(wanted: Options, search: Search, running: Running) -> Evaluation:
     """The search on all rows, with the protocol's estimate for its own, and all fits counted."""
-    from heldout.protocols.nested import nested_of_search
+    from heldout.protocols.nested.protocol import nested_of_search
 
     estimate: NestedEstimate | SearchBootstrapEstimate
     if wanted.method in BOOTSTRAP:
@@ -164,7 +164,7 @@ def _bootstrapped(wanted: Options, search: Search, running: Running) -> SearchBo
     from heldout.estimates.base import Settings
     from heldout.fold_plans import plan_named
     from heldout.kernels.blocks import effective_threads
-    from heldout.protocols.bootstrap_search import BootstrapPlan
+    from heldout.protocols.bootstrapped.protocol import BootstrapPlan
 
     settings = Settings(
         wanted.n_bootstraps,
@@ -180,8 +180,8 @@ def _bootstrapped(wanted: Options, search: Search, running: Running) -> SearchBo
 
 def protocol_rows(estimate: Estimate | None) -> list[tuple[str, str]]:
     """What the outer folds chose, for the table that ends a run."""
-    from heldout.protocols.bootstrap_search_estimate import SearchBootstrapEstimate
-    from heldout.protocols.nested_estimate import NestedEstimate
+    from heldout.protocols.bootstrapped.estimate import SearchBootstrapEstimate
+    from heldout.protocols.nested.estimate import NestedEstimate
 
     if isinstance(estimate, SearchBootstrapEstimate):
         return _chosen_by_bootstraps(estimate)

@@ -8,7 +8,7 @@ import numpy as np
 
 from heldout import wording
 from heldout.estimates.types import Estimate
-from heldout.protocols.nested_estimate import NestedEstimate
+from heldout.protocols.nested.estimate import NestedEstimate
 from heldout.report.numbers import Scale
 
 MOST_CHOSEN = 10

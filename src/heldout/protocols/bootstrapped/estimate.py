@@ -1,0 +1,120 @@
+"""What a bootstrap of the whole search returns: an estimate, with every sample that it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import MissingExtraError
+from heldout.estimates.types import Estimate, json_number, json_safe
+from heldout.result import Evaluation
+
+
+@dataclass(frozen=True, eq=False)
+class Bootstrap:
+    """One bootstrap sample: what was chosen without the rows that it left out, and how that did on them.
+
+    Attributes
+    ----------
+    number : int
+        b, from 0.
+    selected : int or None
+        None where nobody could be chosen.
+    selected_name : str
+        Empty without one.
+    in_bag_score : float
+        By which it was chosen: its cross-validated score on the sample; with ``scheme="models"`` its score on the
+        drawn rows by the models of other samples.
+    out_of_bag_score : float
+        Of the model fitted on ``drawn``, on ``left_out``: what the estimate is the mean of.
+    scores : mapping of str to float
+        The same by every scorer, as the scorers return them (greater = better).
+    drawn : ndarray of int
+        The rows of the sample, in order, each as often as it was drawn.
+    left_out : ndarray of int
+    reason : str
+        Why there is no score, where there is none.
+    """
+
+    number: int
+    selected: int | None
+    selected_name: str
+    in_bag_score: float
+    out_of_bag_score: float
+    drawn: NDArray[np.intp]
+    left_out: NDArray[np.intp]
+    scores: Mapping[str, float] = field(default_factory=dict)
+    reason: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; rows as their numbers."""
+        return {
+            "number": self.number,
+            "selected": self.selected,
+            "selected_name": self.selected_name,
+            "in_bag_score": json_number(self.in_bag_score),
+            "out_of_bag_score": json_number(self.out_of_bag_score),
+            "scores": json_safe(self.scores),
+            "n_distinct_rows": len(np.unique(self.drawn)),
+            "n_left_out": len(self.left_out),
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SearchBootstrapEstimate(Estimate):
+    """An estimate by a bootstrap of the whole search. ``selected`` is what ``model`` is.
+
+    Attributes
+    ----------
+    scheme : "cvt" or "models"
+    bootstraps : tuple of Bootstrap
+    model : estimator or None
+        What to deploy: the winner of the search on all rows, fitted on all rows.
+    evaluation : Evaluation or None
+        The record of the search on all rows; with ``scheme="models"`` its splits are the bootstraps.
+    n_fits, n_fits_saved : int
+        Fits of everything, refits included, and fits that dropping spared.
+    """
+
+    scheme: str = "cvt"
+    bootstraps: tuple[Bootstrap, ...] = ()
+    model: Any = None
+    evaluation: Evaluation | None = None
+    n_fits: int = 0
+    n_fits_saved: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: those of every estimate, and the bootstraps."""
+        return {
+            **super().to_dict(),
+            "scheme": self.scheme,
+            "bootstraps": [each.to_dict() for each in self.bootstraps],
+            "n_fits": self.n_fits,
+            "n_fits_saved": self.n_fits_saved,
+        }
+
+    def to_frame(self) -> Any:
+        """A row a bootstrap, as a pandas DataFrame (pandas comes with the extra ``app``)."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtraError("SearchBootstrapEstimate.to_frame", "app") from None
+        return pd.DataFrame(
+            [
+                {
+                    "bootstrap": each.number,
+                    "selected": each.selected,
+                    "selected_name": each.selected_name,
+                    "in_bag_score": each.in_bag_score,
+                    "out_of_bag_score": each.out_of_bag_score,
+                    "n_left_out": len(each.left_out),
+                    "reason": each.reason,
+                }
+                for each in self.bootstraps
+            ]
+        )

@@ -1,0 +1,1 @@
+"""Nested cross-validation: the whole search, cross-validated."""

@@ -1,0 +1,252 @@
+"""From all the fits of a nested cross-validation to its estimate."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout import wording
+from heldout.cells import CellState
+from heldout.errors import HeldoutWarning
+from heldout.estimates.base import Settings
+from heldout.estimates.evidence.provenance import TIES, settings_provenance
+from heldout.estimates.evidence.race import failed_sentence, incomplete_sentence
+from heldout.metrics.base import Metric, sources_of
+from heldout.metrics.opaque import OpaqueMetric
+from heldout.protocols.base import Branched, Chosen
+from heldout.protocols.nested.estimate import NestedEstimate, OuterFold, agreement_of
+from heldout.protocols.nested.intervals import (
+    BATES,
+    NADEAU_BENGIO,
+    USUAL_REPEATS,
+    Bates,
+    Spread,
+    bates_hastie_tibshirani,
+    interval_around,
+    nadeau_bengio,
+)
+from heldout.protocols.nested.plan import Branch, NestedFolds
+from heldout.protocols.nested.scores import is_defined, pooled_score, row_values
+from heldout.protocols.nested.settings import NestedSettings
+from heldout.run.table import mean_over_splits
+from heldout.searching import Search
+from heldout.wording import Flag
+
+SOURCES = ("tsamardinos2018", "varma2006")
+SOURCES_OF_INTERVAL = {NADEAU_BENGIO: ("nadeau2003",), BATES: ("bates2024",)}
+SOURCES_ACROSS = ("krstajic2014",)
+
+
+def concluded(search: Search, settings: NestedSettings, nested: NestedFolds, run: Branched) -> NestedEstimate:
+    """From all that was run to the estimate."""
+    evaluation = run.evaluation
+    name = evaluation.refit_metric
+    metric = evaluation.metrics[name] or OpaqueMetric(name)
+    names = search.configurations.names
+    outer = [
+        _outer_fold(branch, chosen, tested, names)
+        for branch, chosen, tested in zip(nested.outer, run.chosen, run.tested, strict=False)
+    ]
+    flags: dict[Flag, str] = {}
+    value, reason = _value(search, metric, nested, run, outer, flags)
+    spread, bates = _spread(search, settings, metric, nested, run, outer, value)
+    interval = None
+    if reason:
+        flags[Flag.UNDEFINED] = Flag.UNDEFINED.filled(reason=reason)
+    elif spread is not None:
+        interval = interval_around(spread, metric, settings.confidence_level, settings.alternative)
+        if spread.reason:
+            flags[Flag.NO_BOUND] = Flag.NO_BOUND.filled(reason=spread.reason)
+    flags |= _flags(search, settings, nested, run)
+    if reason or (spread is not None and spread.reason):
+        warnings.warn(HeldoutWarning(f"{metric.name}: {' '.join(flags.values())}"), stacklevel=4)
+    agreement = agreement_of([fold.selected for fold in outer], names)
+    frequency = np.zeros(len(names))
+    frequency[list(agreement.wins)] = np.array(list(agreement.wins.values())) / max(sum(agreement.wins.values()), 1)
+    uncorrected = _uncorrected(search, run, metric)
+    return NestedEstimate(
+        value=value,
+        interval=interval,
+        uncorrected=uncorrected,
+        optimism=uncorrected - value if metric.greater_is_better else value - uncorrected,
+        standard_error=None if interval is None or spread is None else spread.standard_error,
+        selected=evaluation.winner,
+        selected_name=names[evaluation.winner],
+        metric=metric.name,
+        method="nested_cv",
+        n_rows_used=int((search.folds.labels >= 0).any(axis=1).sum()),
+        selection_frequency=frequency,
+        flags=flags,
+        provenance=_provenance(search, settings, nested, run, metric, bates),
+        outer_folds=tuple(outer),
+        agreement=agreement,
+        model=evaluation.model,
+        evaluation=evaluation,
+        n_fits=run.n_fits,
+        n_fits_saved=run.n_fits_saved,
+    )
+
+
+def _outer_fold(branch: Branch, chosen: Chosen, tested: Any, names: Sequence[str]) -> OuterFold:
+    return OuterFold(
+        repeat=branch.repeat,
+        fold=branch.left_out[0],
+        selected=chosen.winner,
+        selected_name="" if chosen.winner is None else names[chosen.winner],
+        inner_scores=chosen.scores,
+        inner_score=float("nan") if chosen.winner is None else float(chosen.scores[chosen.winner]),
+        score=tested.score,
+        training_rows=branch.refit.train,
+        test_rows=branch.refit.test,
+        scores=tested.scores,
+        failures=chosen.failures,
+        barriers=chosen.barriers,
+        reason=tested.reason,
+    )
+
+
+def _value(
+    search: Search,
+    metric: Metric,
+    nested: NestedFolds,
+    run: Branched,
+    outer: Sequence[OuterFold],
+    flags: dict[Flag, str],
+) -> tuple[float, str]:
+    """The estimate, or NaN and why: a fold without a fit has no score, and the others are not the whole."""
+    for fold, tested in zip(outer, run.tested, strict=False):
+        if tested.cell is None or tested.cell.state is CellState.FAILED:
+            what = "has no winner" if tested.configuration is None else "has a winner that failed"
+            return float("nan"), f"outer fold {fold.fold} of repeat {fold.repeat} {what} ({fold.reason})"
+    if search.estimation.aggregate == "pooled":
+        return pooled_score(search, metric, nested.outer, run.tested)
+    scores = np.array([fold.score for fold in outer])
+    undefined = np.isnan(scores)
+    for number in np.flatnonzero(undefined).tolist():
+        if is_defined(search, metric, outer[number].test_rows):
+            where = f"outer fold {outer[number].fold} of repeat {outer[number].repeat}"
+            return float("nan"), f"{where} has no score ({outer[number].reason})"
+    if undefined.all():
+        return float("nan"), f"{metric.name} is undefined in every outer fold"
+    if undefined.any():
+        flags[Flag.UNDEFINED_FOLDS] = Flag.UNDEFINED_FOLDS.filled(
+            metric=metric.name, undefined=int(undefined.sum()), total=len(scores), needs=metric.undefined_without
+        )
+    return float(scores[~undefined].mean()), ""
+
+
+def _spread(
+    search: Search,
+    settings: NestedSettings,
+    metric: Metric,
+    nested: NestedFolds,
+    run: Branched,
+    outer: Sequence[OuterFold],
+    value: float,
+) -> tuple[Spread | None, Bates | None]:
+    """How far an interval reaches; None where none was asked for, or there is no value."""
+    if settings.interval is None or np.isnan(value):
+        return None, None
+    if settings.interval == NADEAU_BENGIO:
+        return nadeau_bengio(np.array([fold.score for fold in outer]), nested.test_share, value), None
+    n_outer = len(nested.outer)
+    pairs = list(zip(nested.pairs, run.tested[n_outer:], strict=True))
+    if any(tested.cell is None or tested.cell.state is CellState.FAILED for _, tested in pairs):
+        return Spread(value, float("nan"), reason="a search without two of the folds has no winner that fits"), None
+    outside: dict[tuple[int, int], NDArray[np.float64]] = {}
+    rows_of: dict[tuple[int, int], NDArray[np.intp]] = {}
+    for branch, tested in zip(nested.outer, run.tested, strict=False):
+        place = branch.repeat, branch.left_out[0]
+        outside[place], rows_of[place] = row_values(search, metric, branch, tested), branch.refit.test
+    inside: dict[tuple[int, int], list[NDArray[np.float64]]] = {place: [] for place in outside}
+    for branch, tested in pairs:
+        values = row_values(search, metric, branch, tested)
+        first, second = branch.left_out
+        cut = len(rows_of[branch.repeat, first])
+        # The rows of one fold, by a model that saw neither: they belong to the inner values of the other fold.
+        inside[branch.repeat, second].append(values[:cut])
+        inside[branch.repeat, first].append(values[cut:])
+    by_repeat: dict[int, list[tuple[int, int]]] = {}
+    for place in outside:
+        by_repeat.setdefault(place[0], []).append(place)
+    bates = bates_hastie_tibshirani(
+        [[outside[place] for place in places] for places in by_repeat.values()],
+        [[np.concatenate(inside[place]) for place in places] for places in by_repeat.values()],
+    )
+    return bates.spread, bates
+
+
+def _flags(search: Search, settings: NestedSettings, nested: NestedFolds, run: Branched) -> dict[Flag, str]:
+    flags: dict[Flag, str] = {}
+    predictions, labels = run.evaluation.predictions, search.folds.labels
+    if settings.across == "all":
+        flags[Flag.SELECTION_UNCORRECTED] = Flag.SELECTION_UNCORRECTED.filled()
+    if settings.interval == BATES and nested.n_repeats < USUAL_REPEATS:
+        drawn = "one draw" if nested.n_repeats == 1 else f"{nested.n_repeats} draws"
+        flags[Flag.FEW_REPEATS] = Flag.FEW_REPEATS.filled(repeats=f"{drawn} of the folds")
+    if predictions.failed:
+        flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(predictions.names, predictions.failed)
+    if len(search.configurations) == 1:
+        flags[Flag.SINGLE_CONFIGURATION] = Flag.SINGLE_CONFIGURATION.filled()
+    if not search.folds.exchangeable:
+        flags[Flag.NOT_EXCHANGEABLE] = Flag.NOT_EXCHANGEABLE.filled()
+    if (labels < 0).any():
+        flags[Flag.INCOMPLETE_PREDICTIONS] = incomplete_sentence(labels >= 0)
+    return flags
+
+
+def _uncorrected(search: Search, run: Branched, metric: Metric) -> float:
+    """The score of what is deployed in the search on all rows, in the search's aggregate."""
+    evaluation, name = run.evaluation, run.evaluation.refit_metric
+    if search.estimation.aggregate == "pooled":
+        return float(evaluation.pooled_scores[name][evaluation.winner])
+    return float(mean_over_splits(evaluation.fold_scores[name].values)[evaluation.winner])
+
+
+def _provenance(
+    search: Search,
+    settings: NestedSettings,
+    nested: NestedFolds,
+    run: Branched,
+    metric: Metric,
+    bates: Bates | None,
+) -> dict[str, Any]:
+    sources = [*SOURCES, *SOURCES_OF_INTERVAL.get(settings.interval or "", ())]
+    sources += SOURCES_ACROSS if settings.across == "all" else ()
+    sources += search.drop.sources if search.drop is not None else ()
+    sources += [*getattr(search.estimation.rule, "sources", ()), *sources_of(metric)]
+    said: dict[str, Any] = {
+        "quantity": wording.QUANTITY_NESTED,
+        **settings_provenance(Settings(entropy=search.entropy)),
+        "task": str(search.task.truth.kind),
+        "aggregate": search.estimation.aggregate,
+        "selection": search.estimation.rule.name,
+        "ties": TIES,
+        "inner": settings.inner if isinstance(settings.inner, str | int) else repr(settings.inner),
+        "across": settings.across,
+        "interval": settings.interval,
+        "drop": None if search.drop is None else search.drop.name,
+        "n_rows": search.task.n_rows,
+        "n_configurations": len(search.configurations),
+        "n_candidates": len(search.configurations) - len(run.evaluation.predictions.out),
+        "n_folds": nested.n_folds,
+        "n_repeats": nested.n_repeats,
+        "n_outer_folds": len(nested.outer),
+        "training_rows": search.folds.n_training_rows,
+        "grouped": search.task.groups is not None,
+        "weighted": search.task.sample_weight is not None,
+        "sources": list(dict.fromkeys(sources)),
+    }
+    if settings.interval == NADEAU_BENGIO:
+        said["test_to_training_rows"] = nested.test_share
+    if bates is not None:
+        said["bates_hastie_tibshirani"] = {
+            "center": bates.spread.center, "inner": bates.inner, "outer": bates.outer, "bias": bates.bias,
+            "inflation": bates.inflation, "unlimited_inflation": bates.unlimited_inflation,
+            "mean_square": bates.mean_square,
+        }  # fmt: skip
+    return said

@@ -1,0 +1,165 @@
+"""What nested cross-validation returns: an estimate, with everything that its outer folds saw."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.dropping.base import Barrier
+from heldout.errors import MissingExtraError
+from heldout.estimates.types import Estimate, json_number, json_safe
+from heldout.result import Evaluation
+
+
+@dataclass(frozen=True, eq=False)
+class OuterFold:
+    """One outer fold: the search on the rows that it left, and how its winner did on those that it held out.
+
+    Attributes
+    ----------
+    repeat, fold : int
+    selected : int or None
+        The winner of the search that did not see this fold; None where nobody could be chosen.
+    selected_name : str
+    inner_scores : ndarray of shape (C,)
+        Of every configuration in that search, in the metric's own direction; NaN for those that failed or were
+        dropped.
+    inner_score : float
+        The winner's; it was chosen for it.
+    score : float
+        On ``test_rows``, of the model that was fitted on all of ``training_rows``: what the estimate is made of.
+        The model is of the fold's own winner, or with ``across="all"`` of the one configuration for all.
+    scores : mapping of str to float
+        By scorer, as the scorers return them (greater = better).
+    training_rows, test_rows : ndarray of int
+    failures : mapping of int to str
+        Configurations that failed in that search, and why.
+    barriers : tuple of Barrier
+        Who was dropped in that search, and when.
+    reason : str
+        Why there is no score, where there is none.
+    """
+
+    repeat: int
+    fold: int
+    selected: int | None
+    selected_name: str
+    inner_scores: NDArray[np.float64]
+    inner_score: float
+    score: float
+    training_rows: NDArray[np.intp]
+    test_rows: NDArray[np.intp]
+    scores: Mapping[str, float] = field(default_factory=dict)
+    failures: Mapping[int, str] = field(default_factory=dict)
+    barriers: tuple[Barrier, ...] = ()
+    reason: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; rows as their numbers."""
+        return {
+            "repeat": self.repeat,
+            "fold": self.fold,
+            "selected": self.selected,
+            "selected_name": self.selected_name,
+            "inner_scores": [json_number(score) for score in self.inner_scores.tolist()],
+            "inner_score": json_number(self.inner_score),
+            "score": json_number(self.score),
+            "scores": json_safe(self.scores),
+            "n_training_rows": len(self.training_rows),
+            "n_test_rows": len(self.test_rows),
+            "failures": json_safe(self.failures),
+            "n_dropped": sum(len(barrier.dropped) for barrier in self.barriers),
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far the outer folds chose alike.
+
+    Attributes
+    ----------
+    wins : mapping of int to int
+        How often each configuration was chosen; the commonest first.
+    names : mapping of int to str
+        Of these.
+    share : float
+        Of the commonest; NaN where nobody was chosen.
+
+    Examples
+    --------
+    >>> agreement_of([2, 0, 2, None], ["a", "b", "c"])
+    Agreement(wins={2: 2, 0: 1}, names={2: 'c', 0: 'a'}, share=0.6666666666666666)
+    """
+
+    wins: Mapping[int, int]
+    names: Mapping[int, str]
+    share: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: a record a configuration."""
+        chosen = [{"configuration": j, "name": self.names[j], "wins": times} for j, times in self.wins.items()]
+        return {"share": json_number(self.share), "chosen": chosen}
+
+
+def agreement_of(winners: Sequence[int | None], names: Sequence[str]) -> Agreement:
+    """Count the winners of the outer folds; of equally common ones the lowest first."""
+    counts = Counter(winner for winner in winners if winner is not None)
+    wins = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+    share = next(iter(wins.values())) / counts.total() if wins else float("nan")
+    return Agreement(wins, {j: names[j] for j in wins}, share)
+
+
+@dataclass(frozen=True, eq=False, repr=False)  # an estimate's own is short
+class NestedEstimate(Estimate):
+    """An estimate by nested cross-validation. ``selected`` is what ``model`` is.
+
+    Attributes
+    ----------
+    outer_folds : tuple of OuterFold
+    agreement : Agreement
+        How far their searches chose alike. ``selection_frequency`` holds the same as shares (C,).
+    model : estimator or None
+        What to deploy: the winner of the search on all rows, fitted on all rows (with ``across="all"`` the
+        configuration that was chosen across all inner folds).
+    evaluation : Evaluation or None
+        The record of the search on all rows.
+    n_fits, n_fits_saved : int
+        Fits of everything, refits included, and fits that dropping spared.
+    """
+
+    outer_folds: tuple[OuterFold, ...] = ()
+    agreement: Agreement = field(default_factory=lambda: Agreement({}, {}, float("nan")))
+    model: Any = None
+    evaluation: Evaluation | None = None
+    n_fits: int = 0
+    n_fits_saved: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: those of every estimate, the outer folds, and how far they agreed."""
+        return {
+            **super().to_dict(),
+            "outer_folds": [fold.to_dict() for fold in self.outer_folds],
+            "agreement": self.agreement.to_dict(),
+            "n_fits": self.n_fits,
+            "n_fits_saved": self.n_fits_saved,
+        }
+
+    def to_frame(self) -> Any:
+        """A row an outer fold, as a pandas DataFrame (pandas comes with the extra ``app``)."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtraError("NestedEstimate.to_frame", "app") from None
+        left_out = ("inner_scores", "scores", "failures")
+        rows = [
+            {name: value for name, value in fold.to_dict().items() if name not in left_out}
+            | {"inner_score": fold.inner_score, "score": fold.score}
+            for fold in self.outer_folds
+        ]
+        return pd.DataFrame(rows)

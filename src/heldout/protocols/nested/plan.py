@@ -1,0 +1,213 @@
+"""The splits of nested cross-validation: outer folds, and for each a search that never sees its rows. Pure.
+
+A *branch* is one search inside the protocol: some folds are left out, the search runs on what remains, and its
+winner is fitted on all that remains and predicts what was left out. Nested cross-validation has a branch for each
+outer fold; the interval of Bates, Hastie and Tibshirani has one more for each pair of folds. All splits of all
+branches are splits of one plan, told apart by repeat numbers of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from heldout._seeding import stream
+from heldout.errors import InputError
+from heldout.fold_plans import KFolds
+from heldout.folds import Folds, Split
+from heldout.protocols.base import RepeatNumbers, folds_of_part
+from heldout.task import Task
+
+REMAINING, HOLD_OUT = "remaining", "holdout"
+
+
+@dataclass(frozen=True, eq=False)
+class Branch:
+    """A search on the rows that some folds leave.
+
+    Attributes
+    ----------
+    repeat : int
+        Of the outer folds.
+    left_out : tuple of int
+        The outer fold that the search does not see, or the two of a pair.
+    inner : tuple of Split
+        Of the search; their rows are among ``refit.train``.
+    refit : Split
+        Trains the winner on all that remains, and tests it on all that was left out.
+    """
+
+    repeat: int
+    left_out: tuple[int, ...]
+    inner: tuple[Split, ...]
+    refit: Split
+
+
+@dataclass(frozen=True, eq=False)
+class NestedFolds:
+    """Every split of a nested cross-validation.
+
+    Attributes
+    ----------
+    search : Folds
+        Of the search on all rows, which gives the model that is deployed.
+    outer : tuple of Branch
+        One an outer fold, in the order of the outer folds.
+    pairs : tuple of Branch
+        One a pair of outer folds of the same repeat; empty unless asked for.
+    n_folds : int or None
+        K, where every repeat is a partition into as many folds.
+    test_share : float
+        Mean of test rows over training rows in the outer folds; 1/(K - 1) for a partition into K.
+    """
+
+    search: Folds
+    outer: tuple[Branch, ...]
+    pairs: tuple[Branch, ...]
+    n_folds: int | None
+    test_share: float
+
+    @property
+    def branches(self) -> tuple[Branch, ...]:
+        return self.outer + self.pairs
+
+    @property
+    def n_repeats(self) -> int:
+        return len({branch.repeat for branch in self.outer})
+
+    @property
+    def n_single_fits(self) -> int:
+        """Fits of one configuration each: the winner of every branch, and the one that is deployed."""
+        return len(self.branches) + 1
+
+    def n_fits(self, n_configurations: int) -> int:
+        """All fits, were nobody dropped: K²C + K + 1 for one repeat of K folds with the remaining ones inside.
+
+        Examples
+        --------
+        >>> from heldout.folds import make_folds
+        >>> from heldout.task import truth_of
+        >>> task = Task(np.zeros((12, 1)), truth_of(np.arange(12.0) / 7))
+        >>> nested_folds(task, make_folds(task, 4)).n_fits(n_configurations=5)  # 4 · 4 · 5 + 4 + 1
+        85
+        """
+        n_searched = self.search.n_splits + sum(len(branch.inner) for branch in self.branches)
+        return n_searched * n_configurations + self.n_single_fits
+
+
+def nested_folds(
+    task: Task, folds: Folds, inner: Any = REMAINING, *, pairs: bool = False, entropy: int = 0
+) -> NestedFolds:
+    """The splits of every search and refit.
+
+    Parameters
+    ----------
+    task : Task
+        Its rows, target and groups are what an inner splitter sees.
+    folds : Folds
+        The outer ones.
+    inner : "remaining", "holdout", int or splitter
+        How each inner search splits what its outer fold leaves: the other folds of the same repeat, each in turn;
+        the next fold alone as a development set; or anew. An integer shuffles, and keeps classes in proportion and
+        groups whole. Where it splits anew, the search on all rows is split in the same way, so that what is
+        deployed is what was evaluated.
+    pairs : bool
+        Whether to leave out every two folds of a repeat as well.
+    entropy : int
+        Seeds splitters that shuffle without a ``random_state``, once for each branch.
+
+    Raises
+    ------
+    InputError
+        Where the outer folds are no partition and ``inner`` or ``pairs`` needs one, or leave too few folds inside.
+    """
+    of_repeat: dict[int, list[Split]] = {}
+    for split in folds.splits:
+        of_repeat.setdefault(split.repeat, []).append(split)
+    n_folds = _number_of_folds(folds, of_repeat)
+    _check(folds, inner, pairs, n_folds)
+    if isinstance(inner, str):
+        anew, search = None, folds
+    else:
+        anew = KFolds(int(inner)) if isinstance(inner, int | np.integer) else inner
+        search = folds_of_part(task, np.arange(task.n_rows), anew, stream(entropy, "inner folds", "all"))
+    make = _Maker(task, anew, inner == HOLD_OUT, entropy, RepeatNumbers(1 + max(search.columns)))
+    outer = [make.branch(mine, (place,)) for mine in of_repeat.values() for place in range(len(mine))]
+    two_left_out = ((mine, two) for mine in of_repeat.values() for two in combinations(range(len(mine)), 2))
+    share = float(np.mean([len(split.test) / len(split.train) for split in folds.splits]))
+    return NestedFolds(
+        search=search,
+        outer=tuple(outer),
+        pairs=tuple(make.branch(mine, two) for mine, two in two_left_out) if pairs else (),
+        n_folds=n_folds,
+        test_share=share if n_folds is None else 1 / (n_folds - 1),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Maker:
+    """Makes branches, each with repeat numbers of its own."""
+
+    task: Task
+    anew: Any
+    holds_out: bool
+    entropy: int
+    numbers: RepeatNumbers
+
+    def branch(self, mine: list[Split], places: tuple[int, ...]) -> Branch:
+        """The search without the folds at ``places`` of one repeat."""
+        left_out = [mine[place] for place in places]
+        repeat, folds = left_out[0].repeat, tuple(split.fold for split in left_out)
+        train = left_out[0].train
+        for split in left_out[1:]:
+            train = np.intersect1d(train, split.train)
+        if self.anew is not None:
+            seed = stream(self.entropy, "inner folds", repeat, *folds)
+            inner = self.numbers.renumbered(folds_of_part(self.task, train, self.anew, seed).splits, train)
+        else:
+            others = [split for place, split in enumerate(mine) if place not in places]
+            if self.holds_out:
+                after = (place % len(mine) for place in range(places[0] + 1, places[0] + len(mine)))
+                others = [mine[next(place for place in after if place not in places)]]
+            inner = self.numbers.renumbered(
+                [replace(split, train=np.intersect1d(train, split.train)) for split in others]
+            )
+        tested = np.concatenate([split.test for split in left_out])
+        return Branch(repeat, folds, inner, Split(next(self.numbers), folds[0], train, tested))
+
+
+def _number_of_folds(folds: Folds, of_repeat: dict[int, list[Split]]) -> int | None:
+    """K, where every repeat is a partition into K folds and trains on all that it does not test."""
+    sizes = {len(mine) for mine in of_repeat.values()}
+    whole = all(len(split.train) + len(split.test) == folds.n_rows for split in folds.splits)
+    return sizes.pop() if len(sizes) == 1 and whole and folds.is_partition else None
+
+
+def _check(folds: Folds, inner: Any, pairs: bool, n_folds: int | None) -> None:
+    if isinstance(inner, str) and inner not in (REMAINING, HOLD_OUT):
+        raise InputError(f"inner must be 'remaining', 'holdout', a number of folds or a splitter, got {inner!r}.")
+    if not isinstance(inner, str | int | np.integer) and not hasattr(inner, "split"):
+        raise InputError(
+            f"inner must be 'remaining', 'holdout', a number of folds or a splitter, got {inner!r}; a list of "
+            "splits cannot say how the rows that each outer fold leaves are split."
+        )
+    if isinstance(inner, int | np.integer) and inner < 2:
+        raise InputError(
+            f"inner must be 'remaining', 'holdout', a splitter or a number of folds of at least 2, got {inner!r}; "
+            "3 or 5 are usual."
+        )
+    if n_folds is None and (isinstance(inner, str) or pairs):
+        what = f"inner={inner!r}" if isinstance(inner, str) else "the interval of Bates, Hastie and Tibshirani"
+        raise InputError(
+            f"{what} needs outer folds that test every row once, and those of cv= do not; use another cv, or "
+            f"{'' if not pairs else 'interval=' + repr('nadeau_bengio') + ' and '}inner=<a number of folds>."
+        )
+    least = {REMAINING: 3, HOLD_OUT: 3}.get(inner if isinstance(inner, str) else "", 2) + pairs
+    if n_folds is not None and n_folds < least:
+        raise InputError(
+            f"inner={inner!r}{' with two folds left out' if pairs else ''} needs at least {least} outer folds, got "
+            f"{n_folds}; use cv={max(least, 5)}, or inner=<a number of folds>."
+        )

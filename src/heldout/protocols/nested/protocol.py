@@ -1,0 +1,175 @@
+"""Nested cross-validation: the whole search, cross-validated.
+
+Each outer fold is held out once while the search runs on the other rows; the winner there is fitted on all of these
+and scored on the fold. No row takes part in choosing what it scores, at the price of K times the fits of a search.
+What is deployed comes from one more search, on all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+
+from heldout.errors import InputError
+from heldout.estimates.evidence.question import Aggregate
+from heldout.estimates.types import Alternative
+from heldout.protocols.asked import Asked
+from heldout.protocols.base import Chosen, run_branches
+from heldout.protocols.nested.conclusion import concluded
+from heldout.protocols.nested.estimate import NestedEstimate
+from heldout.protocols.nested.intervals import (
+    BATES,
+    NADEAU_BENGIO,
+)
+from heldout.protocols.nested.plan import REMAINING, nested_folds
+from heldout.protocols.nested.settings import Across, NestedSettings
+from heldout.run.session import Running
+from heldout.searching import Search
+from heldout.selection import NONE_CHOSEN, ScoreTable
+
+
+def nested_cv(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    param_grid: Any = None,
+    *,
+    scoring: Any = None,
+    cv: Any = None,
+    inner: Any = REMAINING,
+    repeats: int = 1,
+    across: Across = "folds",
+    interval: str | None = NADEAU_BENGIO,
+    aggregate: Aggregate = "folds",
+    selection: Any = "best",
+    drop: Any = None,
+    confidence_level: float = 0.95,
+    alternative: Alternative = "two-sided",
+    groups: Any = None,
+    sample_weight: Any = None,
+    refit: Any = True,
+    error_score: float | Literal["raise"] = np.nan,
+    n_jobs: int | None = None,
+    pre_dispatch: int | str = "2*n_jobs",
+    fit_timeout: float | None = None,
+    store: Any = None,
+    random_state: Any = None,
+    verbose: int = 0,
+) -> NestedEstimate:
+    """Estimate a whole search by nested cross-validation, and make it on all rows.
+
+    With K folds, R repeats and C configurations, and ``inner="remaining"``, it takes exactly R(K²C + K) + 1 fits
+    (Tsamardinos, Greasidou & Borboudakis 2018, algorithm 3; the count of section 2.2 is that of R = 1).
+
+    Parameters
+    ----------
+    estimator : estimator, list of (name, estimator, grid), GridSearchCV or HeldOutSearchCV
+        A search that was not fitted brings its grid, and its settings wherever an argument here is left at its
+        default. Its ``cv`` divides the outer folds; given besides ``cv`` here, it is the inner one.
+    X : array-like of shape (N, n_features)
+    y : array-like of shape (N,)
+    param_grid : dict or list of dict, optional
+    scoring : str, callable, list or dict, optional
+        As in ``GridSearchCV``. Of several scorers ``refit`` names the one that decides, or else the first does.
+    cv : int, plan, splitter or iterable, optional
+        The outer folds, 5 by default. An integer keeps groups whole where there are groups.
+    inner : "remaining", "holdout", int or splitter, default="remaining"
+        What the inner searches are split by: the other outer folds, each in turn; the next outer fold alone, as a
+        development set of N/K rows; or anew, shuffled by the seed of the run, with groups kept whole. Split anew,
+        the search on all rows is split so too; otherwise by the outer folds.
+    repeats : int, default=1
+        How often the outer folds are drawn anew.
+    across : {"folds", "all"}, default="folds"
+        Every outer fold fits its own winner; or all fit the one configuration with the best mean over all inner
+        folds (repeated grid-search nested cross-validation), which is about as optimistic as an uncorrected score,
+        and flagged; without ``drop``.
+    interval : {"nadeau_bengio", "bates_hastie_tibshirani", None}, default="nadeau_bengio"
+        The first costs nothing. The second, for means of one loss a row, searches again without every two folds of
+        a repeat: R·K(K-1)/2·((K-2)C + 1) more fits with ``inner="remaining"``, and it wants many repeats.
+    aggregate : {"folds", "pooled"}, default="folds"
+        A score is the mean over folds, or the metric on all held-out rows of a repeat together; inside and outside.
+    selection : str or selection rule, default="best"
+    drop : str, rule of ``ho.dropping`` or None, optional
+        Who leaves a search early, in each search by itself.
+    confidence_level : float, default=0.95
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+    groups : array-like of shape (N,), optional
+        Kept whole by outer and inner folds.
+    sample_weight : array-like of shape (N,), optional
+        To every ``fit`` and to the scorers.
+    refit : bool, str or callable, default=True
+        Whether to fit the model that is deployed; a name decides which scorer chooses, a callable chooses itself.
+    error_score, n_jobs, pre_dispatch, verbose
+        As in ``GridSearchCV``; a configuration that failed is never chosen.
+    fit_timeout : float, optional
+        Seconds after which a fit is stopped, and has failed.
+    store : str, path or Store, optional
+        A file that keeps every finished fit; the same call goes on where it stopped.
+    random_state : int, RandomState or Generator, optional
+
+    Returns
+    -------
+    NestedEstimate
+
+    Raises
+    ------
+    InputError
+        When data or settings cannot be used, or every configuration failed on all rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> found = nested_cv(KNeighborsClassifier(), X, y, {"n_neighbors": [1, 5, 9]}, random_state=0)
+    >>> print(found, found.n_fits)  # 5 · 5 · 3 + 5 + 1
+    accuracy 0.9315 [0.8733, 0.9896] by nested_cv (uncorrected 0.9315, KNeighborsClassifier (n_neighbors=9)) 81
+    >>> [fold.selected_name for fold in found.outer_folds][0], found.agreement.share
+    ('KNeighborsClassifier (n_neighbors=9)', 1.0)
+    """
+    asked = Asked(
+        estimator, param_grid, scoring, cv, repeats, aggregate, selection, drop, refit, error_score, n_jobs,
+        pre_dispatch, fit_timeout, store, random_state, verbose,
+    )  # fmt: skip
+    taken = asked.unwrapped()
+    if cv is not None and asked.is_search and isinstance(inner, str) and inner == REMAINING:
+        inner = REMAINING if asked.estimator.cv is None else asked.estimator.cv
+    settings = NestedSettings(inner, across, interval, confidence_level, alternative)
+    return nested_of_search(taken.search(X, y, groups, sample_weight), settings, taken.running())
+
+
+def nested_of_search(search: Search, settings: NestedSettings, running: Running) -> NestedEstimate:
+    """Nested cross-validation of a search whose folds are the outer ones.
+
+    Raises
+    ------
+    InputError
+    """
+    settings.check(search)
+    pairs = settings.interval == BATES
+    nested = nested_folds(search.task, search.folds, settings.inner, pairs=pairs, entropy=search.entropy)
+    across = partial(_best_across, search) if settings.across == "all" else None
+    whole = replace(search, folds=nested.search)
+    return concluded(search, settings, nested, run_branches(whole, nested.branches, running, across=across))
+
+
+def _best_across(search: Search, chosen: Sequence[Chosen]) -> int:
+    """What the rule chooses by the mean inner score over all outer folds; candidates ran in all of them."""
+    metric = search.scoring.metrics.get(search.scoring.refit_metric)
+    sign = 1.0 if metric is None or metric.greater_is_better else -1.0
+    by_fold = sign * np.stack([one.scores for one in chosen])
+    values = by_fold.mean(axis=0)
+    names, params = [search.scoring.refit_metric], search.configurations.params
+    # To a rule that looks at folds or repeats, an outer fold is one.
+    by_fold = by_fold[None, :, :, None]
+    table = ScoreTable(values[None, :, None], names, params, by_fold, by_fold)
+    winner = int(search.estimation.rule(table)[0])
+    if winner == NONE_CHOSEN:
+        raise InputError(
+            "across='all' found no configuration with a score in every outer fold; use across='folds'."
+        )
+    return winner
