@@ -227,6 +227,14 @@ def test_shuffled_folds_change_the_order_and_not_the_predictions(dropped: ho.Hel
         assert np.isfinite(shuffled.cv_results_[f"split{at[j]}_test_score"][j])
 
 
+def test_later_repeats_are_judged_where_they_end() -> None:
+    found = search(repeats=3, drop=Bootstrap(threshold=0.9)).fit(X, Y)
+    after = [barrier.after for barrier in found.evaluation_.barriers]
+    assert after == list(range(1, 3 * N_FOLDS))
+    left = {barrier.after for barrier in found.evaluation_.barriers if barrier.dropped}
+    assert left <= {*range(1, N_FOLDS + 1), 2 * N_FOLDS} and found.n_fits_saved_ > N_FOLDS
+
+
 def test_groups_are_drawn_whole_at_barriers_too() -> None:
     groups = np.arange(180) // 3
     found = search(cv=GroupKFold(N_FOLDS)).fit(X, Y, groups=groups)

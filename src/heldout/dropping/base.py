@@ -7,7 +7,7 @@ depends on the predictions alone, so that a search gives the same answer however
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
@@ -47,7 +47,7 @@ class Standing:
     n_started : int
         Configurations that the race began with.
     n_barriers : int
-        How often the race would be looked at, were nobody ever to leave.
+        How often the race is judged, were nobody ever to leave.
     n_folds : int
         Splits of one repeat.
     n_threads : int
@@ -242,6 +242,30 @@ class SearchStrategy(DropRule, Protocol):
 
     def folds(self, task: Task, entropy: int) -> Folds:
         """The splits, in place of the search's, each a repeat of its own."""
+
+
+def judged_after(repeats: Sequence[int]) -> NDArray[np.bool_]:
+    """At which barriers a race is judged: after every split of its first repeat, and where a later one ends.
+
+    A score over repeats is their mean, in which the first few rows of a repeat that has just begun would weigh as
+    much as all rows of one before.
+
+    Parameters
+    ----------
+    repeats : sequence of int
+        The repeat of each split, in the order in which they are met.
+
+    Returns
+    -------
+    ndarray of bool, shape (splits - 1,)
+
+    Examples
+    --------
+    >>> judged_after([0, 0, 0, 1, 1, 1, 2, 2, 2]).tolist()
+    [True, True, True, False, False, True, False, False]
+    """
+    met = np.asarray(repeats)
+    return np.asarray((met[:-1] == met[0]) | (met[:-1] != met[1:]))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -67,8 +67,7 @@ class LossCourse:
     """For means of one loss a row.
 
     While there is one repeat the differences of the sums are exact, and so is their variance given the drawn rows.
-    With several, a row's loss is the mean over the repeats that predicted it so far, each repeat weighed by one
-    over its number of rows; where repeats are complete, that is the mean over repeats of their means.
+    With several, which are judged where they are complete, a row's loss is the mean over the repeats.
 
     Attributes
     ----------

@@ -34,8 +34,8 @@ class Judging:
     rule : DropRule
     selection : SelectionRule
         How the search chooses.
-    n_splits : int
-        Of the race.
+    judged : ndarray of bool, shape (splits - 1,)
+        At which barriers of the race.
     n_folds : int
         Splits of one repeat.
     entropy : int
@@ -46,7 +46,7 @@ class Judging:
     task: Task
     scoring: Scoring
     params: Sequence[dict[str, object]]
-    n_splits: int
+    judged: NDArray[np.bool_]
     n_folds: int
     entropy: int
     n_threads: int = 1
@@ -64,7 +64,7 @@ class Judging:
         left = [Dropped(j, len(met), float("nan"), f"it failed: {why}", place) for j, why in failed.items()]
         racing = [j for j in alive if j not in failed]
         barrier = replace(nothing, leader=racing[0], dropped=tuple(left))
-        if len(racing) == 1 or len(seen) < self.rule.min_predictions:
+        if len(racing) == 1 or len(seen) < self.rule.min_predictions or not self.judged[len(met) - 1]:
             return barrier
         try:
             return self._judged(barrier, found)
@@ -135,7 +135,7 @@ class Judging:
             draws=draws,
             unit_of_row=matrix.unit_of_row,
             n_started=len(self.params),
-            n_barriers=self.n_splits - 1,
+            n_barriers=int(self.judged.sum()),
             n_folds=self.n_folds,
             n_threads=self.n_threads,
             predictions=matrix.predictions,

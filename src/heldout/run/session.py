@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from heldout.cells import CellKey, CellResult
-from heldout.dropping.base import Barrier, DropRule
+from heldout.dropping.base import Barrier, DropRule, judged_after
 from heldout.kernels.blocks import effective_threads
 from heldout.run.barriers import Judging
 from heldout.run.collect import Collected, Collector, Outcome
@@ -145,7 +145,7 @@ class Session:
             task=task,
             scoring=self.work.context.scoring,
             params=self.work.configurations.params,
-            n_splits=len(race.splits),
+            judged=judged_after([split.repeat for split in race.splits]),
             n_folds=race.n_folds,
             entropy=self._run.entropy,
             n_threads=effective_threads(self._running.n_jobs),

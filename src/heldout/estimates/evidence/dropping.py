@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.dropping.base import judged_after
 from heldout.dropping.loss_course import LossCourse, SplitLosses, centred
 from heldout.dropping.replay import DroppingHistory, RacedSelection
 from heldout.dropping.simulated import CountedCourse, Course, SimulatedRace, Stand
@@ -97,7 +98,8 @@ class _Field:
             course = LossCourse(splits, first_row, None if plain else self._stands(), threshold)
         race = SimulatedRace(
             course,
-            judged=self._n_seen[:-1] >= rule.min_predictions,
+            judged=(self._n_seen[:-1] >= rule.min_predictions)
+            & judged_after([column for column, _ in self.history.splits]),
             left_after=self.left_after,
             n_splits=self.n_splits,
             threshold=threshold,
