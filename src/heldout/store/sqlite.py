@@ -61,6 +61,7 @@ class SQLiteRun:
         self._barriers: list[tuple[Sequence[Place], Barrier]] = []
         self._acknowledged = self._numbers()
         self._bytes_in_log = 0
+        self._file = path.absolute()  # whatever the working folder will be
         self._closed = False
 
     def acknowledged(self) -> frozenset[CellKey]:
@@ -220,7 +221,7 @@ class SQLiteRun:
     def checkpoint(self) -> None:
         """Move the log into the file, from a second connection: the first keeps the lock meanwhile."""
         self._bytes_in_log = 0
-        with closing(sqlite3.connect(self.path.absolute(), isolation_level=None)) as second:
+        with closing(sqlite3.connect(self._file, isolation_level=None)) as second:
             second.execute("PRAGMA wal_checkpoint(PASSIVE)")
         # The transaction that is open began before this, and would go on writing at the end of the log.
         self._connection.execute("ROLLBACK")

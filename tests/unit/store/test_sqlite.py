@@ -54,6 +54,19 @@ def rows(path, query):
 # What is kept
 
 
+def test_the_working_folder_may_change_meanwhile(tmp_path, monkeypatch):
+    monkeypatch.setattr("heldout.store.sqlite._CHECKPOINT_BYTES", 0)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with SQLiteStore("run.db").open(IDENTITY, CONFIGURATIONS, resume=False) as run:
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        for cell in range(3):
+            run.record(result(cell))
+            run.commit()
+    assert not list((tmp_path / "elsewhere").iterdir())
+    assert rows(tmp_path / "run.db", "SELECT count(*) FROM cell") == [(3,)]
+
+
 def test_a_resumed_run_has_what_was_acknowledged(path):
     fill(SQLiteStore(path))
     with SQLiteStore(path).open(IDENTITY, CONFIGURATIONS, resume=True) as run:
