@@ -11,12 +11,13 @@ import importlib
 import signal
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
 import click
 
+from heldout._interrupts import Stop
 from heldout.cli.console import let_go_of
 from heldout.errors import HeldoutError
 
@@ -28,9 +29,6 @@ COMMANDS = {
 }
 
 EXIT_FAULT, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
-
-SECONDS_TO_END = 5.0
-"""How long a second request to end is not heeded."""
 
 _OF_THE_DISK = {
     errno.ENOSPC: "the disk is full; free some space and try again",
@@ -45,51 +43,6 @@ class Interrupted(KeyboardInterrupt):
     """Stopped by the user, with a sentence on how to go on."""
 
 
-class _Stop:
-    """Takes requests to end: one raises, and those that follow in its wake are ignored.
-
-    People press Ctrl-C twice, and schedulers send a second signal. Raised while the first is being followed, it
-    would cut off what ends the workers and closes the run file; and it would end the programs by which joblib finds
-    its workers' children, whereupon joblib waits for ever. Those inherit that it is ignored. After some seconds
-    requests are heeded again, should the first have been lost in code that catches everything.
-    """
-
-    def __init__(self, numbers: Sequence[int]) -> None:
-        self._before = {number: signal.getsignal(number) for number in numbers}
-        self.is_asked = False
-
-    def heed(self, *_: object) -> None:
-        """Raise at the next request."""
-        for number in self._before:
-            signal.signal(number, self._raise)
-
-    def ignore(self) -> None:
-        """Do nothing at the next requests."""
-        self._forget_the_alarm()
-        for number in self._before:
-            signal.signal(number, signal.SIG_IGN)
-
-    def restore(self) -> None:
-        """Leave it as it was."""
-        self._forget_the_alarm()
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-
-    def _raise(self, *_: object) -> None:
-        self.is_asked = True
-        # Without an alarm (Windows) nothing could make it heed them again.
-        if hasattr(signal, "setitimer") and signal.getsignal(signal.SIGALRM) in (signal.SIG_DFL, self.heed):
-            self.ignore()
-            signal.signal(signal.SIGALRM, self.heed)
-            signal.setitimer(signal.ITIMER_REAL, SECONDS_TO_END)
-        raise KeyboardInterrupt
-
-    def _forget_the_alarm(self) -> None:
-        if hasattr(signal, "setitimer") and signal.getsignal(signal.SIGALRM) == self.heed:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, signal.SIG_DFL)
-
-
 @contextmanager
 def stops_like_ctrl_c() -> Iterator[None]:
     """Let a request to end (SIGTERM of a scheduler, SIGHUP of a closed terminal) end as Ctrl-C does.
@@ -101,7 +54,7 @@ def stops_like_ctrl_c() -> Iterator[None]:
         yield
         return
     known = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    stop = _Stop([number for number in known if signal.getsignal(number) is not signal.SIG_IGN])
+    stop = Stop([number for number in known if signal.getsignal(number) is not signal.SIG_IGN])
     stop.heed()
     try:
         yield

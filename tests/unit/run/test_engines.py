@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 import time
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from heldout.folds import make_folds
 from heldout.metrics.base import Response
 from heldout.run.engines import JoblibExecutor, local
 from heldout.run.engines.deadline import TimeIsUp, deadline
-from heldout.run.engines.local import MOST_UNEXPLAINED, Processes
+from heldout.run.engines.local import Processes
 from heldout.run.engines.marks import marked, take_marks
 from heldout.run.engines.payload import (
     SHARED_FROM_BYTES,
@@ -39,7 +40,7 @@ from heldout.run.engines.payload import (
     write_payload,
 )
 from heldout.run.engines.worker import stopped
-from heldout.run.executor import Work, WorkersLostError
+from heldout.run.executor import Work
 from heldout.run.loop import Keeping, run_races
 from heldout.run.plan import Plan, Race, all_cells
 from heldout.run.scheduler import MOST_LOSSES, Scheduler
@@ -111,6 +112,12 @@ class Doing(RegressorMixin, BaseEstimator):
         if X[0, 0] == 0:  # not where row 0 is tested
             os.kill(os.getpid(), signal.SIGKILL)
         return float(y.mean())
+
+    def _two_parts(self, X: Any, y: Any) -> float:
+        raise TwoPartsError("one", "other")
+
+    def _generator(self, X: Any, y: Any) -> float:
+        raise ValueError(number for number in range(3))
 
     def _sleeps(self, X: Any, y: Any) -> float:
         time.sleep(60)
@@ -357,15 +364,76 @@ def test_marks_say_what_was_running(tmp_path: Path) -> None:
     assert take_marks(other) == {}
 
 
+class EndsItsReader:
+    """Takes the process with it that unpickles it."""
+
+    def __reduce__(self) -> Any:
+        return os._exit, (9,)
+
+
 def test_workers_that_die_of_nothing_are_not_replaced_for_ever() -> None:
-    processes = Processes(2, "2*n_jobs", None)
-    for _ in range(MOST_UNEXPLAINED - 1):
-        lost = processes._lost([], "its worker process died with SIGKILL(-9)")
-        assert isinstance(lost, WorkersLostError)
-        assert lost.running == ()
-    error = processes._lost([], "its worker process died with SIGKILL(-9)")
-    assert isinstance(error, InputError)
-    assert "worker processes died 3 times before they did anything" in str(error)
+    work = make_work({"value": [EndsItsReader()]}, n_folds=5)
+    with (
+        pytest.raises(InputError, match=r"worker processes died 3 times before they did anything \(.*EXIT\(9\)"),
+        JoblibExecutor(n_jobs=2) as executor,
+    ):
+        list(executor.run(work, cells_of(work)))
+
+
+def test_a_worker_that_dies_of_nothing_makes_nobody_suspect(monkeypatch: pytest.MonkeyPatch) -> None:
+    work = make_work({"value": [0.5, 1.5]})
+    expected = run(work, JoblibExecutor(n_jobs=1))
+    inner, failing = Processes._results, [True]
+
+    def once_broken(self: Processes, calls: Any) -> Any:
+        if failing:
+            failing.clear()
+            raise BrokenProcessPool("killed while idle")
+        yield from inner(self, calls)
+
+    monkeypatch.setattr(Processes, "_results", once_broken)
+    found = run(work, JoblibExecutor(n_jobs=2))
+    check_same(found, expected)
+    assert not failing and {result.attempts for result in found.values()} == {1}
+
+
+class TwoPartsError(Exception):
+    """Can be pickled, and not be unpickled."""
+
+    def __init__(self, one: str, other: str) -> None:
+        super().__init__(f"{one} and {other}")
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
+@pytest.mark.parametrize("does", ["two_parts", "generator"])
+def test_an_error_that_cannot_be_sent_is_told_all_the_same(backend: str, does: str) -> None:
+    work = make_work({"does": ["mean", does]}, error_score="raise")
+    with (
+        joblib.parallel_config(backend),
+        pytest.raises(RuntimeError, match=rf"Doing \(does={does}\): .*(one and other|generator object)"),
+        JoblibExecutor(n_jobs=2) as executor,
+    ):
+        list(executor.run(work, cells_of(work)))
+
+
+def test_what_cannot_be_sent_is_one_sentence() -> None:
+    work = make_work({"value": [threading.Lock()]})
+    with (
+        pytest.raises(InputError, match=r"cannot be sent to other processes \(.*lock.*\); use n_jobs=1, threads"),
+        JoblibExecutor(n_jobs=2) as executor,
+    ):
+        list(executor.run(work, cells_of(work)))
+
+
+def test_workers_find_the_work_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("JOBLIB_TEMP_FOLDER", ".")
+    work = make_work({"value": [0.5]})
+    with JoblibExecutor(n_jobs=2) as executor:
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        assert len(list(executor.run(work, cells_of(work)))) == 2
+    assert not list(tmp_path.glob("**/heldout-*"))
 
 
 def test_a_full_disk_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from joblib import effective_n_jobs
 from joblib.externals.loky.backend import resource_tracker
 from sklearn.utils.parallel import Parallel, delayed
 
+from heldout._interrupts import one_ctrl_c_at_a_time
 from heldout.cells import CellKey, CellResult
 from heldout.errors import InputError
 from heldout.fitting import single_threaded
@@ -136,8 +137,10 @@ class Processes(_Workers):
             except BrokenExecutor as error:
                 running = {cell: seconds for cell, seconds in take_marks(self._folder).items() if cell in left}
                 overdue = [cell for cell, seconds in running.items() if self._is_overdue(seconds)]
-                if not overdue:
-                    raise self._lost(list(running), _how_they_died(error)) from error
+                if not running:
+                    self._bear(_how_they_died(error), error)
+                elif not overdue:
+                    raise WorkersLostError(list(running), _how_they_died(error)) from error
                 # Their watchdogs ended the processes, and all others were ended with them.
                 for cell in overdue:
                     assert self._fit_timeout is not None
@@ -147,14 +150,15 @@ class Processes(_Workers):
     def _is_overdue(self, seconds: float) -> bool:
         return self._fit_timeout is not None and seconds >= self._fit_timeout + GRACE_SECONDS
 
-    def _lost(self, running: list[CellKey], reason: str) -> Exception:
-        self._unexplained = 0 if running else self._unexplained + 1
+    def _bear(self, reason: str, error: BrokenExecutor) -> None:
+        """Workers died of no cell: all are handed out again, some times."""
+        self._unexplained += 1
         if self._unexplained < MOST_UNEXPLAINED:
-            return WorkersLostError(running, reason)
-        return InputError(
+            return
+        raise InputError(
             f"worker processes died {MOST_UNEXPLAINED} times before they did anything ({reason}); is there memory "
             "for them? Use a smaller n_jobs, or threads (joblib.parallel_config('threading'))."
-        )
+        ) from error
 
     def _payload_of(self, work: Work) -> FilePayload:
         if self._sent is None or self._sent[0] is not work:
@@ -171,6 +175,7 @@ class Processes(_Workers):
         return self._sent[1]
 
     def __enter__(self) -> Processes:
+        self._open.enter_context(one_ctrl_c_at_a_time())
         self._folder = self._open.enter_context(_shared_folder())
         self._enter()
         return self
@@ -183,8 +188,9 @@ class Processes(_Workers):
 @contextmanager
 def _shared_folder() -> Iterator[Path]:
     """A folder for this run, removed even if this process is killed."""
-    where = os.environ.get("JOBLIB_TEMP_FOLDER") or None
-    with tempfile.TemporaryDirectory(prefix="heldout-", dir=where, ignore_cleanup_errors=True) as folder:
+    # Absolute: workers that were there before may stand in another folder.
+    where = (given := os.environ.get("JOBLIB_TEMP_FOLDER")) and Path(given).absolute()
+    with tempfile.TemporaryDirectory(prefix="heldout-", dir=where or None, ignore_cleanup_errors=True) as folder:
         resource_tracker.register(folder, "folder")
         try:
             yield Path(folder)

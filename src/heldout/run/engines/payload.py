@@ -19,6 +19,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.errors import InputError
 from heldout.run.executor import Work
 
 try:
@@ -106,11 +107,27 @@ class UnpackedWorks:
 UNPACKED = UnpackedWorks()
 
 
+def survives_sending(error: Exception) -> bool:
+    """Whether another process could be sent this error."""
+    try:
+        pickle.loads(dumps(error, protocol=5))
+    except Exception:
+        return False
+    return True
+
+
 def _pieces(work: Work) -> Iterator[bytes | memoryview]:
     """A table of lengths, then the pickle and its buffers, each at an address that arrays like."""
     buffers: list[pickle.PickleBuffer] = []
-    # By value what is defined in __main__, which is another module there.
-    header = dumps(work, protocol=5, buffer_callback=buffers.append)
+    try:
+        # By value what is defined in __main__, which is another module there.
+        header = dumps(work, protocol=5, buffer_callback=buffers.append)
+    except (TypeError, ValueError, AttributeError, pickle.PicklingError, RecursionError) as error:
+        raise InputError(
+            f"the estimator, its parameters, the scorer or the data cannot be sent to other processes "
+            f"({' '.join(str(error).split())}); use n_jobs=1, threads (joblib.parallel_config('threading')), or "
+            "what can be pickled."
+        ) from error
     contents = [memoryview(header), *(buffer.raw() for buffer in buffers)]
     table = np.array([len(contents), *(len(content) for content in contents)], dtype=np.uint64).tobytes()
     for piece in (memoryview(table), *contents):

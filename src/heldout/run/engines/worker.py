@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.cells import CellKey, CellResult, CellState
-from heldout.fitting import fit_cell
+from heldout.fitting import fit_cell, said
 from heldout.run.engines.deadline import TimeIsUp, deadline, raise_in
 from heldout.run.engines.marks import marked
-from heldout.run.engines.payload import UNPACKED, ArrayPayload, Payload
+from heldout.run.engines.payload import UNPACKED, ArrayPayload, Payload, survives_sending
 from heldout.run.executor import Work
 
 THIS_PROCESS = uuid4().hex
@@ -51,8 +51,8 @@ def do_cell(work: Work, cell: CellKey) -> CellResult:
 
 def do_sent_cell(payload: Payload, cell: CellKey, terms: Terms) -> CellResult:
     """Fit and score one cell, in time, in a process that was sent its work."""
+    work = UNPACKED.get(payload)  # before the mark: a process that dies of this, dies of no cell
     with nullcontext() if terms.marks is None else marked(terms.marks, cell):
-        work = UNPACKED.get(payload)
         began = time.perf_counter()
         try:
             with deadline(terms.fit_timeout, ends_process=terms.coordinator != THIS_PROCESS):
@@ -60,6 +60,12 @@ def do_sent_cell(payload: Payload, cell: CellKey, terms: Terms) -> CellResult:
         except TimeIsUp:
             assert terms.fit_timeout is not None
             return stopped(work, cell, terms.fit_timeout, time.perf_counter() - began)
+        except Exception as error:
+            if survives_sending(error):
+                raise
+            # Pools take an error that they cannot send for the death of a worker, or wait for it for ever.
+            name = work.configurations[cell.configuration].name
+            raise RuntimeError(f"{name}: {said(error)}") from None
 
 
 def do_sent_cells(
