@@ -196,9 +196,10 @@ def warn_of_failures(found: Collected, configurations: Configurations, error_sco
     if failed:
         listed = [f"{configurations[j].name}: {why}" for j, why in found.failures.items()]
         more = f"; and {failed - 5} more" if failed > 5 else ""
+        number = np.nan if error_score == "raise" else error_score
         warnings.warn(
             f"{failed} of {total} configurations failed and are no candidates (their missing scores are set to "
-            f"{error_score}): {'; '.join(listed[:5])}{more}",
+            f"{number}): {'; '.join(listed[:5])}{more}",
             FailedConfigurationsWarning,
             stacklevel=3,
         )

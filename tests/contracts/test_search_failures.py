@@ -163,3 +163,18 @@ def test_a_class_missing_from_training_fails_where_its_probability_is_needed() -
     assert search.best_params_ == {"model": "prepared"}
     # Labels need no column: by accuracy alone nobody fails.
     assert not HeldOutSearchCV(models, scoring="accuracy", cv=splits).fit(X, y).evaluation_.failures
+
+
+def test_a_score_that_is_missing_is_no_number_where_errors_raise() -> None:
+    def scores(model: Any, X: Any, y: Any) -> dict[str, float]:
+        return {"always": 0.5} | ({"sometimes": 0.5} if model.threshold < 15 else {})
+
+    search = HeldOutSearchCV(
+        Moody(), {"threshold": [12.0, 16.0]}, scoring=scores, refit="sometimes", method=None, error_score="raise"
+    )
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        search.fit(X, Y)
+    np.testing.assert_array_equal(search.cv_results_["mean_test_sometimes"], [0.5, np.nan])
+    (failed,) = (one for one in said if one.category is FailedConfigurationsWarning)
+    assert "(their missing scores are set to nan)" in str(failed.message)

@@ -124,4 +124,7 @@ def _do(cells: Sequence[CellKey], scheduler: Scheduler, work: Work, executor: Ex
         tell(keeping.listeners, WorkersLost(suspects, lost.reason))
         for cell in scheduler.lose(suspects, lost.times):
             reason = f"its worker was lost {scheduler.attempts(cell)} times ({lost.reason})"
+            if work.context.error_score == "raise":
+                name = work.configurations[cell.configuration].name
+                raise WorkersLostError([cell], f"{name}: {reason}", scheduler.attempts(cell)) from lost
             keep(CellResult(cell, CellState.FAILED, reason))

@@ -76,8 +76,9 @@ class ResultsTable:
         return results
 
     def _row(self, cell: CellResult, names: Mapping[str, FoldScores], single: bool) -> dict[str, Any]:
-        # What was never fitted did not fail.
-        lacking = np.nan if cell.state is CellState.DROPPED else self.error_score
+        # What was never fitted did not fail; and what raises nothing may still lack one of several scores.
+        no_number = cell.state is CellState.DROPPED or self.error_score == "raise"
+        lacking = np.nan if no_number else self.error_score
         test = {name: cell.test_scores.get(name, lacking) for name in names}
         train = {name: cell.train_scores.get(name, lacking) for name in names}
         return {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import joblib
@@ -220,6 +221,15 @@ def test_a_cell_that_loses_three_workers_fails_and_the_others_are_done() -> None
     # The suspect was tried alone, so that nobody else could be lost with it.
     assert [cells for cells in executor.rounds if guilty in cells][1:] == [[guilty], [guilty]]
     assert [event.running for event in told if isinstance(event, WorkersLost)] == [(guilty,)] * 3
+
+
+def test_with_error_score_raise_a_cell_that_loses_three_workers_is_an_error() -> None:
+    work = prepared({"value": [0.0, 1.0]})
+    work = replace(work, context=replace(work.context, error_score="raise"))
+    run = Diary()
+    with pytest.raises(WorkersLostError, match=r"value=1\): its worker was lost 3 times \(it was killed\)"):
+        run_search(work, run, InOrder({CellKey(1, 0, 1): 9}))
+    assert CellKey(1, 0, 1) not in run.acknowledged(), "it may be tried again"
 
 
 def test_a_cell_that_was_innocent_loses_nothing() -> None:
