@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
+from joblib.externals.loky.process_executor import ShutdownExecutorError
 from joblib.parallel import ThreadingBackend
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import BaggingRegressor
@@ -380,21 +382,36 @@ def test_workers_that_die_of_nothing_are_not_replaced_for_ever() -> None:
         list(executor.run(work, cells_of(work)))
 
 
-def test_a_worker_that_dies_of_nothing_makes_nobody_suspect(monkeypatch: pytest.MonkeyPatch) -> None:
+def shut_down() -> None:
+    """As joblib tells that another thread's search has ended the pool that they share."""
+    try:
+        raise ShutdownExecutorError
+    except ShutdownExecutorError:
+        raise RuntimeError("The executor underlying Parallel has been shutdown.")  # noqa: B904 - as joblib does
+
+
+def killed_while_idle() -> None:
+    raise BrokenProcessPool("killed while idle")
+
+
+@pytest.mark.parametrize("end", [killed_while_idle, shut_down], ids=lambda end: end.__name__)
+def test_a_pool_that_ends_of_no_cell_makes_nobody_suspect(
+    end: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     work = make_work({"value": [0.5, 1.5]})
     expected = run(work, JoblibExecutor(n_jobs=1))
-    inner, failing = Processes._results, [True]
+    inner, ends = Processes._results, [end]
 
-    def once_broken(self: Processes, calls: Any) -> Any:
-        if failing:
-            failing.clear()
-            raise BrokenProcessPool("killed while idle")
+    def ends_once(self: Processes, calls: Any) -> Any:
+        if ends:
+            ends.pop()()
         yield from inner(self, calls)
 
-    monkeypatch.setattr(Processes, "_results", once_broken)
+    monkeypatch.setattr(Processes, "_results", ends_once)
     found = run(work, JoblibExecutor(n_jobs=2))
     check_same(found, expected)
-    assert not failing and {result.attempts for result in found.values()} == {1}
+    assert not ends
+    assert {result.attempts for result in found.values()} == {1}
 
 
 class TwoPartsError(Exception):

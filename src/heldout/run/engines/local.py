@@ -15,6 +15,7 @@ from uuid import uuid4
 
 from joblib import effective_n_jobs
 from joblib.externals.loky.backend import resource_tracker
+from joblib.externals.loky.process_executor import ShutdownExecutorError
 from sklearn.utils.parallel import Parallel, delayed
 
 from heldout._interrupts import one_ctrl_c_at_a_time
@@ -134,7 +135,14 @@ class Processes(_Workers):
                     del left[result.key]
                     self._unexplained = 0
                     yield result
-            except BrokenExecutor as error:
+            except (BrokenExecutor, RuntimeError) as error:
+                if not isinstance(error, BrokenExecutor):
+                    if not isinstance(error.__context__, ShutdownExecutorError):
+                        raise
+                    # Somebody else ended the pool, which all threads of this process share.
+                    take_marks(self._folder)
+                    self._bear("joblib's pool was shut down", error)
+                    continue
                 running = {cell: seconds for cell, seconds in take_marks(self._folder).items() if cell in left}
                 overdue = [cell for cell, seconds in running.items() if self._is_overdue(seconds)]
                 if not running:
@@ -150,7 +158,7 @@ class Processes(_Workers):
     def _is_overdue(self, seconds: float) -> bool:
         return self._fit_timeout is not None and seconds >= self._fit_timeout + GRACE_SECONDS
 
-    def _bear(self, reason: str, error: BrokenExecutor) -> None:
+    def _bear(self, reason: str, error: Exception) -> None:
         """Workers died of no cell: all are handed out again, some times."""
         self._unexplained += 1
         if self._unexplained < MOST_UNEXPLAINED:
