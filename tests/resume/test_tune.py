@@ -1,4 +1,4 @@
-"""``heldout tune``: Ctrl-C, then kill -9, then to the end: the same files as in one go."""
+"""``heldout tune``: stopped by Ctrl-C or kill -9, then to the end: the same files as in one go."""
 
 import json
 import platform
@@ -75,27 +75,31 @@ def fits(out):
         return dict(connection.execute("SELECT number, fit_seconds FROM cell"))
 
 
-def test_interrupted_killed_and_resumed_is_the_same_as_in_one_go(table, tmp_path):
+@pytest.mark.parametrize(
+    "stops",
+    [
+        pytest.param([signal.SIGKILL], id="killed"),
+        pytest.param([signal.SIGINT, signal.SIGKILL], id="interrupted-and-killed", marks=pytest.mark.slow),
+    ],
+)
+def test_stopped_and_resumed_is_the_same_as_in_one_go(table, tmp_path, stops):
     subprocess.run(command(table, tmp_path / "in one go"), check=True, capture_output=True)
     out = tmp_path / "in pieces"
-
-    code, said = stopped_at(10, signal.SIGINT, table, out)
-    assert code == 130
-    assert "--resume" in said
-    first = fits(out)
-    assert 10 <= len(first) < N_CELLS
-
-    code, _ = stopped_at(len(first) + 10, signal.SIGKILL, table, out, "--resume")
-    assert code == -signal.SIGKILL
-    second = fits(out)
-    assert len(first) + 10 <= len(second) < N_CELLS
+    before = {}
+    for number, how in enumerate(stops):
+        code, said = stopped_at(len(before) + 10, how, table, out, *(["--resume"] if number else []))
+        assert code == (130 if how == signal.SIGINT else -how)
+        assert how != signal.SIGINT or "--resume" in said
+        after = fits(out)
+        assert len(before) + 10 <= len(after) < N_CELLS
+        # A cell that was fitted again would have taken another time.
+        assert before.items() <= after.items()
+        before = after
 
     last = subprocess.run(command(table, out, "--resume"), check=True, capture_output=True, text=True)
-    assert f"of which {len(second)} are done already" in last.stderr
-    # A cell that was fitted again would have taken another time.
-    third = fits(out)
-    assert len(third) == N_CELLS
-    assert first.items() <= second.items() <= third.items()
+    assert f"of which {len(before)} are done already" in last.stderr
+    assert len(fits(out)) == N_CELLS
+    assert before.items() <= fits(out).items()
     assert results(out) == results(tmp_path / "in one go")
 
 

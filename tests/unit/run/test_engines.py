@@ -31,7 +31,7 @@ from heldout.folds import make_folds
 from heldout.metrics.base import Response
 from heldout.run.engines import JoblibExecutor, local
 from heldout.run.engines.deadline import TimeIsUp, deadline
-from heldout.run.engines.local import Processes
+from heldout.run.engines.local import MOST_UNEXPLAINED, Processes
 from heldout.run.engines.marks import marked, take_marks
 from heldout.run.engines.payload import (
     SHARED_FROM_BYTES,
@@ -373,7 +373,8 @@ class EndsItsReader:
         return os._exit, (9,)
 
 
-def test_workers_that_die_of_nothing_are_not_replaced_for_ever() -> None:
+@pytest.mark.slow
+def test_work_that_ends_its_readers_is_not_sent_for_ever() -> None:
     work = make_work({"value": [EndsItsReader()]}, n_folds=5)
     with (
         pytest.raises(InputError, match=r"worker processes died 3 times before they did anything \(.*EXIT\(9\)"),
@@ -392,6 +393,25 @@ def shut_down() -> None:
 
 def killed_while_idle() -> None:
     raise BrokenProcessPool("killed while idle")
+
+
+def test_workers_that_die_of_nothing_are_not_replaced_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    deaths = []
+
+    def dead(self: Processes, calls: Any) -> Any:
+        deaths.append(len(list(calls)))
+        killed_while_idle()
+
+    monkeypatch.setattr(Processes, "_results", dead)
+    work = make_work({"value": [0.5, 1.5]})
+    with (
+        pytest.raises(
+            InputError, match=r"worker processes died 3 times before they did anything .*is there memory"
+        ),
+        JoblibExecutor(n_jobs=2) as executor,
+    ):
+        list(executor.run(work, cells_of(work)))
+    assert deaths == [4] * MOST_UNEXPLAINED
 
 
 @pytest.mark.parametrize("end", [killed_while_idle, shut_down], ids=lambda end: end.__name__)
@@ -421,8 +441,7 @@ class TwoPartsError(Exception):
         super().__init__(f"{one} and {other}")
 
 
-@pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
-@pytest.mark.parametrize("does", ["two_parts", "generator"])
+@pytest.mark.parametrize(("backend", "does"), [("loky", "two_parts"), ("multiprocessing", "generator")])
 def test_an_error_that_cannot_be_sent_is_told_all_the_same(backend: str, does: str) -> None:
     work = make_work({"does": ["mean", does]}, error_score="raise")
     with (
