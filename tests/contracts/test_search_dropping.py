@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.datasets import make_classification
+from flipping import Flipping, X, Y
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
@@ -20,28 +19,6 @@ from heldout.run.engines import JoblibExecutor
 
 N_FOLDS = 6
 QUALITIES = [0.0, 0.05, 0.1, 0.2, 0.35, 0.45, 0.5, 0.0]
-X, Y = make_classification(180, 8, n_informative=4, random_state=0)
-X = np.column_stack([X, np.arange(180.0)])
-
-
-class Flipping(ClassifierMixin, BaseEstimator):
-    """Knows the truth, and says the contrary of it for a share of the rows that is its quality."""
-
-    def __init__(self, share: float = 0.0, seed: int = 0, fails: bool = False) -> None:
-        self.share = share
-        self.seed = seed
-        self.fails = fails
-
-    def fit(self, X: Any, y: Any) -> Flipping:
-        if self.fails:
-            raise ValueError("it was told to")
-        self.classes_ = np.array([0, 1])
-        return self
-
-    def predict(self, X: Any) -> Any:
-        rows = X[:, -1].astype(int)
-        wrong = np.random.default_rng(self.seed).random(180) < self.share
-        return np.where(wrong[rows], 1 - Y[rows], Y[rows])
 
 
 def grid() -> list[dict[str, list[Any]]]:

@@ -11,13 +11,14 @@ from heldout.run.engines.from_joblib import check_fit_timeout
 
 
 @pytest.mark.parametrize(
-    "value", ["bootstrap(threshold=0.5)", "cv=3", "x, or a rule of ho.dropping, got y"], ids=["rule", "cv", "words"]
+    "value", ["racing(threshold=0.5)", "cv=3", "x, or a rule of ho.dropping, got y"], ids=["rule", "cv", "words"]
 )
 def test_what_was_given_is_quoted_as_it_was_given(value: str) -> None:
     with pytest.raises(ho.InputError) as caught:
         drop_rule_of(value)
     assert in_options(str(caught.value)) == (
-        f"--drop must be one of never, bootstrap, hoeffding_race, paired, sequential, wilcoxon, got {value!r}."
+        "--drop must be one of never, bootstrap, hoeffding_race, paired, sequential, wilcoxon, with parameters as "
+        f"in 'bootstrap(threshold=0.95)', got {value!r}."
     )
 
 
