@@ -66,7 +66,7 @@ def evaluate(search: Search, running: Running = Running(), *, choose: Choose | N
     >>> from heldout.configurations import make_configurations
     >>> from heldout.fitting import make_scoring
     >>> from heldout.folds import make_folds
-    >>> from heldout.task import truth_of
+    >>> from heldout.task import Task, truth_of
     >>> X, y = load_iris(return_X_y=True)
     >>> task = Task(X, truth_of(y))
     >>> grid = make_configurations(KNeighborsClassifier(), {"n_neighbors": [1, 50]})

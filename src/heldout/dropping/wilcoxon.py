@@ -45,7 +45,7 @@ class Wilcoxon(Racing):
     --------
     >>> from heldout.metrics import metric_named
     >>> Wilcoxon().unfit(metric_named("roc_auc"), Course(4, 4))
-    'it drops nobody before 4 splits, and after the last of 4 nothing is saved'
+    'it drops nobody before 4 splits, and the last of 4 saves nothing'
     """
 
     p_threshold: float = 0.1
