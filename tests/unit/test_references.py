@@ -4,7 +4,7 @@ from heldout.metrics import ConcordanceUno, metric_named
 from heldout.metrics.base import sources_of
 from heldout.metrics.named import DECLARED
 from heldout.paired.compare import ConfigurationComparison
-from heldout.protocols import nested
+from heldout.protocols.nested import conclusion as nested
 from heldout.references import REFERENCES
 from heldout.selection import RULES
 

@@ -56,8 +56,8 @@ def _in_options(text: str) -> str:
         value = found[2].strip("'\"") if found[2] else ""
         return f"--{found[1].replace('_', '-')}{' ' + value if value else ''}"
 
-    # Not what stands in a rule's parentheses.
-    return re.sub(rf"(?<!\()\b({_SAME_NAME})=('[^']*'|\"[^\"]*\"|[\d.]*\d)?", option_of, text)
+    # Not in "rule(parameter=1)".
+    return re.sub(rf"(?<!\w\()\b({_SAME_NAME})=('[^']*'|\"[^\"]*\"|[\d.]*\d)?", option_of, text)
 
 
 @contextmanager
