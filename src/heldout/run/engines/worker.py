@@ -64,8 +64,9 @@ def do_sent_cell(payload: Payload, cell: CellKey, terms: Terms) -> CellResult:
             if survives_sending(error):
                 raise
             # Pools take an error that they cannot send for the death of a worker, or wait for it for ever.
-            name = work.configurations[cell.configuration].name
-            raise RuntimeError(f"{name}: {said(error)}") from None
+            told = f"{work.configurations[cell.configuration].name}: {said(error)}"
+        # Out here it has no context, which Dask's way of pickling errors would send along.
+        raise RuntimeError(told)
 
 
 def do_sent_cells(
