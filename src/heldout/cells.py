@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
+from heldout.folds import Place
 from heldout.metrics.base import Response
 
 
@@ -21,6 +22,11 @@ class CellKey(NamedTuple):
     configuration: int
     repeat: int
     fold: int
+
+    @property
+    def place(self) -> Place:
+        """Of its split."""
+        return self.repeat, self.fold
 
 
 class CellState(StrEnum):

@@ -16,6 +16,7 @@ from heldout.predictions import HeldOutPredictions
 from heldout.run.collect import Collected
 from heldout.run.table import mean_over_splits
 from heldout.selection import NONE_CHOSEN, ScoreTable, SelectionFailedError
+from heldout.selection.base import metrics_read
 from heldout.task import Task
 
 
@@ -109,8 +110,7 @@ def winner_of(
     rule = estimation.rule
     if pooled is None:
         pooled = pooled_scores(task, found.predictions, metrics) if estimation.aggregate == "pooled" else {}
-    others = [name for name in metrics if name != found.refit_metric] if rule.reads_all_metrics else []
-    names = [found.refit_metric, *others]
+    names = metrics_read(rule, metrics, found.refit_metric)
     in_folds = {name: found.fold_scores[name].oriented() for name in names}
     columns = []
     for name in names:

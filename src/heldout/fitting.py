@@ -162,8 +162,8 @@ def fit_cell(context: CellContext, configuration: Configuration, split: Split) -
 
     Whatever the estimator raises becomes a failed result, except with ``error_score="raise"``. It has one thread.
     """
-    key = CellKey(configuration.position, split.repeat, split.fold)
-    model = _seeded(configuration.fresh(), context.entropy, split.repeat, split.fold)
+    key = CellKey(configuration.position, *split.place)
+    model = _seeded(configuration.fresh(), context.entropy, *split.place)
     X, y = context.X, context.y
     fit_params = _check_method_params(X, params=dict(context.routed.to_fit(configuration)), indices=split.train)
     with on_one_thread():

@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,8 @@ from heldout.fold_plans import FoldPlan, rounds_of
 from heldout.task import Task, labels_text, missing
 
 Rows = NDArray[np.intp]
+Place: TypeAlias = tuple[int, int]
+"""A split's repeat and fold."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +36,11 @@ class Split:
     fold: int
     train: Rows
     test: Rows
+
+    @property
+    def place(self) -> Place:
+        """By which cells name it."""
+        return self.repeat, self.fold
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +93,8 @@ class Folds:
         >>> folds.part(split for split in folds.splits if split.repeat == 1).labels.ravel().tolist()
         [0, 0, -1, -1]
         """
-        wanted = {(split.repeat, split.fold) for split in splits}
-        kept = tuple(split for split in self.splits if (split.repeat, split.fold) in wanted)
+        wanted = {split.place for split in splits}
+        kept = tuple(split for split in self.splits if split.place in wanted)
         return replace(self, splits=kept)
 
     @property

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heldout.cells import CellResult
 from heldout.configurations import Configurations
-from heldout.dropping.base import Barrier, Dropped
+from heldout.dropping.base import Barrier, Dropped, who_left
 from heldout.estimates.types import Estimate
 from heldout.fold_scores import FoldScores
 from heldout.folds import Folds
@@ -101,10 +101,10 @@ class Evaluation:
     @property
     def dropped_at_split(self) -> dict[int, int]:
         """The number of the last split that each configuration met which left early."""
-        number = {(split.repeat, split.fold): i for i, split in enumerate(self.folds.splits)}
+        number = {split.place: i for i, split in enumerate(self.folds.splits)}
         return {j: number[left.place] for j, left in self.dropped.items() if left.place is not None}
 
     @property
     def dropped(self) -> dict[int, Dropped]:
         """Configurations that left early, when and why; those that failed then too."""
-        return {left.configuration: left for barrier in self.barriers for left in barrier.dropped}
+        return who_left(self.barriers)

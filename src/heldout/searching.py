@@ -21,6 +21,7 @@ from heldout.run.executor import Work
 from heldout.run.plan import Race, race_of_search
 from heldout.scored_splits import unscored_splits
 from heldout.selection import Best, CallableRefit, check_rule
+from heldout.selection.base import metrics_read
 from heldout.task import Task
 
 
@@ -101,7 +102,7 @@ class Search:
         InputError
         """
         check_settings(self.scoring, self.estimation)
-        read = _scorers_read(self.scoring, self.estimation)
+        read = metrics_read(self.estimation.rule, self.scoring.metrics, self.scoring.refit_metric)
         check_rule(self.estimation.rule, len(self.configurations), self.configurations.params, read)
         metrics = [metric for name in read if (metric := self.scoring.metrics.get(name))]
         check_selects(metrics, len(self.configurations))
@@ -119,7 +120,7 @@ def check_settings(scoring: Scoring, estimation: Estimation) -> None:
     InputError
     """
     estimation.check()
-    read = _scorers_read(scoring, estimation)
+    read = metrics_read(estimation.rule, scoring.metrics, scoring.refit_metric)
     check_applicable(estimation.method, scoring.metrics, read)
     if estimation.aggregate == "pooled" and scoring.metrics.get(scoring.refit_metric) is None:
         raise InputError(
@@ -185,12 +186,6 @@ def _check_splits(search: Search) -> None:
     )  # fmt: skip
     if refused:
         raise InputError(refused)
-
-
-def _scorers_read(scoring: Scoring, estimation: Estimation) -> list[str]:
-    """The scorers that the rule reads, the deciding one first."""
-    others = list(scoring.metrics) if estimation.rule.reads_all_metrics else []
-    return list(dict.fromkeys([scoring.refit_metric, *others]))
 
 
 def too_few_to_draw(task: Task, scoring: Scoring) -> str | None:

@@ -15,6 +15,7 @@ from heldout.estimates.intervals import check_interval_settings
 from heldout.estimates.named import answer, method_of
 from heldout.estimates.types import Alternative, Estimate
 from heldout.fold_scores import FoldScores
+from heldout.selection.base import metrics_read
 
 
 def correct(
@@ -78,7 +79,6 @@ def correct(
     chosen, found = method_of(method), finished_search(search)
     reported = check_metric(found, metric)
     sign = 1.0 if found.greater_is_better else -1.0
-    others = [name for name in found.scores if name != found.deciding] if found.rule.reads_all_metrics else []
     evidence = evidence_of_scores(
         FoldScores(found.scores[reported], found.greater_is_better, found.repeat),
         metric_of(found, reported),
@@ -87,7 +87,7 @@ def correct(
         settings=Settings(n_bootstraps, confidence_level, alternative, entropy_of(random_state)),
         test_share=checked_share(test_share),
         params=found.params,
-        read={name: sign * found.scores[name] for name in (found.deciding, *others)},
+        read={name: sign * found.scores[name] for name in metrics_read(found.rule, found.scores, found.deciding)},
     )
     if found.winner is not None and evidence.winner != found.winner:
         raise InputError(

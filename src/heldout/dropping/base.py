@@ -7,7 +7,7 @@ depends on the predictions alone, so that a search gives the same answer however
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
-from heldout.folds import Folds
+from heldout.folds import Folds, Place
 from heldout.kernels.draws import Draws
 from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import AggregateScore
@@ -135,7 +135,7 @@ class Dropped:
     after: int
     statistic: float
     reason: str
-    place: tuple[int, int] | None = None
+    place: Place | None = None
 
 
 @dataclass(frozen=True)
@@ -174,6 +174,11 @@ class Barrier:
     folds_needed: Mapping[int, float] = field(default_factory=dict)
     stopped: bool = False
     noted: Mapping[int, float] = field(default_factory=dict)
+
+
+def who_left(barriers: Iterable[Barrier]) -> dict[int, Dropped]:
+    """Everybody who left at these, by configuration."""
+    return {left.configuration: left for barrier in barriers for left in barrier.dropped}
 
 
 class Course(NamedTuple):

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from heldout._seeding import RandomState
-from heldout.errors import HeldoutWarning, InputError, MissingExtraError
+from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Method
 from heldout.estimates.evidence.asking import WARNED, Asked, ask
 from heldout.estimates.evidence.question import Aggregate
 from heldout.estimates.evidence.responses import ResponseName
 from heldout.estimates.named import METHODS, method_of
-from heldout.estimates.types import Alternative, Estimate, Interval
+from heldout.estimates.types import Alternative, Estimate, Interval, frame_of
 from heldout.wording import Flag, number_text
 
 MAIN = "bbc"
@@ -108,12 +108,8 @@ class Comparison(Mapping[str, Estimate]):
 
     def to_frame(self) -> Any:
         """One row a method as a pandas DataFrame (pandas comes with the extra ``app``)."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtraError("Comparison.to_frame", "app") from None
         nowhere = Interval(np.nan, np.nan, np.nan)
-        return pd.DataFrame(
+        return frame_of(
             [
                 {
                     "method": name,
@@ -128,7 +124,8 @@ class Comparison(Mapping[str, Estimate]):
                     "quantity": estimate.provenance.get("quantity", ""),
                 }
                 for name, estimate in self.estimates.items()
-            ]
+            ],
+            "Comparison.to_frame",
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from heldout.metrics.base import Metric
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.predictions import HeldOutPredictions
 from heldout.selection import SelectionRule, configuration_rule_of
+from heldout.selection.base import metrics_read
 from heldout.selection.fold_replay import FoldReplay
 from heldout.task import Truth
 from heldout.wording import Flag
@@ -159,8 +160,7 @@ def estimates_of_search(
         effective_threads(n_jobs),
     )
     estimates = {}
-    read = list(metrics) if rule.reads_all_metrics else [refit_metric]
-    read = [refit_metric, *(other for other in read if other != refit_metric)]
+    read = metrics_read(rule, metrics, refit_metric)
     replay = _fold_replay(rule, {other: fold_scores[other] for other in read}, predictions, params)
     for name, metric in metrics.items():
         opened = {other: found for other in read if (found := metrics[other]) is not None}

@@ -124,12 +124,8 @@ class Estimate:
 
     def to_frame(self) -> Any:
         """One row as a pandas DataFrame (pandas comes with the extra ``app``)."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtraError("Estimate.to_frame", "app") from None
         interval = self.interval
-        return pd.DataFrame(
+        return frame_of(
             [
                 {
                     "metric": self.metric,
@@ -144,7 +140,8 @@ class Estimate:
                     "n_rows_used": self.n_rows_used,
                     "flags": ", ".join(self.flags),
                 }
-            ]
+            ],
+            "Estimate.to_frame",
         )
 
     def __repr__(self) -> str:
@@ -179,6 +176,21 @@ class Estimate:
 def is_uncorrected(estimate: Estimate) -> bool:
     """Whether its own flags say that it is optimistic for having been chosen."""
     return bool({Flag.UNCORRECTED, Flag.SELECTION_UNCORRECTED} & estimate.flags.keys())
+
+
+def frame_of(rows: Any, asker: str) -> Any:
+    """A pandas DataFrame of rows or columns.
+
+    Raises
+    ------
+    MissingExtraError
+        Without pandas, naming who asked.
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        raise MissingExtraError(asker, "app") from None
+    return pd.DataFrame(rows)
 
 
 def was_named(estimate: Estimate) -> bool:

@@ -13,14 +13,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from heldout._seeding import RandomState
-from heldout.errors import HeldoutWarning, InputError, MissingExtraError
+from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Evidence, needs_one_configuration, over_configurations
 from heldout.estimates.evidence.asking import ask
 from heldout.estimates.evidence.question import Aggregate
 from heldout.estimates.evidence.responses import ResponseName
 from heldout.estimates.intervals import bootstrap_interval
 from heldout.estimates.methods.bbc import BBC
-from heldout.estimates.types import Alternative, Interval
+from heldout.estimates.types import Alternative, Interval, frame_of
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import oriented
 from heldout.metrics.opaque import OpaqueMetric
@@ -190,21 +190,18 @@ class ConfigurationComparison:
 
     def to_frame(self) -> Any:
         """A row a configuration, best first: score, probability of being best, p-value (pandas: extra ``app``)."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtraError("ConfigurationComparison.to_frame", "app") from None
         found = self.confidence_set()
         scores = np.full(len(self.names), np.nan)
         scores[self.evidence.candidates] = oriented(self.evidence.metric, self.scores.observed)
-        frame = pd.DataFrame(
+        frame = frame_of(
             {
                 "configuration": list(self.names),
                 self.evidence.metric.name: scores,
                 "probability_best": self.probability_best,
                 "p_value": found.p_values,
                 "in_confidence_set": found.members,
-            }
+            },
+            "ConfigurationComparison.to_frame",
         )
         best_first = not self.evidence.metric.greater_is_better
         return frame.sort_values(self.evidence.metric.name, ascending=best_first, kind="stable", ignore_index=True)

@@ -20,7 +20,7 @@ from heldout.estimates.evidence.question import Aggregate
 from heldout.estimates.of_search import Estimation
 from heldout.fitting import Routed, make_scoring
 from heldout.fold_plans import KFolds, seeded
-from heldout.folds import make_folds
+from heldout.folds import Folds, make_folds
 from heldout.given import deciding_scorer, entropy_given, store_given, target_given, truth_given
 from heldout.run.events import Listener
 from heldout.run.session import Running
@@ -112,18 +112,12 @@ class Asked:
         task = Task(X, truth, checked_groups(groups, truth.n_rows), weights, y)
         scorers, _ = GridSearchCV(first, {}, scoring=self.scoring, refit=_refit_of_scorers(self))._get_scorers()
         scoring = make_scoring(truth, scorers, deciding_scorer(scorers, self.scoring, self.refit))
-        entropy, cv = self.entropy(), self.cv
-        if task.groups is not None and (cv is None or isinstance(cv, int | np.integer)):
-            cv = KFolds(5 if cv is None else int(cv))  # which keeps groups whole
+        entropy, classifier = self.entropy(), is_classifier(first)
         search = Search(
             task,
             make_configurations(self.estimator, self.param_grid),
-            make_folds(
-                task,
-                seeded(cv, numpy_seed(entropy, "folds", 0)),
-                repeats=self.repeats,
-                entropy=entropy,
-                classifier=is_classifier(first),
+            seeded_folds(
+                task, self.cv, entropy, repeats=self.repeats, classifier=classifier, small_classes="refuse"
             ),
             scoring,
             Estimation(
@@ -161,6 +155,28 @@ class Asked:
         if isinstance(self.estimator, list | tuple):
             return [model for _, model, _ in checked_entries(self.estimator)]
         return [self.estimator]
+
+
+def seeded_folds(
+    task: Task,
+    cv: Any,
+    entropy: int,
+    *,
+    repeats: int = 1,
+    classifier: bool | None = None,
+    small_classes: Literal["refuse", "allow"] = "allow",
+) -> Folds:
+    """``make_folds`` with an integer that keeps groups whole and a seed for a splitter that shuffles with none."""
+    if task.groups is not None and (cv is None or isinstance(cv, int | np.integer)):
+        cv = KFolds(5 if cv is None else int(cv))
+    return make_folds(
+        task,
+        seeded(cv, numpy_seed(entropy, "folds", 0)),
+        repeats=repeats,
+        entropy=entropy,
+        classifier=classifier,
+        small_classes=small_classes,
+    )
 
 
 def _refit_of_scorers(asked: Asked) -> Any:

@@ -16,16 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-from heldout._seeding import numpy_seed
 from heldout.cells import CellResult
 from heldout.choosing import pooled_scores, winner_of
 from heldout.dropping.base import Barrier
 from heldout.errors import InputError
 from heldout.evaluate import Choose, concluded, informed
-from heldout.fold_plans import KFolds, seeded
 from heldout.fold_scores import FoldScores
-from heldout.folds import Folds, Split, make_folds
+from heldout.folds import Folds, Split
 from heldout.kernels.draws import Counts
+from heldout.protocols.asked import seeded_folds
 from heldout.result import Evaluation
 from heldout.run.collect import Collected
 from heldout.run.plan import Race, race_of_search
@@ -178,17 +177,7 @@ def folds_of_part(
 
     A splitter that shuffles without a ``random_state`` is seeded, so that the same run has the same folds.
     """
-    if task.groups is not None and (cv is None or isinstance(cv, int | np.integer)):
-        cv = KFolds(5 if cv is None else int(cv))  # which keeps groups whole
-    part = part_of(task, rows)
-    return make_folds(
-        part,
-        seeded(cv, numpy_seed(seed, "folds", 0)),
-        repeats=repeats,
-        entropy=seed,
-        classifier=classifier,
-        small_classes="allow",
-    )
+    return seeded_folds(part_of(task, rows), cv, seed, repeats=repeats, classifier=classifier)
 
 
 def run_branches(

@@ -19,7 +19,7 @@ from heldout.kernels.draws import Draws, UndefinedDrawsError, always
 from heldout.metrics.base import quiet_if_foreign
 from heldout.run.collect import Collected, Outcome
 from heldout.selection import SelectionRule
-from heldout.store.base import Place
+from heldout.selection.base import metrics_read
 from heldout.task import Task
 
 N_BOOTSTRAPS = 1000
@@ -60,7 +60,7 @@ class Judging:
         failed = {j: found.failures[j] for j in alive if j in found.failures}
         if len(failed) == len(alive):
             return nothing
-        place = _last_place(found.outcome)
+        place = found.outcome.met[-1].place
         left = [Dropped(j, len(met), float("nan"), f"it failed: {why}", place) for j, why in failed.items()]
         racing = [j for j in alive if j not in failed]
         barrier = replace(nothing, leader=racing[0], dropped=tuple(left))
@@ -86,7 +86,7 @@ class Judging:
                 )
             risk = _risk(standing, list(reasons))
         left = [
-            Dropped(int(columns[c]), barrier.after, float(verdict.statistic[c]), why, _last_place(found.outcome))
+            Dropped(int(columns[c]), barrier.after, float(verdict.statistic[c]), why, found.outcome.met[-1].place)
             for c, why in sorted(reasons.items())
         ]
         needed: dict[int, float] = {}
@@ -106,8 +106,7 @@ class Judging:
     def _standing(self, found: Collected) -> tuple[Standing, np.ndarray]:
         """How the race stands, and the configuration behind each column."""
         metrics = self.scoring.metrics
-        others = list(metrics) if self.selection.reads_all_metrics else []
-        read = dict.fromkeys([found.refit_metric, *others])
+        read = metrics_read(self.selection, metrics, found.refit_metric)
         opened = {name: metric for name in read if (metric := metrics.get(name)) is not None}
         reported = opened[found.refit_metric]
         task = self.task
@@ -117,8 +116,8 @@ class Judging:
         evidence = gather(task.truth, found.predictions, question)
         matrix = evidence.matrix
         assert matrix is not None, "gathered from predictions"
-        place = {(split.repeat, split.fold): row for row, split in enumerate(found.folds.splits)}
-        rows = [place[split.repeat, split.fold] for split in found.outcome.met]
+        place = {split.place: row for row, split in enumerate(found.folds.splits)}
+        rows = [place[split.place] for split in found.outcome.met]
         scores = found.fold_scores[found.refit_metric].oriented()[rows][:, evidence.candidates]
         draws = Draws(
             seed=stream(self.entropy, "dropping", found.outcome.met[-1].repeat, len(rows)),
@@ -162,10 +161,6 @@ def _noted(outcome: Outcome, columns: NDArray[np.intp]) -> NDArray[np.float64]:
     """(barriers so far, A): what the rule noted of those still in the race."""
     rows = [[barrier.noted.get(int(each), np.nan) for each in columns] for barrier in outcome.barriers]
     return np.array(rows, dtype=np.float64).reshape(-1, len(columns))
-
-
-def _last_place(outcome: Outcome) -> Place:
-    return outcome.met[-1].repeat, outcome.met[-1].fold
 
 
 def _risk(standing: Standing, dropped: Sequence[int]) -> float:

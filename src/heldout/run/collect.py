@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 
 from heldout.cells import CellKey, CellResult, CellState
 from heldout.configurations import Configurations
-from heldout.dropping.base import Barrier, Dropped
+from heldout.dropping.base import Barrier, Dropped, who_left
 from heldout.fitting import Scoring
 from heldout.fold_scores import FoldScores
-from heldout.folds import Folds, Split
+from heldout.folds import Folds, Place, Split
 from heldout.metrics.base import Metric, Response
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 from heldout.run.plan import all_cells
-from heldout.store.base import Place
 from heldout.task import Truth
 
 
@@ -108,12 +107,12 @@ class Outcome:
     @property
     def dropped(self) -> dict[int, Dropped]:
         """Who left, by configuration."""
-        return {left.configuration: left for barrier in self.barriers for left in barrier.dropped}
+        return who_left(self.barriers)
 
     def not_met(self, configuration: int) -> frozenset[Place]:
         """The (repeat, fold) of splits that others met after a configuration had left."""
         gone = self.dropped.get(configuration)
-        return frozenset() if gone is None else frozenset(_place(split) for split in self.met[gone.after :])
+        return frozenset() if gone is None else frozenset(split.place for split in self.met[gone.after :])
 
 
 class Collector:
@@ -129,13 +128,13 @@ class Collector:
         self._truth, self._configurations, self._folds, self._scoring = truth, configurations, folds, scoring
         self._arrays: dict[Response, NDArray[Any]] = {}
         self._shape = (truth.n_rows, len(configurations), folds.n_repeats)
-        self._tests = {(split.repeat, split.fold): split.test for split in folds.splits}
+        self._tests = {split.place: split.test for split in folds.splits}
         self._cells: dict[CellKey, CellResult] = {}
 
     def put(self, result: CellResult) -> None:
         """Put a result in its place."""
-        configuration, repeat, fold = result.key
-        test = self._tests.get((repeat, fold))
+        configuration, repeat, _ = result.key
+        test = self._tests.get(result.key.place)
         if test is None:
             return
         self._cells[result.key] = replace(result, predictions={})
@@ -176,7 +175,7 @@ class Collector:
 
     def _cell(self, key: CellKey, not_met: Mapping[int, frozenset[Place]]) -> CellResult:
         """The result of a cell; a cell of one who had left counts as not done, even if a store holds it."""
-        if (key.repeat, key.fold) in not_met.get(key.configuration, ()):
+        if key.place in not_met.get(key.configuration, ()):
             return CellResult(key, CellState.DROPPED)
         return self._cells[key]
 
@@ -186,7 +185,7 @@ class Collector:
             return self._arrays
         columns = [self._folds.columns[repeat] for repeat in met.columns]
         responses = {response: array[:, :, columns] for response, array in self._arrays.items()}
-        tested = {_place(split): split.test for split in met.splits}
+        tested = {split.place: split.test for split in met.splits}
         rows, repeats = np.nonzero(met.labels < 0)
         for array in responses.values():
             empty = UNPREDICTED_LABEL if array.dtype == np.int32 else np.nan
@@ -195,10 +194,6 @@ class Collector:
                 for repeat, fold in places:
                     array[tested[repeat, fold], configuration, met.columns[repeat]] = empty
         return responses
-
-
-def _place(split: Split) -> Place:
-    return split.repeat, split.fold
 
 
 def collect(

@@ -10,7 +10,7 @@ from typing import Protocol
 from heldout.cells import CellKey, CellResult
 from heldout.configurations import Configurations
 from heldout.fitting import CellContext
-from heldout.folds import Folds, Split
+from heldout.folds import Folds, Place, Split
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +30,9 @@ class Work:
     folds: Folds
 
     @cached_property
-    def split_of(self) -> Mapping[tuple[int, int], Split]:
+    def split_of(self) -> Mapping[Place, Split]:
         """The splits by (repeat, fold)."""
-        return {(split.repeat, split.fold): split for split in self.folds.splits}
+        return {split.place: split for split in self.folds.splits}
 
 
 class WorkersLostError(RuntimeError):

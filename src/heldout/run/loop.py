@@ -86,7 +86,7 @@ def run_races(
                     _pass(scheduler, race, barrier)
                     barriers[race].append(barrier)
                     splits = scheduler.plan.races[race].splits
-                    keeping.run.note_barrier([(split.repeat, split.fold) for split in splits], barrier)
+                    keeping.run.note_barrier([split.place for split in splits], barrier)
                     alive = len(scheduler.alive(race))
                     tell(keeping.listeners, BarrierPassed(race, barrier, alive, scheduler.n_saved))
     finally:

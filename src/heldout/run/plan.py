@@ -87,7 +87,5 @@ def in_racing_order(folds: Folds, rule: DropRule, entropy: int) -> tuple[Split, 
 def all_cells(n_configurations: int, folds: Folds) -> list[CellKey]:
     """Every cell, configuration by configuration and split by split: the order of ``Evaluation.cells``."""
     return [
-        CellKey(configuration, split.repeat, split.fold)
-        for configuration in range(n_configurations)
-        for split in folds.splits
+        CellKey(configuration, *split.place) for configuration in range(n_configurations) for split in folds.splits
     ]

@@ -50,9 +50,7 @@ class Scheduler:
         self._losses: Counter[CellKey] = Counter()
         self._suspects: list[CellKey] = []
         self._races = [_Progress(race, list(plan.starting(race))) for race in plan.races]
-        self._race_of_split = {
-            (split.repeat, split.fold): progress for progress in self._races for split in progress.race.splits
-        }
+        self._race_of_split = {split.place: progress for progress in self._races for split in progress.race.splits}
         for progress in self._races:
             progress.open(self._done)
 
@@ -67,7 +65,7 @@ class Scheduler:
         self._done.add(cell)
         if cell in self._suspects:
             self._suspects.remove(cell)
-        progress = self._race_of_split[cell.repeat, cell.fold]
+        progress = self._race_of_split[cell.place]
         progress.pending.pop(cell, None)
         progress.end_if_done()
 
@@ -119,7 +117,7 @@ class Scheduler:
 
     def __repr__(self) -> str:
         planned = self.plan.n_cells
-        done = sum((cell.repeat, cell.fold) in self._race_of_split for cell in self._done)
+        done = sum(cell.place in self._race_of_split for cell in self._done)
         saved = f", {self.n_saved} saved" if self.n_saved else ""
         races = "; ".join(map(str, self._races))
         return f"Scheduler({done} of {planned} cells done{saved}; {races})"
@@ -148,7 +146,7 @@ class _Progress:
         """Make ready what comes before the next barrier."""
         ahead = self.race.splits[self.passed :]
         met = ahead[:1] if self.race.barriers else ahead
-        cells = (CellKey(configuration, s.repeat, s.fold) for s in met for configuration in self.alive)
+        cells = (CellKey(configuration, *split.place) for split in met for configuration in self.alive)
         self.pending = {cell: None for cell in cells if cell not in done}
         self.end_if_done()
 

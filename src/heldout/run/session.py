@@ -96,13 +96,11 @@ class Session:
         """
         collectors = {number: self._collector(race) for number, race in enumerate(races) if race.barriers}
         collector_of = {
-            (split.repeat, split.fold): collector
-            for number, collector in collectors.items()
-            for split in races[number].splits
+            split.place: collector for number, collector in collectors.items() for split in races[number].splits
         }
 
         def take(result: CellResult) -> None:
-            collector = collector_of.get((result.key.repeat, result.key.fold))
+            collector = collector_of.get(result.key.place)
             if collector is not None:
                 collector.put(result)
 
@@ -131,7 +129,7 @@ class Session:
         kept = {result.key: result for result in self._run.results({split.repeat for split in race.splits})}
         everybody = range(len(self.work.configurations))
         entered = everybody if race.configurations is None else race.configurations
-        cells = (CellKey(j, split.repeat, split.fold) for split in race.splits for j in entered)
+        cells = (CellKey(j, *split.place) for split in race.splits for j in entered)
         return [kept[cell] for cell in cells]
 
     def _collector(self, race: Race) -> Collector:

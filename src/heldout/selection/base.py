@@ -7,7 +7,7 @@ instead, and is asked a resample at a time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -154,6 +154,11 @@ def not_below(scores: Floats, bounds: Floats) -> NDArray[np.bool_]:
     with np.errstate(invalid="ignore"):
         room = np.where(np.isfinite(bounds), SLACK * np.maximum(np.abs(bounds), 1e-300), 0.0)
         return np.asarray(scores >= bounds - room)
+
+
+def metrics_read(rule: SelectionRule, names: Iterable[str], deciding: str) -> list[str]:
+    """The metrics that a rule reads, the deciding one first."""
+    return list(dict.fromkeys([deciding, *(names if rule.reads_all_metrics else ())]))
 
 
 def settings_of(rule: Any) -> dict[str, Any]:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Protocol, Self
 
 from heldout.cells import CellKey, CellResult
+from heldout.folds import Place
 
 if TYPE_CHECKING:
     from heldout.dropping.base import Barrier
-
-Place: TypeAlias = tuple[int, int]
-"""A split's (repeat, fold), by which cells name it."""
 
 
 @dataclass(frozen=True)

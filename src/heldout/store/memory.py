@@ -8,7 +8,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from heldout.cells import CellKey, CellResult
-from heldout.store.base import Place, RunIdentity
+from heldout.folds import Place
+from heldout.store.base import RunIdentity
 
 if TYPE_CHECKING:
     from heldout.dropping.base import Barrier

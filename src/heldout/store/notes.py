@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from heldout.store.base import Place
+from heldout.folds import Place
 from heldout.store.opening import now
 
 if TYPE_CHECKING:

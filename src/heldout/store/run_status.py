@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from heldout.cells import CellState
-from heldout.store.base import Place
+from heldout.folds import Place
 
 
 class BestSoFar(NamedTuple):

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Self
 
 from heldout.cells import CellKey, CellResult
 from heldout.errors import StoreError
-from heldout.store.base import Place, RunIdentity
+from heldout.folds import Place
+from heldout.store.base import RunIdentity
 from heldout.store.matching import StoredRun, already_there, changed_versions, differences, other_run
 from heldout.store.notes import PlanNote, write_acknowledged, write_barrier, write_opened, write_plan
 from heldout.store.opening import (

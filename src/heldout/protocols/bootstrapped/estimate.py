@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.errors import MissingExtraError
-from heldout.estimates.types import Estimate, json_number, json_safe
+from heldout.estimates.types import Estimate, frame_of, json_number, json_safe
 from heldout.result import Evaluation
 
 
@@ -100,11 +99,7 @@ class SearchBootstrapEstimate(Estimate):
 
     def to_frame(self) -> Any:
         """A row a bootstrap, as a pandas DataFrame (pandas comes with the extra ``app``)."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtraError("SearchBootstrapEstimate.to_frame", "app") from None
-        return pd.DataFrame(
+        return frame_of(
             [
                 {
                     "bootstrap": each.number,
@@ -116,5 +111,6 @@ class SearchBootstrapEstimate(Estimate):
                     "reason": each.reason,
                 }
                 for each in self.bootstraps
-            ]
+            ],
+            "SearchBootstrapEstimate.to_frame",
         )

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.dropping.base import Barrier
-from heldout.errors import MissingExtraError
-from heldout.estimates.types import Estimate, json_number, json_safe
+from heldout.estimates.types import Estimate, frame_of, json_number, json_safe
 from heldout.result import Evaluation
 
 
@@ -152,14 +151,10 @@ class NestedEstimate(Estimate):
 
     def to_frame(self) -> Any:
         """A row an outer fold, as a pandas DataFrame (pandas comes with the extra ``app``)."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtraError("NestedEstimate.to_frame", "app") from None
         left_out = ("inner_scores", "scores", "failures")
         rows = [
             {name: value for name, value in fold.to_dict().items() if name not in left_out}
             | {"inner_score": fold.inner_score, "score": fold.score}
             for fold in self.outer_folds
         ]
-        return pd.DataFrame(rows)
+        return frame_of(rows, "NestedEstimate.to_frame")

@@ -45,7 +45,7 @@ class Terms:
 
 def do_cell(work: Work, cell: CellKey) -> CellResult:
     """Fit and score one cell."""
-    split = work.split_of[cell.repeat, cell.fold]
+    split = work.split_of[cell.place]
     return fit_cell(work.context, work.configurations[cell.configuration], split)
 
 
