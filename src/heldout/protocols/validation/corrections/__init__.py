@@ -1,0 +1,1 @@
+"""Corrections of an apparent score: each is one file, and reads nothing but the replicates."""

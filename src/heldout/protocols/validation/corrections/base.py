@@ -1,0 +1,62 @@
+"""What a correction is: replicates in, a corrected score out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from heldout.metrics.base import Metric
+from heldout.protocols.validation.replicates import Replicates, ReplicateScores
+from heldout.wording import Flag
+
+
+@dataclass(frozen=True, eq=False)
+class Corrected:
+    """A corrected score.
+
+    Attributes
+    ----------
+    value : float
+        In the metric's own direction and units; NaN (and a flag) where there is none.
+    flags : mapping of Flag to str
+    provenance : mapping
+        What it was made of, such as the weight and the no-information rate of .632+.
+    """
+
+    value: float
+    flags: Mapping[Flag, str] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Correction(Protocol):
+    """A frozen dataclass that holds the parameters of a correction.
+
+    Attributes
+    ----------
+    name : str
+        As the user asks for it.
+    sources : tuple of str
+        Keys of ``heldout.references``.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def sources(self) -> tuple[str, ...]: ...
+
+    def corrected(self, replicates: Replicates, scores: ReplicateScores) -> Corrected:
+        """The corrected score of one metric.
+
+        Parameters
+        ----------
+        replicates : Replicates
+            For what must be read row by row.
+        scores : ReplicateScores
+            Of these replicates; replicates that are not ``successful`` are left out.
+        """
+
+
+def worse(metric: Metric, value: float, than: float) -> bool:
+    """Whether one score is worse than another, in the metric's direction."""
+    return value < than if metric.greater_is_better else value > than

@@ -1,0 +1,193 @@
+"""The waist of a validation: what models fitted on bootstrap samples said of the rows, and how often these were drawn.
+
+Every correction reads nothing else. A model is scored three times, by the same predictions under other weights of
+the rows: on its own sample (each row as often as it was drawn), on all rows (each once), and on the rows that it
+never saw. Only where missing values were imputed in each sample anew does a sample have predictions of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.kernels.draws import Counts, out_of_bag
+from heldout.kernels.reference import Floats, Weightings
+from heldout.metrics.base import Metric, Response, quiet_if_foreign
+from heldout.task import Truth
+
+Said: TypeAlias = Mapping[Response, NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class ReplicateScores:
+    """One metric of one model, in every replicate, in the metric's own direction and units.
+
+    Attributes
+    ----------
+    metric : Metric
+    apparent : float
+        Of the model fitted on all rows, on these rows.
+    in_bootstrap : ndarray of shape (B,)
+        Of each replicate's model on its own sample; NaN where the replicate failed or the metric is undefined.
+    on_original : ndarray of shape (B,)
+        Of the same models on all rows.
+    out_of_bag : ndarray of shape (B,)
+        Of the same models on the rows that their sample left out.
+    """
+
+    metric: Metric
+    apparent: float
+    in_bootstrap: Floats
+    on_original: Floats
+    out_of_bag: Floats
+
+    @cached_property
+    def successful(self) -> NDArray[np.bool_]:
+        """(B,): replicates whose model was scored on its sample and on all rows."""
+        return np.isfinite(self.in_bootstrap) & np.isfinite(self.on_original)
+
+
+@dataclass(frozen=True, eq=False)
+class Replicates:
+    """One model in B bootstrap samples of N rows, each completed H times (H = 1 where nothing was missing).
+
+    Attributes
+    ----------
+    truth : Truth of N rows
+    counts : ndarray of uint8, shape (B, N)
+        How often each sample drew each row.
+    apparent : mapping of Response to ndarray of shape (N, H) or (N, H, outputs)
+        What the model fitted on all rows says of them, in each of their completions.
+    on_original : mapping of Response to ndarray of shape (N, H, B) or (N, H, B, outputs)
+        What each replicate's model says of all rows. Of a failed replicate nothing is read.
+    in_sample : mapping of Response to sequence of B arrays (n_b, H) or (n_b, H, outputs), or None
+        What it says of the rows of its own sample, in order and each as often as it was drawn, where these were
+        completed anew; None where they are those of ``on_original``.
+    weights : ndarray of shape (N,), optional
+        Importance weights.
+    drawn_from : ndarray of uint8, shape (N,), optional
+        How often each row stands in what the samples were drawn from: once, unless that was drawn itself.
+    times : tuple of float
+        Of the outputs of the response ``survival``.
+    failed : mapping of int to str
+        Replicates that have no model, and why.
+    """
+
+    truth: Truth
+    counts: Counts
+    apparent: Said
+    on_original: Said
+    in_sample: Mapping[Response, Sequence[NDArray[Any]]] | None = None
+    weights: NDArray[np.float64] | None = None
+    drawn_from: Counts | None = None
+    times: tuple[float, ...] = ()
+    failed: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def n_replicates(self) -> int:
+        return len(self.counts)
+
+    @property
+    def kept(self) -> NDArray[np.intp]:
+        """The replicates that have a model."""
+        return np.array([b for b in range(self.n_replicates) if b not in self.failed], dtype=np.intp)
+
+    @property
+    def n_completions(self) -> int:
+        """H."""
+        return next(iter(self.apparent.values())).shape[1]
+
+    @cached_property
+    def everybody(self) -> Weightings:
+        """(1, N): the rows that the samples were drawn from."""
+        once = np.ones(self.truth.n_rows, dtype=np.uint8) if self.drawn_from is None else self.drawn_from
+        return self.weighed(once[None, :])
+
+    def weighed(self, counts: Counts) -> Weightings:
+        """Counts (L, N) times the importance weights, where there are any."""
+        return counts if self.weights is None else counts * self.weights
+
+    def left_out(self, kept: NDArray[np.intp]) -> Weightings:
+        """(len(kept), N): the rows that some of the samples did not draw."""
+        absent = out_of_bag(self.counts[kept])
+        return self.weighed(absent if self.drawn_from is None else absent * self.drawn_from)
+
+    def response_of(self, metric: Metric) -> Response:
+        """What a metric reads here: the first of its responses that was recorded."""
+        return next(response for response in metric.responses if response in self.on_original)
+
+    def read(self, metric: Metric, said: NDArray[Any]) -> NDArray[Any]:
+        """Of survival probabilities those at the metric's own times; anything else as it is."""
+        wanted = getattr(metric, "times", None)
+        if self.response_of(metric) is not Response.SURVIVAL or wanted is None:
+            return said
+        return said[..., [self.times.index(time) for time in wanted]]
+
+    def scores(self, metric: Metric) -> ReplicateScores:
+        """The metric of every replicate's model, and of the model fitted on all rows.
+
+        Examples
+        --------
+        One sample that drew the first row twice and not the third:
+
+        >>> from heldout.metrics import metric_named
+        >>> from heldout.task import truth_of
+        >>> said = np.array([0.1, 0.4, 0.8])[:, None]
+        >>> replicates = Replicates(
+        ...     truth_of([0.0, 0.5, 1.5]),
+        ...     counts=np.array([[2, 1, 0]], dtype=np.uint8),
+        ...     apparent={Response.VALUES: said},
+        ...     on_original={Response.VALUES: said[:, :, None]},
+        ... )
+        >>> scores = replicates.scores(metric_named("mean_absolute_error"))
+        >>> print([f"{each[0]:.1f}" for each in (scores.in_bootstrap, scores.on_original, scores.out_of_bag)])
+        ['0.1', '0.3', '0.7']
+        """
+        response, kept = self.response_of(metric), self.kept
+        with quiet_if_foreign([metric]):
+            apparent = metric.statistic(self.truth, self.read(metric, self.apparent[response]))
+            found = self._of_models(metric, response, kept)
+        everywhere = np.full((3, self.n_replicates), np.nan)
+        everywhere[:, kept] = found
+        return ReplicateScores(metric, float(apparent.all(self.everybody).mean()), *everywhere)
+
+    def _of_models(self, metric: Metric, response: Response, kept: NDArray[np.intp]) -> Floats:
+        """(3, len(kept)): in the bootstrap, on the original rows and out of the bag; means over completions."""
+        columns = np.arange(len(kept))
+        in_bag, left_out = self.weighed(self.counts[kept]), self.left_out(kept)
+        scores = np.zeros((3, len(kept)))
+        if not kept.size:
+            return scores
+        for h in range(self.n_completions):
+            bound = metric.statistic(self.truth, self.read(metric, self.on_original[response][:, h][:, kept]))
+            if self.in_sample is None:
+                scores[0] += bound.selected(in_bag, columns)
+            scores[1] += bound.all(self.everybody)[0]
+            scores[2] += bound.selected(left_out, columns)
+        scores /= self.n_completions
+        if self.in_sample is not None:
+            scores[0] = [self._in_own_sample(metric, response, b) for b in kept.tolist()]
+        return scores
+
+    def _in_own_sample(self, metric: Metric, response: Response, b: int) -> float:
+        assert self.in_sample is not None
+        rows = drawn_rows(self.counts[b])
+        once = np.ones((1, len(rows)), dtype=np.uint8)
+        bound = metric.statistic(self.truth.rows(rows), self.read(metric, self.in_sample[response][b]))
+        return float(bound.all(once if self.weights is None else once * self.weights[rows]).mean())
+
+
+def drawn_rows(counts: Counts) -> NDArray[np.intp]:
+    """The numbers of the drawn rows in order, each as often as it was drawn.
+
+    Examples
+    --------
+    >>> drawn_rows(np.array([0, 2, 1], dtype=np.uint8)).tolist()
+    [1, 1, 2]
+    """
+    return np.repeat(np.arange(len(counts)), counts)
