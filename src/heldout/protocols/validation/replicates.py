@@ -1,4 +1,4 @@
-"""The waist of a validation: what the model of each bootstrap sample said of the rows, and how often they were drawn.
+"""The waist of a validation: what the model of each bootstrap sample said of the rows, and how often it drew them.
 
 Every correction reads nothing else. A model is scored three times, by the same predictions under other weights of
 the rows: on its own sample (each row as often as it was drawn), on all rows (each once), and on the rows that it
