@@ -35,10 +35,6 @@ from heldout.metrics.named import check_fits
 from heldout.task import Task, Truth, codes_of, labels_text
 
 
-class UnusablePredictionError(ValueError):
-    """A model's response cannot be scored: not finite, of the wrong shape, or without a class."""
-
-
 @dataclass(frozen=True, eq=False)
 class Scoring:
     """What is measured, and by which scorer the winner is chosen.
@@ -163,7 +159,7 @@ def fit_cell(context: CellContext, configuration: Configuration, split: Split) -
     Whatever the estimator raises becomes a failed result, except with ``error_score="raise"``. It has one thread.
     """
     key = CellKey(configuration.position, *split.place)
-    model = _seeded(configuration.fresh(), context.entropy, *split.place)
+    model = seeded_model(configuration.fresh(), context.entropy, *split.place)
     X, y = context.X, context.y
     fit_params = _check_method_params(X, params=dict(context.routed.to_fit(configuration)), indices=split.train)
     with on_one_thread():
@@ -196,7 +192,7 @@ def fit_cell(context: CellContext, configuration: Configuration, split: Split) -
 
 def refitted(context: CellContext, configuration: Configuration) -> BaseEstimator:
     """The configuration fitted on all rows, seeded like a cell of its own."""
-    model = _seeded(configuration.fresh(), context.entropy, "refit")
+    model = seeded_model(configuration.fresh(), context.entropy, "refit")
     with single_threaded():
         return model.fit(context.X, context.y, **context.routed.to_fit(configuration))
 
@@ -209,7 +205,7 @@ def said(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def _seeded(model: BaseEstimator, entropy: int | None, *place: int | str) -> BaseEstimator:
+def seeded_model(model: BaseEstimator, entropy: int | None, *place: int | str) -> BaseEstimator:
     """Fill every ``random_state=None`` inside, from where it stands and the place in the search.
 
     Configurations share these seeds, so that they differ by their parameters and not by luck.
@@ -279,106 +275,6 @@ _BLAS = _LimitOfBlas()
 def _controller(n_modules: int) -> ThreadpoolController:
     # Looking for libraries takes milliseconds; there can only be new ones when a module was imported meanwhile.
     return ThreadpoolController()
-
-
-def remember_responses(model: Any, X: Any) -> None:
-    """Make the model compute each response to ``X`` once, however often it is asked.
-
-    The methods are shadowed on this one object, which is thrown away after scoring: so it stays of its own type
-    for scorers that look at it.
-    """
-    for method in dict.fromkeys(ESTIMATOR_METHODS.values()):
-        if hasattr(model, method):
-            setattr(model, method, _once(getattr(model, method), X))
-    last = model
-    while hasattr(last, "steps"):
-        last = last.steps[-1][1]
-    inherited = getattr(type(last), "score", None)
-    # A pipeline's own score would transform and predict once more.
-    if last is not model and inherited in (ClassifierMixin.score, RegressorMixin.score):
-        model.score = functools.partial(inherited, model)
-
-
-def _once(method: Callable[..., Any], X: Any) -> Callable[..., Any]:
-    answers: list[Any] = []
-
-    @functools.wraps(method)
-    def answer(asked: Any, *args: Any, **kwargs: Any) -> Any:
-        if asked is not X or args or kwargs:
-            return method(asked, *args, **kwargs)
-        if not answers:
-            answers.append(method(asked))
-        # A copy: some callers write into what they get (MLPClassifier.predict_log_proba does).
-        return answers[0].copy() if hasattr(answers[0], "copy") else answers[0]
-
-    return answer
-
-
-def recorded(context: CellContext, model: Any, X: Any) -> dict[Response, NDArray[Any]]:
-    """The wanted responses to ``X``, coded as ``HeldOutPredictions`` holds them.
-
-    Raises
-    ------
-    UnusablePredictionError
-        When a response is not finite, of the wrong shape, or lacks a class.
-    """
-    kinds = _offered_by(context, model)
-    responses: dict[Response, NDArray[Any]] = {}
-    for group in context.scoring.wanted:
-        found = next((response for response in group if response in kinds), None)
-        if found is None or found in responses:
-            continue
-        answer = np.asarray(getattr(model, ESTIMATOR_METHODS[found])(X))
-        responses[found] = _coded(context, model, found, answer)
-    return responses
-
-
-def _offered_by(context: CellContext, model: Any) -> set[Response]:
-    other = Response.VALUES if context.classes is not None else Response.LABELS
-    offered = ((response, method) for response, method in ESTIMATOR_METHODS.items() if response is not other)
-    return {response for response, method in offered if hasattr(model, method)}
-
-
-def _coded(context: CellContext, model: Any, response: Response, answer: NDArray[Any]) -> NDArray[Any]:
-    classes = context.classes
-    if response is Response.LABELS:
-        assert classes is not None
-        codes = codes_of(answer.reshape(-1), classes)
-        if (codes < 0).any():
-            stranger = answer.reshape(-1)[codes < 0][:1]
-            raise UnusablePredictionError(f"it predicted {labels_text(stranger)}, which is no class of the target")
-        return codes
-    numbers = answer.astype(np.float64)
-    if not np.isfinite(numbers).all():
-        unusable = int((~np.isfinite(numbers).reshape(len(numbers), -1).all(axis=1)).sum())
-        raise UnusablePredictionError(
-            f"it predicted NaN or infinite {response} for {unusable} of {len(numbers)} rows"
-        )
-    if response is Response.VALUES:
-        if numbers.size != len(numbers):
-            raise UnusablePredictionError(f"it predicted an array of shape {numbers.shape}, not a number a row")
-        return numbers.reshape(-1)
-    assert classes is not None
-    return _by_class(context, numbers, np.asarray(getattr(model, "classes_", classes)), response)
-
-
-def _by_class(
-    context: CellContext, numbers: NDArray[np.float64], known: NDArray[Any], response: Response
-) -> NDArray[np.float64]:
-    """Columns in the order of the target's classes; of a binary task the positive class alone."""
-    classes = context.classes
-    assert classes is not None
-    place = codes_of(classes, known)
-    if (place < 0).any():
-        raise UnusablePredictionError(f"class {labels_text(classes[place < 0])} is missing from its training rows")
-    if len(classes) == 2 and numbers.ndim == 1:  # a decision points to the second class that the model knows
-        return numbers if place[context.positive or 0] == 1 else -numbers
-    if numbers.ndim != 2 or numbers.shape[1] != len(known):
-        raise UnusablePredictionError(
-            f"its {response} have shape {numbers.shape}, not a column for each of {len(known)} classes"
-        )
-    aligned = numbers[:, place]
-    return aligned[:, context.positive or 0] if len(classes) == 2 else aligned
 
 
 def _scores(
