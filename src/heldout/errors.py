@@ -26,5 +26,12 @@ class StoreError(InputError):
     """A run file cannot be used: other data, another schema, damaged, locked or not writable."""
 
 
+class UnusablePredictionError(ValueError):
+    """A model's response cannot be scored: not finite, of the wrong shape, or without a class or a time.
+
+    It is the configuration's failure, and no error of the user's: a cell keeps its sentence.
+    """
+
+
 class HeldoutWarning(UserWarning):
     """Something was set aside, degenerate or assumed, and the result says so in its flags."""

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from joblib import parallel_config
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params
 from threadpoolctl import ThreadpoolController
@@ -27,12 +27,14 @@ from threadpoolctl import ThreadpoolController
 from heldout._seeding import numpy_seed
 from heldout.cells import CellKey, CellResult, CellState
 from heldout.configurations import Configuration
-from heldout.errors import InputError
+from heldout.errors import InputError, UnusablePredictionError
 from heldout.folds import Split
-from heldout.metrics.base import ESTIMATOR_METHODS, Metric, Response
+from heldout.metrics.base import Metric, Response, times_of
 from heldout.metrics.from_scorer import members_of, metric_from_scorer, told_classes
 from heldout.metrics.named import check_fits
-from heldout.task import Task, Truth, codes_of, labels_text
+from heldout.responses import recorded as recorded
+from heldout.responses import remember_responses
+from heldout.task import Task, TaskKind, Truth
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,19 +50,28 @@ class Scoring:
     refit_metric : str
     keep : tuple of Response
         Responses to record besides those that the metrics read, where a model offers them.
+    more_times : tuple of float
+        Times to record survival probabilities at besides those that the metrics read.
     """
 
     scorer: Callable[..., Any]
     metrics: Mapping[str, Metric | None]
     refit_metric: str = "score"
     keep: tuple[Response, ...] = ()
+    more_times: tuple[float, ...] = ()
+
+    @property
+    def times(self) -> tuple[float, ...]:
+        """Ascending: where survival probabilities are recorded."""
+        read = (time for metric in self.metrics.values() if metric is not None for time in times_of(metric))
+        return tuple(sorted({*read, *self.more_times}))
 
     @property
     def wanted(self) -> tuple[tuple[Response, ...], ...]:
         """Responses to record: of each group the first that a model offers."""
         read = [metric.responses for metric in self.metrics.values() if metric is not None]
         # What "predict" says is kept even if no scorer can be opened: there is always something to look at.
-        read = read or [(Response.LABELS, Response.VALUES)]
+        read = read or [(Response.LABELS, Response.VALUES, Response.RISK)]
         return tuple(dict.fromkeys(read + [(response,) for response in self.keep]))
 
 
@@ -125,6 +136,8 @@ class CellContext:
     return_train_score : bool
     entropy : int or None
         Fills ``random_state=None`` inside estimators; None leaves them.
+    survival : bool
+        Whether the target holds events and times, so that ``predict`` gives risks.
     """
 
     X: Any
@@ -136,6 +149,7 @@ class CellContext:
     error_score: float | str = np.nan
     return_train_score: bool = False
     entropy: int | None = None
+    survival: bool = False
 
     @classmethod
     def of_task(
@@ -149,8 +163,10 @@ class CellContext:
     ) -> CellContext:
         """The context of a task's cells."""
         truth = task.truth
-        labels, positive = truth.classes, truth.positive
-        return cls(task.X, task.target, labels, positive, scoring, routed, error_score, return_train_score, entropy)
+        return cls(
+            task.X, task.target, truth.classes, truth.positive, scoring, routed, error_score, return_train_score,
+            entropy, survival=truth.kind is TaskKind.SURVIVAL,
+        )  # fmt: skip
 
 
 def fit_cell(context: CellContext, configuration: Configuration, split: Split) -> CellResult:

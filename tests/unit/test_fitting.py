@@ -29,11 +29,11 @@ from heldout.fitting import (
     fit_cell,
     make_scoring,
     refitted,
-    remember_responses,
     single_threaded,
 )
 from heldout.folds import Split, make_folds
 from heldout.metrics.base import Response
+from heldout.responses import remember_responses
 from heldout.task import Task, truth_of
 
 X, Y = load_breast_cancer(return_X_y=True)

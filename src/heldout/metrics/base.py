@@ -180,7 +180,8 @@ class Metric(Protocol):
 
     A metric may also have ``pos_label`` (a positive class of its own), ``takes_weights`` (False where it cannot
     be weighted), ``calls_foreign_code`` (True where it runs code that is not ours), ``ideal`` (the best value,
-    where values beyond it are no better: see ``ideal_of``) and ``sources`` (keys of ``heldout.references``).
+    where values beyond it are no better: see ``ideal_of``), ``sources`` (keys of ``heldout.references``) and
+    ``times`` (of the survival probabilities that it reads, in order).
     """
 
     @property
@@ -252,6 +253,39 @@ def ideal_of(metric: Metric) -> float | None:
     """
     ideal: float | None = getattr(metric, "ideal", None)
     return ideal
+
+
+def times_of(metric: Metric) -> tuple[float, ...]:
+    """The times at which a metric reads survival probabilities; none of one that reads none, or any."""
+    times: Sequence[float] | None = getattr(metric, "times", None)
+    return () if times is None else tuple(float(time) for time in times)
+
+
+def at_times_of(metric: Metric, array: NDArray[Any], times: Sequence[float]) -> NDArray[Any]:
+    """Survival probabilities (..., n_times) at the times that a metric reads, of those at ``times``.
+
+    Examples
+    --------
+    >>> from heldout.metrics.survival import IntegratedBrier
+    >>> at_times_of(IntegratedBrier(times=(1, 4)), np.array([[[0.9, 0.8, 0.7]]]), (1, 2, 4)).tolist()
+    [[[0.9, 0.7]]]
+
+    Raises
+    ------
+    InputError
+        When a time of the metric is none of them.
+    """
+    read = times_of(metric)
+    if not read or not times or read == tuple(times):
+        return array
+    place = {time: number for number, time in enumerate(times)}
+    absent = [time for time in read if time not in place]
+    if absent:
+        raise InputError(
+            f"{metric.name} reads survival probabilities at time {absent[0]:g}, but the predictions are of times "
+            f"{', '.join(f'{time:g}' for time in times)}; predict them at its times too."
+        )
+    return array[..., [place[time] for time in read]]
 
 
 def sources_of(metric: Metric) -> tuple[str, ...]:

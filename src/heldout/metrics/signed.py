@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Fused, Metric, Needs, Response, Selected, Statistic, fitted, sources_of
+from heldout.metrics.base import Fused, Metric, Needs, Response, Selected, Statistic, fitted, sources_of, times_of
 from heldout.task import TaskKind, Truth
 
 
@@ -77,6 +77,10 @@ class Signed:
     @property
     def sources(self) -> tuple[str, ...]:
         return sources_of(self.metric)
+
+    @property
+    def times(self) -> tuple[float, ...]:
+        return times_of(self.metric)
 
     @property
     def takes_weights(self) -> bool:
