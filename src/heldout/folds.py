@@ -103,6 +103,23 @@ class Folds:
         return bool((self.labels >= 0).all())
 
     @property
+    def test_share(self) -> float | None:
+        """The share of its rows that a split of repeated subsampling tests, in the mean; None of other splits.
+
+        Subsampling draws the tested rows of each split from all rows: rows recur, so that there are repeats, and
+        repeats leave rows out. (Two splits that share no tested row by chance stand in one repeat.)
+
+        Examples
+        --------
+        >>> rows = np.arange(4)
+        >>> Folds((Split(0, 0, rows[:3], rows[3:]), Split(1, 0, rows[1:], rows[:1])), 4).test_share
+        0.25
+        """
+        if self.n_repeats < 2 or not self.exchangeable or self.is_partition:
+            return None
+        return float(np.mean([len(split.test) / (len(split.test) + len(split.train)) for split in self.splits]))
+
+    @property
     def n_training_rows(self) -> float:
         """Mean rows that a model was trained on."""
         return float(np.mean([len(split.train) for split in self.splits]))

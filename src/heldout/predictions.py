@@ -50,6 +50,8 @@ class HeldOutPredictions:
         Fewest and most, where they were made to differ.
     grouped : bool
         Whether the search held groups of rows out whole.
+    test_share : float or None
+        The share of its rows that a split tests, where the splits are those of repeated subsampling.
     """
 
     responses: Mapping[Response, NDArray[Any]]
@@ -63,6 +65,7 @@ class HeldOutPredictions:
     training_rows: float | None = None
     training_range: tuple[int, int] | None = None
     grouped: bool = False
+    test_share: float | None = None
 
     @property
     def n_rows(self) -> int:

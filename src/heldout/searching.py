@@ -176,16 +176,34 @@ def _check_splits(search: Search) -> None:
             f"method '{method_of(estimation.method).name}' compares scores of single splits, and {lacking}; use "
             "larger folds, or method='bbc'."
         )
+    if estimation.method is not None and getattr(method_of(estimation.method), "needs_test_share", False):
+        _check_subsampled(search)
     if estimation.method is None or metric is None or search.drop is not None:
         return
     if isinstance(estimation.rule, CallableRefit):
         return
     refused = refused_on_splits(
         task.truth, folds.labels, estimation, metric, search.configurations.params,
-        groups=task.groups, sample_weight=task.sample_weight, entropy=search.entropy,
+        groups=task.groups, sample_weight=task.sample_weight, test_share=folds.test_share, entropy=search.entropy,
     )  # fmt: skip
     if refused:
         raise InputError(refused)
+
+
+def _check_subsampled(search: Search) -> None:
+    """Refuse splits that are no repeated subsampling to a method for such, and a winner that is no best mean."""
+    name = method_of(search.estimation.method).name
+    if search.folds.test_share is None:
+        raise InputError(
+            f"method '{name}' is for repeated subsampling, in which each split draws the rows that it tests anew, "
+            f"and here are {search.folds.n_splits} other splits; use cv=ho.protocols.repeated_hold_out(50, 0.2), "
+            "or method='bbc'."
+        )
+    if search.estimation.aggregate == "pooled":
+        raise InputError(
+            f"method '{name}' takes the winner to be the best mean over splits, got aggregate='pooled'; use "
+            "aggregate='folds', or method='bbc'."
+        )
 
 
 def too_few_to_draw(task: Task, scoring: Scoring) -> str | None:

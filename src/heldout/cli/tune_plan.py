@@ -79,7 +79,7 @@ def check_options(wanted: Options) -> None:
     from heldout.estimates import METHODS
     from heldout.estimates.intervals import check_interval_settings
     from heldout.estimates.named import check_alternative
-    from heldout.fold_plans import HoldOut, plan_named, rounds_of
+    from heldout.fold_plans import HoldOut, Repeated, plan_named, rounds_of
     from heldout.selection import Threshold, WeightRule, rule_of
     from heldout.spaces import PRESETS
 
@@ -115,6 +115,13 @@ def check_options(wanted: Options) -> None:
         raise InputError(
             f"--method {method} is for one development set, and here are {cv.words} with a model "
             "each; use bbc, or --cv holdout."
+        )
+    is_drawn_anew = isinstance(cv, HoldOut) or (isinstance(cv, Repeated) and isinstance(cv.plan, HoldOut))
+    needs_subsamples = method is not None and getattr(METHODS[method](), "needs_test_share", False)
+    if needs_subsamples and (not is_drawn_anew or is_one_split):
+        raise InputError(
+            f"--method {method} is for repeated subsampling, and here are {cv.words}; use --cv "
+            "repeated_holdout:50:0.2, or --method bbc."
         )
     check_alternative(method, cast("Alternative", wanted.alternative))
 

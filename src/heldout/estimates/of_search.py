@@ -95,12 +95,6 @@ def check_applicable(method: Any, metrics: Mapping[str, Metric | None], read: Se
     ------
     InputError
     """
-    if getattr(method_of(method) if method is not None else None, "needs_test_share", False):
-        raise InputError(
-            f"method '{method_of(method).name}' is not for a search: give the scores of its splits to "
-            "ho.estimate_from_scores with the share of rows that each tests (test_share=); here use method='bbc', "
-            "'bbc_f' or 'tt'."
-        )
     if method is None or "fold scores" in method_of(method).reads:
         return
     unfit_metric = getattr(method_of(method), "unfit_metric", None)
@@ -220,6 +214,7 @@ def _from_fold_scores(
         repeat_of_split=scores.repeat,
         fold_replay=replay,
         n_rows_used=tested,
+        test_share=predictions.test_share,
         flags=flags,
         provenance={
             **settings_provenance(settings),

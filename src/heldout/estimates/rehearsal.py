@@ -32,6 +32,7 @@ def refused_on_splits(
     *,
     groups: NDArray[Any] | None = None,
     sample_weight: NDArray[np.float64] | None = None,
+    test_share: float | None = None,
     entropy: int = 0,
 ) -> str | None:
     """Why the method has no estimate from splits like these, as a sentence; None where it has one.
@@ -42,6 +43,8 @@ def refused_on_splits(
         Fold of each row in each repeat, -1 where it is not tested.
     params : sequence of mapping
         Of the configurations; two of them stand for all.
+    test_share : float, optional
+        Of repeated subsampling.
     """
     shown = list(params[:2])
     predictions = HeldOutPredictions(
@@ -51,6 +54,7 @@ def refused_on_splits(
         classes=truth.classes,
         positive=truth.positive,
         grouped=groups is not None,
+        test_share=test_share,
     )
     settings = Settings(estimation.n_bootstraps, estimation.confidence_level, estimation.alternative, entropy)
     question = Question(

@@ -75,6 +75,7 @@ class Collected:
             folds=folds.labels,
             training_rows=folds.n_training_rows,
             training_range=(min(sizes), max(sizes)),
+            test_share=None,
         )
         fold_scores = {name: scores.last(n_splits) for name, scores in self.fold_scores.items()}
         return replace(self, predictions=predictions, fold_scores=fold_scores, folds=folds)
@@ -169,6 +170,7 @@ class Collector:
             exchangeable=met.exchangeable,
             training_rows=met.n_training_rows,
             grouped=met.grouped,
+            test_share=met.test_share,
         )
         saved = n_configurations * self._folds.n_splits - sum(c.state is not CellState.DROPPED for c in cells)
         return Collected(cells, predictions, fold_scores, refit_metric, failures, hopeless, met, outcome, saved)

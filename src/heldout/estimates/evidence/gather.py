@@ -84,6 +84,7 @@ def _bound_evidence(
         repeat_of_split=repeat_of_split,
         fold_replay=None if fold_scores is None else _fold_replay(matrix, fold_scores, repeat_of_split),
         n_rows_used=len(race.used),
+        test_share=predictions.test_share,
         flags=race.flags,
         provenance=provenance,
     )

@@ -251,8 +251,8 @@ def _normal_draws(n: int, n_columns: int, seed: int) -> Iterator[Floats]:
 def _unfit(evidence: Evidence) -> str | None:
     if evidence.fold_scores is None or evidence.test_share is None:
         return (
-            "it reads the errors of repeated subsampling and the share of rows that each split tests: use "
-            "ho.estimate_from_scores(..., test_share=)"
+            "it reads the errors of repeated subsampling and the share of rows that each split tests: search with "
+            "cv=ho.protocols.repeated_hold_out(50, 0.2), or use ho.estimate_from_scores(..., test_share=)"
         )
     replay = evidence.fold_replay
     if replay is not None and replay.rule != Best():

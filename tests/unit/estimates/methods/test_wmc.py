@@ -7,12 +7,20 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import ShuffleSplit, TimeSeriesSplit
 
 import heldout as ho
 from heldout.estimates.methods.wmc import WMC, WMCS, normal_of_means, positive_definite, shrinkage_of, weigh
+from heldout.folds import make_folds
 from heldout.selection import Best, CallableRefit
+from heldout.task import Task, truth_of
 
 ERRORS = np.random.default_rng(1).normal(0.3, 0.05, size=(30, 8)) + np.linspace(0, 0.02, 8)
+
+
+class NeverFitted(LogisticRegression):
+    def fit(self, X, y):
+        raise AssertionError("it was fitted")
 
 
 def of(errors=ERRORS, **settings):
@@ -167,7 +175,56 @@ def test_an_unknown_average_is_refused():
 
 
 @pytest.mark.parametrize("method", ["wmc", "wmcs", WMCS(average="raw")], ids=["wmc", "wmcs", "wmcs-raw"])
-def test_a_search_refuses_them_before_it_fits(method):
-    search = ho.HeldOutSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, method=method)
-    with pytest.raises(ho.InputError, match=r"is not for a search: .*'bbc_f' or 'tt'"):
+def test_a_search_on_other_splits_refuses_them_before_it_fits(method):
+    search = ho.HeldOutSearchCV(NeverFitted(), {"C": [0.1, 1.0]}, method=method)
+    with pytest.raises(
+        ho.InputError, match=r"is for repeated subsampling.*use cv=ho\.protocols\.repeated_hold_out"
+    ):
         search.fit(ERRORS, np.resize([0, 1], 30))
+
+
+def test_a_search_that_chooses_otherwise_refuses_them_before_it_fits():
+    settings = {"method": "wmc", "cv": ho.protocols.repeated_hold_out(5, 0.2), "random_state": 0}
+    y = np.resize([0, 1], 30)
+    for other, said in (
+        ({"aggregate": "pooled"}, "best mean over splits"),
+        ({"selection": "one_standard_error"}, "chosen by 'one_standard_error'"),
+    ):
+        with pytest.raises(ho.InputError, match=said):
+            ho.HeldOutSearchCV(NeverFitted(), {"C": [0.1, 1.0]}, **settings, **other).fit(ERRORS, y)
+
+
+@pytest.mark.parametrize("method", ["wmc", "wmcs"])
+@pytest.mark.parametrize("scoring", ["accuracy", "neg_log_loss", "closed"], ids=str)
+def test_a_search_by_repeated_subsampling_gives_what_its_scores_give(method, scoring):
+    X, y = np.random.default_rng(3).normal(size=(40, 3)), np.resize([0, 1], 40)
+
+    def closed(model, X, y):
+        return float((model.predict(X) == y).mean())
+
+    search = ho.HeldOutSearchCV(
+        LogisticRegression(), {"C": [0.01, 1.0, 100.0]}, scoring=closed if scoring == "closed" else scoring,
+        cv=ho.protocols.repeated_hold_out(12, 0.2), method=method, random_state=0,
+    ).fit(X, y)  # fmt: skip
+    scores = np.array([search.cv_results_[f"split{k}_test_score"] for k in range(12)])
+    alone = ho.estimate_from_scores(scores, greater_is_better=True, method=method, test_share=0.2, random_state=0)
+
+    sign = -1 if scoring == "neg_log_loss" and search.estimate_.metric == "log_loss" else 1
+    assert search.estimate_.selected == search.best_index_ == alone.selected
+    assert search.estimate_.uncorrected == pytest.approx(sign * search.best_score_)
+    assert search.estimate_.value == pytest.approx(sign * alone.value, abs=1e-12)
+    assert search.estimate_.provenance["test_share"] == pytest.approx(0.2)
+    assert search.corrected_score_ == pytest.approx(alone.value)
+
+
+def test_only_repeated_subsampling_has_a_share_of_tested_rows():
+    X, y = np.zeros((20, 1)), np.resize([0, 1], 20)
+    task = Task(X, truth_of(y))
+    assert make_folds(task, ho.protocols.repeated_hold_out(3, 0.25)).test_share == 0.25
+    assert make_folds(
+        task, ShuffleSplit(30, test_size=4, train_size=8, random_state=0)
+    ).test_share == pytest.approx(1 / 3)
+    for other in (
+        5, ho.protocols.hold_out(0.25), ho.protocols.repeated(5, 3), TimeSeriesSplit(4), ho.protocols.leave_one_out(),
+    ):  # fmt: skip
+        assert make_folds(task, other).test_share is None
