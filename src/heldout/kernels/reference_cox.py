@@ -1,0 +1,317 @@
+"""The kernel of Cox's partial likelihood of one covariate: its maximum, and its value there, at 0 and at 1.
+
+The likelihood is a sum over *steps*. Where one event stands alone at its time, it is one step: it takes the event's
+log hazard, less the logarithm of the sum of hazards of the rows at risk. Where d events tie, Efron's approximation
+takes d steps, the hazards of the tied events leaving the sum by 1/d of theirs from step to step; Breslow's takes
+them all with the whole sum.
+
+A weight says how many rows there are. A row that a bootstrap drew twice is two tied events, and its likelihood is
+that of the repeated rows: not what ``coxph(weights=)`` of R gives, where Efron's steps are as many as there are
+rows written down, whatever they weigh. Of weights that are no whole numbers the last step is shorter, so that the
+likelihood is a continuous function of them and agrees with that of counts. Breslow's is the same either way.
+
+There is no compiled twin: all weightings are worked on together, by NumPy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.kernels.reference import Columns, Floats, Weightings, check_columns, check_weightings, refuse_nan
+from heldout.kernels.reference_concordance import refuse_other_lengths
+
+Ties: TypeAlias = Literal["efron", "breslow"]
+
+MOST_PASSES = 100
+CLOSE_ENOUGH = 1e-9
+"""A step this small ends the search: Newton's next error is its square."""
+LARGEST_MOVE = 8.0
+"""How far one step may move the log hazards of two rows apart."""
+MOST_STEPS = 1000
+"""Steps of one time under real weights; more weight than that takes longer steps."""
+NUMBERS_AT_ONCE = 1 << 18
+"""So many rows and steps are worked on together, which must fit a cache; no result depends on it."""
+
+SLOPE, AT_ZERO, AT_ONE, AT_SLOPE = range(4)
+"""What a fit holds: the slope, and the log-likelihood at 0, at 1 and at the slope."""
+
+
+class CoxFits(Columns):
+    """Maximum-likelihood slope of the Cox regression of a survival target on every column.
+
+    NaN where no finite slope is best: no event has weight, or the rows with the greatest value (or those with the
+    least) among the rows at risk are always the ones that have the event. Where the values at risk are all equal,
+    the likelihood is flat: the slope is NaN, and the log-likelihood at the slope is that at 0.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, C)
+        Finite: log hazards.
+    event : ndarray of bool, shape (n,)
+    time : ndarray of float64, shape (n,)
+    ties : "efron" or "breslow"
+
+    Examples
+    --------
+    >>> event, time = np.array([True, True, True, False]), np.array([1.0, 2.0, 3.0, 4.0])
+    >>> fits = CoxFits(np.array([[1.0], [0.0], [1.0], [0.0]]), event, time)
+    >>> fits.all(np.ones((1, 4), dtype=np.uint8)).round(4)
+    array([[[ 0.9406, -3.1781, -2.8711, -2.87  ]]])
+    """
+
+    def __init__(self, values: Floats, event: NDArray[np.bool_], time: Floats, ties: Ties = "efron") -> None:
+        super().__init__(values.shape)
+        refuse_nan(values)
+        if not np.isfinite(values).all():
+            raise ValueError("log hazards must be finite")
+        refuse_other_lengths(len(values), event, time)
+        self._risk_sets = RiskSets.of(event, time)
+        self._ties = ties
+        # Around their middle: sums of squares lose no digits to where the values lie.
+        middles = (
+            (values.min(axis=0, initial=np.inf) + values.max(axis=0, initial=-np.inf)) / 2 if len(values) else 0
+        )
+        self._centred = np.ascontiguousarray((values - middles).T[:, self._risk_sets.order])
+
+    def all(self, counts: Weightings) -> Floats:
+        """(L, C, 4): slope, and log-likelihood at 0, at 1 and at the slope."""
+        check_weightings(counts, self.n_rows)
+        lanes, columns = np.indices((len(counts), self.n_columns)).reshape(2, -1)
+        return self._fits(counts, lanes, columns).reshape(len(counts), self.n_columns, 4)
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        """(L, 4)."""
+        check_weightings(counts, self.n_rows)
+        check_columns(columns, len(counts), self.n_columns)
+        return self._fits(counts, np.arange(len(counts)), columns)
+
+    def _fits(self, counts: Weightings, lanes: NDArray[np.intp], columns: NDArray[np.intp]) -> Floats:
+        """(M, 4): of column ``columns[m]`` under weighting ``lanes[m]``."""
+        out = np.empty((len(lanes), 4))
+        weights = counts[:, self._risk_sets.order]
+        most_steps = self._risk_sets.steps_of(weights, self._ties).max(initial=0)
+        at_once = max(1, NUMBERS_AT_ONCE // int(self.n_rows + most_steps + 1))
+        for first in range(0, len(lanes), at_once):
+            part = slice(first, first + at_once)
+            likelihoods = _Likelihoods.of(
+                self._risk_sets, weights[lanes[part]], self._centred[columns[part]], self._ties
+            )
+            out[part] = _maximised(likelihoods)
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class RiskSets:
+    """Who is at risk at the time of each event: rows from the last time to the first, so that they are a beginning.
+
+    Attributes
+    ----------
+    order : ndarray of shape (n,)
+        Rows by descending time.
+    ends : ndarray of shape (G,)
+        At each of G times of events: the place in that order of the last row at risk.
+    events : ndarray of shape (E,)
+        Places of events in that order.
+    starts : ndarray of shape (G,)
+        Where the events of each time begin among them.
+    """
+
+    order: NDArray[np.intp]
+    ends: NDArray[np.intp]
+    events: NDArray[np.intp]
+    starts: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, event: NDArray[np.bool_], time: Floats) -> RiskSets:
+        order = np.argsort(-time, kind="stable")
+        ordered = -time[order]
+        events = np.flatnonzero(event[order])
+        times, starts = np.unique(ordered[events], return_index=True)
+        ends = np.searchsorted(ordered, times, side="right") - 1
+        return cls(order, ends.astype(np.intp), events, starts.astype(np.intp))
+
+    def at_risk(self, values: NDArray[Any]) -> Floats:
+        """(M, G): sums of (M, n) over the rows at risk at each time."""
+        sums: Floats = np.cumsum(values, axis=1)[:, self.ends]
+        return sums
+
+    def of_events(self, values: NDArray[Any]) -> Floats:
+        """(M, G): sums of (M, n) over the events of each time."""
+        if not self.starts.size:
+            return np.zeros((len(values), 0))
+        sums: Floats = np.add.reduceat(np.ascontiguousarray(values[:, self.events]), self.starts, axis=1)
+        return sums
+
+    def steps_of(self, weights: Weightings, ties: Ties) -> NDArray[np.intp]:
+        """(L,): how many steps the likelihood of each of L weightings takes."""
+        events = self.of_events(weights.astype(np.float64))
+        each = events > 0 if ties == "breslow" else np.ceil(np.minimum(events, _most(weights)))
+        steps: NDArray[np.intp] = each.sum(axis=1).astype(np.intp)
+        return steps
+
+
+def _most(weights: Weightings) -> float:
+    return np.inf if weights.dtype == np.uint8 else MOST_STEPS
+
+
+class Steps(NamedTuple):
+    """The steps of M likelihoods, each (P,), in the order of lanes and within each by times.
+
+    ``left`` is the share of the tied events' hazards that has left the sum before the step, ``weight`` how long the
+    step is.
+    """
+
+    lane: NDArray[np.intp]
+    time: NDArray[np.intp]
+    left: Floats
+    weight: Floats
+
+    @classmethod
+    def of(cls, events: Floats, ties: Ties, most: float = np.inf) -> Steps:
+        """Of the weight of events (M, G) at each time."""
+        lane, time = np.nonzero(events > 0)
+        tied = events[lane, time]
+        if ties == "breslow":
+            return cls(lane, time, np.zeros_like(tied), tied)
+        length = np.maximum(1.0, tied / most)
+        number = np.ceil(tied / length).astype(np.intp)
+        which = np.repeat(np.arange(len(tied)), number)
+        begun = (np.arange(len(which)) - np.repeat(np.cumsum(number) - number, number)) * length[which]
+        weight = np.minimum(length[which], tied[which] - begun)
+        return cls(lane[which], time[which], begun / tied[which], weight)
+
+
+@dataclass(frozen=True, eq=False)
+class _Likelihoods:
+    """The partial likelihoods of M lanes, each of a column of its own under weights of its own.
+
+    ``x`` and ``weights`` are (M, n), rows in the order of the risk sets.
+    """
+
+    risk_sets: RiskSets
+    x: Floats
+    weights: Floats
+    steps: Steps
+    ends: tuple[Floats, Floats]
+    """Each (M,): the least and the greatest value that has weight."""
+    of_events: Floats = field(repr=False)
+    """(M,): the weighted sum of the values of events."""
+
+    @classmethod
+    def of(cls, risk_sets: RiskSets, counts: Weightings, x: Floats, ties: Ties) -> _Likelihoods:
+        weights = counts.astype(np.float64)
+        steps = Steps.of(risk_sets.of_events(weights), ties, _most(counts))
+        present = weights > 0
+        least = np.where(present, x, np.inf).min(axis=1, initial=np.inf)
+        greatest = np.where(present, x, -np.inf).max(axis=1, initial=-np.inf)
+        return cls(risk_sets, x, weights, steps, (least, greatest), risk_sets.of_events(weights * x).sum(axis=1))
+
+    def part(self, lanes: NDArray[np.intp]) -> _Likelihoods:
+        """Some of the lanes, ascending."""
+        if len(lanes) == len(self.x):
+            return self
+        new = np.full(len(self.x), -1, dtype=np.intp)
+        new[lanes] = np.arange(len(lanes))
+        kept = new[self.steps.lane] >= 0
+        lane, time, left, weight = self.steps
+        steps = Steps(new[lane[kept]], time[kept], left[kept], weight[kept])
+        ends = self.ends[0][lanes], self.ends[1][lanes]
+        return _Likelihoods(self.risk_sets, self.x[lanes], self.weights[lanes], steps, ends, self.of_events[lanes])
+
+    def falls(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Each (M,): whether the likelihood falls in the end towards great slopes, and towards small ones."""
+        sets, present = self.risk_sets, self.weights > 0
+        group = np.repeat(np.arange(len(sets.ends)), np.diff(np.r_[sets.starts, len(sets.events)]))
+        own, seen = self.x[:, sets.events], present[:, sets.events]
+        greatest = np.maximum.accumulate(np.where(present, self.x, -np.inf), axis=1)[:, sets.ends[group]]
+        least = np.minimum.accumulate(np.where(present, self.x, np.inf), axis=1)[:, sets.ends[group]]
+        exceeded, undercut = seen & (own < greatest), seen & (own > least)
+        return np.asarray(exceeded.any(axis=1)), np.asarray(undercut.any(axis=1))
+
+    def value(self, slope: Floats) -> Floats:
+        """(M,): the log-likelihood at a slope a lane."""
+        hazards, shift = self._hazards(slope)
+        sums = self._of_steps(hazards)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            taken = self._total(self.steps.weight * (np.log(sums) + shift[self.steps.lane]))
+            found: Floats = slope * self.of_events - taken
+        # A sum of hazards that are nothing beside the greatest is 0, and no logarithm.
+        return np.where(np.isfinite(found), found, np.nan)
+
+    def derivatives(self, slope: Floats) -> tuple[Floats, Floats]:
+        """Each (M,): the gradient, and the negative of the second derivative."""
+        hazards, _ = self._hazards(slope)
+        sums = self._of_steps(hazards)
+        weighed = hazards * self.x
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = self._of_steps(weighed) / sums
+            square = self._of_steps(weighed * self.x) / sums
+            gradient = self.of_events - self._total(self.steps.weight * mean)
+            return gradient, self._total(self.steps.weight * (square - mean * mean))
+
+    def _hazards(self, slope: Floats) -> tuple[Floats, Floats]:
+        """(M, n) over the greatest of their lane, and the logarithm (M,) of that one."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            shift = np.maximum(slope * self.ends[0], slope * self.ends[1])
+            # A row without weight may lie beyond.
+            relative = np.minimum(slope[:, None] * self.x - shift[:, None], 0.0)
+        return self.weights * np.exp(relative), shift
+
+    def _of_steps(self, values: Floats) -> Floats:
+        """(P,): sums over the rows at risk, less what has left of the tied events."""
+        _, _, left, _ = self.steps
+        where = self.steps.lane, self.steps.time
+        sums: Floats = self.risk_sets.at_risk(values)[where] - left * self.risk_sets.of_events(values)[where]
+        return sums
+
+    def _total(self, values: Floats) -> Floats:
+        """(M,): sums of (P,) over the steps of a lane, one after another."""
+        sums: Floats = np.bincount(self.steps.lane, weights=values, minlength=len(self.x)).astype(np.float64)
+        return sums
+
+
+def _maximised(likelihoods: _Likelihoods) -> Floats:
+    """(M, 4)."""
+    n_lanes = len(likelihoods.x)
+    zeros, ones = np.zeros(n_lanes), np.ones(n_lanes)
+    at_zero = likelihoods.value(zeros)
+    falls_right, falls_left = likelihoods.falls()
+    slope = np.full(n_lanes, np.nan)
+    lanes = np.flatnonzero(falls_right & falls_left)
+    slope[lanes] = _newton(likelihoods.part(lanes))
+    at_slope = likelihoods.value(slope)
+    at_slope[~falls_right & ~falls_left] = at_zero[~falls_right & ~falls_left]
+    return np.stack([slope, at_zero, likelihoods.value(ones), at_slope], axis=1)
+
+
+def _newton(likelihoods: _Likelihoods) -> Floats:
+    """(M,): where each likelihood, which is concave and has a maximum, is level.
+
+    Newton's steps from 0; one that leaves the interval in which the gradient is known to change its sign halves the
+    interval instead.
+    """
+    slope = np.full(len(likelihoods.x), np.nan)
+    lanes, rest = np.arange(len(slope)), likelihoods
+    at = np.zeros(len(slope))
+    low, high = np.full(len(slope), -np.inf), np.full(len(slope), np.inf)
+    for _ in range(MOST_PASSES):
+        if not lanes.size:
+            break
+        gradient, curvature = rest.derivatives(at)
+        reach = rest.ends[1] - rest.ends[0]
+        low, high = np.where(gradient >= 0, at, low), np.where(gradient <= 0, at, high)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            # Without curvature the step is infinite, and the largest move is taken.
+            step = np.where(
+                gradient == 0, 0.0, np.clip(gradient / curvature, -LARGEST_MOVE / reach, LARGEST_MOVE / reach)
+            )
+            done = np.abs(step) * reach <= CLOSE_ENOUGH * (1.0 + np.abs(at) * reach)
+            onward = np.where((at + step < low) | (at + step > high), (low + high) / 2, at + step)
+        slope[lanes[done]] = (at + step)[done]
+        going = np.flatnonzero(~done & np.isfinite(onward))
+        lanes, rest, at, low, high = lanes[going], rest.part(going), onward[going], low[going], high[going]
+    return slope
