@@ -1,7 +1,7 @@
-"""NumPy kernels of the beginning of the ROC curve: what is found before too many false alarms.
+"""NumPy kernels of the ROC curve: all of it, and what is found at its beginning, before too many false alarms.
 
-Both walk down the distinct scores of a column. Of each they know the weight of the negative rows above it, the
-weight of the negative rows down to it, and the weight of the positive rows at it.
+The kernels of the beginning walk down the distinct scores of a column. Of each they know the weight of the negative
+rows above it, the weight of the negative rows down to it, and the weight of the positive rows at it.
 """
 
 from __future__ import annotations
@@ -101,3 +101,20 @@ class AreaWithin(CurveStart):
         with np.errstate(invalid="ignore", divide="ignore"):
             area: Floats = twice / (2.0 * positives * negatives)
         return area
+
+
+def roc_points(positive: NDArray[np.bool_], scores: Floats, weights: Floats) -> tuple[Floats, Floats, float]:
+    """False and true positive rates from (0, 0) to (1, 1), tied scores together, and the area between.
+
+    Examples
+    --------
+    >>> x, y, area = roc_points(np.array([False, True, True]), np.array([0.1, 0.1, 0.7]), np.ones(3))
+    >>> x.tolist(), y.tolist(), area
+    ([0.0, 0.0, 1.0], [0.0, 0.5, 1.0], 0.75)
+    """
+    order = np.argsort(-scores, kind="stable")
+    ends = np.flatnonzero(np.diff(scores[order], append=np.nan) != 0)
+    hits = np.cumsum(np.where(positive, weights, 0.0)[order])[ends]
+    alarms = np.cumsum(np.where(positive, 0.0, weights)[order])[ends]
+    x, y = np.append(0.0, alarms / alarms[-1]), np.append(0.0, hits / hits[-1])
+    return x, y, float(np.sum(np.diff(x) * (y[1:] + y[:-1]) / 2))

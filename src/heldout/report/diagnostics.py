@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.kernels.reference import Floats
+from heldout.kernels.reference_curves import roc_points
 from heldout.metrics.base import Response
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 from heldout.task import TaskKind, Truth
@@ -163,28 +164,11 @@ def _first_predicted(*arrays: Floats | None) -> Floats | None:
     return next((array for array in arrays if array is not None and not np.isnan(array).all()), None)
 
 
-def roc_curve(positive: NDArray[np.bool_], scores: Floats, weights: Floats) -> tuple[Floats, Floats, float]:
-    """False and true positive rates from (0, 0) to (1, 1), tied scores together, and the area between.
-
-    Examples
-    --------
-    >>> x, y, area = roc_curve(np.array([False, True, True]), np.array([0.1, 0.1, 0.7]), np.ones(3))
-    >>> x.tolist(), y.tolist(), area
-    ([0.0, 0.0, 1.0], [0.0, 0.5, 1.0], 0.75)
-    """
-    order = np.argsort(-scores, kind="stable")
-    ends = np.flatnonzero(np.diff(scores[order], append=np.nan) != 0)
-    hits = np.cumsum(np.where(positive, weights, 0.0)[order])[ends]
-    alarms = np.cumsum(np.where(positive, 0.0, weights)[order])[ends]
-    x, y = np.append(0.0, alarms / alarms[-1]), np.append(0.0, hits / hits[-1])
-    return x, y, float(np.sum(np.diff(x) * (y[1:] + y[:-1]) / 2))
-
-
 def _curve(name: str, repeat: int, positive: NDArray[np.bool_], scores: Floats, weights: Floats) -> Curve | None:
     present = ~np.isnan(scores) & (weights > 0)
     if not (present & positive).any() or not (present & ~positive).any():
         return None
-    x, y, area = roc_curve(positive[present], scores[present], weights[present])
+    x, y, area = roc_points(positive[present], scores[present], weights[present])
     kept = _corners(x, y)
     return Curve(name, repeat, tuple(x[kept].round(5).tolist()), tuple(y[kept].round(5).tolist()), area)
 

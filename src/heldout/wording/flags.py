@@ -203,6 +203,21 @@ class Flag(StrEnum):
         "chosen; where models memorise rows, some of the optimism stays. scheme='cvt' keeps them apart.",
     )
 
+    CURVE_UNDEFINED = (
+        "curve_undefined",
+        "{points} of {total} points of the curve have no corrected value: no replicate reaches them.",
+    )
+    CURVE_BEYOND_RANGE = (
+        "curve_beyond_range",
+        "At {points} of {total} points the corrected curve lies outside [{low:g}, {high:g}], as differences of "
+        "means may; the numbers are kept as they are, only a picture ends there.",
+    )
+    CURVE_NOT_MONOTONE = (
+        "curve_not_monotone",
+        "The corrected curve falls at {points} of its points, as differences of means may; it was not "
+        "straightened.",
+    )
+
     def filled(self, **places: Any) -> str:
         """The sentence with its places filled."""
         return self.sentence.format(**places)

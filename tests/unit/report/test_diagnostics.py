@@ -7,6 +7,7 @@ import pytest
 from sklearn.metrics import auc, confusion_matrix, roc_auc_score
 from sklearn.metrics import roc_curve as sklearn_roc_curve
 
+from heldout.kernels.reference_curves import roc_points
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions
 from heldout.report.diagnostics import (
@@ -15,7 +16,6 @@ from heldout.report.diagnostics import (
     MOST_SCATTER_POINTS,
     Diagnostics,
     diagnose,
-    roc_curve,
     wilson,
 )
 from heldout.task import truth_of
@@ -37,7 +37,7 @@ def test_roc_curve_is_scikit_learns(decimals: int) -> None:
     positive = rng.random(300) < 0.3
     scores = (rng.normal(size=300) + positive).round(decimals)
     weights = rng.random(300)
-    x, y, area = roc_curve(positive, scores, weights)
+    x, y, area = roc_points(positive, scores, weights)
     theirs = sklearn_roc_curve(positive, scores, sample_weight=weights, drop_intermediate=False)
     np.testing.assert_allclose(x, theirs[0], atol=1e-12)
     np.testing.assert_allclose(y, theirs[1], atol=1e-12)

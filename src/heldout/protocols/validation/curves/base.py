@@ -1,0 +1,201 @@
+"""What every corrected curve is made of: the curve of each replicate's model, on its own sample and on all rows.
+
+A curve is a number at each of m given points, so it is corrected as a score is: by the mean, at each point, of what
+the models of the replicates look better on their own samples than on all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import InputError
+from heldout.kernels.reference import Floats
+from heldout.metrics.base import Response
+from heldout.protocols.draws import drawn_rows
+from heldout.protocols.validation.replicates import Replicates
+from heldout.task import TaskKind, labels_text
+from heldout.wording import Flag
+
+CONFIDENCE_LEVEL = 0.95
+
+Measure: TypeAlias = Callable[[Floats, Floats, Floats], Floats]
+"""From observed, predicted and weights, each (n,), to a curve (m,); NaN where it has no value."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a curve is about: the observed outcome of every row, and where its prediction stands.
+
+    Attributes
+    ----------
+    name : str
+        The class that is told from the others, empty for a regression.
+    observed : ndarray of shape (N,)
+        1 and 0, or the values of a regression.
+    weights : ndarray of shape (N,)
+        For what censoring hides; 1 elsewhere.
+    response : Response
+    output : int, optional
+        The prediction's place among several outputs.
+    """
+
+    name: str
+    observed: Floats
+    weights: Floats
+    response: Response
+    output: int | None = None
+
+    def predicted(self, said: NDArray[Any]) -> Floats:
+        """The predictions of this outcome: the last axis goes where there are several outputs."""
+        mine = np.asarray(said if self.output is None else said[..., self.output], dtype=np.float64)
+        return 1.0 - mine if self.response is Response.SURVIVAL else mine
+
+
+@dataclass(frozen=True, eq=False)
+class Replicated:
+    """A curve in every replicate that has a model.
+
+    Attributes
+    ----------
+    apparent : ndarray of shape (m,)
+        Of the model fitted on all rows, on these rows.
+    in_bootstrap : ndarray of shape (B, m)
+        Of each replicate's model on its own sample.
+    on_original : ndarray of shape (B, m)
+        Of the same models on all rows.
+    """
+
+    apparent: Floats
+    in_bootstrap: Floats
+    on_original: Floats
+
+    @property
+    def n_replicates(self) -> NDArray[np.intp]:
+        """(m,): replicates that have both curves at a point."""
+        return np.isfinite(self.in_bootstrap - self.on_original).sum(axis=0)
+
+    @cached_property
+    def optimism(self) -> Floats:
+        """(m,): mean over those; NaN where there is none."""
+        return _mean(self.in_bootstrap - self.on_original)
+
+    @property
+    def corrected(self) -> Floats:
+        """(m,)."""
+        return self.apparent - self.optimism
+
+    def band(self, confidence_level: float) -> tuple[Floats, Floats]:
+        """(m,) each: percentiles of the replicates on their own samples, moved by the optimism."""
+        tail = (1.0 - confidence_level) / 2
+        ends = np.full((2, len(self.apparent)), np.nan)
+        usable = np.isfinite(self.in_bootstrap - self.on_original)
+        for point in np.flatnonzero(usable.any(axis=0)):
+            values = np.sort(self.in_bootstrap[usable[:, point], point])
+            ends[:, point] = [values[_place(p, len(values))] for p in (tail, 1.0 - tail)]
+        return ends[0] - self.optimism, ends[1] - self.optimism
+
+
+def _place(p: float, n: int) -> int:
+    """Of the quantile p among n sorted values, from 0: the rule of all percentile intervals here."""
+    return int(np.clip(np.ceil(p * n - 1e-9), 1, n)) - 1
+
+
+def _mean(values: Floats) -> Floats:
+    """(m,): mean of the finite values of each column."""
+    finite = np.isfinite(values)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean: Floats = np.where(finite, values, 0.0).sum(axis=0) / finite.sum(axis=0)
+    return mean
+
+
+def replicated(replicates: Replicates, outcome: Outcome, measure: Measure) -> Replicated:
+    """The curve of every model; its mean over the completions of the rows."""
+    kept = replicates.kept
+    everybody = replicates.everybody[0] * outcome.weights
+    apparent = outcome.predicted(replicates.apparent[outcome.response])
+    said = outcome.predicted(replicates.on_original[outcome.response])
+
+    def over_completions(observed: Floats, predicted: Floats, weights: Floats) -> Floats:
+        curves = [measure(observed, predicted[:, h], weights) for h in range(predicted.shape[1])]
+        return np.mean(curves, axis=0)
+
+    of_all = over_completions(outcome.observed, apparent, everybody)
+    curves = np.full((2, len(kept), len(of_all)), np.nan)
+    for place, b in enumerate(kept.tolist()):
+        predicted = said[:, :, b]
+        curves[1, place] = over_completions(outcome.observed, predicted, everybody)
+        if replicates.in_sample is None:
+            weights = replicates.weighed(replicates.counts[b]) * outcome.weights
+            curves[0, place] = over_completions(outcome.observed, predicted, weights)
+        else:
+            rows = drawn_rows(replicates.counts[b])
+            weights = outcome.weights[rows] * (1.0 if replicates.weights is None else replicates.weights[rows])
+            own = outcome.predicted(replicates.in_sample[outcome.response][b])
+            curves[0, place] = over_completions(outcome.observed[rows], own, weights)
+    return Replicated(of_all, curves[0], curves[1])
+
+
+def class_outcome(replicates: Replicates, of_class: Any, response: Response) -> Outcome:
+    """One class against the others.
+
+    Raises
+    ------
+    InputError
+        When a task of several classes is not told which one, or the class is none of them.
+    """
+    truth = replicates.truth
+    assert truth.classes is not None, "asked only of a classification"
+    if of_class is None:
+        if truth.kind is TaskKind.MULTICLASS:
+            raise InputError(
+                f"of_class must say which of the {truth.n_classes} classes the curve is of, one against the "
+                f"others: {labels_text(truth.classes)}."
+            )
+        of_class = truth.pos_label
+    codes = [code for code, label in enumerate(truth.classes.tolist()) if label == of_class]
+    if not codes:
+        raise InputError(f"of_class must be one of the classes {labels_text(truth.classes)}, got {of_class!r}.")
+    if truth.kind is TaskKind.BINARY and codes[0] != truth.positive:
+        raise InputError(
+            f"of_class={of_class!r}: predictions of a binary task are of its positive class {truth.pos_label!r}; "
+            "leave of_class out."
+        )
+    output = codes[0] if truth.kind is TaskKind.MULTICLASS else None
+    observed = (truth.values == codes[0]).astype(np.float64)
+    return Outcome(str(of_class), observed, np.ones(truth.n_rows), response, output)
+
+
+def recorded(replicates: Replicates, *responses: Response) -> Response | None:
+    """The first of these responses that the replicates hold."""
+    return next((response for response in responses if response in replicates.on_original), None)
+
+
+def curve_flags(
+    corrected: Floats, bounds: tuple[float, float] | None, *, rises: bool = False
+) -> Mapping[Flag, str]:
+    """What a reader of a corrected curve must know.
+
+    Parameters
+    ----------
+    bounds : (float, float), optional
+        What a curve of the kind lies between.
+    rises : bool
+        Whether a curve of the kind never falls.
+    """
+    known, total = corrected[np.isfinite(corrected)], len(corrected)
+    flags = {}
+    if len(known) < total:
+        flags[Flag.CURVE_UNDEFINED] = Flag.CURVE_UNDEFINED.filled(points=total - len(known), total=total)
+    if bounds is not None and (outside := int(((known < bounds[0]) | (known > bounds[1])).sum())):
+        flags[Flag.CURVE_BEYOND_RANGE] = Flag.CURVE_BEYOND_RANGE.filled(
+            points=outside, total=total, low=bounds[0], high=bounds[1]
+        )
+    if rises and (falls := int((np.diff(known) < -1e-12).sum())):
+        flags[Flag.CURVE_NOT_MONOTONE] = Flag.CURVE_NOT_MONOTONE.filled(points=falls)
+    return flags

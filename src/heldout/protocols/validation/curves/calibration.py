@@ -1,0 +1,332 @@
+"""Calibration corrected for optimism: what was observed over what was predicted, smoothed.
+
+The smooth line is lowess without robustness steps, whose shape nothing presumes. It is drawn for the model of all
+rows, and for each replicate's model on its own sample and on all rows; where a model predicts nothing, its line
+ends. This is what ``calibrate`` of R's rms does.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from heldout.errors import InputError
+from heldout.estimates.types import frame_of, json_safe
+from heldout.kernels.reference import Floats
+from heldout.kernels.reference_lowess import Lowess
+from heldout.metrics.base import Response
+from heldout.protocols.validation.curves.base import (
+    CONFIDENCE_LEVEL,
+    Outcome,
+    class_outcome,
+    curve_flags,
+    recorded,
+    replicated,
+)
+from heldout.protocols.validation.replicates import Replicates
+from heldout.task import TaskKind
+from heldout.wording import Flag
+
+N_POINTS = 50
+OUTERMOST = 5
+"""The grid runs from the 5th smallest prediction to the 5th largest."""
+ROWS_A_GROUP, MOST_GROUPS = 20, 10
+
+
+@dataclass(frozen=True)
+class CalibrationPoint:
+    """Rows of similar prediction by the model of all rows: means, and how many rows."""
+
+    predicted: float
+    observed: float
+    rows: float
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationCurve:
+    """Observed over predicted, corrected for optimism. The ideal is ``predicted`` itself.
+
+    Attributes
+    ----------
+    name : str
+        What is predicted: a class, ``event by t`` or nothing for the values of a regression.
+    predicted : ndarray of shape (m,)
+        The points of the curve.
+    apparent : ndarray of shape (m,)
+        Of the model fitted on all rows, on these rows.
+    corrected : ndarray of shape (m,)
+        Less the mean difference, over the replicates that reach the point, of their curves on their own sample and
+        on all rows. NaN where none does.
+    low, high : ndarray of shape (m,)
+        The middle ``confidence_level`` of the replicates' curves on their own samples, moved by the optimism. A
+        model that is fitted to be calibrated hardly varies there in slope, so that this is the least one must
+        reckon with.
+    confidence_level : float
+    n_replicates : ndarray of shape (m,)
+        Replicates that reach the point.
+    mean_absolute_error, mean_squared_error, quantile_90 : float
+        Of the predictions of all rows against the corrected curve; ``quantile_90`` is of the absolute errors.
+    groups : tuple of CalibrationPoint
+        About ten groups of equal size, uncorrected.
+    of_rows : ndarray of shape (N,)
+        The predictions of the model of all rows, means over the completions of a row.
+    flags : mapping of Flag to str
+    """
+
+    name: str
+    predicted: Floats
+    apparent: Floats
+    corrected: Floats
+    low: Floats
+    high: Floats
+    confidence_level: float
+    n_replicates: NDArray[np.intp]
+    mean_absolute_error: float
+    mean_squared_error: float
+    quantile_90: float
+    groups: tuple[CalibrationPoint, ...]
+    of_rows: Floats
+    flags: Mapping[Flag, str] = field(default_factory=dict)
+
+    @property
+    def ideal(self) -> Floats:
+        """(m,): where everything comes true as predicted."""
+        return self.predicted
+
+    def to_frame(self) -> Any:
+        """A row a point, as a pandas DataFrame (pandas comes with the extra ``app``)."""
+        return frame_of(self._columns(), "CalibrationCurve.to_frame")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        plain: dict[str, Any] = json_safe(
+            {
+                "name": self.name,
+                **self._columns(),
+                "confidence_level": self.confidence_level,
+                "mean_absolute_error": self.mean_absolute_error,
+                "mean_squared_error": self.mean_squared_error,
+                "quantile_90": self.quantile_90,
+                "groups": [vars(group) for group in self.groups],
+                "flags": [{"flag": flag.value, "message": text} for flag, text in self.flags.items()],
+            }
+        )
+        return plain
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        return {
+            "predicted": self.predicted,
+            "apparent": self.apparent,
+            "corrected": self.corrected,
+            "low": self.low,
+            "high": self.high,
+            "n_replicates": self.n_replicates,
+        }
+
+    def __repr__(self) -> str:
+        of = f" of {self.name}" if self.name else ""
+        return (
+            f"CalibrationCurve({len(self.predicted)} points{of}; mean absolute error "
+            f"{self.mean_absolute_error:.4g}, {int(self.n_replicates.max(initial=0))} replicates)"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = (
+            ("mean absolute error", self.mean_absolute_error),
+            ("mean squared error", self.mean_squared_error),
+            ("90 % of absolute errors up to", self.quantile_90),
+        )
+        cells = "".join(f"<tr><th style='text-align:left'>{name}</th><td>{x:.4g}</td></tr>" for name, x in rows)
+        notes = "".join(f"<li>{html.escape(message)}</li>" for message in self.flags.values())
+        caption = html.escape(f"Calibration {self.name}".strip())
+        return f"<table><caption>{caption}</caption>{cells}</table>" + (f"<ul>{notes}</ul>" if notes else "")
+
+
+def calibration_curve(
+    replicates: Replicates,
+    *,
+    at: ArrayLike | None = None,
+    span: float = 2 / 3,
+    time: float | None = None,
+    of_class: Any = None,
+    confidence_level: float = CONFIDENCE_LEVEL,
+) -> CalibrationCurve:
+    """The optimism-corrected calibration curve of a validated model.
+
+    Parameters
+    ----------
+    replicates : Replicates
+        With probabilities, values of a regression, or survival probabilities.
+    at : array-like of shape (m,), optional
+        Predictions at which the curve is wanted, increasing; 50 from the 5th smallest to the 5th largest
+        prediction of the model of all rows.
+    span : float
+        Share of the rows that each point of lowess rests on.
+    time : float, optional
+        Of a survival task, one of the times that survival was predicted for: the curve is of the probability of
+        the event by then. Rows censored before it weigh nothing and the others more, by the inverse probability
+        of not being censored, estimated from all rows.
+    of_class : label, optional
+        Of a task of several classes: which one, against the others.
+    confidence_level : float
+        Of the band.
+
+    Returns
+    -------
+    CalibrationCurve
+
+    Raises
+    ------
+    InputError
+        When no such predictions were recorded, ``time`` is none of theirs, or ``at``, ``span`` or
+        ``confidence_level`` cannot be used.
+
+    Notes
+    -----
+    Harrell (2015), section 5.3 and ``calibrate`` of the R package rms; with missing values imputed, curves are
+    means over the completions.
+
+    Examples
+    --------
+    >>> from heldout.task import truth_of
+    >>> said = np.arange(12.0)[:, None]
+    >>> replicates = Replicates(
+    ...     truth_of(np.arange(12.0) + 0.5),
+    ...     counts=np.ones((1, 12), dtype=np.uint8),
+    ...     apparent={Response.VALUES: said},
+    ...     on_original={Response.VALUES: said[:, :, None] + 1},
+    ... )
+    >>> curve = calibration_curve(replicates, at=[4, 6])
+    >>> curve.corrected.round(6).tolist(), round(curve.mean_absolute_error, 6)
+    ([4.5, 6.5], 0.5)
+    """
+    _check(span, confidence_level)
+    outcome = calibrated_outcome(replicates, time=time, of_class=of_class)
+    predictions = outcome.predicted(replicates.apparent[outcome.response])
+    of_rows = predictions.mean(axis=1)
+    everybody = replicates.everybody[0] * outcome.weights
+    points = _grid(of_rows[everybody > 0]) if at is None else _points(at)
+    found = replicated(replicates, outcome, lambda y, x, weights: smoothed(x, y, points, weights, span))
+    corrected = found.corrected
+    low, high = found.band(confidence_level)
+    known = np.isfinite(corrected)
+    errors = np.full(predictions.shape, np.nan)
+    if known.any():
+        line = np.interp(predictions, points[known], corrected[known], left=np.nan, right=np.nan)
+        errors = np.abs(predictions - line)
+    errors = errors[np.isfinite(errors)]
+    is_probability = replicates.truth.kind is not TaskKind.REGRESSION
+    return CalibrationCurve(
+        name=outcome.name,
+        predicted=points,
+        apparent=found.apparent,
+        corrected=corrected,
+        low=low,
+        high=high,
+        confidence_level=confidence_level,
+        n_replicates=found.n_replicates,
+        mean_absolute_error=float(errors.mean()) if errors.size else np.nan,
+        mean_squared_error=float((errors**2).mean()) if errors.size else np.nan,
+        quantile_90=float(np.quantile(errors, 0.9)) if errors.size else np.nan,
+        groups=grouped(outcome.observed, of_rows, everybody),
+        of_rows=of_rows,
+        flags=curve_flags(corrected, (0.0, 1.0) if is_probability else None),
+    )
+
+
+def calibrated_outcome(replicates: Replicates, *, time: float | None = None, of_class: Any = None) -> Outcome:
+    """What a calibration curve is about."""
+    truth = replicates.truth
+    if truth.kind is not TaskKind.SURVIVAL and time is not None:
+        raise InputError(f"time={time!r} is for survival tasks, this one is {truth.kind.value}; leave it out.")
+    if not truth.kind.is_classification and of_class is not None:
+        raise InputError(f"of_class={of_class!r} is for classes, this task is {truth.kind.value}; leave it out.")
+    wanted = {TaskKind.REGRESSION: Response.VALUES, TaskKind.SURVIVAL: Response.SURVIVAL}
+    response = recorded(replicates, wanted.get(truth.kind, Response.PROBABILITIES))
+    if response is None:
+        raise InputError(
+            f"a calibration curve needs {wanted.get(truth.kind, Response.PROBABILITIES).value}, and the validation "
+            f"recorded only {', '.join(replicates.on_original)}; validate by a metric that reads them too, such as "
+            f"{'integrated_brier_score' if truth.kind is TaskKind.SURVIVAL else 'brier_score'}."
+        )
+    if truth.kind.is_classification:
+        return class_outcome(replicates, of_class, response)
+    if truth.kind is TaskKind.REGRESSION:
+        return Outcome("", truth.values, np.ones(truth.n_rows), response)
+    if time not in replicates.times:
+        listed = ", ".join(f"{each:g}" for each in replicates.times)
+        raise InputError(f"time must be one of those that survival was predicted for, {listed}; got {time!r}.")
+    from heldout.metrics.survival import observed_by
+
+    outcome, weights = observed_by(truth, time)
+    place = replicates.times.index(time)
+    return Outcome(f"event by {time:g}", np.asarray(outcome, dtype=np.float64), weights, response, place)
+
+
+def smoothed(x: Floats, y: Floats, at: Floats, weights: Floats, span: float) -> Floats:
+    """(m,): lowess at the rows, joined by straight lines; NaN beyond them.
+
+    As R's ``approx(lowess(x, y, f = span, iter = 0), xout = at)`` on rows that stand as often as they weigh.
+
+    Examples
+    --------
+    >>> x = np.arange(6.0)
+    >>> smoothed(x, 2 * x, np.array([1.5, 9.0]), np.ones(6), 2 / 3).round(9).tolist()
+    [3.0, nan]
+    """
+    smoother = Lowess(x, y, span)
+    there, line = smoother.at_rows(weights[smoother.order])
+    places = smoother.x[there]
+    if not len(places):
+        return np.full(len(at), np.nan)
+    return np.interp(at, places, line, left=np.nan, right=np.nan)
+
+
+def grouped(observed: Floats, predicted: Floats, weights: Floats) -> tuple[CalibrationPoint, ...]:
+    """Groups of equal size by prediction; rows of equal prediction stand in one."""
+    present = weights > 0
+    observed, predicted, weights = observed[present], predicted[present], weights[present]
+    n_groups = int(np.clip(len(predicted) // ROWS_A_GROUP, 2, MOST_GROUPS))
+    rank = np.searchsorted(np.sort(predicted), predicted)
+    group = rank * n_groups // max(len(predicted), 1)
+    points = []
+    for code in np.unique(group):
+        inside = group == code
+        mine = weights[inside]
+        points.append(
+            CalibrationPoint(
+                float(np.average(predicted[inside], weights=mine)),
+                float(np.average(observed[inside], weights=mine)),
+                float(inside.sum()),
+            )
+        )
+    return tuple(points)
+
+
+def _grid(predicted: Floats) -> Floats:
+    if len(predicted) <= 2 * OUTERMOST:
+        raise InputError(
+            f"the curve runs from the {OUTERMOST}th smallest prediction to the {OUTERMOST}th largest, which takes "
+            f"more than {2 * OUTERMOST} rows, got {len(predicted)}; say at= which predictions it is wanted."
+        )
+    ranked = np.sort(predicted)
+    return np.linspace(ranked[OUTERMOST - 1], ranked[-OUTERMOST], N_POINTS)
+
+
+def _points(at: ArrayLike) -> Floats:
+    points = np.atleast_1d(np.asarray(at, dtype=np.float64))
+    if points.ndim != 1 or not points.size or not np.isfinite(points).all() or (np.diff(points) <= 0).any():
+        raise InputError(f"at must be increasing finite numbers, got {at!r}; for instance at=[0.1, 0.2, 0.5].")
+    return points
+
+
+def _check(span: float, confidence_level: float) -> None:
+    if not 0 < span <= 1:
+        raise InputError(f"span must be above 0 and at most 1, got {span!r}; 2/3 is usual.")
+    if not 0 < confidence_level < 1:
+        raise InputError(f"confidence_level must lie between 0 and 1, got {confidence_level!r}; for instance 0.95.")

@@ -1,0 +1,166 @@
+"""The decision curve corrected for optimism: what acting on predictions is worth, by the threshold of acting."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from heldout.errors import InputError
+from heldout.estimates.types import frame_of, json_safe
+from heldout.kernels.reference import Floats
+from heldout.protocols.validation.curves.base import CONFIDENCE_LEVEL, curve_flags, replicated
+from heldout.protocols.validation.curves.calibration import calibrated_outcome
+from heldout.protocols.validation.replicates import Replicates
+from heldout.task import TaskKind
+from heldout.wording import Flag
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionCurve:
+    """Net benefit over the threshold probability, corrected for optimism at each threshold.
+
+    Attributes
+    ----------
+    name : str
+        The class, or event, that one would act on.
+    threshold : ndarray of shape (m,)
+        One acts where the predicted probability is at least this.
+    apparent, corrected : ndarray of shape (m,)
+        Net benefit a row, in true positives: positives acted on, less the others acted on times threshold / (1 -
+        threshold), over all rows.
+    act_on_all : ndarray of shape (m,)
+        Of acting on every row; acting on none has 0.
+    low, high : ndarray of shape (m,)
+        The middle ``confidence_level`` of the replicates on their own samples, moved by the optimism.
+    confidence_level : float
+    n_replicates : ndarray of shape (m,)
+    flags : mapping of Flag to str
+    """
+
+    name: str
+    threshold: Floats
+    apparent: Floats
+    corrected: Floats
+    act_on_all: Floats
+    low: Floats
+    high: Floats
+    confidence_level: float
+    n_replicates: NDArray[np.intp]
+    flags: Mapping[Flag, str] = field(default_factory=dict)
+
+    def to_frame(self) -> Any:
+        """A row a threshold, as a pandas DataFrame (pandas comes with the extra ``app``)."""
+        return frame_of(self._columns(), "DecisionCurve.to_frame")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        flags = [{"flag": flag.value, "message": text} for flag, text in self.flags.items()]
+        level = self.confidence_level
+        plain: dict[str, Any] = json_safe(
+            {"name": self.name, **self._columns(), "confidence_level": level, "flags": flags}
+        )
+        return plain
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        return {
+            "threshold": self.threshold,
+            "apparent": self.apparent,
+            "corrected": self.corrected,
+            "act_on_all": self.act_on_all,
+            "low": self.low,
+            "high": self.high,
+            "n_replicates": self.n_replicates,
+        }
+
+    def __repr__(self) -> str:
+        return f"DecisionCurve({len(self.threshold)} thresholds of acting on {self.name})"
+
+    def _repr_html_(self) -> str:
+        tenth = range(0, len(self.threshold), max(len(self.threshold) // 10, 1))
+        head = "<tr><th>threshold</th><th>apparent</th><th>corrected</th><th>act on all</th></tr>"
+        columns = (self.threshold, self.apparent, self.corrected, self.act_on_all)
+        cells = "".join(
+            "<tr>" + "".join(f"<td>{column[place]:.4g}</td>" for column in columns) + "</tr>" for place in tenth
+        )
+        return f"<table><caption>{html.escape(f'Net benefit {self.name}')}</caption>{head}{cells}</table>"
+
+
+def decision_curve(
+    replicates: Replicates,
+    *,
+    thresholds: ArrayLike | None = None,
+    time: float | None = None,
+    of_class: Any = None,
+    confidence_level: float = CONFIDENCE_LEVEL,
+) -> DecisionCurve:
+    """The optimism-corrected decision curve (Vickers and Elkin 2006) of a model that predicts probabilities.
+
+    Parameters
+    ----------
+    replicates : Replicates
+        With probabilities, or survival probabilities.
+    thresholds : array-like of shape (m,), optional
+        Increasing, between 0 and 1; .01, .02 .. .99 by default.
+    time, of_class
+        As of ``calibration_curve``.
+    confidence_level : float
+        Of the band.
+
+    Raises
+    ------
+    InputError
+        When no probabilities were recorded, or a threshold is none.
+
+    Examples
+    --------
+    Acting above .5 finds one of two positives and one other row: (1 - 1) / 4.
+
+    >>> from heldout.metrics.base import Response
+    >>> from heldout.task import truth_of
+    >>> said = np.array([0.1, 0.6, 0.3, 0.8])[:, None]
+    >>> replicates = Replicates(
+    ...     truth_of(["no", "no", "yes", "yes"]),
+    ...     counts=np.array([[2, 0, 1, 1]], dtype=np.uint8),
+    ...     apparent={Response.PROBABILITIES: said},
+    ...     on_original={Response.PROBABILITIES: said[:, :, None]},
+    ... )
+    >>> curve = decision_curve(replicates, thresholds=[0.5])
+    >>> curve.apparent.tolist(), curve.corrected.tolist(), curve.act_on_all.tolist()
+    ([0.0], [-0.25], [0.0])
+    """
+    if replicates.truth.kind is TaskKind.REGRESSION:
+        raise InputError("a decision curve is of probabilities, and this task is a regression.")
+    points = np.arange(1, 100) / 100 if thresholds is None else np.atleast_1d(np.asarray(thresholds, dtype=float))
+    if points.ndim != 1 or not ((points > 0) & (points < 1)).all() or (np.diff(points) <= 0).any():
+        raise InputError(f"thresholds must increase from above 0 to below 1, got {thresholds!r}.")
+    outcome = calibrated_outcome(replicates, time=time, of_class=of_class)
+    odds = points / (1.0 - points)
+
+    def net_benefit(observed: Floats, predicted: Floats, weights: Floats) -> Floats:
+        acted = predicted[:, None] >= points
+        hits = (weights * observed) @ acted
+        alarms = (weights * (1.0 - observed)) @ acted
+        total = weights.sum()
+        return (hits - alarms * odds) / total if total else np.full(len(points), np.nan)
+
+    found = replicated(replicates, outcome, net_benefit)
+    low, high = found.band(confidence_level)
+    weights = replicates.everybody[0] * outcome.weights
+    share = float(np.average(outcome.observed, weights=weights))
+    return DecisionCurve(
+        name=outcome.name,
+        threshold=points,
+        apparent=found.apparent,
+        corrected=found.corrected,
+        act_on_all=share - (1.0 - share) * odds,
+        low=low,
+        high=high,
+        confidence_level=confidence_level,
+        n_replicates=found.n_replicates,
+        flags=curve_flags(found.corrected, None),
+    )

@@ -1,0 +1,187 @@
+"""The ROC curve corrected for optimism: sensitivities at fixed false positive rates."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import InputError
+from heldout.estimates.types import frame_of, json_safe
+from heldout.kernels.reference import Floats
+from heldout.kernels.reference_curves import roc_points
+from heldout.metrics.base import Response
+from heldout.protocols.validation.curves.base import (
+    CONFIDENCE_LEVEL,
+    class_outcome,
+    curve_flags,
+    recorded,
+    replicated,
+)
+from heldout.protocols.validation.replicates import Replicates
+from heldout.wording import Flag
+
+N_POINTS = 101
+
+
+@dataclass(frozen=True, eq=False)
+class RocCurve:
+    """Sensitivity over false positive rate, corrected for optimism at each false positive rate.
+
+    Attributes
+    ----------
+    name : str
+        The class that is told from the others.
+    false_positive_rate : ndarray of shape (101,)
+        0, .01 .. 1.
+    apparent, corrected : ndarray of shape (101,)
+        Sensitivity of the model of all rows on these rows, and less its mean optimism. A difference of means may
+        leave [0, 1] or fall; it is kept as it is, and flagged.
+    low, high : ndarray of shape (101,)
+        The middle ``confidence_level`` of the replicates' sensitivities on their own samples, moved by the
+        optimism.
+    confidence_level : float
+    n_replicates : ndarray of shape (101,)
+    area_apparent, area_corrected : float
+        Under the curves with all their corners: the ROC AUC and its optimism-corrected value. Under the 101 points
+        it is a little different.
+    flags : mapping of Flag to str
+    """
+
+    name: str
+    false_positive_rate: Floats
+    apparent: Floats
+    corrected: Floats
+    low: Floats
+    high: Floats
+    confidence_level: float
+    n_replicates: NDArray[np.intp]
+    area_apparent: float
+    area_corrected: float
+    flags: Mapping[Flag, str] = field(default_factory=dict)
+
+    def to_frame(self) -> Any:
+        """A row a false positive rate, as a pandas DataFrame (pandas comes with the extra ``app``)."""
+        return frame_of(self._columns(), "RocCurve.to_frame")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        plain: dict[str, Any] = json_safe(
+            {
+                "name": self.name,
+                **self._columns(),
+                "confidence_level": self.confidence_level,
+                "area_apparent": self.area_apparent,
+                "area_corrected": self.area_corrected,
+                "flags": [{"flag": flag.value, "message": text} for flag, text in self.flags.items()],
+            }
+        )
+        return plain
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        return {
+            "false_positive_rate": self.false_positive_rate,
+            "apparent": self.apparent,
+            "corrected": self.corrected,
+            "low": self.low,
+            "high": self.high,
+            "n_replicates": self.n_replicates,
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"RocCurve(of {self.name}; area {self.area_apparent:.4g} apparent, {self.area_corrected:.4g} "
+            f"corrected, {int(self.n_replicates.max(initial=0))} replicates)"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = (("area, apparent", self.area_apparent), ("area, corrected", self.area_corrected))
+        cells = "".join(f"<tr><th style='text-align:left'>{name}</th><td>{x:.4g}</td></tr>" for name, x in rows)
+        notes = "".join(f"<li>{html.escape(message)}</li>" for message in self.flags.values())
+        caption = html.escape(f"ROC curve {self.name}")
+        return f"<table><caption>{caption}</caption>{cells}</table>" + (f"<ul>{notes}</ul>" if notes else "")
+
+
+def roc_curve(
+    replicates: Replicates, *, of_class: Any = None, confidence_level: float = CONFIDENCE_LEVEL
+) -> RocCurve:
+    """The optimism-corrected ROC curve of a validated classifier.
+
+    Every curve is read at the same false positive rates (vertical averaging, Fawcett 2006, section 8): the greatest
+    sensitivity there, and between two thresholds the one on the straight line that joins them.
+
+    Parameters
+    ----------
+    replicates : Replicates
+        With decisions or probabilities.
+    of_class : label, optional
+        Of a task of several classes: which one, against the others.
+    confidence_level : float
+        Of the band.
+
+    Returns
+    -------
+    RocCurve
+
+    Raises
+    ------
+    InputError
+        When the task is no classification, or neither decisions nor probabilities were recorded.
+
+    Examples
+    --------
+    A sample that drew the rows that the model ranks right:
+
+    >>> from heldout.task import truth_of
+    >>> said = np.array([0.1, 0.4, 0.3, 0.8])[:, None]
+    >>> replicates = Replicates(
+    ...     truth_of(["no", "no", "yes", "yes"]),
+    ...     counts=np.array([[2, 0, 1, 1]], dtype=np.uint8),
+    ...     apparent={Response.PROBABILITIES: said},
+    ...     on_original={Response.PROBABILITIES: said[:, :, None]},
+    ... )
+    >>> curve = roc_curve(replicates)
+    >>> curve.area_apparent, curve.area_corrected
+    (0.75, 0.5)
+    """
+    if not replicates.truth.kind.is_classification:
+        raise InputError(f"a ROC curve is of a classification, this task is {replicates.truth.kind.value}.")
+    if not 0 < confidence_level < 1:
+        raise InputError(f"confidence_level must lie between 0 and 1, got {confidence_level!r}; for instance 0.95.")
+    # In the order in which the ROC AUC reads them, so that the areas agree with it.
+    response = recorded(replicates, Response.DECISION, Response.PROBABILITIES)
+    if response is None:
+        raise InputError(
+            "a ROC curve needs decisions or probabilities, and the validation recorded only "
+            f"{', '.join(replicates.on_original)}; validate by a metric that reads them too, such as roc_auc."
+        )
+    outcome = class_outcome(replicates, of_class, response)
+    rates = np.linspace(0.0, 1.0, N_POINTS)
+
+    def sensitivities_and_area(observed: Floats, scores: Floats, weights: Floats) -> Floats:
+        drawn, positive = weights > 0, observed > 0
+        if not (drawn & positive).any() or not (drawn & ~positive).any() or np.isnan(scores[drawn]).any():
+            return np.full(N_POINTS + 1, np.nan)
+        x, y, area = roc_points(positive[drawn], scores[drawn], weights[drawn])
+        return np.append(np.interp(rates, x, y), area)
+
+    found = replicated(replicates, outcome, sensitivities_and_area)
+    low, high = found.band(confidence_level)
+    corrected = found.corrected
+    return RocCurve(
+        name=outcome.name,
+        false_positive_rate=rates,
+        apparent=found.apparent[:-1],
+        corrected=corrected[:-1],
+        low=low[:-1],
+        high=high[:-1],
+        confidence_level=confidence_level,
+        n_replicates=found.n_replicates[:-1],
+        area_apparent=float(found.apparent[-1]),
+        area_corrected=float(corrected[-1]),
+        flags=curve_flags(corrected[:-1], (0.0, 1.0), rises=True),
+    )
