@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.adapters.table_predictions_repeats import places_of_repeats
+from heldout.adapters.table_survival import events_of_column
 from heldout.adapters.tables import Table, quoted, reads_as_number
 from heldout.errors import InputError
 from heldout.predictions import HeldOutPredictions
@@ -163,24 +164,10 @@ def _truth(columns: Mapping[str, Any], first: NDArray[np.intp]) -> NDArray[Any]:
     if "the event" not in columns:
         return np.asarray(labels_of_column(target)[first])
     _check_numbers(target, "the target (times)")
-    seen = _events(columns["the event"])
+    seen = events_of_column(columns["the event"])
     both = np.empty(len(first), dtype=[("event", bool), ("time", np.float64)])
     both["event"], both["time"] = seen[first], target.to_numpy()[first]
     return both
-
-
-def _events(column: Any) -> NDArray[np.bool_]:
-    """Whether the event was seen, from 0 and 1, or from true and false as booleans or text."""
-    words = column.map(lambda value: str(value).lower())
-    meanings = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
-    strange = ~words.isin(list(meanings))
-    if strange.any():
-        first = int(strange.to_numpy().argmax())
-        raise InputError(
-            f"the event column {column.name!r} must hold 1 (the event was seen) or 0 (censored), or true and "
-            f"false, got {column.iloc[first]!s} in row {first + 1}."
-        )
-    return np.asarray(words.map(meanings).to_numpy().astype(bool))
 
 
 def _check_numbers(column: Any, purpose: str) -> None:

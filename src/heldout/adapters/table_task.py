@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.adapters.predictors import columns_set_aside
+from heldout.adapters.table_survival import survival_of_columns
 from heldout.adapters.tables import Table, reads_as_number
 from heldout.errors import InputError
 from heldout.spaces.presets import MOST_CLASSES
@@ -20,7 +21,7 @@ from heldout.task import Task, TaskKind, Truth, labels_text, truth_of
 from heldout.wording import counted
 
 CLASSIFICATION = "classification"
-TASKS = (CLASSIFICATION, "binary", "multiclass", "regression")
+TASKS = (CLASSIFICATION, "binary", "multiclass", "regression", "survival")
 """What ``--task`` may say; classification leaves the number of classes to the data."""
 
 GREATEST = 1e38
@@ -30,6 +31,7 @@ DEFAULT_METRICS: Mapping[TaskKind, str] = {
     TaskKind.BINARY: "roc_auc",
     TaskKind.MULTICLASS: "accuracy",
     TaskKind.REGRESSION: "r2",
+    TaskKind.SURVIVAL: "concordance_index",
 }
 """Scorer names by task; docs/decisions/0006-command-line.md says why these."""
 
@@ -59,6 +61,7 @@ def task_from_table(
     table: Table,
     target: str,
     *,
+    event: str | None = None,
     kind: str | None = None,
     groups: str | None = None,
     positive: str | None = None,
@@ -70,7 +73,10 @@ def task_from_table(
     ----------
     table : Table
     target : str
-        Name of the column to predict.
+        Name of the column to predict; with ``event``, of the times to the event or to censoring.
+    event : str, optional
+        Name of the column that says whether the event was seen at that time (0 and 1, or true and false): then the
+        task is survival.
     kind : str, optional
         One of ``TASKS``; guessed from the target's values when None.
     groups : str, optional
@@ -95,15 +101,17 @@ def task_from_table(
     if kind is not None and kind not in TASKS:
         raise InputError(f"--task must be one of {', '.join(TASKS)}, got {kind!r}.")
     column = table.column(target, "the target")
-    if groups is not None and groups == target:
-        raise InputError(f"column {target!r} cannot be both the target and the groups; name two columns.")
+    uses = _uses(target, event, groups)
     group_column = None if groups is None else table.column(groups, "the groups")
-    truth, why = _truth(column, target, kind, positive)
-    rest = table.frame.drop(columns=[target] if groups is None else [target, groups])
+    if event is None and kind != "survival":
+        truth, why = _truth(column, target, kind, positive)
+    else:
+        truth, why = _survival(table, column, event, kind, positive)
+    rest = table.frame.drop(columns=list(uses))
     for name in keep:
         table.column(name, "one to keep")
-        if name not in rest.columns:
-            raise InputError(f"--keep {name}: the column is {'the target' if name == target else 'the groups'}.")
+        if name in uses:
+            raise InputError(f"--keep {name}: the column is {uses[name]}.")
     set_aside = columns_set_aside(rest, keep)
     usable = rest.drop(columns=list(set_aside))
     if not usable.shape[1]:
@@ -115,6 +123,38 @@ def task_from_table(
     for name in usable.select_dtypes("number").columns:
         _check_size(usable[name], f"column {name!r}")
     return TableTask(Task(usable, truth, _group_labels(group_column, groups)), target, why, set_aside)
+
+
+def _uses(target: str, event: str | None, groups: str | None) -> dict[str, str]:
+    """The columns that are no predictors, with what they are."""
+    uses = {target: "the target"}
+    for name, use in ((event, "the event"), (groups, "the groups")):
+        if name is None:
+            continue
+        if name in uses:
+            raise InputError(f"column {name!r} cannot be both {uses[name]} and {use}; name two columns.")
+        uses[name] = use
+    return uses
+
+
+def _survival(
+    table: Table, time: Any, event: str | None, kind: str | None, positive: str | None
+) -> tuple[Truth, str]:
+    if event is None:
+        raise InputError(
+            f"--task survival needs the column that says whether the event was seen at the time in {time.name!r}; "
+            "name it with --event COL."
+        )
+    if kind not in (None, "survival"):
+        raise InputError(f"--event {event} is for times to an event, got --task {kind}; leave one of them out.")
+    if positive is not None:
+        raise InputError(f"--positive {positive} needs a target of two classes, got a survival one.")
+    truth = survival_of_columns(time, table.column(event, "the event"))
+    seen = counted(int(truth.values["event"].sum()), "event")
+    return truth, (
+        f"Target {time.name!r} holds times and {event!r} says which of them are events ({seen} in "
+        f"{counted(len(time), 'row')}), so this is survival."
+    )
 
 
 def _truth(column: Any, target: str, kind: str | None, positive: str | None) -> tuple[Truth, str]:
@@ -262,6 +302,13 @@ def check_folds_fit(found: TableTask, n_folds: int) -> None:
             f"{n_folds} folds need at least {n_folds} groups, got {len(np.unique(task.groups))}; a fold would be "
             f"empty: use --cv {max(len(np.unique(task.groups)), 2)} or less, or gather more groups."
         )
+    if task.truth.kind is TaskKind.SURVIVAL:
+        events = int(task.truth.values["event"].sum())
+        if events < 2:
+            raise InputError(
+                f"the target {found.target!r} has {counted(events, 'event')}, and folds need at least 2, one to "
+                "train on and one to test; gather more rows with the event."
+            )
     if not task.truth.kind.is_classification:
         return
     assert task.truth.classes is not None

@@ -67,7 +67,7 @@ def test_the_user_overrides_the_guess() -> None:
     with pytest.raises(InputError, match="needs 2 classes, got 3"):
         task_from_table(scores, "y", kind="binary")
     with pytest.raises(InputError, match="--task must be one of"):
-        task_from_table(scores, "y", kind="survival")
+        task_from_table(scores, "y", kind="ranking")
     with pytest.raises(InputError, match="--task regression needs a target of numbers, but column 'y' holds 'no'"):
         task_from_table(table(), "y", kind="regression")
 
@@ -157,3 +157,56 @@ def test_fold_counts_out_of_range_are_refused() -> None:
         check_folds_fit(found, 1)
     with pytest.raises(InputError, match="--cv must be at most the number of rows, 60, got 61"):
         check_folds_fit(found, 61)
+
+
+DAYS, DIED = np.arange(N) + 0.5, ([1, 0, 0] * N)[:N]
+
+
+def test_a_target_with_an_event_is_survival_and_neither_column_predicts() -> None:
+    found = task_from_table(table(y=DAYS, died=DIED), "y", event="died")
+
+    assert found.task.truth.kind is TaskKind.SURVIVAL and list(found.task.X.columns) == ["x"]
+    assert found.task.truth.values["time"].tolist() == DAYS.tolist()
+    assert found.task.truth.values["event"].tolist() == [died == 1 for died in DIED]
+    assert found.why == (
+        "Target 'y' holds times and 'died' says which of them are events (20 events in 60 rows), so this is "
+        "survival."
+    )
+    check_folds_fit(found, 5)
+
+
+@pytest.mark.parametrize(
+    ("columns", "asked", "said"),
+    [
+        ({}, {"kind": "survival"}, "--task survival needs the column that says whether the event was seen at the"),
+        (
+            {},
+            {"event": "died", "kind": "regression"},
+            "--event died is for times to an event, got --task regression",
+        ),
+        ({}, {"event": "y"}, "column 'y' cannot be both the target and the event; name two columns"),
+        ({}, {"event": "died", "groups": "died"}, "column 'died' cannot be both the event and the groups"),
+        ({}, {"event": "died", "positive": "1"}, "needs a target of two classes, got a survival one"),
+        ({}, {"event": "dead"}, "no column 'dead' to use as the event"),
+        ({}, {"event": "died", "keep": ("died",)}, "--keep died: the column is the event"),
+        ({"died": [2, 0, 1] * 20}, {"event": "died"}, "must hold 1 .* or 0 .*, got 2 in row 1"),
+        ({"died": [0] * N}, {"event": "died"}, "60 rows and no event"),
+        (
+            {"died": [None, 1.0, 0.0] * 20},
+            {"event": "died"},
+            r"'died' \(the event\) has 20 missing values in 60 rows",
+        ),
+        ({"y": ["soon"] * N}, {"event": "died"}, "must hold times, numbers of at least 0, .* got 'soon'"),
+        ({"y": -DAYS}, {"event": "died"}, "finite and at least 0, got -0.5 in row 0"),
+    ],
+    ids=str,
+)
+def test_what_is_no_survival_target_is_refused(columns: Any, asked: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        task_from_table(table(**{"y": DAYS, "died": DIED, **columns}), "y", **asked)
+
+
+def test_folds_need_two_events() -> None:
+    found = task_from_table(table(y=DAYS, died=[1] + [0] * (N - 1)), "y", event="died")
+    with pytest.raises(InputError, match="'y' has 1 event, and folds need at least 2"):
+        check_folds_fit(found, 5)
