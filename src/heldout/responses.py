@@ -95,7 +95,7 @@ def recorded(asked: Asked, model: Any, X: Any) -> dict[Response, NDArray[Any]]:
     UnusablePredictionError
         When a response is not finite, of the wrong shape, or lacks a class, or a time that is asked for.
     """
-    offered = _offered_by(asked, model)
+    offered = offered_by(asked, model)
     responses: dict[Response, NDArray[Any]] = {}
     for group in asked.scoring.wanted:
         found = next((response for response in group if response in offered), None)
@@ -105,7 +105,8 @@ def recorded(asked: Asked, model: Any, X: Any) -> dict[Response, NDArray[Any]]:
     return responses
 
 
-def _offered_by(asked: Asked, model: Any) -> set[Response]:
+def offered_by(asked: Asked, model: Any) -> set[Response]:
+    """What a model can be asked for; before it is fitted, as far as its methods tell."""
     if asked.survival:
         gives = {Response.RISK: hasattr(model, RISK_METHOD)}
         gives[Response.SURVIVAL] = bool(asked.scoring.times) and gives_survival(model)
