@@ -1,1 +1,19 @@
 """Missing values: completing them several times, and pooling what was fitted on each completion."""
+
+from heldout.imputation.chained import ChainedImputer
+from heldout.imputation.coefficients import Coefficients, coefficients_of
+from heldout.imputation.pooled import PooledModel
+from heldout.imputation.rubin import PooledCoefficients, pool_coefficients
+from heldout.imputation.settings import Imputation
+from heldout.imputation.tables import has_missing
+
+__all__ = [
+    "ChainedImputer",
+    "Coefficients",
+    "Imputation",
+    "PooledCoefficients",
+    "PooledModel",
+    "coefficients_of",
+    "has_missing",
+    "pool_coefficients",
+]

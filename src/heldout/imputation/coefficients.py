@@ -1,0 +1,178 @@
+"""What a fitted model says of its coefficients: their values and the covariance of these.
+
+Only models whose maximum of likelihood has the usual covariance are read: a penalised coefficient is shrunk, and no
+inverse of an information tells how uncertain it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import Pipeline
+
+from heldout.survival_target import survival_target
+
+Floats = NDArray[np.float64]
+
+INTERCEPT = "intercept"
+
+
+@dataclass(frozen=True, eq=False)
+class Coefficients:
+    """p coefficients of one fitted model.
+
+    Attributes
+    ----------
+    names : tuple of str
+    values : ndarray of shape (p,)
+    covariance : ndarray of shape (p, p)
+        Of the values, as estimates.
+    n_informative : int, optional
+        How many rows count for degrees of freedom, where not all do: the events of a Cox model.
+    """
+
+    names: tuple[str, ...]
+    values: Floats
+    covariance: Floats
+    n_informative: int | None = None
+
+
+def coefficients_of(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Coefficients | None:
+    """The coefficients of a fitted model, where it has them with a covariance.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Logistic regression of two classes without a penalty (``C=inf`` or ``penalty=None``), ``LinearRegression``,
+        a Cox model with ``coef_`` and ``covariance_``, fitted results with ``params`` and ``cov_params()`` (as
+        statsmodels has), or a pipeline that ends in one of these and names its columns.
+    X : array-like of shape (n, columns), y : array-like of shape (n,)
+        What it was fitted on.
+    sample_weight : array-like of shape (n,), optional
+        Importance weights: the covariance is then the robust one (a sandwich), as weights say nothing of how many
+        rows there are.
+
+    Returns
+    -------
+    Coefficients or None
+        None for any other model; for a penalised one; for logistic regression of several classes or with class
+        weights; for least squares of several targets or ``positive=True``; where the information is singular, as
+        with columns that depend on each other or no more rows than coefficients.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0.0, 2.0, 1.0, 3.0])
+    >>> found = coefficients_of(LinearRegression().fit(X, y), X, y)
+    >>> found.names, found.values.round(3).tolist(), found.covariance.diagonal().round(3).tolist()
+    (('intercept', 'x0'), [0.3, 0.8], [0.63, 0.18])
+    """
+    if isinstance(model, Pipeline) and len(model.steps) > 1:
+        return _of_pipeline(model, X, y, sample_weight)
+    if isinstance(model, Pipeline):
+        return coefficients_of(model.steps[0][1], X, y, sample_weight)
+    if isinstance(model, LogisticRegression):
+        return _of_logistic(model, X, y, sample_weight)
+    if isinstance(model, LinearRegression):
+        return _of_least_squares(model, X, y, sample_weight)
+    if hasattr(model, "coef_") and hasattr(model, "covariance_"):
+        return _of_cox(model, X, y)
+    if hasattr(model, "params") and hasattr(model, "cov_params"):
+        return _of_results(model)
+    return None
+
+
+def _of_pipeline(model: Any, X: Any, y: Any, sample_weight: Any) -> Coefficients | None:
+    before, last = model[:-1], model.steps[-1][1]
+    try:
+        names = tuple(str(name) for name in before.get_feature_names_out())
+    except (AttributeError, ValueError, TypeError):
+        return None  # without names nothing says that the columns are those of the other imputations
+    found = coefficients_of(last, before.transform(X), y, sample_weight)
+    if found is None:
+        return None
+    head = (INTERCEPT,) if len(found.names) == len(names) + 1 else ()
+    if len(head) + len(names) != len(found.names):
+        return None
+    return Coefficients((*head, *names), found.values, found.covariance, found.n_informative)
+
+
+def _of_logistic(model: Any, X: Any, y: Any, sample_weight: Any) -> Coefficients | None:
+    unpenalised = getattr(model, "penalty", "l2") is None or np.isposinf(model.C)
+    if not unpenalised or len(model.classes_) != 2 or model.class_weight is not None:
+        return None
+    design, values = _design(model, X), _with_intercept(model)
+    p = expit(design @ values)
+    w, residual = p * (1 - p), (np.asarray(y) == model.classes_[1]) - p
+    return _named(model, values, _likelihood_covariance(design, w, residual, sample_weight))
+
+
+def _of_least_squares(model: Any, X: Any, y: Any, sample_weight: Any) -> Coefficients | None:
+    if np.ndim(model.coef_) != 1 or model.positive:
+        return None
+    design, values = _design(model, X), _with_intercept(model)
+    residual = np.asarray(y, dtype=np.float64) - design @ values
+    degrees = len(design) - design.shape[1]
+    if degrees < 1:
+        return None
+    covariance = _likelihood_covariance(design, np.ones(len(design)), residual, sample_weight)
+    if covariance is not None and sample_weight is None:
+        covariance = covariance * (residual @ residual / degrees)
+    return _named(model, values, covariance)
+
+
+def _of_cox(model: Any, X: Any, y: Any) -> Coefficients | None:
+    covariance = model.covariance_
+    if covariance is None or np.ndim(model.coef_) != 1:
+        return None
+    events = int(survival_target(y)["event"].sum())
+    return _named(model, np.asarray(model.coef_, dtype=np.float64), np.asarray(covariance), events)
+
+
+def _of_results(model: Any) -> Coefficients:
+    names = getattr(model.params, "index", None)
+    if names is None:
+        names = getattr(getattr(model, "model", None), "exog_names", None)
+    values = np.asarray(model.params, dtype=np.float64)
+    listed = [f"x{j}" for j in range(len(values))] if names is None else list(names)
+    return Coefficients(
+        tuple(str(name) for name in listed), values, np.asarray(model.cov_params(), dtype=np.float64)
+    )
+
+
+def _design(model: Any, X: Any) -> Floats:
+    table = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    return np.column_stack([np.ones(len(table)), table]) if model.fit_intercept else table
+
+
+def _with_intercept(model: Any) -> Floats:
+    values = np.asarray(model.coef_, dtype=np.float64).ravel()
+    return np.append(np.ravel(model.intercept_), values) if model.fit_intercept else values
+
+
+def _likelihood_covariance(design: Floats, w: Floats, residual: Floats, sample_weight: Any) -> Floats | None:
+    """Inverse of the information Z'diag(w)Z; with importance weights v the sandwich around Z'diag(v²r²)Z."""
+    v = np.ones(len(design)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    information = design.T @ (design * (v * w)[:, None])
+    if not np.isfinite(information).all() or np.linalg.matrix_rank(information, hermitian=True) < len(information):
+        return None
+    inverse: Floats = np.linalg.inv(information)
+    if sample_weight is None:
+        return inverse
+    return inverse @ (design.T @ (design * ((v * residual) ** 2)[:, None])) @ inverse
+
+
+def _named(
+    model: Any, values: Floats, covariance: Floats | None, n_informative: int | None = None
+) -> Coefficients | None:
+    if covariance is None:
+        return None
+    named = getattr(model, "feature_names_in_", None)
+    intercept = (INTERCEPT,) if getattr(model, "fit_intercept", False) else ()
+    n = len(values) - len(intercept)
+    columns = [f"x{j}" for j in range(n)] if named is None else [str(name) for name in named]
+    return Coefficients((*intercept, *columns), values, np.asarray(covariance, dtype=np.float64), n_informative)

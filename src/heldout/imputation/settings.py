@@ -1,0 +1,191 @@
+"""How missing values are imputed in a validation: how often, by what, in which order, and whether from the outcome."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from sklearn.base import clone
+
+from heldout._seeding import numpy_seed
+from heldout.columns import shortened
+from heldout.errors import InputError
+from heldout.imputation.chained import ChainedImputer
+from heldout.imputation.outcome import outcome_columns
+from heldout.imputation.tables import (
+    Holes,
+    column_at,
+    columns_named,
+    filled,
+    holes_of,
+    is_frame,
+    with_columns,
+    writable,
+)
+from heldout.task import Truth
+
+Order = Literal["boot_mi", "mi_boot", "naive"]
+
+
+@dataclass(frozen=True)
+class Imputation:
+    """Multiple imputation: every model is fitted on H completions of its rows, and pooled.
+
+    Parameters
+    ----------
+    n_imputations : int
+        H, at least 2: with one completion nothing says how uncertain the imputed values are.
+    imputer : transformer, optional
+        ``ChainedImputer()`` by default. Any scikit-learn transformer that draws: it needs a ``random_state``, which
+        is set anew for each completion whatever it was, keeps the columns, and leaves observed values as they are.
+    order : {'boot_mi', 'mi_boot', 'naive'}
+        ``boot_mi`` draws rows and imputes each sample anew; ``mi_boot`` imputes once and draws rows of each
+        completion, the imputed values as they are; ``naive`` imputes once, before everything, and takes the
+        completions for data.
+    outcome_in_evaluation : bool
+        Whether rows that are evaluated are imputed with their outcome too, as rows that train are. It flatters: a
+        new patient's outcome is not known.
+
+    Raises
+    ------
+    InputError
+        When a parameter is not allowed, or the imputer cannot draw.
+
+    References
+    ----------
+    Bartlett and Hughes (2020) for the order; ``docs/imputation.md``.
+
+    Examples
+    --------
+    >>> imputation = Imputation(n_imputations=2)
+    >>> first, second = imputation.completed([[1.0, 2.0], [2.0, None], [3.0, 6.0], [4.0, 8.0]], None, 0)
+    >>> first[:, 0].tolist(), bool(first[1, 1] != second[1, 1])
+    ([1.0, 2.0, 3.0, 4.0], True)
+    """
+
+    n_imputations: int = 5
+    imputer: Any = None
+    order: Order = "boot_mi"
+    outcome_in_evaluation: bool = False
+
+    def __post_init__(self) -> None:
+        h = self.n_imputations
+        if not isinstance(h, int) or isinstance(h, bool) or not 2 <= h <= 1000:
+            raise InputError(f"n_imputations must be a whole number from 2 to 1000, got {shortened(h)}.")
+        if self.order not in get_args(Order):
+            raise InputError(f"order must be one of {', '.join(get_args(Order))}, got {shortened(self.order)}.")
+        if self.outcome_in_evaluation not in (True, False):
+            got = shortened(self.outcome_in_evaluation)
+            raise InputError(f"outcome_in_evaluation must be True or False, got {got}.")
+        if self.imputer is not None:
+            _check_draws(self.imputer)
+
+    def completed(self, X: Any, truth: Truth | None, entropy: int, *place: int | str) -> list[Any]:
+        """H complete tables of X's own type.
+
+        Parameters
+        ----------
+        X : array or pandas table of N rows
+        truth : Truth of N rows or None
+            The outcome informs, for rows that train; None for rows that are evaluated.
+        entropy : int
+        *place : int or str
+            Which piece of work this is: it draws as no other does.
+
+        Returns
+        -------
+        list of H tables
+            ``X`` itself H times where nothing is missing.
+
+        Raises
+        ------
+        InputError
+            When a column has no value at all, or the imputer changes the columns or what was observed.
+        """
+        holes = holes_of(X)
+        if not holes.any():
+            return [X] * self.n_imputations
+        table = writable(X)
+        _refuse_empty(table, holes)
+        asked = table if truth is None else with_columns(table, outcome_columns(truth))
+        return [self._once(table, holes, asked, entropy, h, place) for h in range(self.n_imputations)]
+
+    def _once(
+        self, table: Any, holes: Holes, asked: Any, entropy: int, h: int, place: tuple[int | str, ...]
+    ) -> Any:
+        imputer = ChainedImputer() if self.imputer is None else clone(self.imputer)
+        seeds = {
+            name: numpy_seed(entropy, "imputation", h, *place, *([] if name == "random_state" else [name]))
+            for name in _seed_names(imputer)
+        }
+        answer = imputer.set_params(**seeds).fit_transform(asked)
+        _check_answer(asked, answer, type(imputer).__name__)
+        whole = filled(table, holes, answer)
+        if holes_of(whole).any():
+            first = columns_named(table)[int(holes_of(whole).any(axis=0).argmax())]
+            raise InputError(
+                f"the imputer {type(imputer).__name__} left missing values in column {first!r}; it must fill all."
+            )
+        return whole
+
+
+def _seed_names(imputer: Any) -> list[str]:
+    return [name for name in imputer.get_params() if name.split("__")[-1] == "random_state"]
+
+
+def _check_draws(imputer: Any) -> None:
+    """Refuse what gives the same completion each time.
+
+    Identical, or best-guess, completions have no spread between them, so that pooled standard errors would take
+    imputed values for observed ones.
+    """
+    name = type(imputer).__name__
+    if isinstance(imputer, type) or not all(
+        hasattr(imputer, method) for method in ("fit_transform", "get_params", "set_params")
+    ):
+        raise InputError(
+            f"imputer must be a scikit-learn transformer such as ChainedImputer(), got {shortened(imputer)}."
+        )
+    if not _seed_names(imputer):
+        raise InputError(
+            f"the imputer {name} has no random_state, so that all completions would be the same and imputed values "
+            "count as observed ones; use one that draws, such as ChainedImputer() or "
+            "IterativeImputer(sample_posterior=True)."
+        )
+    for part in (imputer, *imputer.get_params().values()):
+        if getattr(part, "sample_posterior", True) is False:
+            raise InputError(
+                f"{type(part).__name__}(sample_posterior=False) imputes the best guess and no draw, so that "
+                "imputed values count as observed ones; set sample_posterior=True."
+            )
+
+
+def _refuse_empty(table: Any, holes: Holes) -> None:
+    empty = np.flatnonzero(np.all(holes, axis=0))
+    if empty.size:
+        raise InputError(
+            f"column {columns_named(table)[empty[0]]!r} has no value at all in these {len(holes)} rows, so that nothing says what to "
+            "impute; leave it out."
+        )
+
+
+def _check_answer(asked: Any, answer: Any, name: str) -> None:
+    shape = getattr(answer, "shape", None)
+    if hasattr(answer, "tocsr") or shape is None or len(shape) != 2 or shape[0] != asked.shape[0]:
+        raise InputError(f"the imputer {name} must give a table of as many rows, got {shortened(answer)}.")
+    if shape[1] != asked.shape[1]:
+        raise InputError(
+            f"the imputer {name} made {shape[1]} columns of {asked.shape[1]}; it must neither add any (such as "
+            "indicators) nor drop any."
+        )
+    if is_frame(answer) and is_frame(asked) and list(answer.columns) != list(asked.columns):
+        raise InputError(f"the imputer {name} gave columns of other names or in another order; it must keep them.")
+    holes = holes_of(asked)
+    for j, column in enumerate(columns_named(asked)):
+        seen = ~holes[:, j]
+        before, after = column_at(asked, j)[seen], column_at(answer, j)[seen]
+        if not bool(np.all(before == after)):
+            raise InputError(
+                f"the imputer {name} changed observed values of column {column!r}; it may only fill gaps."
+            )

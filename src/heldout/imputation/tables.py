@@ -1,0 +1,129 @@
+"""A table with holes, of whichever type: where they are, and the same table with them filled.
+
+Only holes are written, each column keeping its type, so that a completed table is the given one in all else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.columns import array_of, missing
+from heldout.errors import InputError
+
+Holes = NDArray[np.bool_]
+"""(N, p): true where a value is missing."""
+
+
+def is_frame(X: Any) -> bool:
+    """Whether it is a pandas table (or another with its ways of reading and writing columns)."""
+    return hasattr(X, "iloc") and hasattr(X, "columns")
+
+
+def holes_of(X: Any) -> Holes:
+    """Where values are missing: NaN, None, pandas' NA and NaT.
+
+    Raises
+    ------
+    InputError
+        When ``X`` is sparse and has some, or is no table.
+
+    Examples
+    --------
+    >>> holes_of([[1.0, None], [2.0, 3.0]]).tolist()
+    [[False, True], [False, False]]
+    """
+    if is_frame(X):
+        return np.asarray(X.isna().to_numpy(), dtype=bool)
+    if hasattr(X, "tocsr"):
+        if np.isnan(X.data).any():
+            raise InputError("a sparse X with missing values cannot be imputed; convert it with X.toarray().")
+        return np.zeros((X.shape[0], 0), dtype=bool)
+    table = array_of(X, "X")
+    if table.ndim != 2:
+        raise InputError(f"X must be a table of shape (N, columns), got shape {table.shape}.")
+    return missing(table)
+
+
+def has_missing(X: Any) -> bool:
+    """Whether anything in the table is missing.
+
+    Examples
+    --------
+    >>> has_missing([[1.0, None], [2.0, 3.0]]), has_missing([[1.0], [2.0]])
+    (True, False)
+    """
+    return bool(holes_of(X).any())
+
+
+def writable(X: Any) -> Any:
+    """The table as a pandas table or an array.
+
+    Raises
+    ------
+    InputError
+        For a table of another library.
+    """
+    if is_frame(X):
+        return X
+    if hasattr(X, "columns"):
+        raise InputError(
+            f"a table of {type(X).__module__.split('.')[0]} with missing values cannot be imputed; convert it with "
+            "X.to_pandas()."
+        )
+    return array_of(X, "X")
+
+
+def columns_named(X: Any) -> list[Any]:
+    """The columns' names, or their numbers where they have none."""
+    return list(X.columns) if is_frame(X) else list(range(X.shape[1]))
+
+
+def column_at(X: Any, j: int) -> NDArray[Any]:
+    """One column's values."""
+    return np.asarray(X.iloc[:, j].to_numpy() if is_frame(X) else X[:, j])
+
+
+def with_columns(X: Any, extra: NDArray[np.float64]) -> Any:
+    """The table with columns of numbers appended at its right."""
+    if not is_frame(X):
+        return np.hstack([X, extra.astype(X.dtype if X.dtype.kind in "fO" else np.float64)])
+    wider = X.copy()
+    for j, name in enumerate(_new_names(X.columns, extra.shape[1])):
+        wider[name] = extra[:, j]
+    return wider
+
+
+def _new_names(taken: Any, n: int) -> Sequence[str]:
+    """Names of text that no column has."""
+    prefix = "outcome"
+    while any(str(name).startswith(prefix) for name in taken):
+        prefix = f"_{prefix}"
+    return [f"{prefix}_{j}" for j in range(n)]
+
+
+def filled(X: Any, holes: Holes, answer: Any) -> Any:
+    """A copy of ``X`` with its holes filled from a table of at least as many columns."""
+    whole = X.copy()
+    for j in np.flatnonzero(holes.any(axis=0)).tolist():
+        rows = np.flatnonzero(holes[:, j])
+        values = column_at(answer, j)[rows]
+        if is_frame(X):
+            column = X.iloc[:, j].copy()
+            column.iloc[rows] = _of_kind(values, column.dtype.kind)
+            whole.isetitem(j, column)
+        else:
+            whole[rows, j] = _of_kind(values, X.dtype.kind)
+    return whole
+
+
+def _of_kind(values: NDArray[Any], kind: str) -> Any:
+    """Drawn values as a column of whole numbers or of true and false holds them: the nearest."""
+    if kind not in "iub":
+        # Objects, so that a column of text or categories gets its own values and not NumPy's.
+        return values if kind == "f" else values.astype(object)
+    nearest = np.rint(values.astype(np.float64))
+    return nearest.astype(bool) if kind == "b" else nearest.astype(np.int64)
