@@ -56,6 +56,13 @@ REFERENCES: dict[str, Reference] = {
         "Journal of the American Statistical Association 22, 209-212",
         "10.1080/01621459.1927.10502953",
     ),
+    "ding2014": Reference(
+        "Ding, Y., Tang, S., Liao, S. G., Jia, J., Oesterreich, S., Lin, Y. and Tseng, G. C.",
+        2014,
+        "Bias correction for selecting the minimal-error classifier from many machine learning models",
+        "Bioinformatics 30, 3152-3158",
+        "10.1093/bioinformatics/btu520",
+    ),
     "bernau2013": Reference(
         "Bernau, C., Augustin, T. and Boulesteix, A.-L.",
         2013,
@@ -197,6 +204,42 @@ REFERENCES: dict[str, Reference] = {
         "Biometrika 45, 562-565",
         "10.1093/biomet/45.3-4.562",
     ),
+    "somers1962": Reference(
+        "Somers, R. H.",
+        1962,
+        "A new asymmetric measure of association for ordinal variables",
+        "American Sociological Review 27, 799-811",
+        "10.2307/2090408",
+    ),
+    "nagelkerke1991": Reference(
+        "Nagelkerke, N. J. D.",
+        1991,
+        "A note on a general definition of the coefficient of determination",
+        "Biometrika 78, 691-692",
+        "10.1093/biomet/78.3.691",
+    ),
+    "cleveland1979": Reference(
+        "Cleveland, W. S.",
+        1979,
+        "Robust locally weighted regression and smoothing scatterplots",
+        "Journal of the American Statistical Association 74, 829-836",
+        "10.1080/01621459.1979.10481038",
+    ),
+    "vanhoorde2015": Reference(
+        "Van Hoorde, K., Van Huffel, S., Timmerman, D., Bourne, T. and Van Calster, B.",
+        2015,
+        "A spline-based tool to assess and visualize the calibration of multiclass risk predictions",
+        "Journal of Biomedical Informatics 54, 283-293",
+        "10.1016/j.jbi.2014.12.016",
+    ),
+    "austin2019": Reference(
+        "Austin, P. C. and Steyerberg, E. W.",
+        2019,
+        "The Integrated Calibration Index (ICI) and related metrics for quantifying the calibration of logistic "
+        "regression models",
+        "Statistics in Medicine 38, 4051-4065",
+        "10.1002/sim.8281",
+    ),
     "guo2017": Reference(
         "Guo, C., Pleiss, G., Sun, Y. and Weinberger, K. Q.",
         2017,
@@ -233,6 +276,13 @@ REFERENCES: dict[str, Reference] = {
         "data",
         "Statistics in Medicine 30, 1105-1117",
         "10.1002/sim.4154",
+    ),
+    "uno2007": Reference(
+        "Uno, H., Cai, T., Tian, L. and Wei, L. J.",
+        2007,
+        "Evaluating prediction rules for t-year survivors with censored regression models",
+        "Journal of the American Statistical Association 102, 527-537",
+        "10.1198/016214507000000149",
     ),
     "graf1999": Reference(
         "Graf, E., Schmoor, C., Sauerbrei, W. and Schumacher, M.",
@@ -314,5 +364,35 @@ REFERENCES: dict[str, Reference] = {
         "Cross-validation pitfalls when selecting and assessing regression and classification models",
         "Journal of Cheminformatics 6, 10",
         "10.1186/1758-2946-6-10",
+    ),
+    "efron1983": Reference(
+        "Efron, B.",
+        1983,
+        "Estimating the error rate of a prediction rule: improvement on cross-validation",
+        "Journal of the American Statistical Association 78, 316-331",
+        "10.1080/01621459.1983.10477973",
+    ),
+    "efron1997": Reference(
+        "Efron, B. and Tibshirani, R.",
+        1997,
+        "Improvements on cross-validation: the .632+ bootstrap method",
+        "Journal of the American Statistical Association 92, 548-560",
+        "10.1080/01621459.1997.10474007",
+    ),
+    "noma2021": Reference(
+        "Noma, H., Shinozaki, T., Iba, K., Teramukai, S. and Furukawa, T. A.",
+        2021,
+        "Confidence intervals of prediction accuracy measures for multivariable prediction models based on the "
+        "bootstrap-based optimism correction methods",
+        "Statistics in Medicine 40, 5691-5701",
+        "10.1002/sim.9148",
+    ),
+    "steyerberg2001": Reference(
+        "Steyerberg, E. W., Harrell, F. E., Borsboom, G. J. J. M., Eijkemans, M. J. C., Vergouwe, Y. and "
+        "Habbema, J. D. F.",
+        2001,
+        "Internal validation of predictive models: efficiency of some procedures for logistic regression analysis",
+        "Journal of Clinical Epidemiology 54, 774-781",
+        "10.1016/S0895-4356(01)00341-9",
     ),
 }

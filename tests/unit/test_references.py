@@ -4,7 +4,10 @@ from heldout.metrics import ConcordanceUno, metric_named
 from heldout.metrics.base import sources_of
 from heldout.metrics.named import DECLARED
 from heldout.paired.compare import ConfigurationComparison
+from heldout.protocols.learning.ipl import IPL
 from heldout.protocols.nested import conclusion as nested
+from heldout.protocols.validation.corrections import CORRECTIONS
+from heldout.protocols.validation.intervals import SOURCES_OF_INTERVAL
 from heldout.references import REFERENCES
 from heldout.selection import RULES
 
@@ -13,10 +16,12 @@ BY_THE_REPORT = {"wilson1927"}
 
 
 def test_every_source_is_known_and_every_reference_is_cited():
-    cited = BY_THE_REPORT | set(ConfigurationComparison.sources)
+    cited = BY_THE_REPORT | set(ConfigurationComparison.sources) | set(IPL.sources)
     cited |= {*nested.SOURCES, *nested.SOURCES_ACROSS}
     cited |= {key for keys in nested.SOURCES_OF_INTERVAL.values() for key in keys}
     cited |= {key for make in METHODS.values() for key in make().sources}
+    cited |= {key for make in CORRECTIONS.values() for key in make().sources}
+    cited |= {key for keys in SOURCES_OF_INTERVAL.values() for key in keys}
     cited |= {key for metric in DECLARED for key in sources_of(metric)}
     cited |= {key for make in DROP_RULES.values() for key in make.sources}
     cited |= {key for make in RULES.values() for key in getattr(make(), "sources", ())}

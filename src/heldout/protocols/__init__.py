@@ -3,18 +3,25 @@
 from heldout.fold_plans import hold_out, k_folds, leave_one_out, repeated, repeated_hold_out
 from heldout.protocols.bootstrapped.estimate import Bootstrap, SearchBootstrapEstimate
 from heldout.protocols.bootstrapped.protocol import bootstrap_search
+from heldout.protocols.learning.curve import CurvePoint, LearningCurve
+from heldout.protocols.learning.power_law import PowerLaw
+from heldout.protocols.learning.protocol import learning_curve
 from heldout.protocols.nested.estimate import Agreement, NestedEstimate, OuterFold
 from heldout.protocols.nested.protocol import nested_cv
 
 __all__ = [
     "Agreement",
     "Bootstrap",
+    "CurvePoint",
+    "LearningCurve",
     "NestedEstimate",
     "OuterFold",
+    "PowerLaw",
     "SearchBootstrapEstimate",
     "bootstrap_search",
     "hold_out",
     "k_folds",
+    "learning_curve",
     "leave_one_out",
     "nested_cv",
     "repeated",

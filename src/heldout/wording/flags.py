@@ -202,6 +202,53 @@ class Flag(StrEnum):
         "The rows that score a sample have trained the models of other samples, by which its configuration was "
         "chosen; where models memorise rows, some of the optimism stays. scheme='cvt' keeps them apart.",
     )
+    DISCONTINUOUS_METRIC = (
+        "discontinuous_metric",
+        "{metric} is of predicted labels, which jump from right to wrong: there the bootstrap often finds too "
+        "little optimism, most of all where a model remembers its rows; method='632+' is made for it.",
+    )
+    MORE_COLUMNS_THAN_ROWS = (
+        "more_columns_than_rows",
+        "There are {columns} columns and {rows} rows, so that a model may fit any of them: there the bootstrap "
+        "often finds too little optimism; method='632+' is made for it.",
+    )
+    FAILED_REPLICATES = (
+        "failed_replicates",
+        "{failed} of {total} bootstraps have no model, and the estimate rests on the others, which may be the easier "
+        "ones; the first failed with: {why}",
+    )
+    NAIVE_IMPUTATION = (
+        "naive_imputation",
+        "Missing values were completed once, with the outcome, and then taken for data: what imputing adds to the "
+        "optimism is not corrected. order='boot_mi' completes every bootstrap anew.",
+    )
+    IMPUTED_BEFORE_DRAWING = (
+        "imputed_before_drawing",
+        "Missing values were completed before the bootstraps were drawn, so that rows of a sample were completed by "
+        "rows that it left out: a little of the optimism may remain. order='boot_mi' completes every bootstrap anew.",
+    )
+    OUTCOME_IN_EVALUATION = (
+        "outcome_in_evaluation",
+        "Rows were completed with their outcome where they were evaluated too, which is not known of new rows: the "
+        "score is optimistic for deployment.",
+    )
+    NOTHING_MISSING = ("nothing_missing", "No value was missing, so that nothing was imputed.")
+    NEVER_LEFT_OUT = (
+        "never_left_out",
+        "{rows} {were} drawn by every bootstrap that has a model, so that no model predicts them unseen, and the "
+        "out-of-bag score is without them; more bootstraps leave every row out.",
+    )
+    CONSTANT_APPARENT = (
+        "constant_apparent",
+        "No interval: models score (nearly) the same {metric} on their own samples whatever the sample, as "
+        "unpenalised models have a calibration slope of 1 there, so that its percentiles are not those of a score "
+        "of new rows; interval='double' corrects the score anew in every bootstrap.",
+    )
+    OUT_OF_BAG_PERCENTILES = (
+        "out_of_bag_percentiles",
+        "The interval lies between the percentiles of scores of the rows that each bootstrap left out, about a "
+        "third of all: they spread wider than the score itself, and so is the interval.",
+    )
 
     CURVE_UNDEFINED = (
         "curve_undefined",
@@ -216,6 +263,16 @@ class Flag(StrEnum):
         "curve_not_monotone",
         "The corrected curve falls at {points} of its points, as differences of means may; it was not "
         "straightened.",
+    )
+
+    CURVE_MISFIT = (
+        "curve_misfit",
+        "The winner's mean scores lie {residual:.2g} off its power law, {times:.1f} times their standard errors "
+        "(root mean squares): the value is read from a curve that does not follow them.",
+    )
+    CURVE_FLAT = (
+        "curve_flat",
+        "The winner does not get better with more training rows, so its curve is flat, at the mean of all sizes.",
     )
 
     def filled(self, **places: Any) -> str:

@@ -54,6 +54,19 @@ QUANTITY_BOOTSTRAP_SEARCH = (
     "with replacement from such rows: each holds about 63 % of them"
 )
 
+QUANTITY_OPTIMISM = (
+    "the expected performance on new rows, over training sets of as many rows as these, of models made as this one "
+    "was; what was done by hand before is not repeated and not corrected"
+)
+QUANTITY_OUT_OF_BAG = (
+    "the expected performance on new rows, over samples drawn with replacement from such rows, of models made as "
+    "this one was: each sample holds about 63 % of the rows, so that it is a little too low where more rows help"
+)
+QUANTITY_POINT632 = (
+    "the expected performance on new rows, over training sets of as many rows as these, of models made as this one "
+    "was, from models that saw about 63 % of the rows"
+)
+
 CHOSEN_ON_A_PART = (
     "A part of the rows chose the configuration, by the held-out predictions there, and the others scored it: rows "
     "that took no part in the choice."
@@ -124,6 +137,11 @@ METHOD_SENTENCES: dict[str, str] = {
         "The score is that of the best configuration on one development set. The interval holds for all "
         "configurations at once, whichever was chosen, by Hoeffding's inequality, and is wide for it."
     ),
+    "ipl": (
+        "Every configuration was trained on random parts of the rows, of several sizes, and tested on the other "
+        "rows. The winner is the best at the largest size; its mean errors at all sizes were fitted by an inverse "
+        "power law, and the estimate is that curve carried on to all rows."
+    ),
     "bootstrap_search": (
         "The rows were drawn with replacement {bootstraps} times. Each time the whole search was run on the drawn "
         "rows, its winner was fitted on all of them and scored on the rows that were not drawn, which had no part "
@@ -134,6 +152,26 @@ METHOD_SENTENCES: dict[str, str] = {
         "sample. For each sample a configuration was chosen by how the models of the other samples predicted the "
         "rows that it drew; that configuration's model of this sample was scored on the rows that were not drawn. "
         "The estimate is the mean of these scores, and the interval lies between their percentiles."
+    ),
+    "optimism": (
+        "The rows were drawn with replacement {bootstraps} times, and the model was fitted on each sample as on "
+        "all rows. By how much these models scored better on their own sample than on all rows, in the mean, is "
+        "the optimism, and it was taken off the score that the model has on its own rows."
+    ),
+    "oob": (
+        "The rows were drawn with replacement {bootstraps} times, the model was fitted on each sample, and each "
+        "row was scored by the models whose samples left it out. No row took part in fitting what it scored."
+    ),
+    "632": (
+        "The rows were drawn with replacement {bootstraps} times, and the model was fitted on each sample. The "
+        "estimate is .368 times the score that the model has on its own rows, which flatters it, and .632 times "
+        "that of the rows that the samples left out, whose models saw fewer different rows."
+    ),
+    "632+": (
+        "The rows were drawn with replacement {bootstraps} times, and the model was fitted on each sample. The "
+        "estimate lies between the score that the model has on its own rows and that of the rows that the samples "
+        "left out, the nearer to the latter the more of the way from the first to a score without any information "
+        "lies between the two."
     ),
 }
 
@@ -161,6 +199,22 @@ def method_sentence(method: str, bootstraps: int | None, *, finalists: int = 1, 
     return sentence.format(bootstraps=f"{bootstraps or 0:,}", parts=parts) + pays
 
 
+VALIDATION_INTERVALS: dict[str, str] = {
+    "location_shifted": (
+        "The interval lies between percentiles of the scores that the models of the samples have on their own "
+        "samples, moved by as much as the score was corrected (Noma and others)."
+    ),
+    "double": (
+        "The interval lies between percentiles of scores corrected anew: each sample was itself resampled, and its "
+        "model's score corrected as that of all rows was (Noma and others)."
+    ),
+    "percentile": (
+        "The interval lies between percentiles of the scores of the rows that each sample left out, and is wide "
+        "for being of fewer rows."
+    ),
+}
+"""How an interval of a validation was made."""
+
 METHOD_NAMES: dict[str, str] = {
     "cv": "cross-validation of the winner",
     "tt": "the method of Tibshirani and Tibshirani",
@@ -179,6 +233,11 @@ METHOD_NAMES: dict[str, str] = {
     "hoeffding": "a bound for all configurations at once (Hoeffding)",
     "bootstrap_search": "the bootstrap of the whole search",
     "bootstrap_search_models": "the bootstrap of all models",
+    "ipl": "the inverse power law of its learning curve",
+    "optimism": "the optimism bootstrap",
+    "oob": "the out-of-bag bootstrap",
+    "632": "the .632 bootstrap",
+    "632+": "the .632+ bootstrap",
 }
 
 
@@ -205,6 +264,11 @@ METHOD_TITLES: dict[str, str] = {
     "hoeffding": "Hoeffding, all configurations at once",
     "bootstrap_search": "Bootstrap of the whole search",
     "bootstrap_search_models": "Bootstrap of all models",
+    "ipl": "Inverse power law",
+    "optimism": "Optimism bootstrap",
+    "oob": "Out-of-bag bootstrap",
+    "632": ".632 bootstrap",
+    "632+": ".632+ bootstrap",
 }
 
 

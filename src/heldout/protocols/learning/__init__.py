@@ -1,0 +1,1 @@
+"""Learning curves: all configurations at several training sizes, by repeated subsampling."""

@@ -1,0 +1,173 @@
+"""A learning curve: the scores of all configurations at every training size, and the curves through them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.estimates.types import Estimate, frame_of, json_number
+from heldout.protocols.learning.power_law import PowerLaw
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """One configuration at one training size.
+
+    Attributes
+    ----------
+    configuration : int
+    name : str
+    size : float
+        Training rows; their mean where groups make them differ.
+    mean : float
+        Over subsamples, in the metric's own direction and units; NaN where it failed.
+    standard_error : float
+        Of that mean, over subsamples of these rows: it does not hold how other rows would differ.
+    n : int
+        Subsamples with a score.
+    """
+
+    configuration: int
+    name: str
+    size: float
+    mean: float
+    standard_error: float
+    n: int
+
+
+@dataclass(frozen=True, eq=False)
+class LearningCurve:
+    """Every configuration at every training size.
+
+    Attributes
+    ----------
+    metric : str
+    greater_is_better : bool
+    best_possible : float
+        Of the metric: errors are distances from it. Infinite where it is not known, and then there are no curves.
+    names : tuple of str
+        Of the C configurations.
+    sizes : ndarray of shape (S,)
+        Training rows, ascending.
+    n_rows : int
+        N, at which the estimate is.
+    scores : ndarray of shape (S, n_subsamples, C)
+        In the metric's own direction and units; NaN where a fit failed or the metric is undefined.
+    laws : tuple of PowerLaw or None
+        The curve of each configuration, in units of error; None where it failed, or too few sizes have a score.
+    winner : int
+        The best at the largest size, by the selection rule: what a search with such splits would choose.
+    estimate : Estimate
+        ``value`` is the winner's curve at N.
+    model : estimator or None
+        The winner fitted on all rows.
+    failures : mapping of int to str
+        Configurations that failed, which are no candidates, and why.
+    n_fits : int
+        Fits that were made, the model's included.
+    """
+
+    metric: str
+    greater_is_better: bool
+    best_possible: float
+    names: tuple[str, ...]
+    sizes: Floats
+    n_rows: int
+    scores: Floats
+    laws: tuple[PowerLaw | None, ...]
+    winner: int
+    estimate: Estimate
+    model: Any = None
+    failures: Mapping[int, str] = field(default_factory=dict)
+    n_fits: int = 0
+
+    @cached_property
+    def mean(self) -> Floats:
+        """(S, C): mean score at each size, NaN for configurations that failed."""
+        return summarised(self.scores)[0]
+
+    @cached_property
+    def standard_error(self) -> Floats:
+        """(S, C): of these means, over subsamples."""
+        return summarised(self.scores)[1]
+
+    @property
+    def rows(self) -> tuple[CurvePoint, ...]:
+        """A point a configuration and size, configuration by configuration."""
+        n = np.count_nonzero(~np.isnan(self.scores), axis=1)
+        return tuple(
+            CurvePoint(j, name, float(size), float(self.mean[s, j]), float(self.standard_error[s, j]), int(n[s, j]))
+            for j, name in enumerate(self.names)
+            for s, size in enumerate(self.sizes)
+        )
+
+    def at(self, n_rows: float) -> Floats:
+        """(C,): the score of every configuration trained on so many rows, by its curve; NaN where it has none."""
+        errors = np.array([np.nan if law is None else float(law.at(n_rows)) for law in self.laws])
+        return self.best_possible - errors if self.greater_is_better else self.best_possible + errors
+
+    def best_at(self, n_rows: float) -> int | None:
+        """The configuration whose curve is the best at so many rows, the first of equals; None without any curve.
+
+        It need not be the winner: a configuration that learns slowly may overtake beyond the largest size.
+        """
+        scores = self.at(n_rows)
+        if np.isnan(scores).all():
+            return None
+        return int(np.nanargmax(scores) if self.greater_is_better else np.nanargmin(scores))
+
+    def to_frame(self) -> Any:
+        """A row a configuration and size, as a pandas DataFrame (pandas comes with the extra ``app``)."""
+        return frame_of([vars(point) for point in self.rows], "LearningCurve.to_frame")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "metric": self.metric,
+            "greater_is_better": self.greater_is_better,
+            "n_rows": self.n_rows,
+            "n_subsamples": self.scores.shape[1],
+            "n_fits": self.n_fits,
+            "winner": self.winner,
+            "best_at_n_rows": self.best_at(self.n_rows),
+            "points": [
+                {
+                    **vars(point),
+                    "mean": json_number(point.mean),
+                    "standard_error": json_number(point.standard_error),
+                }
+                for point in self.rows
+            ],
+            "curves": [None if law is None else law_as_dict(law) for law in self.laws],
+            "failures": {str(j): why for j, why in self.failures.items()},
+            "estimate": self.estimate.to_dict(),
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"LearningCurve({len(self.names)} configurations at {len(self.sizes)} training sizes, "
+            f"{self.scores.shape[1]} subsamples each, {self.n_fits} fits, {self.estimate})"
+        )
+
+
+def law_as_dict(law: PowerLaw) -> dict[str, float | None]:
+    """Plain values for JSON."""
+    return {name: json_number(value) for name, value in vars(law).items()}
+
+
+def summarised(scores: Floats) -> tuple[Floats, Floats]:
+    """Means and their standard errors (S, C) over subsamples (S, n, C), without those that have no score."""
+    there = ~np.isnan(scores)
+    n = np.count_nonzero(there, axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = np.where(there, scores, 0.0).sum(axis=1) / n
+        squares = np.where(there, scores - means[:, None], 0.0) ** 2
+        errors = np.sqrt(squares.sum(axis=1) / (n - 1) / n)
+    return means, np.where(n > 1, errors, np.nan)

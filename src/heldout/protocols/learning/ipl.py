@@ -1,0 +1,153 @@
+"""The inverse power law as a method: the winner's curve, carried on to all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.estimates.base import Evidence, Method, Settings, conclude, flags_of_choice
+from heldout.estimates.evidence.race import FEW_GROUPS, failed_sentence
+from heldout.estimates.types import Estimate
+from heldout.metrics.base import Metric
+from heldout.protocols.learning.curve import law_as_dict, summarised
+from heldout.protocols.learning.power_law import LEAST_SIZES, PowerLaw, fit_power_law
+from heldout.searching import Search
+from heldout.wording import Flag
+from heldout.wording.learning import QUANTITY_IPL
+
+Floats = NDArray[np.float64]
+
+POOR_FIT = 2.0
+"""In the root mean square, a curve that misses its means by more of their standard errors than this is flagged."""
+
+
+@dataclass(frozen=True)
+class InversePowerLaw:
+    """The method, as an estimate names it."""
+
+    name: str = "ipl"
+    sources: tuple[str, ...] = ("ding2014",)
+
+
+IPL = InversePowerLaw()
+
+
+def errors_of(metric: Metric, scores: Floats) -> Floats:
+    """Scores as distances from the best possible one."""
+    best = best_possible(metric)
+    return best - scores if metric.greater_is_better else scores - best
+
+
+def best_possible(metric: Metric) -> float:
+    """The end of the metric's range that is the good one; infinite where it has none."""
+    return float(metric.range[1] if metric.greater_is_better else metric.range[0])
+
+
+def laws_of(metric: Metric, sizes: Floats, scores: Floats, failures: Mapping[int, str]) -> list[PowerLaw | None]:
+    """The curve of each configuration, from scores (S, n, C); None of those that failed or have too few sizes."""
+    n_configurations = scores.shape[2]
+    if not np.isfinite(best_possible(metric)):
+        return [None] * n_configurations
+    means, standard_errors = summarised(errors_of(metric, scores))
+    return [
+        None if j in failures else fit_power_law(sizes, means[:, j], np.nan_to_num(standard_errors[:, j] ** 2))
+        for j in range(n_configurations)
+    ]
+
+
+def estimate_of(
+    search: Search,
+    metric: Metric,
+    winner: int,
+    *,
+    sizes: Floats,
+    scores: Floats,
+    laws: list[PowerLaw | None],
+    failures: Mapping[int, str],
+) -> Estimate:
+    """The winner's curve at all rows; its mean at the largest size is the uncorrected score."""
+    evidence = _evidence(search, metric, winner, sizes, scores, failures)
+    law, n_rows = laws[winner], search.task.n_rows
+    uncorrected = float(summarised(scores)[0][-1, winner])
+    flags = {**flags_of_choice(evidence), Flag.NO_INTERVAL: Flag.NO_INTERVAL.filled(method=IPL.name)}
+    if law is None:
+        reason = _no_curve(metric, sizes, scores, winner)
+        flags[Flag.UNDEFINED] = Flag.UNDEFINED.filled(reason=reason)
+        value = float("nan")
+    else:
+        best, error = best_possible(metric), float(law.at(n_rows))
+        value = best - error if metric.greater_is_better else best + error
+        flags |= _flags_of_fit(law)
+    return conclude(
+        evidence, cast("Method", IPL), value,  # of which only the name and the sources are read
+        uncorrected=uncorrected,
+        flags=flags,
+        provenance={
+            "quantity": QUANTITY_IPL,
+            "training_rows": float(n_rows),
+            "training_sizes": sizes.tolist(),
+            "n_subsamples": scores.shape[1],
+            "curve": None if law is None else law_as_dict(law),
+        },
+    )  # fmt: skip
+
+
+def _flags_of_fit(law: PowerLaw) -> dict[Flag, str]:
+    flags: dict[Flag, str] = {}
+    if law.misfit > POOR_FIT:
+        flags[Flag.CURVE_MISFIT] = Flag.CURVE_MISFIT.filled(residual=law.residual, times=law.misfit)
+    if law.is_flat:
+        flags[Flag.CURVE_FLAT] = Flag.CURVE_FLAT.filled()
+    return flags
+
+
+def _no_curve(metric: Metric, sizes: Floats, scores: Floats, winner: int) -> str:
+    if not np.isfinite(best_possible(metric)):
+        return f"a power law is of errors, and the best possible value of {metric.name} is not known"
+    there = int((~np.isnan(scores[:, :, winner])).any(axis=1).sum())
+    return f"a power law has {LEAST_SIZES} coefficients, and the winner has scores at {there} training sizes"
+
+
+def _evidence(
+    search: Search, metric: Metric, winner: int, sizes: Floats, scores: Floats, failures: Mapping[int, str]
+) -> Evidence:
+    """What the subsamples of the largest size say of themselves."""
+    task, names = search.task, search.configurations.names
+    candidates = np.array([j for j in range(len(names)) if j not in failures], dtype=np.intp)
+    flags: dict[Flag, str] = {}
+    if failures:
+        flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(names, failures)
+    if task.groups is not None and (n_groups := len(np.unique(task.groups))) < FEW_GROUPS:
+        flags[Flag.FEW_GROUPS] = Flag.FEW_GROUPS.filled(groups=n_groups)
+    unscored = np.isnan(scores[:, :, candidates]).all(axis=2)
+    if unscored.any():
+        flags[Flag.UNSCORED_SPLITS] = Flag.UNSCORED_SPLITS.filled(unscored=int(unscored.sum()), total=unscored.size)
+    provenance: dict[str, Any] = {
+        "entropy": search.entropy,
+        "task": str(task.truth.kind),
+        "aggregate": "folds",
+        "selection": search.estimation.rule.name,
+        "n_rows": task.n_rows,
+        "n_splits": scores.shape[0] * scores.shape[1],
+        "n_configurations": len(names),
+        "n_candidates": len(candidates),
+        "grouped": task.groups is not None,
+        "weighted": task.sample_weight is not None,
+    }
+    return Evidence(
+        metric=metric,
+        names=names,
+        candidates=candidates,
+        winner=winner,
+        settings=Settings(entropy=search.entropy),
+        matrix=None,
+        fold_scores=scores[-1][:, candidates],
+        repeat_of_split=np.arange(scores.shape[1]),
+        n_rows_used=task.n_rows,
+        flags=flags,
+        provenance=provenance,
+    )

@@ -1,0 +1,177 @@
+"""Learning curves of all configurations: one plan, one run file, and an estimate carried on to all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from heldout.choosing import winner_of
+from heldout.dropping import SearchStrategy, drop_rule_of
+from heldout.errors import InputError
+from heldout.evaluate import informed, warn_of_failures
+from heldout.fitting import refitted
+from heldout.metrics.opaque import OpaqueMetric
+from heldout.protocols.asked import Asked
+from heldout.protocols.learning.curve import LearningCurve
+from heldout.protocols.learning.ipl import best_possible, estimate_of, laws_of
+from heldout.protocols.learning.plan import SIZES, subsampled_folds, training_counts
+from heldout.run.collect import Collected
+from heldout.run.session import Running, opened
+from heldout.searching import Search
+
+
+def learning_curve(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    param_grid: Any = None,
+    *,
+    training_sizes: Sequence[float] | Sequence[int] = SIZES,
+    n_subsamples: int = 50,
+    scoring: Any = None,
+    selection: Any = "best",
+    groups: Any = None,
+    sample_weight: Any = None,
+    refit: Any = True,
+    error_score: float | Literal["raise"] = np.nan,
+    n_jobs: int | None = None,
+    pre_dispatch: int | str = "2*n_jobs",
+    fit_timeout: float | None = None,
+    store: Any = None,
+    random_state: Any = None,
+    verbose: int = 0,
+) -> LearningCurve:
+    """Score every configuration at several training sizes, and carry the winner's curve on to all rows.
+
+    In each of ``n_subsamples`` repetitions the rows are put into a random order that keeps classes in proportion.
+    The first n of them train every configuration, for each training size n, and all the others test it: S times
+    ``n_subsamples`` times C fits, and one for ``model``. The training sets of a repetition lie within each other,
+    so that sizes are compared on the same rows.
+
+    ``estimate`` (method "ipl", Ding et al. 2014): with scores as distances from the best possible value, the mean
+    errors of a configuration are fitted by a n^(-b) + c, where a, b and c are at least 0, by least squares with
+    weights of one over the variance of each mean. The winner is chosen by its scores at the largest size, as a
+    search with these splits would choose it; that score is ``uncorrected``, and ``value`` is the winner's curve at
+    all N rows. It is for models trained on all rows, while other methods are for those of a smaller training part:
+    ``optimism`` holds what more rows bring, too, and is often negative.
+
+    It needs a metric whose best possible value is known, and at least three training sizes. It has no interval:
+    subsamples of the same rows tell how subsamples differ, not how other rows would. Other sizes' errors draw the
+    winner's luck at the largest size in, but come from the same rows, so that a part of the optimism stays
+    (docs/learning-curves.md has figures). On few rows the curve is unstable; a poor fit is flagged.
+
+    Parameters
+    ----------
+    estimator : estimator, list of (name, estimator, grid), or search
+        As ``ho.HeldOutSearchCV`` takes them, or such a search (or ``GridSearchCV``) that was not fitted; its ``cv``
+        and its ``drop`` are not used.
+    X : array-like of shape (N, n_features)
+    y : array-like of shape (N,)
+    param_grid : dict or list of dict, optional
+    training_sizes : sequence of float or int, default=(.2, .3, .4, .5, .6, .7, .8)
+        Shares of the rows, or numbers of rows; ascending.
+    n_subsamples : int, default=50
+        Of each size.
+    scoring, selection, refit, error_score, n_jobs, pre_dispatch, fit_timeout, store
+        As ``ho.HeldOutSearchCV`` has them. Of several scorers, the one that ``refit`` names.
+    groups : array-like of shape (N,), optional
+        Kept whole; sizes are then as near as groups allow.
+    sample_weight : array-like of shape (N,), optional
+        Importance weights, for fits and scores.
+    random_state : int, RandomState or Generator, optional
+        Repetition r is the same however many there are.
+
+    Returns
+    -------
+    LearningCurve
+
+    Raises
+    ------
+    InputError
+        When sizes or settings cannot be used, a class has no row in a training or test part, or every
+        configuration failed.
+
+    References
+    ----------
+    Ding et al. (2014).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> curve = learning_curve(
+    ...     KNeighborsClassifier(), X, y, {"n_neighbors": [1, 9]},
+    ...     training_sizes=(0.2, 0.4, 0.6, 0.8), n_subsamples=5, random_state=0,
+    ... )
+    >>> curve.n_fits, curve.sizes.tolist(), curve.mean.shape  # 4 · 5 · 2 + 1
+    (41, [30.0, 60.0, 90.0, 120.0], (4, 2))
+    >>> print(f"{curve.estimate.uncorrected:.3f} {curve.estimate.value:.3f}", curve.names[curve.winner])
+    0.973 0.975 KNeighborsClassifier (n_neighbors=9)
+    """
+    if isinstance(n_subsamples, bool) or not isinstance(n_subsamples, int | np.integer) or n_subsamples < 2:
+        raise InputError(f"n_subsamples must be an integer of at least 2, got {n_subsamples!r}; 50 are usual.")
+    asked = Asked(
+        estimator, param_grid, scoring=scoring, selection=selection, refit=refit, error_score=error_score,
+        n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, store=store, random_state=random_state,
+        verbose=verbose,
+    ).unwrapped()  # fmt: skip
+    if isinstance(drop_rule_of(asked.drop), SearchStrategy) or asked.drop is not None:
+        raise InputError(
+            f"a learning curve fits every configuration at every size, so nobody is dropped, got a search with "
+            f"drop={asked.drop!r}; use drop=None."
+        )
+    search = replace(asked, cv=2, repeats=1, aggregate="folds").search(X, y, groups, sample_weight)
+    counts = training_counts(training_sizes, search.task.n_rows)
+    folds = subsampled_folds(search.task, counts, int(n_subsamples), search.entropy)
+    search = replace(search, folds=folds)
+    search.check()
+    return _curve_of(search, len(counts), asked.running())
+
+
+def _curve_of(search: Search, n_sizes: int, running: Running) -> LearningCurve:
+    """Fit every cell, choose at the largest size, fit the curves, and the winner on all rows."""
+    with opened(search.work, search.task, search.entropy, running) as session:
+        (outcome,) = session.race([search.race])
+        found = session.collected(search.race, outcome)
+    warn_of_failures(found, search.configurations, search.error_score)
+    name = found.refit_metric
+    metric = search.scoring.metrics.get(name) or OpaqueMetric(name)
+    n_subsamples = found.folds.n_splits // n_sizes
+    scores = found.fold_scores[name].values.reshape(n_sizes, n_subsamples, -1).copy()
+    scores[:, :, list(found.failures)] = np.nan
+    sizes = _mean_sizes(found, n_sizes)
+    winner = _winner(search, found, n_subsamples)
+    laws = laws_of(metric, sizes, scores, found.failures)
+    return LearningCurve(
+        metric=metric.name,
+        greater_is_better=metric.greater_is_better,
+        best_possible=best_possible(metric),
+        names=search.configurations.names,
+        sizes=sizes,
+        n_rows=search.task.n_rows,
+        scores=scores,
+        laws=tuple(laws),
+        winner=winner,
+        estimate=estimate_of(
+            search, metric, winner, sizes=sizes, scores=scores, laws=laws, failures=found.failures
+        ),
+        model=refitted(search.work.context, search.configurations[winner]) if search.refit else None,
+        failures=found.failures,
+        n_fits=found.n_fits + search.refit,
+    )
+
+
+def _mean_sizes(found: Collected, n_sizes: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    trained = np.array([len(split.train) for split in found.folds.splits], dtype=np.float64)
+    return np.asarray(trained.reshape(n_sizes, -1).mean(axis=1))
+
+
+def _winner(search: Search, found: Collected, n_subsamples: int) -> int:
+    """What the search would choose on the splits of the largest size alone, which are the last."""
+    largest = found.last(n_subsamples)
+    metrics = {name: search.scoring.metrics.get(name) for name in largest.fold_scores}
+    return winner_of(largest, search.task, informed(search.estimation, found), search.configurations, metrics)
