@@ -38,12 +38,16 @@ class Correction(Protocol):
         As the user asks for it.
     sources : tuple of str
         Keys of ``heldout.references``.
+    reads_left_out : bool
+        Whether every sample must leave out rows on which the metrics are defined.
     """
 
     @property
     def name(self) -> str: ...
     @property
     def sources(self) -> tuple[str, ...]: ...
+    @property
+    def reads_left_out(self) -> bool: ...
 
     def corrected(self, replicates: Replicates, scores: ReplicateScores) -> Corrected:
         """The corrected score of one metric.
@@ -55,6 +59,11 @@ class Correction(Protocol):
         scores : ReplicateScores
             Of these replicates; replicates that are not ``successful`` are left out.
         """
+
+
+def undefined(reason: str, provenance: Mapping[str, Any] | None = None) -> Corrected:
+    """No score, with the reason why there is none, as half a sentence."""
+    return Corrected(float("nan"), {Flag.UNDEFINED: Flag.UNDEFINED.filled(reason=reason)}, provenance or {})
 
 
 def worse(metric: Metric, value: float, than: float) -> bool:

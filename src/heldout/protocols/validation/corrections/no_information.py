@@ -1,0 +1,179 @@
+"""The no-information rate: what a metric would be if predictions and labels had nothing to do with each other.
+
+It is the metric over all N x N pairs of a label and a prediction, by the model fitted on all rows (Efron &
+Tibshirani 1997), exactly: nothing is permuted or drawn. A table of all pairs says it for any metric. It need not be
+made
+
+- of classes, where a table of a row for each class and prediction, weighted by the class, says the same;
+- of means of one loss a row, where each prediction in turn is given to all rows;
+- of squared errors and of distances, which have a closed form;
+- of ranks of survival times, where unrelated risks do as well as equal ones.
+
+What is left (the median error, a function of the user's own) takes the table itself, up to ``MOST_PAIRS``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import isfinite, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.kernels.reference import Floats
+from heldout.metrics.base import Metric, Response, quiet_if_foreign
+from heldout.metrics.regression import R2, MeanAbsoluteError, MeanSquaredError, PinballLoss, RootMeanSquaredError
+from heldout.metrics.signed import Signed
+from heldout.protocols.validation.corrections.leave_one_out import averages_rows, mean_score
+from heldout.protocols.validation.replicates import Replicates
+from heldout.task import Truth
+
+MOST_PAIRS = 2**22
+"""Numbers in the largest table of pairs: 2048 rows."""
+AT_ONCE = 2**20
+"""Predictions that are held at once where each is given to all rows; no result depends on it."""
+
+
+class NoInformation(NamedTuple):
+    """The rate in the metric's own direction and units; NaN, and why as half a sentence, where there is none."""
+
+    value: float
+    reason: str = ""
+
+
+def no_information(replicates: Replicates, metric: Metric) -> NoInformation:
+    """Of the model fitted on all rows; the mean over completions.
+
+    Examples
+    --------
+    Three of four labels are 1 and two of four predictions, so that half the pairs agree (3 * 2 + 1 * 2 of 16):
+
+    >>> from heldout.metrics import metric_named
+    >>> from heldout.task import truth_of
+    >>> said = {Response.LABELS: np.array([[0], [1], [0], [1]])}
+    >>> replicates = Replicates(truth_of([0, 1, 1, 1]), np.ones((1, 4), dtype=np.uint8), said, said)
+    >>> no_information(replicates, metric_named("accuracy")).value
+    0.5
+    """
+    response = replicates.response_of(metric)
+    apparent = replicates.read(metric, replicates.apparent[response])
+    weights = replicates.everybody[0].astype(np.float64)
+    some = weights > 0
+    with quiet_if_foreign([metric]):
+        found = [
+            over_pairs(metric, response, replicates.truth.rows(some), apparent[some, h], weights[some])
+            for h in range(replicates.n_completions)
+        ]
+    reason = next((each.reason for each in found if each.reason), "")
+    return NoInformation(float(np.mean([each.value for each in found])), reason)
+
+
+def over_pairs(
+    metric: Metric, response: Response, truth: Truth, said: NDArray[Any], weights: Floats
+) -> NoInformation:
+    """A metric over all pairs of a label and a prediction.
+
+    Parameters
+    ----------
+    truth : Truth of n rows
+    said : ndarray of shape (n,) or (n, outputs)
+        Of the metric's response.
+    weights : ndarray of shape (n,)
+        Above 0; a pair weighs the product of both.
+    """
+    value = _closed_form(metric, truth, said, weights)
+    if value is None and response is Response.RISK and not getattr(metric, "calls_foreign_code", False):
+        value = float(metric.statistic(truth, np.zeros((truth.n_rows, 1))).all(weights[None, :])[0, 0])
+    if value is None and truth.classes is not None and getattr(metric, "takes_weights", True):
+        value = _of_classes(metric, truth, said, weights)
+    if value is None and averages_rows(metric):
+        value = _of_rows(metric, truth, said, weights)
+    if value is None:
+        if truth.n_rows * said.size > MOST_PAIRS:
+            most = int(sqrt(MOST_PAIRS * truth.n_rows / said.size))
+            return NoInformation(float("nan"), f"of {metric.name} that needs all pairs of at most {most:,} rows")
+        value = _of_table(metric, truth, said, weights)
+    if not isfinite(value):
+        return NoInformation(float("nan"), f"{metric.name} of all pairs of a label and a prediction is undefined")
+    return NoInformation(value)
+
+
+def _closed_form(metric: Metric, truth: Truth, said: NDArray[Any], weights: Floats) -> float | None:
+    """Of squared errors, of distances and of quantiles; None of others."""
+    match metric:
+        case Signed():
+            inner = _closed_form(metric.metric, truth, said, weights)
+            return None if inner is None else metric.sign * inner
+        case MeanSquaredError():
+            return _squared_error(truth.values, said, weights)
+        case RootMeanSquaredError():
+            return sqrt(_squared_error(truth.values, said, weights))
+        case R2():
+            spread = _variance(truth.values, weights)
+            return 1 - _squared_error(truth.values, said, weights) / spread if spread > 0 else None
+        case MeanAbsoluteError():
+            return 2 * _pinball(truth.values, said, weights, 0.5)
+        case PinballLoss():
+            return _pinball(truth.values, said, weights, metric.alpha)
+        case _:
+            return None
+
+
+def _variance(numbers: Floats, weights: Floats) -> float:
+    mean = numbers @ weights / weights.sum()
+    return float((numbers - mean) ** 2 @ weights / weights.sum())
+
+
+def _squared_error(truth: Floats, said: Floats, weights: Floats) -> float:
+    """The mean of (y - p)^2 over pairs: both variances and the squared distance of the means."""
+    apart = (truth - said) @ weights / weights.sum()
+    return float(_variance(truth, weights) + _variance(said, weights) + apart**2)
+
+
+def _pinball(truth: Floats, said: Floats, weights: Floats, alpha: float) -> float:
+    """The mean over pairs of alpha (y - p) where y is above p, else of (1 - alpha) (p - y); in one sorting."""
+    middle = float(truth @ weights / weights.sum())  # so that sums of what lies far from 0 keep their digits
+    order = np.argsort(truth)
+    sorted_truth, its_weights = truth[order] - middle, weights[order]
+    weight = np.r_[0.0, np.cumsum(its_weights)]
+    moment = np.r_[0.0, np.cumsum(its_weights * sorted_truth)]
+    given = said - middle
+    below = np.searchsorted(sorted_truth, given, side="right")
+    above = (moment[-1] - moment[below]) - given * (weight[-1] - weight[below])
+    under = given * weight[below] - moment[below]
+    return float((alpha * above + (1 - alpha) * under) @ weights / weights.sum() ** 2)
+
+
+def _of_classes(metric: Metric, truth: Truth, said: NDArray[Any], weights: Floats) -> float:
+    """Each prediction once with each class, weighted by the class."""
+    shares = np.bincount(truth.values, weights, minlength=truth.n_classes) / weights.sum()
+    classes = np.flatnonzero(shares > 0)
+    codes = np.repeat(classes, truth.n_rows).astype(truth.values.dtype)
+    predictions = np.concatenate([said] * len(classes))
+    pairs = np.outer(shares[classes], weights / weights.mean()).ravel() * len(classes)
+    table = replace(truth, values=codes)
+    return float(metric.statistic(table, predictions[:, None]).all(pairs[None, :])[0, 0])
+
+
+def _of_rows(metric: Metric, truth: Truth, said: NDArray[Any], weights: Floats) -> float:
+    """Each prediction in turn given to all rows."""
+    values = np.empty(len(said))
+    step = max(1, AT_ONCE // said.size)
+    for first in range(0, len(said), step):
+        few = said[first : first + step]
+        everywhere = np.repeat(few[None], truth.n_rows, axis=0)
+        values[first : first + step] = metric.statistic(truth, everywhere).all(weights[None, :])[0]
+    return mean_score(metric, values, weights)
+
+
+def _of_table(metric: Metric, truth: Truth, said: NDArray[Any], weights: Floats) -> float:
+    """Of all pairs, a row each."""
+    n = truth.n_rows
+    table = truth.rows(np.repeat(np.arange(n), n))
+    predictions = np.concatenate([said] * n)[:, None]
+    if (weights == weights[0]).all():
+        once = np.ones((1, n * n), dtype=np.uint8)
+        return float(metric.statistic(table, predictions).all(once)[0, 0])
+    pairs = np.outer(weights, weights / weights.mean() ** 2).reshape(1, -1)
+    return float(metric.statistic(table, predictions).all(pairs)[0, 0])

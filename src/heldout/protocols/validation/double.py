@@ -1,0 +1,132 @@
+"""The double bootstrap: samples of a bootstrap sample, by which its score is corrected as that of all rows is.
+
+The percentiles of what comes out are the two-stage interval of Noma et al. (2021): the whole procedure, the fit
+and the correction, done anew on samples that vary as the data would. Out-of-bag goes by *original* row: a row is
+left out of a sample of a sample only with all of its copies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.kernels.draws import Counts, Defined, Draws, always
+from heldout.kernels.reference import Floats
+from heldout.metrics.base import Metric
+from heldout.protocols.validation.corrections.base import Correction
+from heldout.protocols.validation.replicates import Replicates, Said
+
+
+def inner_counts(
+    counts: Counts,
+    n_inner: int,
+    seed: int,
+    *,
+    unit_of_row: NDArray[np.intp] | None = None,
+    in_bag: Defined = always,
+    left_out: Defined = always,
+) -> Counts:
+    """Draw as many rows from a bootstrap sample as it holds, with replacement.
+
+    Inner sample i is the same whatever ``n_inner``.
+
+    Parameters
+    ----------
+    counts : ndarray of uint8, shape (N,)
+        How often the outer sample drew each row.
+    n_inner : int
+    seed : int
+        64 bits, of the outer sample: ``stream(entropy, "inner draws", b)``.
+    unit_of_row : ndarray of shape (N,), optional
+        Groups as codes from 0: they are drawn whole, as the outer sample drew them.
+    in_bag, left_out : callable
+        From (L, N) counts, of what was drawn and of what the outer sample holds and was not, to the draws (L,) that
+        will do; the others are drawn again.
+
+    Returns
+    -------
+    ndarray of uint8, shape (n_inner, N)
+        How often each original row was drawn; never a row that the outer sample lacks.
+
+    Raises
+    ------
+    UndefinedDrawsError
+        When no draw will do: the outer sample holds too little of something, and has no corrected score.
+
+    Examples
+    --------
+    >>> drawn = inner_counts(np.array([3, 0, 1, 0], dtype=np.uint8), 2, seed=1)
+    >>> drawn.sum(axis=1).tolist(), drawn[:, [1, 3]].sum().item()
+    ([4, 4], 0)
+    """
+    units = np.arange(len(counts)) if unit_of_row is None else unit_of_row
+    first = np.unique(units, return_index=True)[1]
+    held = np.repeat(np.arange(len(first)), counts[first])  # a unit as often as the outer sample drew it
+    starts = np.flatnonzero(np.r_[True, np.diff(held) > 0])
+
+    def by_row(places: Counts) -> Counts:
+        """Counts of places in the sample (L, n) as counts of original rows (L, N)."""
+        of_unit = np.zeros((len(places), len(first)), dtype=np.uint8)
+        of_unit[:, held[starts]] = np.add.reduceat(places, starts, axis=1, dtype=np.uint8)
+        return of_unit[:, units]
+
+    def usable(places: Counts) -> NDArray[np.bool_]:
+        drawn = by_row(places)
+        rest: Counts = np.where(drawn == 0, counts, 0).astype(np.uint8)
+        return in_bag(drawn) & left_out(rest)
+
+    draws = Draws(seed, n_inner, np.arange(len(held)), defined_in_bag=usable, defined_out_of_bag=always)
+    return by_row(draws.block(0, n_inner)[0])
+
+
+def inner_replicates(
+    outer: Replicates, b: int, counts: Counts, on_original: Said, failed: Mapping[int, str] | None = None
+) -> Replicates:
+    """The replicates of one outer sample: its own model is the one that was fitted on all there is.
+
+    Parameters
+    ----------
+    outer : Replicates
+        Of all rows; b one of those that have a model.
+    counts : ndarray of uint8, shape (n_inner, N)
+        As ``inner_counts`` gives them.
+    on_original : mapping of Response to ndarray of shape (N, H, n_inner[, outputs])
+        What the models of the inner samples say of all rows.
+    failed : mapping of int to str, optional
+        Inner samples without a model, and why.
+
+    Notes
+    -----
+    Where missing values are imputed in each sample anew, the completions of the outer sample stand by its own rows
+    and not by those of the original: then ``outer.on_original`` takes their place, which were completed before.
+    """
+    return Replicates(
+        outer.truth,
+        counts=counts,
+        apparent={response: said[:, :, b] for response, said in outer.on_original.items()},
+        on_original=on_original,
+        weights=outer.weights,
+        drawn_from=outer.counts[b],
+        times=outer.times,
+        failed=failed or {},
+    )
+
+
+def double_scores(correction: Correction, metric: Metric, inner: Sequence[Replicates | None]) -> Floats:
+    """The corrected score of each outer sample, (B,); NaN where it has none.
+
+    Parameters
+    ----------
+    correction : Correction
+    metric : Metric
+    inner : sequence of B Replicates or None
+        None for an outer sample that has no model, or of which nothing could be drawn.
+    """
+    return np.array([float("nan") if each is None else corrected_score(correction, metric, each) for each in inner])
+
+
+def corrected_score(correction: Correction, metric: Metric, inner: Replicates) -> float:
+    """The corrected score of one outer sample."""
+    return correction.corrected(inner, inner.scores(metric)).value

@@ -1,0 +1,186 @@
+"""Intervals of a corrected score: of bootstraps that say how far it moves, not how far the apparent one does.
+
+Noma, Shinozaki, Iba, Teramukai & Furukawa (2021) give two for any correction. One takes the bootstrap interval of
+the apparent score and moves it by as much as the score was corrected; it needs no further fits. The other repeats
+the whole correction in every bootstrap sample, by samples of the sample (``double``): it also knows how much the
+correction itself varies, and costs a fit for each sample of each sample.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from heldout.errors import InputError
+from heldout.estimates.intervals import bootstrap_interval, order_statistic
+from heldout.estimates.types import Alternative, Interval
+from heldout.kernels.reference import Floats
+from heldout.protocols.validation.replicates import ReplicateScores
+from heldout.wording import Flag
+
+IntervalKind: TypeAlias = Literal["location_shifted", "double", "percentile"]
+
+KINDS: tuple[IntervalKind, ...] = ("location_shifted", "double", "percentile")
+SOURCES_OF_INTERVAL: Mapping[IntervalKind, tuple[str, ...]] = {
+    "location_shifted": ("noma2021",),
+    "double": ("noma2021",),
+    "percentile": ("efron1979",),
+}
+HARDLY_VARIES = 0.1
+"""A central range of apparent scores below this share of that of the same models' scores on all rows.
+
+Models on their own samples vary by the sample and by the model, on all rows by the model alone: the first range is
+the larger one, unless fitting holds the score (the calibration slope of an unpenalised model is 1, up to what its
+solver leaves open) or the model remembers its rows.
+"""
+
+
+class Bounded(NamedTuple):
+    """An interval, or the flags that say why there is none."""
+
+    interval: Interval | None
+    flags: Mapping[Flag, str]
+
+
+def interval_kind(interval: str | None, method: str) -> IntervalKind | None:
+    """Which interval a user's word means for a correction; None for none.
+
+    Parameters
+    ----------
+    interval : "auto", "location_shifted", "double", "percentile" or None
+    method : str
+        The name of the correction.
+
+    Raises
+    ------
+    InputError
+        For another word, and for percentiles of a score that has none, so that it is known before anything is
+        fitted.
+
+    Examples
+    --------
+    >>> interval_kind("auto", "optimism"), interval_kind("auto", "oob"), interval_kind(None, "632")
+    ('location_shifted', 'percentile', None)
+    """
+    if interval is None:
+        return None
+    if interval == "auto":
+        return "percentile" if method == "oob" else "location_shifted"
+    kind = next((kind for kind in KINDS if interval == kind), None)
+    if kind is None:
+        raise InputError(f"interval must be 'auto', {', '.join(map(repr, KINDS))} or None, got {interval!r}.")
+    if kind == "percentile" and method != "oob":
+        raise InputError(
+            f"interval='percentile' is of the scores of the rows left out, which method='oob' averages, but "
+            f"method='{method}' is corrected once and has no distribution; use interval='location_shifted', or "
+            "'double', which corrects it anew in every bootstrap."
+        )
+    return kind
+
+
+def interval_of(
+    kind: IntervalKind | None,
+    scores: ReplicateScores,
+    corrected: float,
+    confidence_level: float,
+    alternative: Alternative,
+    *,
+    doubles: Floats | None = None,
+) -> Bounded:
+    """The interval of a corrected score.
+
+    Parameters
+    ----------
+    kind : "location_shifted", "double", "percentile" or None
+        As ``interval_kind`` gives it.
+    scores : ReplicateScores
+    corrected : float
+        The corrected score, in the metric's own direction and units.
+    confidence_level : float
+    alternative : "two-sided", "greater" or "less"
+    doubles : ndarray of shape (B,), optional
+        With "double": the corrected score of each bootstrap sample; NaN where there is none.
+
+    Returns
+    -------
+    Bounded
+        Without an interval where the corrected score is NaN or the distribution says nothing of it. A shifted
+        interval may pass the end of the metric's range, as a corrected score may; both are given as they are.
+
+    Examples
+    --------
+    An apparent area of .9, corrected to .8, and the areas of 40 models on their own samples:
+
+    >>> from heldout.metrics import metric_named
+    >>> found = np.linspace(0.81, 1.0, 40)
+    >>> scores = ReplicateScores(metric_named("roc_auc"), 0.9, found, found - 0.1, found - 0.2)
+    >>> print(interval_of("location_shifted", scores, 0.8, 0.9, "two-sided").interval)
+    [0.7149, 0.8903]
+    """
+    if kind is None:
+        return Bounded(None, {})
+    if math.isnan(corrected):
+        return _none("there is no corrected score")
+    if kind == "double":
+        if doubles is None:
+            raise InputError("interval='double' needs the corrected scores of the bootstrap samples (doubles=).")
+        return _percentiles(scores, doubles, confidence_level, alternative)
+    successful = scores.successful
+    if kind == "percentile":
+        found = _percentiles(scores, scores.out_of_bag[successful], confidence_level, alternative)
+        if found.interval is None:
+            return found
+        wide = Flag.OUT_OF_BAG_PERCENTILES
+        return Bounded(found.interval, {**found.flags, wide: wide.filled()})
+    own = scores.in_bootstrap[successful]
+    if hardly_varies(own, scores.on_original[successful]):
+        flag = Flag.CONSTANT_APPARENT
+        return Bounded(None, {flag: flag.filled(metric=scores.metric.name)})
+    return _percentiles(scores, own - (scores.apparent - corrected), confidence_level, alternative)
+
+
+def hardly_varies(in_bootstrap: Floats, on_original: Floats) -> bool:
+    """Whether models score (nearly) the same on their own samples whatever the sample.
+
+    By the central 95 % of both, so that a few samples on which a fit went wrong do not hide it.
+
+    Examples
+    --------
+    >>> slopes = np.array([1.0, 1.0000004, 0.9999998, 1.0]), np.array([0.7, 0.9, 1.1, 0.8])
+    >>> hardly_varies(*slopes), hardly_varies(*slopes[::-1])
+    (True, False)
+    """
+    if not in_bootstrap.size:
+        return False
+    return _central_range(in_bootstrap) <= HARDLY_VARIES * _central_range(on_original)
+
+
+def _central_range(values: Floats) -> float:
+    ordered = np.sort(values)
+    return order_statistic(ordered, 0.975) - order_statistic(ordered, 0.025)
+
+
+def _percentiles(
+    scores: ReplicateScores, distribution: Floats, confidence_level: float, alternative: Alternative
+) -> Bounded:
+    undefined = int(np.isnan(distribution).sum())
+    interval = bootstrap_interval(distribution, scores.metric, confidence_level, alternative)
+    if interval is None:
+        return _none(f"no bootstrap gave a score of {scores.metric.name}")
+    flags: dict[Flag, str] = {}
+    if undefined:
+        flags[Flag.UNDEFINED_BOOTSTRAPS] = Flag.UNDEFINED_BOOTSTRAPS.filled(
+            undefined=undefined, total=len(distribution), why=""
+        )
+    tails = 2 if alternative == "two-sided" else 1
+    wanted = math.ceil(tails / (1 - interval.confidence_level) - 1e-9)
+    if len(distribution) - undefined < wanted:
+        flags[Flag.FEW_BOOTSTRAPS] = Flag.FEW_BOOTSTRAPS.filled(total=len(distribution) - undefined, wanted=wanted)
+    return Bounded(interval, flags)
+
+
+def _none(reason: str) -> Bounded:
+    return Bounded(None, {Flag.NO_BOUND: Flag.NO_BOUND.filled(reason=reason)})
