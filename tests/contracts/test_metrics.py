@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -21,9 +21,11 @@ import sklearn.metrics as skm
 from numpy.typing import NDArray
 from sklearn.utils.fixes import parse_version
 
-from heldout.metrics.base import Fused, Metric, Needs, Response, Statistic, fitted
+from heldout.metrics.base import Fused, Metric, Needs, Response, Statistic, at_times_of, fitted
+from heldout.metrics.by_kind import ByKind
 from heldout.metrics.named import DECLARED
-from heldout.metrics.survival import IntegratedBrier
+from heldout.metrics.survival_area import RocAucAt
+from heldout.metrics.survival_brier import BrierAt, IntegratedBrier
 from heldout.task import TaskKind, Truth, truth_of
 
 N, C, L = 40, 4, 7
@@ -193,18 +195,44 @@ def _not_censored(y: Any, until: float) -> float:
     return probability
 
 
+def _standing_for(y: Any, t: float) -> NDArray[np.float64]:
+    """How many rows each of known outcome stands for."""
+    known = [(event and time <= t) or time > t for event, time in y]
+    return np.array([one / _not_censored(y, min(t, time)) for one, (_, time) in zip(known, y, strict=True)])
+
+
+def _brier_at(truth: Truth, y: Any, p: Any, w: Any, k: int = 0) -> float:
+    t = TIMES[k]
+    return float(np.average(((y["time"] > t) - p[:, k]) ** 2 * _standing_for(y, t), weights=w))
+
+
+def _area_at(truth: Truth, y: Any, p: Any, w: Any) -> float:
+    weights = _weights(y, w) * _standing_for(y, TIMES[1])
+    return float(skm.roc_auc_score(y["time"] <= TIMES[1], p, sample_weight=weights))
+
+
 def _integrated_brier(truth: Truth, y: Any, p: Any, w: Any) -> float:
-    scores = []
-    for k, t in enumerate(TIMES):
-        losses = np.zeros(len(y))
-        for i, (event, time) in enumerate(y):
-            if time <= t and event:
-                losses[i] = p[i, k] ** 2 / _not_censored(y, time)
-            elif time > t:
-                losses[i] = (1 - p[i, k]) ** 2 / _not_censored(y, t)
-        scores.append(np.average(losses, weights=w))
+    scores = [_brier_at(truth, y, p, w, k) for k in range(len(TIMES))]
     areas = [(a + b) / 2 * step for a, b, step in zip(scores, scores[1:], np.diff(TIMES), strict=False)]
     return float(sum(areas) / (TIMES[-1] - TIMES[0]))
+
+
+def _by_kind(of_classes: Callable[..., float], of_numbers: Callable[..., float]) -> Reference:
+    def value(truth: Truth, y: Any, p: Any, w: Any) -> float:
+        if truth.kind is TaskKind.REGRESSION:
+            return of_numbers(y, p, _weights(y, w))
+        return of_classes((y == truth.pos_label).astype(int), p, _weights(y, w))
+
+    return value
+
+
+def _somers(truth: Truth, y: Any, p: Any, w: Any) -> float:
+    share = _concordance(uno=False) if truth.kind is TaskKind.SURVIVAL else _roc_auc()
+    return 2 * share(truth, y, p, w) - 1
+
+
+def _mean_residual(y: Any, p: Any, w: Any) -> float:
+    return float(np.average(y - p, weights=w))
 
 
 def _kappa(weights: str | None) -> Reference:
@@ -260,10 +288,21 @@ REFERENCES: dict[str, Reference] = {
     ),
     "sensitivity_at_specificity": _defined(partial(definitions.sensitivity_at, 0.9)),
     "expected_calibration_error": _calibration_error,
-    "calibration_slope": _defined(lambda y, p, w: definitions.logistic_fit(y, p, w)[1]),
-    "calibration_slope_error": _defined(lambda y, p, w: abs(definitions.logistic_fit(y, p, w)[1] - 1)),
-    "calibration_intercept": _defined(definitions.intercept_given_slope),
-    "calibration_intercept_error": _defined(lambda y, p, w: abs(definitions.intercept_given_slope(y, p, w))),
+    "calibration_slope": _by_kind(
+        lambda y, p, w: definitions.logistic_fit(y, p, w)[1], lambda y, p, w: definitions.line(y, p, w)[1]
+    ),
+    "calibration_slope_error": _by_kind(
+        lambda y, p, w: abs(definitions.logistic_fit(y, p, w)[1] - 1),
+        lambda y, p, w: abs(definitions.line(y, p, w)[1] - 1),
+    ),
+    "calibration_intercept": _by_kind(definitions.intercept_given_slope, _mean_residual),
+    "calibration_intercept_error": _by_kind(
+        lambda y, p, w: abs(definitions.intercept_given_slope(y, p, w)),
+        lambda y, p, w: abs(_mean_residual(y, p, w)),
+    ),
+    **{name: _defined(partial(definitions.curve_distance, name)) for name in definitions.DISTANCES},
+    "somers_d": _somers,
+    "nagelkerke_r2": _defined(definitions.nagelkerke),
     "mean_squared_error": _plain(skm.mean_squared_error),
     "root_mean_squared_error": _plain(skm.root_mean_squared_error),
     "mean_absolute_error": _plain(skm.mean_absolute_error),
@@ -273,15 +312,30 @@ REFERENCES: dict[str, Reference] = {
     "spearman": lambda truth, y, p, w: definitions.spearman(y, p, _weights(y, w)),
     "concordance_index": _concordance(uno=False),
     "concordance_index_ipcw": _concordance(uno=True),
+    "roc_auc_at": _area_at,
+    "brier_score_at": _brier_at,
     "integrated_brier_score": _integrated_brier,
 }
 """One a declared metric: (truth, y, predicted, weights) → scikit-learn's number."""
 
+AT_TIMES: dict[str, Metric] = {
+    "roc_auc_at": RocAucAt(TIMES[1]),
+    "brier_score_at": BrierAt(TIMES[0]),
+    "integrated_brier_score": IntegratedBrier(TIMES),
+}
+
+
+def _read(metric: Metric, kind: TaskKind) -> tuple[Response, ...]:
+    """What a metric reads in a kind of task."""
+    return replace(metric, kind=kind).responses if isinstance(metric, ByKind) else metric.responses
+
+
 CASES = [
     pytest.param(metric, kind, response, id=f"{metric.name}-{kind}-{response}")
-    for metric in (IntegratedBrier(TIMES) if isinstance(one, IntegratedBrier) else one for one in DECLARED)
+    for metric in (AT_TIMES.get(one.name, one) for one in DECLARED)
     for kind in sorted(metric.tasks)
     for response in metric.responses
+    if response in table_of(kind, 0).responses
 ]
 
 # One-vs-one refuses weights, and the weighted median differs between versions of scikit-learn.
@@ -296,10 +350,15 @@ def assert_equal(ours: NDArray[Any], theirs: NDArray[Any]) -> None:
     np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
 
 
+def predicted(table: Table, metric: Metric, response: Response) -> NDArray[Any]:
+    """What the metric reads: of survival probabilities those at its own times."""
+    return at_times_of(metric, table.responses[response], TIMES)
+
+
 def expected(
     table: Table, metric: Metric, response: Response, counts: NDArray[Any] | None, lanes: int = 1
 ) -> NDArray[np.float64]:
-    reference = REFERENCES[metric.name]
+    reference = REFERENCES[metric.name.partition("(")[0]]
     weights = [None] * lanes if counts is None else list(counts.astype(np.float64))
     return np.array(
         [[reference(table.truth, table.y, table.column(response, j), w) for j in range(C)] for w in weights]
@@ -317,7 +376,7 @@ def test_equals_scikit_learn_on_bootstrap_counts(
 ) -> None:
     table = table_of(kind, seed)
     counts = defined(metric, table.truth, bootstraps(seed + 10))
-    bound = metric.statistic(table.truth, table.responses[response])
+    bound = metric.statistic(table.truth, predicted(table, metric, response))
     theirs = expected(table, metric, response, counts)
     assert_equal(bound.all(counts), theirs)
     columns = np.random.default_rng(seed).integers(0, C, len(counts))
@@ -329,7 +388,7 @@ def test_equals_scikit_learn_on_real_weights(metric: Metric, kind: TaskKind, res
     table = table_of(kind, 3)
     weights = np.random.default_rng(4).gamma(1.0, size=(L, N)) * bootstraps(5)
     weights = defined(metric, table.truth, weights)
-    bound = metric.statistic(table.truth, table.responses[response])
+    bound = metric.statistic(table.truth, predicted(table, metric, response))
     theirs = expected(table, metric, response, weights)
     assert_equal(bound.all(weights), theirs)
     columns = np.arange(len(weights)) % C
@@ -341,16 +400,16 @@ def test_a_count_of_one_is_no_weight_and_a_count_of_two_is_a_row_twice(
     metric: Metric, kind: TaskKind, response: Response
 ) -> None:
     table = table_of(kind, 6)
-    predicted = table.responses[response]
+    predictions = predicted(table, metric, response)
     metric = fitted(metric, table.truth)  # a distribution of censoring is of these rows, however often each counts
-    bound = metric.statistic(table.truth, predicted)
+    bound = metric.statistic(table.truth, predictions)
     once = np.ones((1, N), dtype=np.uint8)
     assert_equal(bound.all(once), expected(table, metric, response, None))
 
     counts = once.copy()
     counts[0, [0, 7, 11]] = 2
     rows = np.repeat(np.arange(N), counts[0])
-    again = metric.statistic(table.truth.rows(rows), predicted[rows])
+    again = metric.statistic(table.truth.rows(rows), predictions[rows])
     repeated = again.all(np.ones((1, len(rows)), dtype=np.uint8))
     assert_equal(bound.all(counts), repeated)
 
@@ -359,14 +418,14 @@ def test_a_count_of_one_is_no_weight_and_a_count_of_two_is_a_row_twice(
 def test_whole_real_weights_are_counts(metric: Metric, kind: TaskKind, response: Response) -> None:
     table = table_of(kind, 7)
     counts = defined(metric, table.truth, bootstraps(8))
-    bound = metric.statistic(table.truth, table.responses[response])
+    bound = metric.statistic(table.truth, predicted(table, metric, response))
     assert_equal(bound.all(counts.astype(np.float64)), bound.all(counts))
 
 
 @pytest.mark.parametrize(("metric", "kind", "response"), CASES)
 def test_a_draw_does_not_depend_on_the_draws_beside_it(metric: Metric, kind: TaskKind, response: Response) -> None:
     table = table_of(kind, 9)
-    bound = metric.statistic(table.truth, table.responses[response])
+    bound = metric.statistic(table.truth, predicted(table, metric, response))
     for counts in (bootstraps(10), np.random.default_rng(11).gamma(1.0, size=(L, N))):
         together = bound.all(counts)
         alone = np.concatenate([bound.all(counts[lane : lane + 1]) for lane in range(L)])
@@ -380,11 +439,11 @@ def test_a_column_alone_under_one_draw_has_the_same_bits(
     metric: Metric, kind: TaskKind, response: Response
 ) -> None:
     table = table_of(kind, 21)
-    predicted = table.responses[response]
+    predictions = predicted(table, metric, response)
     counts = bootstraps(22)
-    together = metric.statistic(table.truth, predicted).all(counts)
+    together = metric.statistic(table.truth, predictions).all(counts)
     for j in range(C):
-        alone = metric.statistic(table.truth, predicted[:, j : j + 1])
+        alone = metric.statistic(table.truth, predictions[:, j : j + 1])
         np.testing.assert_array_equal(
             np.concatenate([alone.all(counts[lane : lane + 1]) for lane in range(L)])[:, 0], together[:, j]
         )
@@ -394,7 +453,7 @@ def test_a_column_alone_under_one_draw_has_the_same_bits(
 def test_real_weights_take_no_value_beyond_the_range(metric: Metric, kind: TaskKind, response: Response) -> None:
     """All right, and of labels and scores all wrong, where sums that round differ in their last bits."""
     table = table_of(kind, 23)
-    perfect = _perfect(table.truth, response)
+    perfect = at_times_of(metric, _perfect(table.truth, response), TIMES)
     wrong = {
         Response.LABELS: lambda: (perfect + 1) % max(table.truth.n_classes, 2),
         Response.DECISION: lambda: -perfect,
@@ -416,14 +475,18 @@ def test_values_are_in_range_and_the_perfect_model_reaches_its_best_end(
 ) -> None:
     table = table_of(kind, 12)
     metric = fitted(metric, table.truth)
-    if metric.name.startswith("calibration_"):
+    if metric.name.startswith("calibration_") and kind is TaskKind.BINARY:
         return  # perfect probabilities are separated by the truth: no logistic fit has a maximum
     low, high = metric.range
-    values = metric.statistic(table.truth, table.responses[response]).all(bootstraps(13))
+    values = metric.statistic(table.truth, predicted(table, metric, response)).all(bootstraps(13))
     assert (values[~np.isnan(values)] >= low).all()
     assert (values[~np.isnan(values)] <= high).all()
-    perfect = metric.statistic(table.truth, _perfect(table.truth, response)).all(np.ones((1, N), np.uint8))
-    assert perfect[0, 0] == pytest.approx(high if metric.greater_is_better else low, abs=1e-12)
+    surely = at_times_of(metric, _perfect(table.truth, response), TIMES)
+    perfect = metric.statistic(table.truth, surely).all(np.ones((1, N), np.uint8))
+    best = ideal_of(metric)
+    if best is None:
+        best = high if metric.greater_is_better else low
+    assert perfect[0, 0] == pytest.approx(best, abs=1e-12)
 
 
 def _perfect(truth: Truth, response: Response) -> NDArray[Any]:
@@ -448,7 +511,7 @@ def test_labels_may_be_of_any_type_and_either_class_positive(
 ) -> None:
     table = table_of(TaskKind.BINARY, 14, labels, positive)
     counts = defined(metric, table.truth, bootstraps(15))
-    bound = metric.statistic(table.truth, table.responses[response])
+    bound = metric.statistic(table.truth, predicted(table, metric, response))
     assert_equal(bound.all(counts), expected(table, metric, response, counts))
 
 
@@ -456,13 +519,13 @@ def test_labels_may_be_of_any_type_and_either_class_positive(
 def test_labels_of_several_classes_may_be_of_any_type(metric: Metric, response: Response) -> None:
     table = table_of(TaskKind.MULTICLASS, 16, ["ant", "bee", "cow", "dog"])
     counts = defined(metric, table.truth, bootstraps(17))
-    bound = metric.statistic(table.truth, table.responses[response])
+    bound = metric.statistic(table.truth, predicted(table, metric, response))
     assert_equal(bound.all(counts), expected(table, metric, response, counts))
 
 
 def _bound(metric: Metric, kind: TaskKind, response: Response) -> Statistic:
     table = table_of(kind, 18)
-    return metric.statistic(table.truth, table.responses[response])
+    return metric.statistic(table.truth, predicted(table, metric, response))
 
 
 FUSED_CASES = [case for case in CASES if isinstance(_bound(*case.values), Fused)]

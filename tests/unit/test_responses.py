@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator
 
 from heldout.errors import UnusablePredictionError
 from heldout.fitting import CellContext, Routed, Scoring
+from heldout.metrics import ConcordanceIndex, IntegratedBrier
 from heldout.metrics.base import Response
-from heldout.metrics.survival import ConcordanceIndex, IntegratedBrier
 from heldout.responses import recorded, remember_responses
 from heldout.task import Task, truth_of
 

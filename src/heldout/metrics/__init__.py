@@ -33,7 +33,9 @@ from heldout.metrics.regression import (
     PinballLoss,
     RootMeanSquaredError,
 )
-from heldout.metrics.survival import ConcordanceIndex, ConcordanceUno, IntegratedBrier
+from heldout.metrics.survival import ConcordanceIndex, ConcordanceUno
+from heldout.metrics.survival_area import RocAucAt
+from heldout.metrics.survival_brier import BrierAt, IntegratedBrier
 from heldout.metrics.to_scorer import scorer
 
 __all__ = [
@@ -42,6 +44,7 @@ __all__ = [
     "AveragePrecision",
     "BalancedAccuracy",
     "Brier",
+    "BrierAt",
     "CalibrationIntercept",
     "CalibrationInterceptError",
     "CalibrationSlope",
@@ -65,6 +68,7 @@ __all__ = [
     "Recall",
     "Response",
     "RocAuc",
+    "RocAucAt",
     "RocAucOneVsOne",
     "RocAucOneVsRest",
     "RootMeanSquaredError",

@@ -266,7 +266,7 @@ def at_times_of(metric: Metric, array: NDArray[Any], times: Sequence[float]) -> 
 
     Examples
     --------
-    >>> from heldout.metrics.survival import IntegratedBrier
+    >>> from heldout.metrics.survival_brier import IntegratedBrier
     >>> at_times_of(IntegratedBrier(times=(1, 4)), np.array([[[0.9, 0.8, 0.7]]]), (1, 2, 4)).tolist()
     [[[0.9, 0.7]]]
 

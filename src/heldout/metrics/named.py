@@ -44,7 +44,9 @@ from heldout.metrics.regression import (
     RootMeanSquaredError,
 )
 from heldout.metrics.signed import Signed
-from heldout.metrics.survival import ConcordanceIndex, ConcordanceUno, IntegratedBrier
+from heldout.metrics.survival import ConcordanceIndex, ConcordanceUno
+from heldout.metrics.survival_area import RocAucAt
+from heldout.metrics.survival_brier import BrierAt, IntegratedBrier
 from heldout.task import Truth
 
 _AVERAGES: tuple[LabelAverage, ...] = ("binary", "macro", "micro", "weighted")
@@ -84,6 +86,8 @@ DECLARED: tuple[Metric, ...] = (
     Spearman(),
     ConcordanceIndex(),
     ConcordanceUno(),
+    RocAucAt(),
+    BrierAt(),
     IntegratedBrier(),
 )
 """Every metric that has a kernel, as it is by default."""

@@ -1,15 +1,15 @@
-"""Metrics of survival models: concordance of risks, and Brier scores of survival probabilities.
+"""Metrics of the risks of survival models: their concordance with what happened.
 
 A concordance index is a share of pairs: of an event and a row that outlasted it, whether the risk of the event is
-the greater one. Its denominator is the same for every column. Where censoring is weighed away (Uno's index, the
-Brier score), its distribution is estimated once, on all rows that the metric is bound to, and is a fixed number a
-row from then on: neither bootstraps nor folds nor importance weights change it.
+the greater one. Its denominator is the same for every column. Where censoring is weighed away (Uno's index, and
+what is measured at a time), its distribution is estimated once, on all rows that the metric is bound to, and is a
+fixed number a row from then on: neither bootstraps nor folds nor importance weights change it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from heldout.errors import InputError
 from heldout.kernels.dispatch import ConcordanceSums, best_out_of_bag
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Needs, Response, Selected, Sums, is_number, name_with
-from heldout.metrics.row_losses import MeanLoss, mean_loss
 from heldout.task import TaskKind, Truth
 
 _RISK: tuple[Response, ...] = (Response.RISK,)
@@ -146,6 +145,52 @@ class Censoring:
         return free
 
 
+class Observed(NamedTuple):
+    """Who was there at a time, and how many rows each row of known outcome stands for.
+
+    Attributes
+    ----------
+    outcome : ndarray of float64, shape (N,)
+        1 of a row that was seen without the event after the time; else 0.
+    weight : ndarray of float64, shape (N,)
+        1 / G, G being the probability of not being censored until the time, or until the row's event if that came
+        first; 0 of a row that was censored before, of which nothing is known.
+    """
+
+    outcome: Floats
+    weight: Floats
+
+
+def observed_by(truth: Truth, time: float, censoring: Censoring | None = None) -> Observed:
+    """What was observed by a time, weighed for the censoring that it escaped (Graf et al. 1999, section 4).
+
+    Parameters
+    ----------
+    truth : Truth
+        Of a survival target.
+    time : float
+    censoring : Censoring, optional
+        Its distribution; that of these rows by default.
+
+    Examples
+    --------
+    >>> from heldout.task import truth_of
+    >>> outcome, weight = observed_by(truth_of([(True, 1), (False, 2), (True, 3), (False, 4)], "survival"), 2.5)
+    >>> outcome.tolist(), weight.round(3).tolist()
+    ([0.0, 0.0, 1.0, 1.0], [1.0, 0.0, 1.5, 1.5])
+    """
+    censoring = Censoring.of(truth) if censoring is None else censoring
+    until = truth.values["time"]
+    gone, there = truth.values["event"] & (until <= time), until > time
+    weight = gone * inverse(censoring.after(until)) + there * inverse(censoring.after(np.array([time])))
+    return Observed(there.astype(np.float64), weight)
+
+
+def inverse(probabilities: Floats) -> Floats:
+    """1 / p, and 0 where p is 0: nobody is left there to stand for others."""
+    return np.where(probabilities > 0, 1.0 / np.where(probabilities > 0, probabilities, 1.0), 0.0)
+
+
 @dataclass(frozen=True)
 class ConcordanceUno(Metric):
     """Uno's concordance index: Harrell's with each pair weighted for the censoring that it escaped.
@@ -234,107 +279,3 @@ class ConcordanceUno(Metric):
         counts = event if self.tau is None else event & (time < self.tau)
         with np.errstate(divide="ignore"):
             return np.where(counts, self.censoring.after(time) ** -2.0, 0.0)
-
-
-@dataclass(frozen=True)
-class IntegratedBrier(Metric):
-    """Integrated Brier score of survival probabilities: their mean squared error over a span of times.
-
-    At each time the predicted probability of no event until then is compared with what happened, rows weighted for
-    the censoring that they escaped (Graf, Schmoor, Sauerbrei & Schumacher 1999); the trapezoid rule averages over
-    ``times``. The distribution of censoring is estimated once on all rows of the target and taken as known, so that
-    the score is a mean of one loss a row. 0 is perfect.
-
-    Attributes
-    ----------
-    times : sequence of float
-        The times of the last axis of the predictions (n, C, n_times): at least two, ascending, from the first to
-        before the last time of the target.
-
-    Notes
-    -----
-    scikit-survival's ``integrated_brier_score`` with these rows as ``survival_train`` and ``survival_test`` both.
-
-    Examples
-    --------
-    >>> from heldout.task import truth_of
-    >>> truth = truth_of([(True, 1), (True, 3), (False, 4)], "survival")
-    >>> sure = np.array([[0.0, 0.0], [1.0, 1.0], [1.0, 1.0]])[:, None, :]  # of the event at time 1
-    >>> IntegratedBrier(times=(1, 2)).statistic(truth, sure).all(np.ones((1, 3), dtype=np.uint8))
-    array([[0.]])
-    """
-
-    times: tuple[float, ...] | None = None
-    censoring: Censoring | None = field(default=None, repr=False, compare=False)
-    name = "integrated_brier_score"
-    sources = ("graf1999",)
-    greater_is_better = False
-    responses = (Response.SURVIVAL,)
-    tasks = _SURVIVAL
-    range = (0.0, np.inf)
-    row_wise = True
-
-    def __post_init__(self) -> None:
-        if self.times is None:
-            return
-        wanted = f"times must be at least two ascending finite numbers, got {self.times!r}."
-        try:
-            times = np.asarray(self.times, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputError(wanted) from None
-        if times.ndim != 1 or times.size < 2 or not np.isfinite(times).all() or (np.diff(times) <= 0).any():
-            raise InputError(wanted)
-        object.__setattr__(self, "times", tuple(times.tolist()))  # so that it compares and hashes
-
-    def for_truth(self, truth: Truth) -> IntegratedBrier:
-        """With the distribution of censoring of these rows, unless it has one already.
-
-        Raises
-        ------
-        InputError
-            When there are no times, or they are beyond those of the target.
-        """
-        if self.times is None:
-            raise InputError(
-                f"{self.name} needs the times that its survival probabilities are of, one for each place of the "
-                f"predictions' last axis; give them as '{self.name}(times=[1, 2, 5])' or "
-                "ho.metrics.IntegratedBrier(times=[...])."
-            )
-        if truth.kind is not TaskKind.SURVIVAL or self.censoring is not None:
-            return self
-        first, last = float(truth.values["time"].min()), float(truth.values["time"].max())
-        if self.times[0] < first or self.times[-1] >= last:
-            raise InputError(
-                f"times must lie within those of the target, from {first:g} to before {last:g}, got "
-                f"{self.times[0]:g} to {self.times[-1]:g}; beyond, nothing is known."
-            )
-        return replace(self, censoring=Censoring.of(truth))
-
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
-        bound = self.for_truth(truth)
-        assert bound.times is not None and bound.censoring is not None
-        times = np.array(bound.times)
-        if predictions.ndim != 3 or predictions.shape[2] != len(times):
-            raise InputError(
-                f"{self.name} reads survival probabilities at {len(times)} times, got predictions of "
-                f"{predictions.shape[2] if predictions.ndim == 3 else 1}; the last axis has one for each of times=."
-            )
-        time = truth.values["time"][:, None]
-        gone = truth.values["event"][:, None] & (time <= times)
-        gone_weight = gone * _inverse(bound.censoring.after(time)) * _trapezoid(times)
-        alive_weight = (time > times) * _inverse(bound.censoring.after(times)) * _trapezoid(times)
-        losses = np.einsum("nct,nt->nc", predictions**2, gone_weight)
-        losses += np.einsum("nct,nt->nc", (1.0 - predictions) ** 2, alive_weight)
-        return mean_loss(losses)
-
-
-def _inverse(probabilities: Floats) -> Floats:
-    """1 / p, and 0 where p is 0: nobody is left there to stand for others."""
-    return np.where(probabilities > 0, 1.0 / np.where(probabilities > 0, probabilities, 1.0), 0.0)
-
-
-def _trapezoid(times: Floats) -> Floats:
-    """Weights of the trapezoid rule for the mean over ``times``."""
-    steps = np.diff(times)
-    weights: Floats = (np.r_[steps, 0.0] + np.r_[0.0, steps]) / (2.0 * (times[-1] - times[0]))
-    return weights

@@ -81,6 +81,14 @@ METRIC_WORDS: dict[str, tuple[str, str]] = {
         "Concordance index, Uno's",
         "The share of pairs in which the row with the earlier event had the greater risk, weighted for censoring.",
     ),
+    "roc_auc_at": (
+        "ROC AUC at a time",
+        "The chance that a row with an event until the time had a greater risk than one that was there after it.",
+    ),
+    "brier_score_at": (
+        "Brier score at a time",
+        "The mean squared distance of predicted survival from who was there at the time, weighted for censoring.",
+    ),
     "integrated_brier_score": (
         "Integrated Brier score",
         "The mean squared distance of predicted survival from what happened, over time, weighted for censoring.",

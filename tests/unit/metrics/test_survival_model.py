@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import make_pipeline
 
 from heldout.errors import InputError, UnusablePredictionError
+from heldout.metrics import ConcordanceIndex, IntegratedBrier
 from heldout.metrics.base import at_times_of, times_of
 from heldout.metrics.signed import Signed
-from heldout.metrics.survival import ConcordanceIndex, IntegratedBrier
 from heldout.metrics.survival_model import gives_survival, risks, survival
 
 KNOWN = np.array([1.0, 2.0, 4.0])

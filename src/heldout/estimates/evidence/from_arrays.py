@@ -18,7 +18,7 @@ from heldout.errors import InputError
 from heldout.estimates.evidence.responses import ResponseName as ResponseName
 from heldout.estimates.evidence.responses import check_settings, read_response
 from heldout.folds import folds_from_labels
-from heldout.metrics.base import Metric, Response
+from heldout.metrics.base import Metric, Response, times_of
 from heldout.predictions import HeldOutPredictions
 from heldout.task import TaskKind, Truth
 from heldout.wording import counted
@@ -210,7 +210,7 @@ def _of_survival(array: NDArray[Any], metric: Metric) -> tuple[Response, NDArray
             raise InputError(f"{metric.name} reads one risk each, got {array.shape[3]} on the last axis.")
         return kind, numbers[..., 0]
     present = numbers[~np.isnan(numbers)]
-    if array.shape[3] == 1:
+    if array.shape[3] == 1 and len(times_of(metric)) != 1:
         raise InputError(
             f"{metric.name} reads survival probabilities at several times, (rows, configurations, repeats, times), "
             f"got shape {array.shape[: 2 + (array.shape[2] > 1)]}; of one repeat pass predictions[:, :, None, :]."

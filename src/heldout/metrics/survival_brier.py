@@ -1,0 +1,225 @@
+"""Brier scores of survival probabilities: at one time, and integrated over a span of times.
+
+At each time the predicted probability of no event until then is compared with what happened, rows weighted for the
+censoring that they escaped (Graf, Schmoor, Sauerbrei & Schumacher 1999). The distribution of censoring is estimated
+once on all rows of the target and taken as known, so that a score is a mean of one loss a row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import InputError
+from heldout.kernels.reference import Floats
+from heldout.metrics.base import Metric, Response, is_number, name_with
+from heldout.metrics.row_losses import MeanLoss, mean_loss
+from heldout.metrics.survival import Censoring, observed_by
+from heldout.task import TaskKind, Truth
+from heldout.wording import counted
+
+_SURVIVAL: frozenset[TaskKind] = frozenset({TaskKind.SURVIVAL})
+
+
+@dataclass(frozen=True)
+class IntegratedBrier(Metric):
+    """Integrated Brier score of survival probabilities: their mean squared error over a span of times.
+
+    The trapezoid rule averages the Brier scores over ``times``. 0 is perfect.
+
+    Attributes
+    ----------
+    times : sequence of float
+        The times of the last axis of the predictions (n, C, n_times): at least two, ascending, from the first to
+        before the last time of the target.
+
+    Notes
+    -----
+    scikit-survival's ``integrated_brier_score`` with these rows as ``survival_train`` and ``survival_test`` both.
+
+    Examples
+    --------
+    >>> from heldout.task import truth_of
+    >>> truth = truth_of([(True, 1), (True, 3), (False, 4)], "survival")
+    >>> sure = np.array([[0.0, 0.0], [1.0, 1.0], [1.0, 1.0]])[:, None, :]  # of the event at time 1
+    >>> IntegratedBrier(times=(1, 2)).statistic(truth, sure).all(np.ones((1, 3), dtype=np.uint8))
+    array([[0.]])
+    """
+
+    times: tuple[float, ...] | None = None
+    censoring: Censoring | None = field(default=None, repr=False, compare=False)
+    name = "integrated_brier_score"
+    sources = ("graf1999",)
+    greater_is_better = False
+    responses = (Response.SURVIVAL,)
+    tasks = _SURVIVAL
+    range = (0.0, np.inf)
+    row_wise = True
+
+    def __post_init__(self) -> None:
+        if self.times is None:
+            return
+        wanted = f"times must be at least two ascending finite numbers, got {self.times!r}."
+        try:
+            times = np.asarray(self.times, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(wanted) from None
+        if times.ndim != 1 or times.size < 2 or not np.isfinite(times).all() or (np.diff(times) <= 0).any():
+            raise InputError(wanted)
+        object.__setattr__(self, "times", tuple(times.tolist()))  # so that it compares and hashes
+
+    def for_truth(self, truth: Truth) -> IntegratedBrier:
+        """With the distribution of censoring of these rows, unless it has one already.
+
+        Raises
+        ------
+        InputError
+            When there are no times, or they are beyond those of the target.
+        """
+        if self.times is None:
+            raise InputError(
+                f"{self.name} needs the times that its survival probabilities are of, one for each place of the "
+                f"predictions' last axis; give them as '{self.name}(times=[1, 2, 5])' or "
+                "ho.metrics.IntegratedBrier(times=[...])."
+            )
+        if truth.kind is not TaskKind.SURVIVAL or self.censoring is not None:
+            return self
+        check_within("times", self.times, truth)
+        return replace(self, censoring=Censoring.of(truth))
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
+        bound = self.for_truth(truth)
+        assert bound.times is not None and bound.censoring is not None
+        check_has_times(self.name, predictions, len(bound.times))
+        return mean_loss(squared_errors(truth, predictions, bound.times, bound.censoring, _trapezoid(bound.times)))
+
+
+@dataclass(frozen=True)
+class BrierAt(Metric):
+    """Brier score of survival probabilities at one time: their mean squared error there. 0 is perfect.
+
+    Attributes
+    ----------
+    time : float
+        From the first to before the last time of the target. The predictions are (n, C, 1).
+
+    Notes
+    -----
+    scikit-survival's ``brier_score`` with these rows as ``survival_train`` and ``survival_test`` both.
+
+    Examples
+    --------
+    The row censored at 1 says nothing, and the others stand for it.
+
+    >>> from heldout.task import truth_of
+    >>> truth = truth_of([(False, 1), (True, 2), (False, 4)], "survival")
+    >>> said = np.array([0.5, 0.2, 0.6])[:, None, None]
+    >>> BrierAt(time=3).statistic(truth, said).all(np.ones((1, 3), dtype=np.uint8)).round(4)  # (.2² + .4²) / 2
+    array([[0.1]])
+    """
+
+    time: float | None = None
+    censoring: Censoring | None = field(default=None, repr=False, compare=False)
+    sources = ("graf1999",)
+    greater_is_better = False
+    responses = (Response.SURVIVAL,)
+    tasks = _SURVIVAL
+    range = (0.0, np.inf)
+    row_wise = True
+
+    def __post_init__(self) -> None:
+        check_time(self.time)
+
+    @property
+    def name(self) -> str:
+        return name_with("brier_score_at", self, "time")
+
+    @property
+    def times(self) -> tuple[float, ...]:
+        """Of the survival probabilities that it reads."""
+        return () if self.time is None else (float(self.time),)
+
+    def for_truth(self, truth: Truth) -> BrierAt:
+        """With the distribution of censoring of these rows, unless it has one already.
+
+        Raises
+        ------
+        InputError
+            When there is no time, or it is beyond those of the target.
+        """
+        if self.time is None:
+            raise no_time(self.name, "BrierAt")
+        if truth.kind is not TaskKind.SURVIVAL or self.censoring is not None:
+            return self
+        check_within("time", self.times, truth)
+        return replace(self, censoring=Censoring.of(truth))
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
+        bound = self.for_truth(truth)
+        assert bound.censoring is not None
+        check_has_times(self.name, predictions, 1)
+        return mean_loss(squared_errors(truth, predictions, bound.times, bound.censoring, np.ones(1)))
+
+
+def squared_errors(
+    truth: Truth, predictions: NDArray[Any], times: tuple[float, ...], censoring: Censoring, weights: Floats
+) -> Floats:
+    """(n, C): the squared error of each row at each time, weighed for censoring, in a sum over times."""
+    observed = [observed_by(truth, time, censoring) for time in times]
+    outcome = np.stack([at.outcome for at in observed], axis=1)
+    weight = np.stack([at.weight for at in observed], axis=1) * weights
+    losses: Floats = np.einsum("nct,nt->nc", (predictions - outcome[:, None, :]) ** 2, weight)
+    return losses
+
+
+def check_time(time: Any) -> None:
+    """Refuse what is no time; None is none yet."""
+    if time is not None and not (is_number(time) and 0 <= time < np.inf):
+        raise InputError(f"time must be a finite number of at least 0, got {time!r}.")
+
+
+def no_time(name: str, of_class: str) -> InputError:
+    return InputError(
+        f"{name} needs the time at which it is measured; give it as '{name}(time=5)' or "
+        f"ho.metrics.{of_class}(time=5)."
+    )
+
+
+def check_within(parameter: str, times: tuple[float, ...], truth: Truth) -> None:
+    """Refuse times of which the target says nothing.
+
+    Raises
+    ------
+    InputError
+    """
+    first, last = float(truth.values["time"].min()), float(truth.values["time"].max())
+    if times[0] < first or times[-1] >= last:
+        given = f"{times[0]:g}" + (f" to {times[-1]:g}" if len(times) > 1 else "")
+        raise InputError(
+            f"{parameter} must lie within those of the target, from {first:g} to before {last:g}, got {given}; "
+            "beyond, nothing is known."
+        )
+
+
+def check_has_times(name: str, predictions: NDArray[Any], n_times: int) -> None:
+    """Refuse predictions whose last axis is not of the metric's times.
+
+    Raises
+    ------
+    InputError
+    """
+    if predictions.ndim != 3 or predictions.shape[2] != n_times:
+        raise InputError(
+            f"{name} reads survival probabilities at {counted(n_times, 'time')}, got predictions of "
+            f"{predictions.shape[2] if predictions.ndim == 3 else 1}; the last axis has one for each of its times."
+        )
+
+
+def _trapezoid(times: tuple[float, ...]) -> Floats:
+    """Weights of the trapezoid rule for the mean over ``times``."""
+    steps = np.diff(times)
+    weights: Floats = (np.r_[steps, 0.0] + np.r_[0.0, steps]) / (2.0 * (times[-1] - times[0]))
+    return weights

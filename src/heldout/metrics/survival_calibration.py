@@ -1,0 +1,107 @@
+"""Calibration and explained variation of predicted risks: what a Cox regression on them says.
+
+A predicted risk that is a log hazard (the linear predictor of a Cox model) should have the coefficient 1 in a Cox
+regression of the target on it; what it adds to the likelihood, beside what it could add, is Nagelkerke's R². Ties
+are Efron's, as in R's ``coxph`` and ``cph``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.kernels.reference import Floats, Weightings
+from heldout.kernels.reference_cox import AT_SLOPE, AT_ZERO, SLOPE, CoxFits
+from heldout.metrics.weights import total_weight
+from heldout.task import Truth
+
+
+@dataclass(frozen=True, eq=False)
+class CoxSlope:
+    """The slope of the Cox regression on every column, or its distance from a number; a ``Statistic``.
+
+    NaN where no finite slope fits best: no event outlasted, risks that are all equal, or that are always greatest
+    (always least) of those at risk.
+    """
+
+    fits: CoxFits
+    away_from: float | None = None
+
+    def all(self, counts: Weightings) -> Floats:
+        return self._value(self.fits.all(counts))
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        return self._value(self.fits.selected(counts, columns))
+
+    def _value(self, fits: Floats) -> Floats:
+        slope: Floats = fits[..., SLOPE]
+        return slope if self.away_from is None else np.abs(slope - self.away_from)
+
+
+@dataclass(frozen=True, eq=False)
+class CoxR2:
+    """Nagelkerke's R² of the Cox regression on every column; a ``Statistic``.
+
+    (1 - exp(-lr / n)) / (1 - exp(2 l₀ / n)): lr is twice what the regression adds to the log-likelihood l₀ of equal
+    hazards, n the number of rows. 0 of risks that are all equal; NaN where no finite slope fits best, and where l₀
+    is 0. The likelihood of importance weights depends on their scale; they should average 1.
+    """
+
+    fits: CoxFits
+
+    def all(self, counts: Weightings) -> Floats:
+        return _r2(self.fits.all(counts), total_weight(counts)[:, None])
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        return _r2(self.fits.selected(counts, columns), total_weight(counts))
+
+
+def _r2(fits: Floats, n_rows: Floats) -> Floats:
+    at_zero, gained = fits[..., AT_ZERO], np.maximum(fits[..., AT_SLOPE] - fits[..., AT_ZERO], 0.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        most = -np.expm1(2.0 * at_zero / n_rows)
+        share: Floats = -np.expm1(-2.0 * gained / n_rows) / np.where(most > 0, most, np.nan)
+    return np.minimum(share, 1.0)
+
+
+def cox_slope(truth: Truth, risks: NDArray[Any]) -> CoxSlope:
+    """Bind risks (n, C): the calibration slope of ``rms::validate.cph`` in R.
+
+    It means something of log hazards only. The risks of scikit-survival's forests are numbers of expected events,
+    and those of a concordance are any ranking: the slope of such a risk is a matter of its units.
+
+    Examples
+    --------
+    >>> from heldout.task import truth_of
+    >>> truth = truth_of([(True, 1), (True, 2), (True, 3), (False, 4)], "survival")
+    >>> once = np.ones((1, 4), dtype=np.uint8)
+    >>> cox_slope(truth, np.array([[2.0], [0.0], [2.0], [0.0]])).all(once).round(4)
+    array([[0.4703]])
+    """
+    return CoxSlope(_fits(truth, risks))
+
+
+def cox_slope_error(truth: Truth, risks: NDArray[Any]) -> CoxSlope:
+    """Bind risks (n, C): the distance of the calibration slope from 1."""
+    return CoxSlope(_fits(truth, risks), away_from=1.0)
+
+
+def cox_r2(truth: Truth, risks: NDArray[Any]) -> CoxR2:
+    """Bind risks (n, C): the ``R2`` of ``rms::validate.cph``, of risks after recalibration.
+
+    Examples
+    --------
+    >>> from heldout.task import truth_of
+    >>> truth = truth_of([(True, 1), (True, 2), (True, 3), (False, 4)], "survival")
+    >>> once = np.ones((1, 4), dtype=np.uint8)
+    >>> cox_r2(truth, np.array([[2.0, 1.0], [0.0, 1.0], [2.0, 1.0], [0.0, 1.0]])).all(once).round(4)
+    array([[0.1794, 0.    ]])
+    """
+    return CoxR2(_fits(truth, risks))
+
+
+def _fits(truth: Truth, risks: NDArray[Any]) -> CoxFits:
+    return CoxFits(np.asarray(risks, dtype=np.float64), truth.values["event"], truth.values["time"])
