@@ -160,7 +160,7 @@ def _likelihood_covariance(design: Floats, w: Floats, residual: Floats, sample_w
     information = design.T @ (design * (v * w)[:, None])
     if not np.isfinite(information).all() or np.linalg.matrix_rank(information, hermitian=True) < len(information):
         return None
-    inverse: Floats = np.linalg.inv(information)
+    inverse = np.linalg.inv(information).astype(np.float64)
     if sample_weight is None:
         return inverse
     return inverse @ (design.T @ (design * ((v * residual) ** 2)[:, None])) @ inverse

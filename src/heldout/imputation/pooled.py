@@ -59,9 +59,9 @@ class PooledModel(BaseEstimator):  # type: ignore[misc]
     -----
     Logistic regressions: the mean of their linear predictors, and its probabilities. Cox models (with ``coef_``,
     and ``covariance_`` or ``cum_baseline_hazard_``): the mean of their linear predictors and of their baseline
-    cumulative hazards. Others: the mean of probabilities, values, risks and survival probabilities. Labels: the most
-    probable by the averaged probabilities; where there are none, by the averaged decision, or the most frequent
-    among the members' labels.
+    cumulative hazards. Others: the mean of probabilities, values, risks and survival probabilities. Labels: the
+    most probable by the averaged probabilities; where there are none, by the averaged decision, or the most
+    frequent among the members' labels.
 
     Examples
     --------

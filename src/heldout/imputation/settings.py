@@ -1,4 +1,4 @@
-"""How missing values are imputed in a validation: how often, by what, in which order, and whether from the outcome."""
+"""How missing values are imputed in a validation: how often, by what, when, and whether from the outcome."""
 
 from __future__ import annotations
 
@@ -165,8 +165,8 @@ def _refuse_empty(table: Any, holes: Holes) -> None:
     empty = np.flatnonzero(np.all(holes, axis=0))
     if empty.size:
         raise InputError(
-            f"column {columns_named(table)[empty[0]]!r} has no value at all in these {len(holes)} rows, so that nothing says what to "
-            "impute; leave it out."
+            f"column {columns_named(table)[empty[0]]!r} has no value at all in these {len(holes)} rows, so that "
+            "nothing says what to impute; leave it out."
         )
 
 
