@@ -158,6 +158,12 @@ METHOD_SENTENCES: dict[str, str] = {
         "all rows. By how much these models scored better on their own sample than on all rows, in the mean, is "
         "the optimism, and it was taken off the score that the model has on its own rows."
     ),
+    "two_stage": (
+        "The rows were drawn with replacement {bootstraps} times, each model was fitted on each sample, and the one "
+        "of the best corrected score was chosen. It was then bootstrapped by as many new samples: by how much its "
+        "models scored better on their own sample than on all rows, in the mean, is the optimism, and it was taken "
+        "off the score that the model has on its own rows."
+    ),
     "oob": (
         "The rows were drawn with replacement {bootstraps} times, the model was fitted on each sample, and each "
         "row was scored by the models whose samples left it out. No row took part in fitting what it scored."
@@ -235,6 +241,7 @@ METHOD_NAMES: dict[str, str] = {
     "bootstrap_search_models": "the bootstrap of all models",
     "ipl": "the inverse power law of its learning curve",
     "optimism": "the optimism bootstrap",
+    "two_stage": "the two-stage optimism bootstrap",
     "oob": "the out-of-bag bootstrap",
     "632": "the .632 bootstrap",
     "632+": "the .632+ bootstrap",
@@ -266,6 +273,7 @@ METHOD_TITLES: dict[str, str] = {
     "bootstrap_search_models": "Bootstrap of all models",
     "ipl": "Inverse power law",
     "optimism": "Optimism bootstrap",
+    "two_stage": "Two-stage optimism bootstrap",
     "oob": "Out-of-bag bootstrap",
     "632": ".632 bootstrap",
     "632+": ".632+ bootstrap",
