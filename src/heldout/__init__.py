@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from heldout.estimates.comparison import compare_estimates
     from heldout.estimates.from_predictions import estimate
     from heldout.estimates.from_scores import estimate_from_scores
-    from heldout.estimates.types import Estimate, Interval
+    from heldout.estimates.types import Estimate
     from heldout.fold_scores import FoldScores
     from heldout.paired.compare import compare_configurations
     from heldout.predictions import HeldOutPredictions
     from heldout.protocols.bootstrapped.protocol import bootstrap_search
     from heldout.protocols.nested.protocol import nested_cv
+    from heldout.protocols.validation.protocol import bootstrap_validate
     from heldout.search import HeldOutSearchCV
     from heldout.store.sqlite import SQLiteStore
     from heldout.wording import Flag
@@ -34,10 +35,10 @@ __all__ = [
     "HeldoutError",
     "HeldoutWarning",
     "InputError",
-    "Interval",
     "SQLiteStore",
     "__version__",
     "bootstrap_search",
+    "bootstrap_validate",
     "compare_configurations",
     "compare_estimates",
     "correct",
@@ -63,9 +64,9 @@ _HOMES = {
     "HeldoutError": "heldout.errors",
     "HeldoutWarning": "heldout.errors",
     "InputError": "heldout.errors",
-    "Interval": "heldout.estimates.types",
     "SQLiteStore": "heldout.store.sqlite",
     "bootstrap_search": "heldout.protocols.bootstrapped.protocol",
+    "bootstrap_validate": "heldout.protocols.validation.protocol",
     "compare_configurations": "heldout.paired.compare",
     "correct": "heldout.adapters.correct",
     "compare_estimates": "heldout.estimates.comparison",

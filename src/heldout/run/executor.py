@@ -8,9 +8,15 @@ from functools import cached_property
 from typing import Protocol
 
 from heldout.cells import CellKey, CellResult
-from heldout.configurations import Configurations
-from heldout.fitting import CellContext
+from heldout.configurations import Configuration, Configurations
+from heldout.fitting import CellContext, fit_cell
 from heldout.folds import Folds, Place, Split
+
+
+class DoCell(Protocol):
+    """What is done in a cell; a function, or a frozen dataclass that is called."""
+
+    def __call__(self, context: CellContext, configuration: Configuration, split: Split) -> CellResult: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,11 +29,15 @@ class Work:
     configurations : Configurations
     folds : Folds
         With every split that a cell may name.
+    do : callable
+        Fits and scores a cell; a protocol may do something else in its cells, and then says by ``identity`` what (a
+        run that is gone on with must have the same).
     """
 
     context: CellContext
     configurations: Configurations
     folds: Folds
+    do: DoCell = fit_cell
 
     @cached_property
     def split_of(self) -> Mapping[Place, Split]:

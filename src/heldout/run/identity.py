@@ -15,8 +15,8 @@ import sklearn
 from heldout._version import __version__
 from heldout.configurations import Configurations, NotHashableError, canonical_form, estimators_within
 from heldout.errors import StoreError
-from heldout.fitting import CellContext
-from heldout.folds import Folds
+from heldout.fitting import CellContext, fit_cell
+from heldout.run.executor import Work
 from heldout.store.base import RunIdentity
 from heldout.task import Task
 
@@ -33,9 +33,7 @@ def versions() -> dict[str, str]:
     }
 
 
-def run_identity(
-    task: Task, configurations: Configurations, folds: Folds, context: CellContext, entropy: int
-) -> tuple[RunIdentity, list[tuple[str, str]]]:
+def run_identity(task: Task, work: Work, entropy: int) -> tuple[RunIdentity, list[tuple[str, str]]]:
     """The identity of a run that is to be stored, and (id, canonical JSON) of each configuration.
 
     Raises
@@ -44,8 +42,8 @@ def run_identity(
         When a configuration, scorer or parameter has no canonical form to recognise it by.
     """
     try:
-        ids = configurations.identities()
-        settings = json.dumps(_settings(context), sort_keys=True)
+        ids = work.configurations.identities()
+        settings = json.dumps(_settings(work), sort_keys=True)
     except NotHashableError as error:
         raise StoreError(
             f"this search cannot be stored, because a later run could not recognise it: {error}; run it without a "
@@ -53,17 +51,23 @@ def run_identity(
         ) from error
     identity = RunIdentity(
         rows=task.fingerprint(),
-        folds=folds.fingerprint(),
+        folds=work.folds.fingerprint(),
         configurations=hashlib.sha256("".join(key for key, _ in ids).encode()).hexdigest(),
         settings=settings,
         entropy=entropy,
-        versions=versions() | _sources(configurations),
+        versions=versions() | _sources(work.configurations),
     )
     return identity, ids
 
 
-def _settings(context: CellContext) -> dict[str, Any]:
+def _settings(work: Work) -> dict[str, Any]:
     """What else decides the cells."""
+    return _settings_of_context(work.context) | (
+        {} if work.do is fit_cell else {"do": canonical_form(getattr(work.do, "identity", work.do))}
+    )
+
+
+def _settings_of_context(context: CellContext) -> dict[str, Any]:
     return {
         "error_score": str(context.error_score),
         "train_scores": context.return_train_score,

@@ -182,7 +182,7 @@ def opened(
         check_memory(task.truth, len(configurations), folds, scoring)
         identity, ids = RunIdentity("", "", "", "", entropy), list[tuple[str, str]]()
     else:
-        identity, ids = run_identity(task, configurations, folds, work.context, entropy)
+        identity, ids = run_identity(task, work, entropy)
     planned = len(configurations) * folds.n_splits if n_cells is None else n_cells
     with running.store.open(identity, ids, resume=running.resume) as run:
         run.note_plan(

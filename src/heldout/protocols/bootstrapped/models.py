@@ -13,7 +13,7 @@ from heldout.estimates.evidence.gather import gather
 from heldout.estimates.evidence.question import Question
 from heldout.estimates.evidence.race import start_race
 from heldout.protocols.bootstrapped.estimate import Bootstrap
-from heldout.protocols.bootstrapped.samples import Drawn, drawn_rows
+from heldout.protocols.draws import Drawn, drawn_rows
 from heldout.result import Evaluation
 from heldout.searching import Search
 from heldout.selection.base import NONE_CHOSEN

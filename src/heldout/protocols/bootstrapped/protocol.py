@@ -9,6 +9,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from sklearn.base import is_classifier
 
+from heldout._seeding import stream
 from heldout.configurations import checked_entries
 from heldout.dropping import strategy_of
 from heldout.errors import InputError
@@ -26,14 +27,8 @@ from heldout.protocols.asked import Asked
 from heldout.protocols.base import Branched, run_branches
 from heldout.protocols.bootstrapped.estimate import Bootstrap, SearchBootstrapEstimate
 from heldout.protocols.bootstrapped.models import bootstraps_of_models, check_opened, chosen_by_others
-from heldout.protocols.bootstrapped.samples import (
-    Drawn,
-    Sample,
-    divides_anew,
-    draw,
-    folds_of_models,
-    samples_of_search,
-)
+from heldout.protocols.bootstrapped.samples import Sample, divides_anew, folds_of_models, samples_of_search
+from heldout.protocols.draws import Demands, Drawn, draw
 from heldout.result import Evaluation
 from heldout.run.session import Running
 from heldout.searching import Search
@@ -252,7 +247,8 @@ class BootstrapPlan:
     def _draw(self, copies_apart: int) -> Drawn:
         search = self.search
         metrics = [metric for metric in search.scoring.metrics.values() if metric is not None]
-        return draw(search.task, metrics, self.settings.n_bootstraps, search.entropy, copies_apart=copies_apart)
+        seed = stream(search.entropy, "draws")
+        return draw(Demands(search.task, metrics, copies_apart), self.settings.n_bootstraps, seed)
 
     def _concluded(
         self,

@@ -7,25 +7,19 @@ inside it divide its *distinct* rows, and the copies of a row go where the row g
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import PredefinedSplit
 
 from heldout._seeding import stream
 from heldout.errors import InputError
-from heldout.estimates.evidence.race import check_drawable
 from heldout.folds import Folds, Split
-from heldout.kernels.draws import Counts, Draws, UndefinedDrawsError, out_of_bag
-from heldout.metrics.base import Metric, counted, positive_of
+from heldout.kernels.draws import Counts, out_of_bag
 from heldout.protocols.base import RepeatNumbers, Rows, folds_of_part
-from heldout.task import Task, labels_text
-
-DRAWN_AT_ONCE = 64
-"""Samples drawn in one block; no result depends on it."""
+from heldout.protocols.draws import Drawn, drawn_rows
+from heldout.task import Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,104 +42,6 @@ class Sample:
     counts: Counts
     inner: tuple[Split, ...]
     refit: Split
-
-
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """The rows of every bootstrap.
-
-    Attributes
-    ----------
-    counts : ndarray of uint8, shape (B, N)
-    redraws : int
-        Draws that lacked something the metric or the search needs.
-    """
-
-    counts: Counts
-    redraws: int
-
-
-def drawn_rows(counts: Counts) -> Rows:
-    """The numbers of the drawn rows in order, each as often as it was drawn.
-
-    Examples
-    --------
-    >>> drawn_rows(np.array([0, 2, 1], dtype=np.uint8)).tolist()
-    [1, 1, 2]
-    """
-    return np.repeat(np.arange(len(counts)), counts)
-
-
-def draw(task: Task, metrics: Sequence[Metric], n_bootstraps: int, entropy: int, *, copies_apart: int) -> Drawn:
-    """Draw rows, or whole groups, with replacement; bootstrap b is the same whatever B.
-
-    Parameters
-    ----------
-    metrics : sequence of Metric
-        What chooses, and what is reported: each must be defined on the rows that are left out.
-    copies_apart : int
-        Of each class, so many different rows (or groups) must be drawn: 2 where the search inside has folds, one to
-        train and one to test, else 1.
-
-    Raises
-    ------
-    InputError
-        Naming the class that is too small to be drawn and left out.
-    """
-    units = np.arange(task.n_rows)
-    if task.groups is not None:
-        units = np.unique(task.groups, return_inverse=True)[1].reshape(-1)
-    check_drawable(task.truth, units, metrics, task.groups is not None)
-
-    def met(counts: Counts) -> NDArray[np.bool_]:
-        weights = counts if task.sample_weight is None else counts * (task.sample_weight > 0)
-        usable = np.ones(len(counts), dtype=bool)
-        for metric in metrics:
-            usable &= metric.needs.met(counted(metric, task.truth), positive_of(metric, task.truth), weights)
-        return usable
-
-    draws = Draws(
-        seed=stream(entropy, "draws"),
-        n_bootstraps=n_bootstraps,
-        unit_of_row=units,
-        defined_in_bag=lambda counts: met(counts) & _holds_classes(task, units, counts, copies_apart),
-        defined_out_of_bag=met,
-    )
-    try:
-        blocks = [
-            draws.block(first, min(first + DRAWN_AT_ONCE, n_bootstraps))
-            for first in range(0, n_bootstraps, DRAWN_AT_ONCE)
-        ]
-    except UndefinedDrawsError as error:
-        raise InputError(_undrawable(task, metrics, copies_apart, error)) from error
-    return Drawn(np.concatenate([counts for counts, _ in blocks]), sum(redraws for _, redraws in blocks))
-
-
-def _holds_classes(task: Task, units: Rows, counts: Counts, least: int) -> NDArray[np.bool_]:
-    """(L,): whether so many different units of each class were drawn; always without classes."""
-    held = np.ones(len(counts), dtype=bool)
-    for code in range(task.truth.n_classes):
-        rows = np.flatnonzero(task.truth.values == code)
-        if rows.size:
-            first = np.unique(units[rows], return_index=True)[1]
-            held &= np.count_nonzero(counts[:, rows[first]], axis=1) >= least
-    return held
-
-
-def _undrawable(task: Task, metrics: Sequence[Metric], least: int, error: UndefinedDrawsError) -> str:
-    needs = dict.fromkeys(str(metric.needs) for metric in metrics)
-    unit = "row" if task.groups is None else "group"
-    said = (
-        f"each bootstrap must draw {least} {unit}{'s' if least > 1 else ''} of every class"
-        if task.truth.n_classes
-        else "each bootstrap must draw rows"
-    ) + f" and leave out {' and '.join(needs) or 'a row'}, but {error}"
-    if task.truth.classes is None:
-        return f"{said}; gather more {unit}s."
-    sizes = task.truth.class_counts()
-    rare = int(sizes.argmin())
-    label = labels_text(task.truth.classes[rare : rare + 1])
-    return f"{said}: class {label} has {sizes[rare]} rows; gather more of it, or use ho.nested_cv."
 
 
 def samples_of_search(

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from heldout.kernels.draws import Counts, out_of_bag
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Response, quiet_if_foreign
+from heldout.protocols.draws import drawn_rows
 from heldout.task import Truth
 
 Said: TypeAlias = Mapping[Response, NDArray[Any]]
@@ -180,14 +181,3 @@ class Replicates:
         once = np.ones((1, len(rows)), dtype=np.uint8)
         bound = metric.statistic(self.truth.rows(rows), self.read(metric, self.in_sample[response][b]))
         return float(bound.all(once if self.weights is None else once * self.weights[rows]).mean())
-
-
-def drawn_rows(counts: Counts) -> NDArray[np.intp]:
-    """The numbers of the drawn rows in order, each as often as it was drawn.
-
-    Examples
-    --------
-    >>> drawn_rows(np.array([0, 2, 1], dtype=np.uint8)).tolist()
-    [1, 1, 2]
-    """
-    return np.repeat(np.arange(len(counts)), counts)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.cells import CellKey, CellResult, CellState
-from heldout.fitting import fit_cell, said
+from heldout.fitting import said
 from heldout.run.engines.deadline import TimeIsUp, deadline, raise_in
 from heldout.run.engines.marks import marked
 from heldout.run.engines.payload import UNPACKED, ArrayPayload, Payload, survives_sending
@@ -46,7 +46,7 @@ class Terms:
 def do_cell(work: Work, cell: CellKey) -> CellResult:
     """Fit and score one cell."""
     split = work.split_of[cell.place]
-    return fit_cell(work.context, work.configurations[cell.configuration], split)
+    return work.do(work.context, work.configurations[cell.configuration], split)
 
 
 def do_sent_cell(payload: Payload, cell: CellKey, terms: Terms) -> CellResult:

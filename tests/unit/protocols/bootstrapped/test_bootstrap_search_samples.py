@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold
 
 from heldout._seeding import stream
+from heldout._seeding import stream
 from heldout.errors import InputError
 from heldout.fold_plans import hold_out, k_folds, leave_one_out, repeated
 from heldout.folds import make_folds
 from heldout.metrics import metric_named
-from heldout.protocols.bootstrapped.samples import draw, drawn_rows, folds_of_models, samples_of_search
+from heldout.protocols.bootstrapped.samples import folds_of_models, samples_of_search
+from heldout.protocols.draws import Demands, draw, drawn_rows
 from heldout.task import Task, TaskKind, truth_of
 
 N = 36
@@ -49,7 +51,7 @@ def test_no_row_is_on_both_sides(name: str, entropy: int) -> None:
     for task in [task_of()] + ([task_of(GROUPS)] if grouped else []):
         cv = k_folds(3) if name == "integer" and task.groups is not None else SPLITTERS[name]
         folds = make_folds(task, cv, entropy=entropy)
-        drawn = draw(task, [METRIC], 3, entropy, copies_apart=2)
+        drawn = draw(Demands(task, [METRIC], 2), 3, stream(entropy, "draws"))
         samples = samples_of_search(task, folds, drawn, cv, entropy, classifier=True)
         places = [(split.repeat, split.fold) for split in folds.splits]
         for sample in samples:
@@ -75,7 +77,7 @@ def test_no_row_is_on_both_sides(name: str, entropy: int) -> None:
 
 
 def test_draws_are_those_of_philox() -> None:
-    drawn = draw(task_of(), [], 3, 11, copies_apart=1)
+    drawn = draw(Demands(task_of(), [], 1), 3, 11)
     for b in range(3):
         raw = np.random.Philox(key=np.array([stream(11, "draws"), b], dtype=np.uint64)).random_raw(N)
         rows = [int(word) * N >> 64 for word in raw.tolist()]
@@ -83,7 +85,7 @@ def test_draws_are_those_of_philox() -> None:
 
 
 def test_groups_are_drawn_whole() -> None:
-    drawn = draw(task_of(GROUPS), [METRIC], 20, 3, copies_apart=1)
+    drawn = draw(Demands(task_of(GROUPS), [METRIC], 1), 20, 3)
     for counts in drawn.counts:
         for group in range(12):
             assert len(set(counts[group == GROUPS])) == 1
@@ -92,7 +94,7 @@ def test_groups_are_drawn_whole() -> None:
 def test_each_class_is_drawn_twice_where_the_sample_is_searched() -> None:
     labels = np.array([0] * 30 + [1] * 4)
     task = Task(np.zeros((34, 1)), truth_of(labels, TaskKind.BINARY))
-    drawn = draw(task, [METRIC], 50, 0, copies_apart=2)
+    drawn = draw(Demands(task, [METRIC], 2), 50, 0)
     assert drawn.redraws > 0
     rare = drawn.counts[:, labels == 1]
     assert (np.count_nonzero(rare, axis=1) >= 2).all()
@@ -101,7 +103,7 @@ def test_each_class_is_drawn_twice_where_the_sample_is_searched() -> None:
 
 def test_a_sample_that_cannot_be_divided_names_the_bootstrap() -> None:
     task = task_of()
-    drawn = draw(task, [METRIC], 2, 0, copies_apart=1)
+    drawn = draw(Demands(task, [METRIC], 1), 2, 0)
     with pytest.raises(
         InputError, match=r"bootstrap 0 drew \d+ of 36 rows, which cannot be searched: .* fewer folds"
     ):
@@ -110,7 +112,7 @@ def test_a_sample_that_cannot_be_divided_names_the_bootstrap() -> None:
 
 def test_models_have_a_repeat_a_sample() -> None:
     task = task_of()
-    drawn = draw(task, [METRIC], 4, 5, copies_apart=1)
+    drawn = draw(Demands(task, [METRIC], 1), 4, 5)
     folds = folds_of_models(task, drawn)
     assert [(split.repeat, split.fold) for split in folds.splits] == [(0, 0), (1, 0), (2, 0), (3, 0)]
     assert np.array_equal(folds.labels == 0, drawn.counts.T == 0)

@@ -1,0 +1,147 @@
+"""Drawing rows with replacement for models that are fitted on them: what a sample holds, and what it leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import InputError
+from heldout.estimates.evidence.race import check_drawable
+from heldout.kernels.draws import Counts, Draws, UndefinedDrawsError, always
+from heldout.metrics.base import Metric, counted, positive_of
+from heldout.task import Task, labels_text
+
+DRAWN_AT_ONCE = 64
+"""Samples drawn in one block; no result depends on it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """The rows of every bootstrap.
+
+    Attributes
+    ----------
+    counts : ndarray of uint8, shape (B, N)
+    redraws : int
+        Draws that lacked something the metric or the search needs.
+    """
+
+    counts: Counts
+    redraws: int
+
+
+def drawn_rows(counts: Counts) -> NDArray[np.intp]:
+    """The numbers of the drawn rows in order, each as often as it was drawn.
+
+    Examples
+    --------
+    >>> drawn_rows(np.array([0, 2, 1], dtype=np.uint8)).tolist()
+    [1, 1, 2]
+    """
+    return np.repeat(np.arange(len(counts)), counts)
+
+
+@dataclass(frozen=True, eq=False)
+class Demands:
+    """What drawn rows must hold, and those left out.
+
+    Attributes
+    ----------
+    task : Task
+    metrics : sequence of Metric
+        Each must be defined on the rows.
+    copies_apart : int
+        Of each class, so many different rows (or groups) must be drawn: 2 where a search inside has folds, one to
+        train and one to test, else 1.
+    """
+
+    task: Task
+    metrics: Sequence[Metric]
+    copies_apart: int = 1
+
+    @cached_property
+    def units(self) -> NDArray[np.intp]:
+        """The row, or its group, as codes from 0."""
+        if self.task.groups is None:
+            return np.arange(self.task.n_rows)
+        return np.unique(self.task.groups, return_inverse=True)[1].reshape(-1)
+
+    def of_drawn(self, counts: Counts) -> NDArray[np.bool_]:
+        """(L,): whether the rows drawn will do."""
+        return self.of_left_out(counts) & _holds_classes(self.task, self.units, counts, self.copies_apart)
+
+    def of_left_out(self, counts: Counts) -> NDArray[np.bool_]:
+        """(L,): whether the metrics are defined on the rows of positive count."""
+        truth = self.task.truth
+        weights = counts if self.task.sample_weight is None else counts * (self.task.sample_weight > 0)
+        usable = np.ones(len(counts), dtype=bool)
+        for metric in self.metrics:
+            usable &= metric.needs.met(counted(metric, truth), positive_of(metric, truth), weights)
+        return usable
+
+
+def draw(demands: Demands, n_bootstraps: int, seed: int, *, scores_left_out: bool = True) -> Drawn:
+    """Draw rows, or whole groups, with replacement; bootstrap b is the same whatever B.
+
+    Parameters
+    ----------
+    demands : Demands
+    n_bootstraps : int
+    seed : int
+        64 bits.
+    scores_left_out : bool
+        Whether the metrics must be defined on the rows that are left out too.
+
+    Raises
+    ------
+    InputError
+        Naming the class that is too small to be drawn and left out.
+    """
+    check_drawable(demands.task.truth, demands.units, demands.metrics, demands.task.groups is not None)
+    draws = Draws(
+        seed=seed,
+        n_bootstraps=n_bootstraps,
+        unit_of_row=demands.units,
+        defined_in_bag=demands.of_drawn,
+        defined_out_of_bag=demands.of_left_out if scores_left_out else always,
+    )
+    try:
+        blocks = [
+            draws.block(first, min(first + DRAWN_AT_ONCE, n_bootstraps))
+            for first in range(0, n_bootstraps, DRAWN_AT_ONCE)
+        ]
+    except UndefinedDrawsError as error:
+        raise InputError(_undrawable(demands, error)) from error
+    return Drawn(np.concatenate([counts for counts, _ in blocks]), sum(redraws for _, redraws in blocks))
+
+
+def _holds_classes(task: Task, units: NDArray[np.intp], counts: Counts, least: int) -> NDArray[np.bool_]:
+    """(L,): whether so many different units of each class were drawn; always without classes."""
+    held = np.ones(len(counts), dtype=bool)
+    for code in range(task.truth.n_classes):
+        rows = np.flatnonzero(task.truth.values == code)
+        if rows.size:
+            first = np.unique(units[rows], return_index=True)[1]
+            held &= np.count_nonzero(counts[:, rows[first]], axis=1) >= least
+    return held
+
+
+def _undrawable(demands: Demands, error: UndefinedDrawsError) -> str:
+    task, least = demands.task, demands.copies_apart
+    needs = dict.fromkeys(str(metric.needs) for metric in demands.metrics)
+    unit = "row" if task.groups is None else "group"
+    said = (
+        f"each bootstrap must draw {least} {unit}{'s' if least > 1 else ''} of every class"
+        if task.truth.n_classes
+        else "each bootstrap must draw rows"
+    ) + f" and leave out {' and '.join(needs) or 'a row'}, but {error}"
+    if task.truth.classes is None:
+        return f"{said}; gather more {unit}s."
+    sizes = task.truth.class_counts()
+    rare = int(sizes.argmin())
+    label = labels_text(task.truth.classes[rare : rare + 1])
+    return f"{said}: class {label} has {sizes[rare]} rows; gather more of it, or use ho.nested_cv."

@@ -1,0 +1,253 @@
+"""What a validation is asked: models, rows and metrics in the user's words, as a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import indexable
+from sklearn.utils.validation import has_fit_parameter
+
+from heldout.configurations import Configurations, make_configurations
+from heldout.errors import InputError
+from heldout.estimates.intervals import check_interval_settings
+from heldout.estimates.types import Alternative, json_safe
+from heldout.fitting import CellContext, Routed, Scoring
+from heldout.given import entropy_given, store_given, target_given, truth_given
+from heldout.imputation.settings import Imputation
+from heldout.imputation.tables import holes_of
+from heldout.metrics.base import Metric, Response, ideal_of
+from heldout.metrics.named import check_fits, metric_named
+from heldout.protocols.validation.corrections import correction_named
+from heldout.protocols.validation.intervals import interval_kind
+from heldout.protocols.validation.plan import ValidationPlan
+from heldout.protocols.validation.replicate import ImputedFit, ReplicateFit
+from heldout.responses import offered_by
+from heldout.task import Task, TaskKind, Truth, checked_groups, checked_weights
+from heldout.wording import Flag
+
+TWO_STAGE = "two_stage"
+MOST_INNER = 10_000_000
+DEFAULT_METRICS: Mapping[TaskKind, tuple[str, ...]] = {
+    TaskKind.BINARY: (
+        "roc_auc", "somers_d", "nagelkerke_r2", "brier_score", "log_loss",
+        "calibration_intercept", "calibration_slope", "emax", "eci",
+    ),
+    TaskKind.MULTICLASS: ("roc_auc_ovr", "log_loss", "brier_score", "accuracy"),
+    TaskKind.REGRESSION: ("r2", "mean_squared_error", "mean_absolute_error", "calibration_slope"),
+    TaskKind.SURVIVAL: ("concordance_index", "somers_d", "nagelkerke_r2", "calibration_slope"),
+}  # fmt: skip
+"""What is reported unless metrics are named: discrimination, accuracy and calibration, where models offer it."""
+
+
+@dataclass(frozen=True, eq=False)
+class ValidationAsked:
+    """The arguments of ``bootstrap_validate`` that decide what is computed, as the user gave them."""
+
+    estimator: Any
+    metric: Any = None
+    method: Any = "optimism"
+    n_bootstraps: int = 200
+    n_inner_bootstraps: int = 50
+    imputation: Any = None
+    interval: Any = "auto"
+    confidence_level: float = 0.95
+    alternative: Alternative = "two-sided"
+    store: Any = None
+    random_state: Any = None
+
+    def plan(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> ValidationPlan:
+        """Everything checked, before anything is fitted.
+
+        Raises
+        ------
+        InputError
+        """
+        check_interval_settings(self.n_bootstraps, self.confidence_level, self.alternative)
+        two_stages = self.method == TWO_STAGE
+        correction = correction_named("optimism" if two_stages else self.method)
+        models = _models(self.estimator)
+        if two_stages and len(models) == 1:
+            raise InputError(
+                "method='two_stage' chooses among several models first, got one; give a list of (name, estimator), "
+                "or use method='optimism'."
+            )
+        X, y = indexable(X, target_given(models[0].fresh(), y, "validation"))
+        truth = truth_given(models[0].fresh(), y)
+        weights = checked_weights(sample_weight, truth.n_rows)
+        task = Task(X, truth, checked_groups(groups, truth.n_rows), weights, y)
+        entropy = entropy_given(self.random_state, store_given(self.store))
+        weigh = _routed(models, weights)
+        seeds = None if self.random_state is None else entropy
+        context = _context(task, _metrics(self.metric, truth), weigh, seeds)
+        context = _offered(context, models, named=self.metric is not None)
+        interval = interval_kind(self.interval, correction.name)
+        if len(models) > 1:
+            _check_chooses(context)
+        n_inner = self._n_inner(interval)
+        do = self._do(task, entropy, n_inner)
+        return ValidationPlan(
+            task, models, context, do, correction, self.n_bootstraps, two_stages, n_inner, entropy
+        )
+
+    def record(self) -> dict[str, Any]:
+        """What was asked, for the record."""
+        return {
+            "method": self.method if isinstance(self.method, str) else self.method.name,
+            "n_bootstraps": self.n_bootstraps,
+            "interval": self.interval,
+            "n_inner_bootstraps": self.n_inner_bootstraps if self.interval == "double" else None,
+            "imputation": json_safe(_settings_of(_imputation(self.imputation))),
+            "confidence_level": self.confidence_level,
+            "alternative": self.alternative,
+        }
+
+    def _n_inner(self, interval: str | None) -> int:
+        if interval != "double":
+            return 0
+        number = self.n_inner_bootstraps
+        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 2:
+            raise InputError(f"n_inner_bootstraps must be a whole number from 2 on, got {number!r}; 50 is usual.")
+        if number * self.n_bootstraps > MOST_INNER:
+            raise InputError(
+                f"interval='double' would take {number * self.n_bootstraps:,} fits "
+                f"({self.n_bootstraps} × {number}); lower n_inner_bootstraps or n_bootstraps."
+            )
+        return int(number)
+
+    def _do(self, task: Task, entropy: int, n_inner: int) -> ReplicateFit:
+        imputation = _imputation(self.imputation)
+        if imputation is None:
+            return ReplicateFit()
+        if n_inner:
+            raise InputError(
+                "interval='double' does not go with imputation: every bootstrap of a bootstrap would be imputed "
+                "again; use interval='location_shifted'."
+            )
+        if not holes_of(task.X).any():
+            return ReplicateFit(flags={Flag.NOTHING_MISSING: Flag.NOTHING_MISSING.filled()})
+        with_outcome = tuple(imputation.completed(task.X, task.truth, entropy, "rows that train"))
+        informed = imputation.outcome_in_evaluation or imputation.order == "naive"
+        evaluated = (
+            with_outcome
+            if informed
+            else tuple(imputation.completed(task.X, None, entropy, "rows that are evaluated"))
+        )
+        return ImputedFit(
+            imputation, task.truth, with_outcome, evaluated, entropy, flags=_flags_of_imputing(imputation)
+        )
+
+
+def no_scores(estimator: Any, X: Any, y: Any) -> dict[str, float]:
+    """The scorer of cells whose predictions are scored later, under several weights of the rows."""
+    return {}
+
+
+def _models(estimator: Any) -> Configurations:
+    if not isinstance(estimator, list | tuple):
+        return make_configurations(estimator)
+    wanted = "several models are given as a list of (name, estimator)"
+    if not estimator:
+        raise InputError(f"{wanted}, got an empty one.")
+    for entry in estimator:
+        if not (isinstance(entry, tuple | list) and len(entry) == 2 and isinstance(entry[0], str)):
+            raise InputError(f"{wanted}, got {entry!r} in it; for instance [('logistic', LogisticRegression())].")
+    return make_configurations([(name, model, {}) for name, model in estimator])
+
+
+def _metrics(asked: Any, truth: Truth) -> dict[str, Metric]:
+    """The metrics by name, each as it is on this target."""
+    if asked is None:
+        asked = DEFAULT_METRICS[truth.kind]
+    listed = list(asked) if isinstance(asked, list | tuple) else [asked]
+    if not listed:
+        raise InputError("metric must name at least one, got an empty list; leave it out for the usual ones.")
+    metrics: dict[str, Metric] = {}
+    for one in listed:
+        metric = check_fits(metric_named(one), truth)
+        if metric.name in metrics:
+            raise InputError(f"metric names '{metric.name}' twice; name each once.")
+        metrics[metric.name] = metric
+    return metrics
+
+
+def _context(task: Task, metrics: Mapping[str, Metric], routed: Routed, seeds: int | None) -> CellContext:
+    # Curves are drawn from probabilities, where there are any.
+    keep = (Response.PROBABILITIES,) if task.truth.kind.is_classification else ()
+    scoring = Scoring(no_scores, metrics, next(iter(metrics)), keep=keep)
+    return CellContext.of_task(task, scoring, routed, np.nan, False, seeds)
+
+
+def _offered(context: CellContext, models: Configurations, *, named: bool) -> CellContext:
+    """With the metrics that every model can be asked for; those that were named must all be.
+
+    Raises
+    ------
+    InputError
+    """
+    kept = {}
+    for name, metric in context.scoring.metrics.items():
+        assert metric is not None, "they were named as metrics, not as scorers"
+        unable = next(
+            (model.name for model in models if not {*metric.responses} & offered_by(context, model.fresh())), None
+        )
+        if unable is None:
+            kept[name] = metric
+        elif named:
+            raise InputError(
+                f"metric '{name}' reads {' or '.join(metric.responses)}, which {unable} does not offer; use "
+                "another metric, or a model that does (CalibratedClassifierCV gives any classifier probabilities)."
+            )
+    if not kept:
+        raise InputError("no usual metric fits what all the models offer; name one as metric=.")
+    return replace(context, scoring=replace(context.scoring, metrics=kept, refit_metric=next(iter(kept))))
+
+
+def _check_chooses(context: CellContext) -> None:
+    metric = context.scoring.metrics[context.scoring.refit_metric]
+    assert metric is not None
+    if (ideal := ideal_of(metric)) is not None:
+        raise InputError(
+            f"the first metric chooses among models, and '{metric.name}' is best at {ideal:g}, in neither "
+            "direction; name another one first."
+        )
+
+
+def _routed(models: Configurations, weights: NDArray[np.float64] | None) -> Routed:
+    if weights is None:
+        return Routed()
+    unable = next((model.name for model in models if not has_fit_parameter(model.fresh(), "sample_weight")), None)
+    if unable is not None:
+        raise InputError(
+            f"sample_weight goes to fit, and {unable}.fit does not take it; leave it out, or give an estimator "
+            "that does."
+        )
+    return Routed(fit={"sample_weight": weights})
+
+
+def _imputation(asked: Any) -> Imputation | None:
+    if asked is None or isinstance(asked, Imputation):
+        return asked
+    if isinstance(asked, int | np.integer) and not isinstance(asked, bool):
+        return Imputation(int(asked))
+    raise InputError(
+        f"imputation must be a number of imputations, ho.protocols.Imputation(...) or None, got {asked!r}."
+    )
+
+
+def _settings_of(imputation: Imputation | None) -> dict[str, Any] | None:
+    return (
+        None
+        if imputation is None
+        else {field.name: getattr(imputation, field.name) for field in fields(imputation)}
+    )
+
+
+def _flags_of_imputing(imputation: Imputation) -> dict[Flag, str]:
+    said = [Flag.NAIVE_IMPUTATION] if imputation.order == "naive" else []
+    said += [Flag.IMPUTED_BEFORE_DRAWING] if imputation.order == "mi_boot" else []
+    said += [Flag.OUTCOME_IN_EVALUATION] if imputation.outcome_in_evaluation else []
+    return {flag: flag.filled() for flag in said}

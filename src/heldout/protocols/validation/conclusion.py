@@ -1,0 +1,265 @@
+"""From replicates to what a validation says: a row and an estimate a metric, and the model that is deployed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from heldout.errors import InputError
+from heldout.estimates.base import Settings
+from heldout.estimates.evidence.provenance import settings_provenance
+from heldout.estimates.evidence.race import FEW_GROUPS
+from heldout.estimates.types import Estimate, Interval
+from heldout.imputation.coefficients import Coefficients, coefficients_of
+from heldout.imputation.rubin import PooledCoefficients, pool_coefficients
+from heldout.kernels.reference import Floats
+from heldout.metrics.base import Metric, oriented, positive_of, sources_of
+from heldout.protocols.validation.corrections.base import Corrected
+from heldout.protocols.validation.double import corrected_score
+from heldout.protocols.validation.estimate import Candidate, Validation, ValidationRow
+from heldout.protocols.validation.fits import Fits, NoModelError
+from heldout.protocols.validation.intervals import SOURCES_OF_INTERVAL, Bounded, IntervalKind, interval_of
+from heldout.protocols.validation.plan import ValidationPlan
+from heldout.protocols.validation.replicate import ImputedFit
+from heldout.protocols.validation.replicates import Replicates, ReplicateScores
+from heldout.wording import Flag
+from heldout.wording.validation import CHOSEN_UNCORRECTED, QUANTITY, TWO_STAGE_UNCORRECTED
+
+OFTEN = 0.05
+"""The share of failed replicates above which an estimate is flagged."""
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """One metric of one model: its scores, corrected."""
+
+    metric: Metric
+    scores: ReplicateScores
+    corrected: Corrected
+    interval: Interval | None
+    flags: Mapping[Flag, str]
+
+    @property
+    def row(self) -> ValidationRow:
+        """Its row of the table."""
+        return ValidationRow(
+            metric=self.metric.name,
+            apparent=self.scores.apparent,
+            in_bootstrap=_mean(self.scores.in_bootstrap[self.scores.successful]),
+            on_original=_mean(self.scores.on_original[self.scores.successful]),
+            out_of_bag=_mean(self.scores.out_of_bag[np.isfinite(self.scores.out_of_bag)]),
+            optimism=self.optimism,
+            corrected=self.corrected.value,
+            interval=self.interval,
+            n_successful=int(self.scores.successful.sum()),
+        )
+
+    @property
+    def optimism(self) -> float:
+        """Positive when flattering."""
+        return float(oriented(self.metric, np.array(self.scores.apparent - self.corrected.value)))
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if values.size else float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class Concluding:
+    """From the fits of a plan to its validation.
+
+    Attributes
+    ----------
+    plan : ValidationPlan
+    interval : str or None
+        Which kind.
+    settings : Settings
+    asked : mapping
+        What was asked, for the record.
+    """
+
+    plan: ValidationPlan
+    interval: IntervalKind | None
+    settings: Settings
+    asked: Mapping[str, Any]
+
+    def __call__(self, fits: Fits) -> Validation:
+        """The validation; stages beyond the first are done on the way.
+
+        Raises
+        ------
+        InputError
+            When no model could be fitted on all rows.
+        """
+        fits.first()
+        found = {j: self._first(fits, j) for j in range(len(self.plan.models))}
+        selected = self._selected(found)
+        replicates = fits.of_last(selected)
+        doubles = self._doubles(fits, selected, replicates)
+        measured = self._measured(replicates, doubles)
+        flags = self._flags(replicates)
+        model, coefficients = self._deployed(selected)
+        n_fits = self.plan.n_fits
+        return Validation(
+            estimates={name: self._estimate(one, selected, replicates, flags) for name, one in measured.items()},
+            rows={name: one.row for name, one in measured.items()},
+            method=self._method,
+            n_bootstraps=self.plan.n_bootstraps,
+            selected=selected,
+            selected_name=self.plan.models[selected].name,
+            candidates=tuple(found[j] for j in range(len(self.plan.models))),
+            model=model,
+            coefficients=coefficients,
+            replicates=replicates,
+            failures=replicates.failed,
+            n_fits=n_fits,
+            flags=flags,
+            settings=self.asked,
+        )
+
+    @property
+    def _method(self) -> str:
+        return "two_stage" if self.plan.two_stages else self.plan.correction.name
+
+    def _first(self, fits: Fits, model: int) -> Candidate:
+        name = self.plan.models[model].name
+        try:
+            replicates = fits.of_first(model)
+        except NoModelError as error:
+            return Candidate(name, {}, reason=str(error))
+        rows = {metric: one.row for metric, one in self._measured(replicates, None).items()}
+        return Candidate(name, rows, replicates.failed)
+
+    def _selected(self, found: Mapping[int, Candidate]) -> int:
+        """The model of the best corrected score by the first metric; the first of those that tie."""
+        name, metric = next(iter(self.plan.metrics.items()))
+        fitted = [j for j, candidate in found.items() if candidate.rows]
+        if not fitted:
+            reasons = "; ".join(f"{each.name}: {each.reason}" for each in found.values())
+            raise InputError(f"no model could be fitted on all rows: {reasons}.")
+        if len(found) == 1:
+            return fitted[0]
+        scores = oriented(metric, np.array([found[j].rows[name].corrected for j in fitted]))
+        if np.isnan(scores).all():
+            raise InputError(
+                f"no model can be chosen, as none has a corrected {name}; name another metric first, or more "
+                "n_bootstraps."
+            )
+        return fitted[int(np.nanargmax(scores))]
+
+    def _measured(self, replicates: Replicates, doubles: Mapping[str, Floats] | None) -> dict[str, Measured]:
+        found = {}
+        for name, metric in self.plan.metrics.items():
+            scores = replicates.scores(metric)
+            corrected = self.plan.correction.corrected(replicates, scores)
+            bounded = Bounded(None, {})
+            if doubles is not None or self.interval != "double":
+                settings = self.settings
+                bounded = interval_of(
+                    self.interval, scores, corrected.value, settings.confidence_level, settings.alternative,
+                    doubles=None if doubles is None else doubles[name],
+                )  # fmt: skip
+            found[name] = Measured(
+                metric, scores, corrected, bounded.interval, {**corrected.flags, **bounded.flags}
+            )
+        return found
+
+    def _doubles(self, fits: Fits, model: int, outer: Replicates) -> dict[str, Floats] | None:
+        """For each metric the corrected score of every sample, by the samples drawn from it."""
+        if self.interval != "double":
+            return None
+        found = {name: np.full(outer.n_replicates, np.nan) for name in self.plan.metrics}
+        for b, inner in fits.doubles(model, outer):
+            for name, metric in self.plan.metrics.items():
+                found[name][b] = corrected_score(self.plan.correction, metric, inner)
+        return found
+
+    def _flags(self, replicates: Replicates) -> dict[Flag, str]:
+        """What concerns all metrics."""
+        flags: dict[Flag, str] = {}
+        failed, total = len(replicates.failed), replicates.n_replicates
+        if failed > OFTEN * total:
+            first = next(iter(replicates.failed.values()))
+            flags[Flag.FAILED_REPLICATES] = Flag.FAILED_REPLICATES.filled(failed=failed, total=total, why=first)
+        if len(self.plan.models) > 1:
+            said = TWO_STAGE_UNCORRECTED if self.plan.two_stages else CHOSEN_UNCORRECTED
+            flags[Flag.SELECTION_UNCORRECTED] = said.format(total=len(self.plan.models))
+        if self.plan.last.redraws:
+            flags[Flag.REDRAWN] = Flag.REDRAWN.filled(
+                redraws=self.plan.last.redraws, needs="what the metrics or the model need"
+            )
+        groups = self.plan.task.groups
+        if groups is not None and (n_groups := len(np.unique(groups))) < FEW_GROUPS:
+            flags[Flag.FEW_GROUPS] = Flag.FEW_GROUPS.filled(groups=n_groups)
+        n_columns = np.shape(self.plan.task.X)[1:2]
+        if self.plan.correction.name == "optimism" and n_columns and n_columns[0] > self.plan.task.n_rows:
+            flags[Flag.MORE_COLUMNS_THAN_ROWS] = Flag.MORE_COLUMNS_THAN_ROWS.filled(
+                columns=n_columns[0], rows=self.plan.task.n_rows
+            )
+        return {**flags, **self.plan.do.flags}
+
+    def _estimate(
+        self, measured: Measured, selected: int, replicates: Replicates, flags: Mapping[Flag, str]
+    ) -> Estimate:
+        metric, task = measured.metric, self.plan.task
+        of_interval = () if self.interval is None else SOURCES_OF_INTERVAL[self.interval]
+        cited = [*self.plan.correction.sources, *of_interval, *sources_of(metric)]
+        positive = positive_of(metric, task.truth)
+        return Estimate(
+            value=measured.corrected.value,
+            interval=measured.interval,
+            uncorrected=measured.scores.apparent,
+            optimism=measured.optimism,
+            standard_error=None,
+            selected=selected,
+            selected_name=self.plan.models[selected].name,
+            metric=metric.name,
+            method=self._method,
+            n_rows_used=task.n_rows,
+            distribution=measured.scores.out_of_bag
+            if self.interval == "percentile"
+            else measured.scores.in_bootstrap,
+            flags={**flags, **measured.flags},
+            provenance={
+                **settings_provenance(self.settings),
+                "task": str(task.truth.kind),
+                "pos_label": None if positive is None else task.truth.with_positive(positive).pos_label,
+                "quantity": QUANTITY,
+                "n_rows": task.n_rows,
+                "n_configurations": len(self.plan.models),
+                "n_bootstraps": self.plan.n_bootstraps,
+                "n_successful": int(measured.scores.successful.sum()),
+                "n_redraws": self.plan.last.redraws,
+                "training_rows": float(task.n_rows),
+                "grouped": task.groups is not None,
+                "weighted": task.sample_weight is not None,
+                "interval": self.interval,
+                "sources": list(dict.fromkeys(cited)),
+                **measured.corrected.provenance,
+            },
+        )
+
+    def _deployed(self, selected: int) -> tuple[Any, PooledCoefficients | None]:
+        """The selected model fitted on all rows as the cell of the apparent scores fitted it."""
+        plan, do = self.plan, self.plan.do
+        configuration = plan.models[selected]
+        samples = do.samples(plan.context, plan.all_rows)
+        models = do.models(plan.context, configuration, plan.all_rows, samples)
+        if not isinstance(do, ImputedFit):
+            return do.deployed(models), None
+        found = [
+            coefficients_of(model, sample, plan.context.y, plan.task.sample_weight)
+            for model, sample in zip(models, samples, strict=True)
+        ]
+        return do.deployed(models), _pooled(found, plan.task.n_rows)
+
+
+def _pooled(found: Sequence[Coefficients | None], n_rows: int) -> PooledCoefficients | None:
+    """By Rubin's rules where every completion has the same coefficients; else there are none."""
+    known = [each for each in found if each is not None]
+    if len(known) < len(found) or any(each.names != known[0].names for each in known):
+        return None
+    return pool_coefficients(known, n_rows)

@@ -1,0 +1,234 @@
+"""What a validation returns: a corrected estimate for each metric, with the table and the replicates behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from heldout.errors import InputError
+from heldout.estimates.types import Estimate, Interval, frame_of, json_number
+from heldout.imputation.rubin import PooledCoefficients
+from heldout.protocols.validation.replicates import Replicates
+from heldout.wording import Flag
+
+if TYPE_CHECKING:
+    from heldout.protocols.validation.curves import CalibrationCurve, RocCurve
+
+
+@dataclass(frozen=True)
+class ValidationRow:
+    """One metric of one model, in the metric's own direction and units.
+
+    Attributes
+    ----------
+    metric : str
+    apparent : float
+        Of the model fitted on all rows, on these rows.
+    in_bootstrap, on_original, out_of_bag : float
+        Means over the successful replicates: of each one's model on its own sample, on all rows, and on the rows
+        that its sample left out.
+    optimism : float
+        Positive when flattering: apparent minus corrected for a score, corrected minus apparent for a loss.
+    corrected : float
+    interval : Interval or None
+    n_successful : int
+        Replicates that the means rest on.
+    """
+
+    metric: str
+    apparent: float
+    in_bootstrap: float
+    on_original: float
+    out_of_bag: float
+    optimism: float
+    corrected: float
+    interval: Interval | None
+    n_successful: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        numbers = {
+            name: json_number(getattr(self, name))
+            for name in ("apparent", "in_bootstrap", "on_original", "out_of_bag", "optimism", "corrected")
+        }
+        interval = None if self.interval is None else self.interval.to_dict()
+        return {"metric": self.metric, **numbers, "interval": interval, "n_successful": self.n_successful}
+
+    def cells(self) -> dict[str, Any]:
+        """A row of a table."""
+        interval = self.interval
+        return {
+            "metric": self.metric,
+            "apparent": self.apparent,
+            "in_bootstrap": self.in_bootstrap,
+            "on_original": self.on_original,
+            "out_of_bag": self.out_of_bag,
+            "optimism": self.optimism,
+            "corrected": self.corrected,
+            "low": float("nan") if interval is None else interval.low,
+            "high": float("nan") if interval is None else interval.high,
+            "n": self.n_successful,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One of several models, validated on the samples that all of them shared.
+
+    Attributes
+    ----------
+    name : str
+    rows : mapping of str to ValidationRow
+        By metric; empty for a model that could not be fitted on all rows.
+    failures : mapping of int to str
+        Replicates without a model, and why.
+    reason : str
+        Why it is no candidate; empty where it is one.
+    """
+
+    name: str
+    rows: Mapping[str, ValidationRow]
+    failures: Mapping[int, str] = field(default_factory=dict)
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Validation:
+    """A validated model.
+
+    Attributes
+    ----------
+    estimates : mapping of str to Estimate
+        By metric, in the order asked for; the first one chose among several models.
+    rows : mapping of str to ValidationRow
+        The table: apparent, in bootstrap, on original, optimism, corrected, successful replicates.
+    method : str
+    n_bootstraps : int
+        B, of each stage.
+    selected : int
+    selected_name : str
+    candidates : tuple of Candidate
+        All models as the first stage has them.
+    model : estimator
+        The selected model, fitted on all rows: what to deploy. Where rows were imputed, the pooled one.
+    coefficients : PooledCoefficients or None
+        By Rubin's rules, of a linear model on imputed rows.
+    replicates : Replicates
+        What the estimates and curves are computed from: the predictions of every replicate.
+    failures : mapping of int to str
+        Replicates without a model, and why.
+    n_fits : int
+        Fits that were made, of everything.
+    flags : mapping of Flag to str
+        What concerns all metrics.
+    settings : mapping
+        What was asked.
+    """
+
+    estimates: Mapping[str, Estimate]
+    rows: Mapping[str, ValidationRow]
+    method: str
+    n_bootstraps: int
+    selected: int
+    selected_name: str
+    candidates: tuple[Candidate, ...]
+    model: Any
+    coefficients: PooledCoefficients | None
+    replicates: Replicates
+    failures: Mapping[int, str]
+    n_fits: int
+    flags: Mapping[Flag, str] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def value(self) -> float:
+        """The corrected score, where there is one metric.
+
+        Raises
+        ------
+        InputError
+            Where there are several.
+        """
+        return self._only.value
+
+    @property
+    def interval(self) -> Interval | None:
+        """Its interval, where there is one metric."""
+        return self._only.interval
+
+    @property
+    def _only(self) -> Estimate:
+        if len(self.estimates) > 1:
+            raise InputError(
+                f"there are {len(self.estimates)} metrics ({', '.join(self.estimates)}), so there is no one value; "
+                "take .estimates[name]."
+            )
+        return next(iter(self.estimates.values()))
+
+    def calibration_curve(self, **settings: Any) -> CalibrationCurve:
+        """The calibration curve, apparent and corrected for optimism; ``curves.calibration_curve`` says how."""
+        from heldout.protocols.validation.curves import calibration_curve
+
+        return calibration_curve(self.replicates, **settings)
+
+    def roc_curve(self, **settings: Any) -> RocCurve:
+        """The ROC curve, apparent and corrected for optimism; ``curves.roc_curve`` says how."""
+        from heldout.protocols.validation.curves import roc_curve
+
+        return roc_curve(self.replicates, **settings)
+
+    @cached_property
+    def share_failed(self) -> float:
+        """Of the replicates."""
+        return len(self.failures) / max(self.replicates.n_replicates, 1)
+
+    def to_frame(self, *, candidates: bool = False) -> Any:
+        """A row a metric, as a pandas DataFrame (pandas comes with the extra ``app``).
+
+        Parameters
+        ----------
+        candidates : bool
+            The rows of every model in the first stage, with the model's name, in place of the selected one's.
+        """
+        if not candidates:
+            return frame_of([row.cells() for row in self.rows.values()], "Validation.to_frame")
+        rows = [{"model": each.name, **row.cells()} for each in self.candidates for row in each.rows.values()]
+        return frame_of(rows, "Validation.to_frame")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "method": self.method,
+            "n_bootstraps": self.n_bootstraps,
+            "selected": self.selected,
+            "selected_name": self.selected_name,
+            "estimates": {name: estimate.to_dict() for name, estimate in self.estimates.items()},
+            "rows": {name: row.to_dict() for name, row in self.rows.items()},
+            "candidates": [
+                {
+                    "name": each.name,
+                    "rows": {name: row.to_dict() for name, row in each.rows.items()},
+                    "n_failed": len(each.failures),
+                    "reason": each.reason,
+                }
+                for each in self.candidates
+            ],
+            "coefficients": None if self.coefficients is None else self.coefficients.to_dict(),
+            "failures": {str(number): message for number, message in self.failures.items()},
+            "n_fits": self.n_fits,
+            "flags": [{"flag": flag.value, "message": message} for flag, message in self.flags.items()],
+            "settings": dict(self.settings),
+        }
+
+    def __repr__(self) -> str:
+        return f"Validation({self})"
+
+    def __str__(self) -> str:
+        shown = "; ".join(
+            f"{row.metric} {row.corrected:.4g}{'' if row.interval is None else f' {row.interval}'}"
+            f" (apparent {row.apparent:.4g})"
+            for row in self.rows.values()
+        )
+        return f"{self.selected_name} by {self.method}, {self.replicates.n_replicates} bootstraps: {shown}"

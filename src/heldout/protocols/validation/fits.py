@@ -1,0 +1,120 @@
+"""From the cells of a validation to its replicates, stage by stage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.cells import CellResult, CellState
+from heldout.folds import Split
+from heldout.kernels.draws import Counts
+from heldout.metrics.base import Response
+from heldout.protocols.validation.double import inner_replicates
+from heldout.protocols.validation.plan import ValidationPlan
+from heldout.protocols.validation.replicates import Replicates
+from heldout.run.plan import Race
+from heldout.run.session import Session
+
+
+class NoModelError(ValueError):
+    """A model could not be fitted on all rows; the message says why."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fits:
+    """The cells of a plan, done when they are asked for.
+
+    Attributes
+    ----------
+    plan : ValidationPlan
+    session : Session
+    """
+
+    plan: ValidationPlan
+    session: Session
+
+    def first(self) -> None:
+        """Do the cells of the first stage, those of all models side by side."""
+        splits = (self.plan.all_rows, *self.plan.first.splits)
+        self.session.race([Race(splits)])
+
+    def of_first(self, model: int) -> Replicates:
+        """The replicates of a model in the first stage.
+
+        Raises
+        ------
+        NoModelError
+        """
+        return self._replicates(model, self.plan.first.splits, self.plan.first.counts)
+
+    def of_last(self, model: int) -> Replicates:
+        """Those of the selected model in the last stage, which is done now if it is the second."""
+        last = self.plan.last
+        self.session.race([Race(last.splits, configurations=(model,))])
+        return self._replicates(model, last.splits, last.counts)
+
+    def doubles(self, model: int, outer: Replicates) -> Iterator[tuple[int, Replicates]]:
+        """For each sample of the last stage that has a model, the replicates that were drawn from it in turn."""
+        every_split = tuple(split for inner in self.plan.inner for split in inner.splits)
+        self.session.race([Race(every_split, configurations=(model,))])
+        for b in outer.kept.tolist():
+            inner = self.plan.inner[b]
+            if not inner.splits:
+                continue
+            said, failed = _side_by_side(self._results(model, inner.splits))
+            if said:
+                yield b, inner_replicates(outer, b, inner.counts, said, failed)
+
+    def _results(self, model: int, splits: Sequence[Split]) -> list[CellResult]:
+        return self.session.results_of(Race(tuple(splits), configurations=(model,)))
+
+    def _replicates(self, model: int, splits: Sequence[Split], counts: Counts) -> Replicates:
+        whole, *samples = self._results(model, (self.plan.all_rows, *splits))
+        if whole.state is CellState.FAILED:
+            raise NoModelError(whole.message)
+        n = self.plan.task.n_rows
+        of_rows, of_own = zip(*(_divided(each, n) for each in samples), strict=True)
+        said, failed = _side_by_side(of_rows)
+        apparent = {response: values[-n:] for response, values in whole.predictions.items()}
+        own = {response: [each.predictions.get(response, _NOTHING) for each in of_own] for response in apparent}
+        completed_anew = any(array.size for arrays in own.values() for array in arrays)
+        return Replicates(
+            truth=self.plan.task.truth,
+            counts=counts,
+            apparent=apparent,
+            on_original=said or {response: values[:, :, None][:, :, :0] for response, values in apparent.items()},
+            in_sample=own if completed_anew else None,
+            weights=self.plan.task.sample_weight,
+            times=self.plan.context.scoring.times,
+            failed=failed,
+        )
+
+
+_NOTHING = np.empty((0, 0))
+
+
+def _divided(result: CellResult, n: int) -> tuple[CellResult, CellResult]:
+    """What a replicate says of all rows, and of those of its own sample."""
+    of_rows = {response: values[:n] for response, values in result.predictions.items()}
+    of_own = {response: values[n:] for response, values in result.predictions.items()}
+    return replace(result, predictions=of_rows), replace(result, predictions=of_own)
+
+
+def _side_by_side(
+    results: Sequence[CellResult],
+) -> tuple[dict[Response, NDArray[np.float64]], dict[int, str]]:
+    """Predictions (N, H, B[, outputs]) of B replicates, and the messages of those that failed."""
+    failed = {b: each.message for b, each in enumerate(results) if each.state is CellState.FAILED}
+    arrays: dict[Response, NDArray[np.float64]] = {}
+    for b, result in enumerate(results):
+        for response, values in result.predictions.items():
+            if b in failed:
+                continue
+            if response not in arrays:
+                shape = (*values.shape[:2], len(results), *values.shape[2:])
+                arrays[response] = np.zeros(shape, dtype=values.dtype)
+            arrays[response][:, :, b] = values
+    return arrays, failed

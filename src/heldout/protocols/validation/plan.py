@@ -1,0 +1,137 @@
+"""A validation that is to be run: everything that is decided before the first fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from heldout._seeding import stream
+from heldout.configurations import Configurations
+from heldout.fitting import CellContext
+from heldout.folds import Folds, Split
+from heldout.kernels.draws import Counts, UndefinedDrawsError, always
+from heldout.metrics.base import Metric
+from heldout.protocols.draws import Demands, draw
+from heldout.protocols.validation.corrections.base import Correction
+from heldout.protocols.validation.double import inner_counts
+from heldout.protocols.validation.replicate import ReplicateFit
+from heldout.protocols.validation.samples import sample_splits, split_of_all_rows
+from heldout.run.executor import Work
+from heldout.task import Task
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """Bootstrap samples that are fitted together.
+
+    Attributes
+    ----------
+    counts : ndarray of uint8, shape (B, N)
+        How often each sample drew each row.
+    splits : tuple of Split
+        One a sample.
+    redraws : int
+        Draws that lacked something the metrics or the model need.
+    """
+
+    counts: Counts
+    splits: tuple[Split, ...]
+    redraws: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class ValidationPlan:
+    """Models, rows, and how they are to be validated.
+
+    Attributes
+    ----------
+    task : Task
+    models : Configurations
+    context : CellContext
+        Of the cells; its scoring holds the metrics.
+    do : ReplicateFit
+        What is done in a cell.
+    correction : Correction
+    n_bootstraps : int
+    two_stages : bool
+        Whether the selected model is bootstrapped once more, by samples of its own.
+    n_inner : int
+        Bootstraps of each bootstrap, for the interval of the double bootstrap; 0 for none.
+    entropy : int
+    """
+
+    task: Task
+    models: Configurations
+    context: CellContext
+    do: ReplicateFit
+    correction: Correction
+    n_bootstraps: int
+    two_stages: bool = False
+    n_inner: int = 0
+    entropy: int = 0
+
+    @property
+    def metrics(self) -> Mapping[str, Metric]:
+        """By name, in the order asked for."""
+        return {name: metric for name, metric in self.context.scoring.metrics.items() if metric is not None}
+
+    @cached_property
+    def demands(self) -> Demands:
+        """What every sample must hold."""
+        return Demands(self.task, list(self.metrics.values()))
+
+    @cached_property
+    def all_rows(self) -> Split:
+        """The split of the apparent scores."""
+        return split_of_all_rows(self.task.n_rows)
+
+    @cached_property
+    def first(self) -> Stage:
+        """The samples that all models share."""
+        return self._stage("draws", first_repeat=1)
+
+    @cached_property
+    def last(self) -> Stage:
+        """The samples of the estimates: those of the first stage, unless there is a second."""
+        if not self.two_stages:
+            return self.first
+        return self._stage("draws of the second stage", first_repeat=1 + self.n_bootstraps)
+
+    @cached_property
+    def inner(self) -> tuple[Stage, ...]:
+        """For each sample of the last stage the samples that were drawn from it."""
+        first_repeat, found = self.last.splits[-1].repeat + 1, []
+        left_out = self.demands.of_left_out if self.correction.reads_left_out else always
+        for b, counts in enumerate(self.last.counts if self.n_inner else ()):
+            try:
+                drawn = inner_counts(
+                    counts, self.n_inner, stream(self.entropy, "inner draws", b), unit_of_row=self.demands.units,
+                    in_bag=self.demands.of_drawn, left_out=left_out,
+                )  # fmt: skip
+            except UndefinedDrawsError:  # the sample holds too little: it has no corrected score of its own
+                drawn = counts[None, :][:0]
+            found.append(Stage(drawn, sample_splits(drawn, first_repeat + b * self.n_inner)))
+        return tuple(found)
+
+    @cached_property
+    def work(self) -> Work:
+        """What its cells are made of."""
+        splits = [self.all_rows, *self.first.splits]
+        if self.two_stages:
+            splits += self.last.splits
+        for stage in self.inner:
+            splits += stage.splits
+        folds = Folds(tuple(splits), self.task.n_rows, grouped=self.task.groups is not None)
+        return Work(self.context, self.models, folds, self.do)
+
+    @property
+    def n_fits(self) -> int:
+        """Cells that will be done, were every model to be fitted on all rows."""
+        second = self.n_bootstraps if self.two_stages else 0
+        return len(self.models) * (1 + self.n_bootstraps) + second + self.n_bootstraps * self.n_inner
+
+    def _stage(self, domain: str, first_repeat: int) -> Stage:
+        seed, reads = stream(self.entropy, domain), self.correction.reads_left_out
+        drawn = draw(self.demands, self.n_bootstraps, seed, scores_left_out=reads)
+        return Stage(drawn.counts, sample_splits(drawn.counts, first_repeat), drawn.redraws)

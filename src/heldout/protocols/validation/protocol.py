@@ -1,0 +1,145 @@
+"""Validation of a model by resampling, as users call it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from heldout.estimates.base import Settings
+from heldout.estimates.types import Alternative
+from heldout.given import store_given
+from heldout.kernels.blocks import effective_threads
+from heldout.protocols.validation.asked import ValidationAsked
+from heldout.protocols.validation.conclusion import Concluding
+from heldout.protocols.validation.estimate import Validation
+from heldout.protocols.validation.fits import Fits
+from heldout.protocols.validation.intervals import interval_kind
+from heldout.protocols.validation.plan import ValidationPlan
+from heldout.run.events import Listener
+from heldout.run.session import Running, opened
+from heldout.run.watching.verbose import Printed
+
+
+def bootstrap_validate(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    metric: Any = None,
+    method: Any = "optimism",
+    n_bootstraps: int = 200,
+    imputation: Any = None,
+    interval: Any = "auto",
+    n_inner_bootstraps: int = 50,
+    confidence_level: float = 0.95,
+    alternative: Alternative = "two-sided",
+    groups: Any = None,
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+    pre_dispatch: int | str = "2*n_jobs",
+    fit_timeout: float | None = None,
+    store: Any = None,
+    random_state: Any = None,
+    verbose: int = 0,
+) -> Validation:
+    """Validate a model by fitting it on bootstrap samples of its rows.
+
+    For b = 1..B draw N rows with replacement, fit the model on them, and score it on its own sample, on all rows,
+    and on the rows that it did not draw. How much better it looks on its own sample than on all rows is its
+    *optimism*, which is taken off the apparent score of the model fitted on all rows. Nothing is held out, so that
+    the estimate is of a model fitted on all N rows.
+
+    Parameters
+    ----------
+    estimator : estimator, or list of (name, estimator)
+        Any estimator of scikit-learn, a whole search included, all of which is then repeated in every bootstrap
+        (with the copies of a row in one inner fold); for survival any estimator with scikit-survival's methods, or
+        ``ho.spaces.CoxRegression``. Of several models the best by the corrected first metric is reported.
+    X : array-like of shape (N, n_columns)
+    y : array-like of shape (N,)
+        Labels, numbers, or scikit-survival's structured array of events and times.
+    metric : str, metric, or list of these, optional
+        What is reported; the first chooses among models. By default the usual ones of the task.
+    method : {"optimism", "632", "632+", "oob", "two_stage"} or correction, default="optimism"
+        ``optimism``: apparent - mean(in bootstrap - on original) (Efron; Harrell). ``oob``: the mean score on the
+        rows that each sample left out. ``632``: .368 apparent + .632 oob; ``632+`` weighs oob the more, the more
+        the model overfits (Efron & Tibshirani 1997). ``two_stage``: choose among several models by the optimism
+        bootstrap, then estimate the chosen one by samples of its own (Klamer 2022).
+    n_bootstraps : int, default=200
+        B, of each stage.
+    imputation : int or Imputation, optional
+        How many times missing values are imputed, or how; every model is then fitted on each completion and pooled.
+        By default X is handed to the model as it is.
+    interval : {"auto", "location_shifted", "double", "percentile"} or None, default="auto"
+        ``location_shifted``: percentiles of the scores in the bootstrap, less the optimism; ``double``: percentiles
+        of the corrected score, computed in each bootstrap anew by a bootstrap of it (Noma et al. 2021), which takes
+        ``n_inner_bootstraps`` times the fits; ``percentile``, of ``oob`` only: percentiles of the scores left out.
+        ``auto`` is ``percentile`` for ``oob``, else ``location_shifted``.
+    n_inner_bootstraps : int, default=50
+        Of each bootstrap, with ``interval="double"``.
+    confidence_level : float, default=0.95
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+    groups : array-like of shape (N,), optional
+        Drawn whole.
+    sample_weight : array-like of shape (N,), optional
+        Importance weights, for fits and scores.
+    n_jobs, pre_dispatch, fit_timeout, store, random_state, verbose
+        As ``ho.HeldOutSearchCV`` has them. Bootstrap b is the same whatever B; a run with a ``store`` that was
+        interrupted goes on where it was.
+
+    Returns
+    -------
+    Validation
+        ``.estimates`` by metric, ``.value`` of a single one, ``.to_frame()`` for the table, ``.model`` fitted on
+        all rows, ``.calibration_curve()`` and ``.roc_curve()``. A bootstrap that fails is left out, counted, and
+        its message kept in ``.failures``; above 5 % that is flagged.
+
+    Raises
+    ------
+    InputError
+        When settings do not go together, a metric does not fit, or no model could be fitted on all rows.
+
+    References
+    ----------
+    Efron (1983); Harrell, Lee and Mark (1996); Efron and Tibshirani (1997); Klamer (2022); Noma et al. (2021).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = X[:80, [1, 4, 8, 9]]
+    >>> found = bootstrap_validate(
+    ...     LogisticRegression(C=1e6, solver="newton-cholesky"), X, y[:80], metric=["roc_auc", "brier_score"],
+    ...     n_bootstraps=50, random_state=0,
+    ... )
+    >>> for row in found.rows.values():
+    ...     print(f"{row.metric}: apparent {row.apparent:.2f}, corrected {row.corrected:.2f}")
+    roc_auc: apparent 0.79, corrected 0.75
+    brier_score: apparent 0.16, corrected 0.18
+    """
+    asked = ValidationAsked(
+        estimator, metric, method, n_bootstraps, n_inner_bootstraps, imputation, interval, confidence_level,
+        alternative, store, random_state,
+    )  # fmt: skip
+    plan = asked.plan(X, y, groups, sample_weight)
+    listeners: Sequence[Listener] = [Printed(verbose)] if verbose > 0 else []
+    running = Running(
+        store=store_given(store), resume=True, n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout,
+        listeners=listeners,
+    )  # fmt: skip
+    return validated(asked, plan, running)
+
+
+def validated(asked: ValidationAsked, plan: ValidationPlan, running: Running) -> Validation:
+    """What a plan comes to."""
+    settings = Settings(
+        plan.n_bootstraps,
+        asked.confidence_level,
+        asked.alternative,
+        plan.entropy,
+        effective_threads(running.n_jobs),
+    )
+    concluding = Concluding(plan, interval_kind(asked.interval, plan.correction.name), settings, asked.record())
+    with opened(plan.work, plan.task, plan.entropy, running, n_cells=plan.n_fits) as session:
+        return concluding(Fits(plan, session))

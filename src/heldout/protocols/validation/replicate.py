@@ -1,0 +1,161 @@
+"""What is done in a cell of a validation: complete a sample, fit the model on it, and ask it for all rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
+from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.validation import _check_method_params
+
+from heldout.cells import CellKey, CellResult, CellState
+from heldout.configurations import Configuration
+from heldout.fitting import CellContext, on_one_thread, recorded, said, seeded_model
+from heldout.folds import Split
+from heldout.imputation.pooled import PooledModel
+from heldout.imputation.settings import Imputation
+from heldout.metrics.base import Response
+from heldout.protocols.validation.copies import with_copies_together
+from heldout.protocols.validation.samples import ALL_ROWS
+from heldout.task import Truth
+from heldout.wording import Flag
+
+Predictions = dict[Response, NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class ReplicateFit:
+    """Fits a model on a bootstrap sample of complete rows, and asks it for all rows.
+
+    The predictions are of shape (N, 1[, outputs]).
+
+    Attributes
+    ----------
+    flags : mapping of Flag to str
+        What a reader of the estimate must know of how rows were completed.
+    """
+
+    flags: Mapping[Flag, str] = field(default_factory=dict, kw_only=True)
+
+    @property
+    def identity(self) -> Any:
+        """What a run that is gone on with must have done in its cells too."""
+        return "replicate"
+
+    def __call__(self, context: CellContext, configuration: Configuration, split: Split) -> CellResult:
+        """Do a cell; what the estimator raises makes a failed one."""
+        with on_one_thread():
+            began = time.perf_counter()
+            try:
+                tables = self.samples(context, split)
+                models = self.models(context, configuration, split, tables)
+                fitted = time.perf_counter()
+                predictions = self.asked(context, models, split, tables)
+            except Exception as error:
+                key = CellKey(configuration.position, *split.place)
+                return CellResult(key, CellState.FAILED, said(error), time.perf_counter() - began)
+        key = CellKey(configuration.position, *split.place)
+        asking = time.perf_counter() - fitted
+        return CellResult(key, CellState.DONE, "", fitted - began, asking, predictions=predictions)
+
+    def samples(self, context: CellContext, split: Split) -> Sequence[Any]:
+        """The rows of the sample, once for each of their completions."""
+        return [None]  # of complete rows the fit itself takes some
+
+    def models(
+        self, context: CellContext, configuration: Configuration, split: Split, samples: Sequence[Any]
+    ) -> Sequence[Any]:
+        """The model of each completion."""
+        return [fitted_model(context, configuration, split, sample, h) for h, sample in enumerate(samples)]
+
+    def asked(
+        self, context: CellContext, models: Sequence[Any], split: Split, samples: Sequence[Any]
+    ) -> Predictions:
+        """What the models say of all rows."""
+        (model,) = models
+        X = _safe_split(model, context.X, None, split.test, split.train)[0]
+        return {response: values[:, None] for response, values in recorded(context, model, X).items()}
+
+    def deployed(self, models: Sequence[Any]) -> Any:
+        """The one model that stands for those of all completions."""
+        return models[0]
+
+
+@dataclass(frozen=True, eq=False)
+class ImputedFit(ReplicateFit):
+    """... of rows with missing values, completed H times; the models of the completions are pooled.
+
+    The predictions are of shape (N + n_drawn, H[, outputs]): of all rows as they are evaluated, then of the rows of
+    the sample as they trained.
+
+    Attributes
+    ----------
+    imputation : Imputation
+    truth : Truth
+    trained_on : tuple of H tables
+        All rows, completed as rows that train.
+    evaluated_on : tuple of H tables
+        All rows, completed as rows that are evaluated: once, before any sample is drawn.
+    entropy : int
+    """
+
+    imputation: Imputation
+    truth: Truth
+    trained_on: tuple[Any, ...]
+    evaluated_on: tuple[Any, ...]
+    entropy: int
+
+    @property
+    def identity(self) -> Any:
+        return self.imputation
+
+    def asked(
+        self, context: CellContext, models: Sequence[Any], split: Split, samples: Sequence[Any]
+    ) -> Predictions:
+        pooled = models if self.imputation.order == "naive" else [self.deployed(models)] * len(models)
+        found = [
+            (recorded(context, model, all_rows), recorded(context, model, sample))
+            for model, all_rows, sample in zip(pooled, self.evaluated_on, samples, strict=True)
+        ]
+        return {
+            response: np.stack([np.concatenate([rows[response], own[response]]) for rows, own in found], axis=1)
+            for response in found[0][0]
+        }
+
+    def deployed(self, models: Sequence[Any]) -> Any:
+        return PooledModel(tuple(models))
+
+    def samples(self, context: CellContext, split: Split) -> Sequence[Any]:
+        """Completed anew, or drawn from what was completed before."""
+        if self.imputation.order == "boot_mi" and split.repeat != ALL_ROWS:
+            drawn = _safe_indexing(context.X, split.train)
+            return self.imputation.completed(drawn, self.truth.rows(split.train), self.entropy, *split.place)
+        return [_safe_indexing(table, split.train) for table in self.trained_on]
+
+
+def fitted_model(
+    context: CellContext, configuration: Configuration, split: Split, sample: Any = None, completion: int = 0
+) -> Any:
+    """The configuration fitted on the training rows of a split.
+
+    Parameters
+    ----------
+    sample : table, optional
+        These rows, where they had to be completed.
+    completion : int
+        Which one of several: each seeds its model otherwise.
+    """
+    place = (*split.place, completion) if completion else split.place
+    model, rows = seeded_model(configuration.fresh(), context.entropy, *place), split.train
+    if split.repeat != ALL_ROWS:
+        model = with_copies_together(model, rows)
+    params = _check_method_params(context.X, params=dict(context.routed.to_fit(configuration)), indices=rows)
+    if sample is not None:
+        return model.fit(sample, _safe_indexing(context.y, rows), **params)
+    X_train, y_train = _safe_split(model, context.X, context.y, rows)
+    return model.fit(X_train, y_train, **params)

@@ -1,0 +1,63 @@
+"""The splits of a validation: a bootstrap sample trains, and all rows are predicted. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from heldout.folds import Place, Rows, Split
+from heldout.kernels.draws import Counts
+from heldout.protocols.draws import drawn_rows
+
+ALL_ROWS = 0
+"""The repeat of the split that trains on all rows, each once."""
+
+
+@dataclass(frozen=True, eq=False)
+class SampleSplit:
+    """A ``Split`` that keeps how often it drew each row, an eighth of the memory of the numbers of the rows.
+
+    Attributes
+    ----------
+    repeat : int
+    counts : ndarray of uint8, shape (N,)
+    test : ndarray of int, shape (N,)
+        All rows; the same array in all splits.
+    """
+
+    repeat: int
+    counts: Counts
+    test: Rows
+    fold: int = 0
+
+    @property
+    def place(self) -> Place:
+        """By which cells name it."""
+        return self.repeat, self.fold
+
+    @property
+    def train(self) -> Rows:
+        """The rows that were drawn, each as often as it was."""
+        return drawn_rows(self.counts)
+
+
+def sample_splits(counts: Sequence[Counts] | Counts, first_repeat: int) -> tuple[Split, ...]:
+    """A split a sample, each a repeat of its own.
+
+    Examples
+    --------
+    >>> (split,) = sample_splits(np.array([[2, 0, 1]], dtype=np.uint8), first_repeat=1)
+    >>> split.place, split.train.tolist(), split.test.tolist()
+    ((1, 0), [0, 0, 2], [0, 1, 2])
+    """
+    everybody = np.arange(len(counts[0])) if len(counts) else np.empty(0, dtype=np.intp)
+    splits = (SampleSplit(first_repeat + b, mine, everybody) for b, mine in enumerate(counts))
+    return tuple(cast("Split", split) for split in splits)
+
+
+def split_of_all_rows(n_rows: int) -> Split:
+    """Trains on all rows and predicts them."""
+    return sample_splits(np.ones((1, n_rows), dtype=np.uint8), ALL_ROWS)[0]
