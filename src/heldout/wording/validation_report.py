@@ -83,9 +83,9 @@ def counted_rows(rows: int) -> str:
 def validation_table_sentence(method: str) -> str:
     """How to read the table that users of R's rms know."""
     read = (
-        "Apparent is the score of the model on the rows that it was fitted on. In bootstrap and on original are means "
-        "over the models of n bootstraps, on their own samples and on all rows; out of bag is on the rows that their "
-        "samples left out. Optimism"
+        "Apparent is the score of the model on the rows that it was fitted on. In bootstrap and on original are "
+        "means over the models of n bootstraps, on their own samples and on all rows; out of bag is on the rows "
+        "that their samples left out. Optimism"
     )
     if method in ("optimism", "two_stage"):
         return f"{read} is by how much the second is better than the third, and it is taken off the apparent score."
@@ -120,10 +120,11 @@ def optimism_summary(title: str, least: str, most: str, mean: str, bootstraps: i
 
 
 CORRECTED_CURVES_SENTENCE = (
-    "Every curve was drawn for the model of all rows (apparent, dashed), and for the model of each bootstrap on its "
-    "own sample and on all rows. The mean difference of the latter two, point by point, was taken off the first "
-    "(corrected, solid). Bands hold the middle {level:.4g} % of the curves on own samples, moved as far. A model that "
-    "is fitted to its sample hardly varies there, so that they are the least uncertainty to reckon with."
+    "Every curve was drawn for the model of all rows (apparent, dashed), and for the model of each bootstrap on "
+    "its own sample and on all rows. The mean difference of the latter two, point by point, was taken off the "
+    "first (corrected, solid). Bands hold the middle {level:.4g} % of the curves on own samples, moved as far. A "
+    "model that is fitted to its sample hardly varies there, so that they are the least uncertainty to reckon "
+    "with."
 )
 CORRECTED_ROC_CAPTION = (
     "How many rows of the class are found (true positive rate) at the price of how many false alarms. The dotted "
@@ -131,8 +132,8 @@ CORRECTED_ROC_CAPTION = (
 )
 CORRECTED_CALIBRATION_CAPTION = (
     "What was observed over what was predicted, smoothed; on the dotted diagonal they agree. Dots are groups of "
-    "rows, uncorrected, and the bars count the predictions. Predictions are off the corrected line by {mean} in the "
-    "mean, and nine in ten by less than {most}."
+    "rows, uncorrected, and the bars count the predictions. Predictions are off the corrected line by {mean} in "
+    "the mean, and nine in ten by less than {most}."
 )
 DECISION_CAPTION = (
     "What acting on rows above each threshold is worth, in true positives a row, where a false alarm costs as the "
@@ -152,8 +153,8 @@ def coefficients_sentence(n: int, level: float) -> str:
     """How to read pooled coefficients."""
     return (
         f"Coefficients of the model of all rows, pooled over {n} imputations by Rubin's rules, with "
-        f"{level * 100:.4g} % intervals by Student's t. Missing is the share of a coefficient's variance that is owed "
-        "to missing values."
+        f"{level * 100:.4g} % intervals by Student's t. Missing is the share of a coefficient's variance that is "
+        "owed to missing values."
     )
 
 
