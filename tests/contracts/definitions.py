@@ -75,6 +75,85 @@ def _intercept(y: Any, offset: Any, w: Any) -> float:
     return float(brentq(lambda a: np.sum(w * (y - expit(a + offset))), -far, far, xtol=1e-14, rtol=1e-14))
 
 
+def nagelkerke(y: Any, p: Any, w: Any, recalibrated: bool = True) -> float:
+    share, total = np.average(y, weights=w), w.sum()
+    x = logit(np.clip(p, EPS, 1 - EPS))
+    if recalibrated and separated(y, p, w):
+        at = (x == x[(y == 1) & (w > 0)].min()) | (x == x[(y == 1) & (w > 0)].max())
+        at &= np.isin(x, x[(y == 0) & (w > 0)])
+        of_both = np.average(y[at], weights=w[at]) if w[at].sum() else 0.0
+        gained = np.sum(w[at] * np.log(np.where(y[at] == 1, of_both, 1 - of_both)))
+    else:
+        intercept, slope = logistic_fit(y, p, w) if recalibrated else (0.0, 1.0)
+        fitted = expit(intercept + slope * x)
+        gained = np.sum(w * np.log(np.where(y == 1, fitted, 1 - fitted)))
+    none = np.sum(w * np.log(np.where(y == 1, share, 1 - share)))
+    return float((1 - np.exp(2 * (none - gained) / total)) / (1 - np.exp(2 * none / total)))
+
+
+def line(y: Any, p: Any, w: Any) -> tuple[float, float]:
+    root = np.sqrt(w)
+    if len(np.unique(p[w > 0])) < 2:
+        return float("nan"), float("nan")
+    design = np.stack([np.ones(len(p)), p], axis=1) * root[:, None]
+    intercept, slope = np.linalg.lstsq(design, y * root, rcond=None)[0]
+    return float(intercept), float(slope)
+
+
+def lowess_at(x: Any, y: Any, w: Any, at: float, span: float) -> float:
+    """The line of weighted least squares at one point, of the rows near it; whole weights are copies."""
+    x, y, w = x[w > 0], y[w > 0], w[w > 0]
+    away = np.abs(x - at)
+    order = np.argsort(away, kind="stable")
+    total = w.sum()
+    if (w == np.floor(w)).all():
+        wanted = max(min(2.0, total), np.floor(span * total + 1e-7))
+    else:
+        wanted = span * total * (1 - 1e-9)
+    h = away[order][np.argmax(np.cumsum(w[order]) >= wanted)]
+    tricube = (1 - np.minimum(away / h, 1) ** 3) ** 3 if h > 0 else np.zeros(len(x))
+    kernel = w * np.where(away <= 0.001 * h, 1, np.where(away <= 0.999 * h, tricube, 0))
+    middle = np.average(x, weights=kernel)
+    spread = np.average((x - middle) ** 2, weights=kernel)
+    level = np.average(y, weights=kernel)
+    if np.sqrt(spread) <= 0.001 * (x.max() - x.min()):
+        return float(level)
+    return float(level + (at - middle) * np.average((x - middle) * y, weights=kernel) / spread)
+
+
+def curve_distances(y: Any, p: Any, w: Any, smoother: str = "lowess", span: float = 2 / 3) -> NDArray[Any]:
+    """Of rows with weight, in their order; the lowess at points 1 % of the range apart, as R steps along them."""
+    if smoother == "logistic":
+        intercept, slope = logistic_fit(y, p, w)
+        return np.abs(p - expit(intercept + slope * logit(np.clip(p, EPS, 1 - EPS))))[w > 0]
+    ranked = np.unique(p[w > 0])
+    knots, delta = [ranked[0]], 0.01 * (ranked[-1] - ranked[0])
+    while knots[-1] < ranked[-1]:
+        beyond = ranked[ranked > knots[-1]]
+        near = beyond[beyond <= knots[-1] + delta]
+        knots.append(near[-1] if len(near) else beyond[0])
+    curve = [lowess_at(p, y, w, knot, span) for knot in knots]
+    return np.abs(p - np.interp(p, knots, curve))[w > 0]
+
+
+def nine_tenths(values: Any, w: Any) -> float:
+    order = np.argsort(values)
+    return float(values[order][np.argmax(np.cumsum(w[order]) >= (0.9 - 1e-12) * w.sum())])
+
+
+DISTANCES = {
+    "emax": lambda distances, w: float(distances.max()),
+    "e90": nine_tenths,
+    "ici": lambda distances, w: float(np.average(distances, weights=w)),
+    "eci": lambda distances, w: 100 * float(np.average(distances**2, weights=w)),
+}
+
+
+def curve_distance(name: str, y: Any, p: Any, w: Any, smoother: str = "lowess", span: float = 2 / 3) -> float:
+    distances = curve_distances(y, p, w, smoother, span)
+    return DISTANCES[name](distances, w[w > 0])
+
+
 def spearman(y: Any, p: Any, w: Any) -> float:
     if (w == np.floor(w)).all():
         rows = np.repeat(np.arange(len(y)), w.astype(int))

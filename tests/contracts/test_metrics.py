@@ -21,7 +21,7 @@ import sklearn.metrics as skm
 from numpy.typing import NDArray
 from sklearn.utils.fixes import parse_version
 
-from heldout.metrics.base import Fused, Metric, Needs, Response, Statistic, at_times_of, fitted
+from heldout.metrics.base import Fused, Metric, Needs, Response, Statistic, at_times_of, fitted, ideal_of
 from heldout.metrics.by_kind import ByKind
 from heldout.metrics.named import DECLARED
 from heldout.metrics.survival_area import RocAucAt

@@ -1,4 +1,7 @@
-"""NumPy kernels of calibration: distances by bin, and logistic fits of the truth on predicted log-odds."""
+"""NumPy kernels of calibration: distances by bin, and fits of the truth on what was predicted.
+
+Probabilities are calibrated by a logistic regression on their log-odds, numbers by least squares.
+"""
 
 from __future__ import annotations
 
@@ -187,6 +190,57 @@ class LogisticFits(Columns):
             shrink = np.where(move > LARGEST_MOVE, LARGEST_MOVE / move, 1.0)
             step: Floats = np.stack([intercept * shrink, other * shrink], axis=1)
         return step
+
+
+class LineFits(Columns):
+    """Least-squares intercept and slope of the truth on every column.
+
+    Where all rows of weight have one value there is no slope, and the fit is NaN unless the slope is given.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, C)
+    target : ndarray of shape (n,)
+    given_slope : bool
+        Whether the slope is 1, and only the intercept is fitted.
+    """
+
+    def __init__(self, values: Floats, target: Floats, given_slope: bool) -> None:
+        super().__init__(values.shape)
+        refuse_nan(values)
+        self._values, self._given_slope = values, given_slope
+        # Around its middle, so that a target far from zero keeps its digits.
+        self._middle = float(target.mean()) if len(target) else 0.0
+        self._target = target - self._middle
+
+    def all(self, counts: Weightings) -> Floats:
+        """(L, C, 2): intercept and slope."""
+        return super().all(counts)
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        """(L, 2)."""
+        return super().selected(counts, columns)
+
+    def _column(self, counts: Weightings, j: int) -> Floats:
+        x, y, weights = self._values[:, j], self._target, counts.astype(np.float64)
+        total = sum_in_order(weights)
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            if self._given_slope:
+                intercept = sum_in_order(weights * (y - (x - self._middle))) / total
+                return np.stack([intercept, np.where(total > 0, 1.0, np.nan)], axis=1)
+            middle = sum_in_order(weights * x) / total
+            away = x - middle[:, None]
+            slope = sum_in_order(weights * away * y) / sum_in_order(weights * away * away)
+            slope[_constant(weights, x)] = np.nan
+            intercept = self._middle + sum_in_order(weights * y) / total - slope * middle
+        return np.stack([intercept, slope], axis=1)
+
+
+def _constant(weights: Floats, x: Floats) -> NDArray[np.bool_]:
+    """(L,): whether the rows of weight have one value at most."""
+    present = weights > 0
+    least = np.where(present, x, np.inf).min(axis=1, initial=np.inf)
+    return np.asarray(least >= np.where(present, x, -np.inf).max(axis=1, initial=-np.inf))
 
 
 def check_log_odds(values: Floats) -> None:

@@ -52,7 +52,7 @@ def lowess(
     --------
     >>> x, y = np.arange(6.0), np.array([0.0, 0.0, 1.0, 0.0, 1.0, 1.0])
     >>> lowess(x, y, np.array([1.0, 4.0])).round(3)
-    array([[0.219, 0.785]])
+    array([[0.286, 0.714]])
     """
     if weights is None:
         weights = np.ones((1, len(x)), dtype=np.uint8)

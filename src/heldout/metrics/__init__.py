@@ -21,6 +21,7 @@ from heldout.metrics.classification import (
     ZeroOneLoss,
 )
 from heldout.metrics.custom import custom
+from heldout.metrics.likelihood import NagelkerkeR2
 from heldout.metrics.named import all_names, check_fits, metric_named
 from heldout.metrics.operating_points import PartialRocAuc, SensitivityAtSpecificity
 from heldout.metrics.rank_correlation import Spearman
@@ -33,12 +34,17 @@ from heldout.metrics.regression import (
     PinballLoss,
     RootMeanSquaredError,
 )
+from heldout.metrics.smooth_calibration import E90, ECI, ICI, Emax
+from heldout.metrics.somers import SomersD
 from heldout.metrics.survival import ConcordanceIndex, ConcordanceUno
 from heldout.metrics.survival_area import RocAucAt
 from heldout.metrics.survival_brier import BrierAt, IntegratedBrier
 from heldout.metrics.to_scorer import scorer
 
 __all__ = [
+    "E90",
+    "ECI",
+    "ICI",
     "R2",
     "Accuracy",
     "AveragePrecision",
@@ -52,6 +58,7 @@ __all__ = [
     "CohenKappa",
     "ConcordanceIndex",
     "ConcordanceUno",
+    "Emax",
     "ExpectedCalibrationError",
     "FScore",
     "IntegratedBrier",
@@ -61,6 +68,7 @@ __all__ = [
     "MeanSquaredError",
     "MedianAbsoluteError",
     "Metric",
+    "NagelkerkeR2",
     "Needs",
     "PartialRocAuc",
     "PinballLoss",
@@ -73,6 +81,7 @@ __all__ = [
     "RocAucOneVsRest",
     "RootMeanSquaredError",
     "SensitivityAtSpecificity",
+    "SomersD",
     "Spearman",
     "ZeroOneLoss",
     "all_names",

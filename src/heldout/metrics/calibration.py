@@ -1,13 +1,14 @@
 """Metrics of calibration: whether probabilities are as often right as they say.
 
 The expected calibration error compares them with what happened, bin by bin. Slope and intercept are those of the
-logistic regression of the truth on the log-odds that were predicted (Cox 1958): of probabilities that mean what
-they say they are 1 and 0. A slope below 1 says that predictions are too extreme, an intercept above 0 that they
-are too low.
+logistic regression of the truth on the log-odds that were predicted (Cox 1958), and of predicted numbers those of
+the least-squares line of the truth on them: of predictions that mean what they say they are 1 and 0. A slope below 1
+says that predictions are too extreme, an intercept above 0 that they are too low.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,14 +18,15 @@ from numpy.typing import NDArray
 from heldout.errors import InputError
 from heldout.kernels.dispatch import BinnedGaps, LogisticFits
 from heldout.kernels.reference import Floats, Weightings
+from heldout.kernels.reference_calibration import LineFits
 from heldout.metrics.base import Metric, Needs, Response, Sums, check_among, name_with
+from heldout.metrics.by_kind import ByKind, OfKind
 from heldout.metrics.classification import checked_probabilities
 from heldout.metrics.row_losses import most_drawn
 from heldout.metrics.weights import total_weight
 from heldout.task import TaskKind, Truth
 
 _PROBABILITIES = (Response.PROBABILITIES,)
-_BINARY = frozenset({TaskKind.BINARY})
 
 
 @dataclass(frozen=True)
@@ -111,15 +113,17 @@ class MeanGap:
 
 
 @dataclass(frozen=True)
-class CalibrationSlope(Metric):
-    """The slope of the logistic regression of the truth on the predicted log-odds (Cox 1958): 1 is ideal.
+class CalibrationSlope(ByKind):
+    """The slope of the regression of the truth on what was predicted: 1 is ideal.
 
-    Below 1 the predictions are too extreme, as those of an overfitted model are; above 1 they are too moderate.
-    Neither direction is better, so it describes a configuration and chooses none: ``greater_is_better`` only says
-    that what selection adds to it counts as optimism. To choose, take ``calibration_slope_error``.
+    Of probabilities it is that of the logistic regression on the predicted log-odds (Cox 1958), of numbers that of
+    the least-squares line. Below 1 the predictions are too extreme, as those of an overfitted model are; above 1
+    they are too moderate. Neither direction is better, so it describes a configuration and chooses none:
+    ``greater_is_better`` only says that what selection adds to it counts as optimism. To choose, take
+    ``calibration_slope_error``.
 
     Probabilities are clipped to [eps, 1 - eps] of float64, about 2.2e-16, as for log loss. NaN where no finite
-    slope fits best: one class only, or some probability that separates the two.
+    slope fits best: one class only, or some probability that separates the two, or equal numbers for all rows.
 
     Examples
     --------
@@ -128,30 +132,30 @@ class CalibrationSlope(Metric):
     >>> bound = CalibrationSlope().statistic(truth_of([0, 0, 0, 1, 1]), given)
     >>> bound.all(np.ones((1, 5), dtype=np.uint8)).round(4)
     array([[0.6597]])
+    >>> bound = CalibrationSlope().statistic(truth_of([1.5, 2.0, 2.5]), np.array([[1.0], [2.0], [3.0]]))
+    >>> bound.all(np.ones((1, 3), dtype=np.uint8))
+    array([[0.5]])
     """
 
     name = "calibration_slope"
     sources = ("cox1958",)
     ideal = 1.0
     greater_is_better = True
-    responses = _PROBABILITIES
-    tasks = _BINARY
     range = (-np.inf, np.inf)
-    needs = Needs.EVERY_CLASS
-    undefined_without = Needs.EVERY_CLASS
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> LogisticPart:
-        return LogisticPart(_fits(self.name, truth, predictions, given_slope=False), _SLOPE)
+    def of_kinds(self) -> Mapping[TaskKind, OfKind]:
+        return _fits_of_kinds(self.name, _SLOPE, given_slope=False)
 
 
 @dataclass(frozen=True)
-class CalibrationIntercept(Metric):
+class CalibrationIntercept(ByKind):
     """The intercept of that regression, by default with the slope held at 1: 0 is ideal.
 
     With the slope given it is *calibration in the large*: by how much the log-odds of all rows should be raised for
-    the mean probability to be right; positive where predictions are too low on average. With
-    ``given_slope=False`` it is the intercept of the joint fit, whose slope is ``calibration_slope``: the log-odds
-    of rows that were given .5 (the ``Intercept`` of ``rms::val.prob`` in R).
+    the mean probability to be right, or numbers for their mean to be; positive where predictions are too low on
+    average. With ``given_slope=False`` it is the intercept of the joint fit, whose slope is ``calibration_slope``:
+    the log-odds of rows that were given .5 (the ``Intercept`` of ``rms::val.prob`` in R), or the mean of rows for
+    which 0 was predicted.
 
     It is of the positive class; no direction is better, so it chooses no configuration. Probabilities are clipped
     as for the slope.
@@ -173,11 +177,7 @@ class CalibrationIntercept(Metric):
     sources = ("cox1958",)
     ideal = 0.0
     greater_is_better = True
-    responses = _PROBABILITIES
-    tasks = _BINARY
     range = (-np.inf, np.inf)
-    needs = Needs.EVERY_CLASS
-    undefined_without = Needs.EVERY_CLASS
 
     def __post_init__(self) -> None:
         check_among("given_slope", self.given_slope, (True, False))
@@ -186,29 +186,25 @@ class CalibrationIntercept(Metric):
     def name(self) -> str:
         return name_with("calibration_intercept", self, "given_slope")
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> LogisticPart:
-        return LogisticPart(_fits(self.name, truth, predictions, self.given_slope), _INTERCEPT)
+    def of_kinds(self) -> Mapping[TaskKind, OfKind]:
+        return _fits_of_kinds(self.name, _INTERCEPT, self.given_slope)
 
 
 @dataclass(frozen=True)
-class CalibrationSlopeError(Metric):
+class CalibrationSlopeError(ByKind):
     """The distance of the calibration slope from 1: a loss, so that it can choose among configurations."""
 
     name = "calibration_slope_error"
     sources = ("cox1958",)
     greater_is_better = False
-    responses = _PROBABILITIES
-    tasks = _BINARY
     range = (0.0, np.inf)
-    needs = Needs.EVERY_CLASS
-    undefined_without = Needs.EVERY_CLASS
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> LogisticPart:
-        return LogisticPart(_fits(self.name, truth, predictions, given_slope=False), _SLOPE, away_from=1.0)
+    def of_kinds(self) -> Mapping[TaskKind, OfKind]:
+        return _fits_of_kinds(self.name, _SLOPE, given_slope=False, away_from=1.0)
 
 
 @dataclass(frozen=True)
-class CalibrationInterceptError(Metric):
+class CalibrationInterceptError(ByKind):
     """The distance of the calibration intercept from 0: a loss, so that it can choose among configurations.
 
     Attributes
@@ -220,11 +216,7 @@ class CalibrationInterceptError(Metric):
     given_slope: bool = True
     sources = ("cox1958",)
     greater_is_better = False
-    responses = _PROBABILITIES
-    tasks = _BINARY
     range = (0.0, np.inf)
-    needs = Needs.EVERY_CLASS
-    undefined_without = Needs.EVERY_CLASS
 
     def __post_init__(self) -> None:
         check_among("given_slope", self.given_slope, (True, False))
@@ -233,24 +225,45 @@ class CalibrationInterceptError(Metric):
     def name(self) -> str:
         return name_with("calibration_intercept_error", self, "given_slope")
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> LogisticPart:
-        return LogisticPart(_fits(self.name, truth, predictions, self.given_slope), _INTERCEPT, away_from=0.0)
+    def of_kinds(self) -> Mapping[TaskKind, OfKind]:
+        return _fits_of_kinds(self.name, _INTERCEPT, self.given_slope, away_from=0.0)
 
 
 _INTERCEPT, _SLOPE = 0, 1
 
 
-def _fits(name: str, truth: Truth, predictions: NDArray[Any], given_slope: bool) -> LogisticFits:
+def _fits_of_kinds(
+    name: str, part: int, given_slope: bool, away_from: float | None = None
+) -> Mapping[TaskKind, OfKind]:
+    """Intercept or slope of the regression that each kind of task has, or its distance from a number."""
+
+    def of_log_odds(truth: Truth, predictions: NDArray[Any]) -> FittedPart:
+        positive = truth.values == truth.positive
+        return FittedPart(LogisticFits(log_odds(name, predictions), positive, given_slope), part, away_from)
+
+    def of_numbers(truth: Truth, predictions: NDArray[Any]) -> FittedPart:
+        numbers = np.asarray(predictions, dtype=np.float64)
+        return FittedPart(LineFits(numbers, truth.values, given_slope), part, away_from)
+
+    return {
+        TaskKind.BINARY: OfKind(_PROBABILITIES, Needs.EVERY_CLASS, of_log_odds),
+        TaskKind.REGRESSION: OfKind((Response.VALUES,), Needs.ROW if given_slope else Needs.TWO_ROWS, of_numbers),
+    }
+
+
+def log_odds(name: str, predictions: NDArray[Any]) -> Floats:
+    """Of probabilities clipped to [eps, 1 - eps]; InputError, naming the metric, where they are none."""
     eps = np.finfo(np.float64).eps
     given = np.clip(checked_probabilities(name, predictions), eps, 1 - eps)
-    return LogisticFits(np.log(given / (1 - given)), truth.values == truth.positive, given_slope)
+    odds: Floats = np.log(given / (1 - given))
+    return odds
 
 
 @dataclass(frozen=True, eq=False)
-class LogisticPart:
-    """Intercept or slope of every column's logistic fit, or its distance from a number; a ``Statistic``."""
+class FittedPart:
+    """Intercept or slope of every column's fit, or its distance from a number; a ``Statistic``."""
 
-    fits: LogisticFits
+    fits: Sums
     part: int
     away_from: float | None = None
 

@@ -32,6 +32,7 @@ from heldout.metrics.classification import (
     Recall,
     ZeroOneLoss,
 )
+from heldout.metrics.likelihood import NagelkerkeR2
 from heldout.metrics.operating_points import PartialRocAuc, SensitivityAtSpecificity
 from heldout.metrics.rank_correlation import Spearman
 from heldout.metrics.ranking import AveragePrecision, RocAuc, RocAucOneVsOne, RocAucOneVsRest
@@ -44,6 +45,8 @@ from heldout.metrics.regression import (
     RootMeanSquaredError,
 )
 from heldout.metrics.signed import Signed
+from heldout.metrics.smooth_calibration import E90, ECI, ICI, Emax
+from heldout.metrics.somers import SomersD
 from heldout.metrics.survival import ConcordanceIndex, ConcordanceUno
 from heldout.metrics.survival_area import RocAucAt
 from heldout.metrics.survival_brier import BrierAt, IntegratedBrier
@@ -70,6 +73,8 @@ DECLARED: tuple[Metric, ...] = (
     RocAucOneVsOne(),
     RocAucOneVsOne("weighted"),
     AveragePrecision(),
+    SomersD(),
+    NagelkerkeR2(),
     PartialRocAuc(),
     SensitivityAtSpecificity(),
     ExpectedCalibrationError(),
@@ -77,6 +82,10 @@ DECLARED: tuple[Metric, ...] = (
     CalibrationSlopeError(),
     CalibrationIntercept(),
     CalibrationInterceptError(),
+    Emax(),
+    E90(),
+    ICI(),
+    ECI(),
     MeanSquaredError(),
     RootMeanSquaredError(),
     MeanAbsoluteError(),
@@ -165,7 +174,7 @@ def metric_named(name: Any) -> Metric:
 
 _F_SCORE = re.compile(r"f(?P<beta>\d+(?:\.\d+)?)(?:_(?P<average>macro|micro|weighted))?")
 
-_NO_PARAMETERS = {"responses", "metric", "sign", "censoring"}
+_NO_PARAMETERS = {"responses", "metric", "sign", "censoring", "kind"}
 """Fields of metrics that follow from the model, the target or the name."""
 
 
@@ -214,6 +223,10 @@ _SHORT: dict[str, str] = {
     "mse": "mean_squared_error",
     "rmse": "root_mean_squared_error",
     "mae": "mean_absolute_error",
+    "dxy": "somers_d",
+    "somers_dxy": "somers_d",
+    "gini": "somers_d",
+    "eavg": "ici",
     "c_index": "concordance_index",
     "cindex": "concordance_index",
 }

@@ -53,6 +53,30 @@ METRIC_WORDS: dict[str, tuple[str, str]] = {
         "Calibration intercept error",
         "The distance of the calibration intercept from 0.",
     ),
+    "emax": (
+        "Emax",
+        "The greatest distance of a predicted probability from how often such predictions came true.",
+    ),
+    "e90": (
+        "E90",
+        "Nine tenths of the probabilities are closer than this to how often such predictions came true.",
+    ),
+    "ici": (
+        "Integrated calibration index",
+        "The mean distance of predicted probabilities from how often such predictions came true.",
+    ),
+    "eci": (
+        "Estimated calibration index",
+        "100 times the mean squared distance of predicted probabilities from how often they came true.",
+    ),
+    "somers_d": (
+        "Somers' D",
+        "The share of comparable pairs that are ordered right, less the share ordered wrong: 0 is guessing.",
+    ),
+    "nagelkerke_r2": (
+        "Nagelkerke's R²",
+        "The gain in likelihood over the prevalence alone, as a share of the greatest possible: 0 is none.",
+    ),
     "average_precision": ("Average precision", "The area under the curve of precision over recall."),
     "mean_squared_error": ("Mean squared error", "The mean squared distance of predictions from the truth."),
     "root_mean_squared_error": (

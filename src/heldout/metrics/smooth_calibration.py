@@ -1,0 +1,243 @@
+"""Distances of predicted probabilities from their calibration curve: the greatest, the mean, the mean square.
+
+The curve says how often what was predicted came true. By default it is the lowess of the truth on the probabilities
+(locally linear, without iterations), as in R's ``rms::val.prob``; or it is the logistic regression of the truth on
+the log-odds (Cox 1958), which is smoother and quicker, and sees no more than a shift and a stretch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import InputError
+from heldout.kernels.dispatch import LogisticFits
+from heldout.kernels.reference import Columns, Floats, Weightings, sum_in_order
+from heldout.kernels.reference_lowess import SPAN, Lowess
+from heldout.metrics.base import Metric, Needs, Response, Statistic, Sums, check_among, is_number, name_with
+from heldout.metrics.calibration import log_odds
+from heldout.metrics.classification import checked_probabilities
+from heldout.metrics.weights import total_weight
+from heldout.task import TaskKind, Truth
+
+Smoother = Literal["lowess", "logistic"]
+
+
+@dataclass(frozen=True)
+class CurveDistance(Metric):
+    """The template of these metrics: ``summary`` is what each makes of the rows' distances from the curve.
+
+    The lowess is fitted at points 1 % of the range of the probabilities apart and joined by lines, as R's default
+    is; it may leave [0, 1] at its ends, as there. It needs no tuning but has to be estimated from the rows, so that
+    the distances of perfectly calibrated probabilities are above 0: the more so, the fewer the rows. With
+    ``smoother="logistic"`` the value is NaN where some probability separates the classes.
+
+    Attributes
+    ----------
+    smoother : "lowess" or "logistic"
+    span : float
+        Of the lowess: the share of the rows that each point of the curve is fitted to.
+    """
+
+    smoother: Smoother = "lowess"
+    span: float = SPAN
+    greater_is_better = False
+    responses = (Response.PROBABILITIES,)
+    tasks = frozenset({TaskKind.BINARY})
+    range = (0.0, np.inf)
+
+    def __post_init__(self) -> None:
+        check_among("smoother", self.smoother, get_args(Smoother))
+        if not (is_number(self.span) and 0 < self.span <= 1):
+            raise InputError(
+                f"span must be a share of the rows above 0 and at most 1, got {self.span!r}; 2/3 is usual."
+            )
+
+    @property
+    def needs(self) -> Needs:
+        return Needs.ROW if self.smoother == "lowess" else Needs.EVERY_CLASS
+
+    @property
+    def undefined_without(self) -> Needs:
+        return self.needs
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
+        given = checked_probabilities(self.name, predictions)
+        positive = truth.values == truth.positive
+        if self.smoother == "lowess":
+            return FromLowess(given, positive.astype(np.float64), self.span, self.summary)
+        fits = LogisticFits(log_odds(self.name, predictions), positive, given_slope=False)
+        return FromLogistic(given, log_odds(self.name, predictions), fits, self.summary)
+
+    @staticmethod
+    def summary(distances: Floats, weights: Floats) -> Floats:
+        """(L,): of distances (L, n), each weighting having its own, and weights (L, n); NaN without rows."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Emax(CurveDistance):
+    """The greatest distance of a predicted probability from the calibration curve.
+
+    Of ``rms::val.prob`` in R the ``Emax``. (That of ``rms::validate`` is the greatest over all probabilities, used
+    or not, from the logistic curve.)
+
+    Examples
+    --------
+    >>> from heldout.task import truth_of
+    >>> given = np.array([[0.2], [0.2], [0.9], [0.9]])
+    >>> bound = Emax().statistic(truth_of([0, 1, 1, 1]), given)
+    >>> bound.all(np.ones((1, 4), dtype=np.uint8)).round(3)
+    array([[0.3]])
+    """
+
+    sources = ("cleveland1979",)
+
+    @property
+    def name(self) -> str:
+        return name_with("emax", self, "smoother", "span")
+
+    @staticmethod
+    def summary(distances: Floats, weights: Floats) -> Floats:
+        greatest: Floats = np.where(weights > 0, distances, -np.inf).max(axis=1, initial=-np.inf)
+        return np.where(np.isneginf(greatest), np.nan, greatest)
+
+
+@dataclass(frozen=True)
+class ICI(CurveDistance):
+    """The integrated calibration index: the mean distance of the probabilities from their calibration curve.
+
+    Of Austin & Steyerberg (2019), who name it; ``Eavg`` of ``rms::val.prob`` in R.
+
+    Examples
+    --------
+    >>> from heldout.task import truth_of
+    >>> given = np.array([[0.2], [0.2], [0.9], [0.9]])
+    >>> bound = ICI().statistic(truth_of([0, 1, 1, 1]), given)
+    >>> bound.all(np.ones((1, 4), dtype=np.uint8)).round(3)
+    array([[0.2]])
+    """
+
+    sources = ("austin2019", "cleveland1979")
+
+    @property
+    def name(self) -> str:
+        return name_with("ici", self, "smoother", "span")
+
+    @staticmethod
+    def summary(distances: Floats, weights: Floats) -> Floats:
+        with np.errstate(invalid="ignore"):
+            mean: Floats = sum_in_order(weights * distances) / total_weight(weights)
+        return mean
+
+
+@dataclass(frozen=True)
+class ECI(CurveDistance):
+    """The estimated calibration index: 100 times the mean squared distance from the calibration curve.
+
+    Of Van Hoorde et al. (2015), for two classes; 0 is perfect, and 100 is reached by being wrong with certainty.
+
+    Examples
+    --------
+    >>> from heldout.task import truth_of
+    >>> given = np.array([[0.2], [0.2], [0.9], [0.9]])
+    >>> bound = ECI().statistic(truth_of([0, 1, 1, 1]), given)
+    >>> bound.all(np.ones((1, 4), dtype=np.uint8)).round(3)  # 100 (.3² + .1²) / 2
+    array([[5.]])
+    """
+
+    sources = ("vanhoorde2015", "cleveland1979")
+
+    @property
+    def name(self) -> str:
+        return name_with("eci", self, "smoother", "span")
+
+    @staticmethod
+    def summary(distances: Floats, weights: Floats) -> Floats:
+        return 100.0 * ICI.summary(distances * distances, weights)
+
+
+@dataclass(frozen=True)
+class E90(CurveDistance):
+    """The least distance from the calibration curve that nine tenths of the rows, by weight, do not exceed.
+
+    Of Austin & Steyerberg (2019). ``rms::val.prob`` in R interpolates between two rows' distances, which weights
+    leave no place for.
+
+    Examples
+    --------
+    >>> from heldout.task import truth_of
+    >>> given = np.array([[0.2], [0.2], [0.9], [0.9]])
+    >>> bound = E90().statistic(truth_of([0, 1, 1, 1]), given)
+    >>> bound.all(np.array([[1, 1, 1, 1], [1, 1, 9, 9]], dtype=np.uint8)).round(3)
+    array([[0.3],
+           [0.1]])
+    """
+
+    sources = ("austin2019", "cleveland1979")
+
+    @property
+    def name(self) -> str:
+        return name_with("e90", self, "smoother", "span")
+
+    @staticmethod
+    def summary(distances: Floats, weights: Floats) -> Floats:
+        order = np.argsort(distances, axis=1, kind="stable")
+        until = np.cumsum(np.take_along_axis(weights, order, axis=1), axis=1)
+        # Sums of real weights round: a little less than nine tenths are nine tenths.
+        within = until >= (0.9 - 1e-12) * until[:, -1:]
+        place = np.take_along_axis(order, within.argmax(axis=1)[:, None], axis=1)
+        return np.where(until[:, -1] > 0, np.take_along_axis(distances, place, axis=1)[:, 0], np.nan)
+
+
+class FromLowess(Columns):
+    """A summary of the distances of every column from its lowess curve; a ``Statistic``.
+
+    Parameters
+    ----------
+    given : ndarray of shape (n, C)
+        Probabilities.
+    happened : ndarray of shape (n,)
+    """
+
+    def __init__(self, given: Floats, happened: Floats, span: float, summary: Any) -> None:
+        super().__init__(given.shape)
+        self._given, self._happened, self._span, self._summary = given, happened, span, summary
+
+    def _column(self, counts: Weightings, j: int) -> Floats:
+        curve = Lowess(self._given[:, j], self._happened, self._span)
+        weights = np.take(counts, curve.order, axis=1).astype(np.float64)
+        distances = np.zeros_like(weights)
+        for lane, own in enumerate(weights):
+            there, smooth = curve.at_rows(own)
+            distances[lane, there] = np.abs(curve.x[there] - smooth)
+        summary: Floats = self._summary(distances, weights)
+        return summary
+
+
+class FromLogistic:
+    """A summary of the distances of every column from its logistic curve; a ``Statistic``."""
+
+    def __init__(self, given: Floats, log_odds: Floats, fits: Sums, summary: Any) -> None:
+        self._given, self._log_odds, self._fits, self._summary = given, log_odds, fits, summary
+
+    def all(self, counts: Weightings) -> Floats:
+        fits = self._fits.all(counts)
+        columns = [
+            self._of(counts, self._given[:, j], self._log_odds[:, j], fits[:, j]) for j in range(fits.shape[1])
+        ]
+        return np.stack(columns, axis=1)
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        fits = self._fits.selected(counts, columns)
+        return self._of(counts, self._given.T[columns], self._log_odds.T[columns], fits)
+
+    def _of(self, counts: Weightings, given: Floats, log_odds: Floats, fits: Floats) -> Floats:
+        """(L,): of numbers (L, n), or (n,) for all weightings."""
+        curve = fits[:, :1] + fits[:, 1:] * log_odds
+        distances = np.abs(given - 1.0 / (1.0 + np.exp(-curve)))
+        summary: Floats = self._summary(distances, counts.astype(np.float64))
+        return np.where(np.isnan(fits[:, 1]), np.nan, summary)
