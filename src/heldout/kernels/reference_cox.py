@@ -37,15 +37,15 @@ NUMBERS_AT_ONCE = 1 << 18
 """So many rows and steps are worked on together, which must fit a cache; no result depends on it."""
 
 SLOPE, AT_ZERO, AT_ONE, AT_SLOPE = range(4)
-"""What a fit holds: the slope, and the log-likelihood at 0, at 1 and at the slope."""
+"""What a fit holds: the slope, and the log-likelihood at 0, at 1 and at the slope (or what it approaches)."""
 
 
 class CoxFits(Columns):
     """Maximum-likelihood slope of the Cox regression of a survival target on every column.
 
-    NaN where no finite slope is best: no event has weight, or the rows with the greatest value (or those with the
-    least) among the rows at risk are always the ones that have the event. Where the values at risk are all equal,
-    the likelihood is flat: the slope is NaN, and the log-likelihood at the slope is that at 0.
+    The slope is NaN where no finite one is best: no event has weight, or the rows with the greatest value (or those
+    with the least) among the rows at risk are always the ones that have the event. The log-likelihood at the slope
+    is then what ever steeper slopes approach; where the values at risk are all equal it is the same for all.
 
     Parameters
     ----------
@@ -232,6 +232,20 @@ class _Likelihoods:
         exceeded, undercut = seen & (own < greatest), seen & (own > least)
         return np.asarray(exceeded.any(axis=1)), np.asarray(undercut.any(axis=1))
 
+    def approached(self, downwards: bool) -> Floats:
+        """(M,): the limit of the log-likelihood towards great slopes (small ones), where it never falls.
+
+        Every event has the greatest value at risk, and shares its hazard with the rows that have it too.
+        """
+        x = -self.x if downwards else self.x
+        greatest = np.maximum.accumulate(np.where(self.weights > 0, x, -np.inf), axis=1)[:, self.risk_sets.ends]
+        sharing = np.empty(greatest.shape)
+        for time, end in enumerate(self.risk_sets.ends + 1):
+            sharing[:, time] = (self.weights[:, :end] * (x[:, :end] == greatest[:, time, None])).sum(axis=1)
+        lane, at, left, weight = self.steps
+        sums = sharing[lane, at] - left * self.risk_sets.of_events(self.weights)[lane, at]
+        return -self._total(weight * np.log(sums))
+
     def value(self, slope: Floats) -> Floats:
         """(M,): the log-likelihood at a slope a lane."""
         hazards, shift = self._hazards(slope)
@@ -284,7 +298,11 @@ def _maximised(likelihoods: _Likelihoods) -> Floats:
     lanes = np.flatnonzero(falls_right & falls_left)
     slope[lanes] = _newton(likelihoods.part(lanes))
     at_slope = likelihoods.value(slope)
-    at_slope[~falls_right & ~falls_left] = at_zero[~falls_right & ~falls_left]
+    for flat, downwards in ((~falls_right & falls_left, False), (falls_right & ~falls_left, True)):
+        some = np.flatnonzero(flat)
+        at_slope[some] = likelihoods.part(some).approached(downwards)
+    level = ~falls_right & ~falls_left
+    at_slope[level] = at_zero[level]
     return np.stack([slope, at_zero, likelihoods.value(ones), at_slope], axis=1)
 
 

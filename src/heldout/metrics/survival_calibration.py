@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.kernels.reference import Floats, Weightings
-from heldout.kernels.reference_cox import AT_SLOPE, AT_ZERO, SLOPE, CoxFits
+from heldout.kernels.reference_cox import AT_ONE, AT_SLOPE, AT_ZERO, SLOPE, CoxFits
 from heldout.metrics.weights import total_weight
 from heldout.task import Truth
 
@@ -45,26 +45,34 @@ class CoxSlope:
 class CoxR2:
     """Nagelkerke's R² of the Cox regression on every column; a ``Statistic``.
 
-    (1 - exp(-lr / n)) / (1 - exp(2 l₀ / n)): lr is twice what the regression adds to the log-likelihood l₀ of equal
-    hazards, n the number of rows. 0 of risks that are all equal; NaN where no finite slope fits best, and where l₀
-    is 0. The likelihood of importance weights depends on their scale; they should average 1.
+    (1 - exp(-lr / n)) / (1 - exp(2 l₀ / n)): lr is twice what the risks add to the log-likelihood l₀ of equal
+    hazards, n the number of rows. 0 of risks that are all equal; NaN where l₀ is 0. The likelihood of importance
+    weights depends on their scale; they should average 1.
+
+    Attributes
+    ----------
+    fits : CoxFits
+    recalibrated : bool
+        Whether the risks count times their slope (or ever steeper, where no finite slope fits best), or as they are.
     """
 
     fits: CoxFits
+    recalibrated: bool = True
 
     def all(self, counts: Weightings) -> Floats:
-        return _r2(self.fits.all(counts), total_weight(counts)[:, None])
+        return self._value(self.fits.all(counts), total_weight(counts)[:, None])
 
     def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        return _r2(self.fits.selected(counts, columns), total_weight(counts))
+        return self._value(self.fits.selected(counts, columns), total_weight(counts))
 
-
-def _r2(fits: Floats, n_rows: Floats) -> Floats:
-    at_zero, gained = fits[..., AT_ZERO], np.maximum(fits[..., AT_SLOPE] - fits[..., AT_ZERO], 0.0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        most = -np.expm1(2.0 * at_zero / n_rows)
-        share: Floats = -np.expm1(-2.0 * gained / n_rows) / np.where(most > 0, most, np.nan)
-    return np.minimum(share, 1.0)
+    def _value(self, fits: Floats, n_rows: Floats) -> Floats:
+        at_zero, reached = fits[..., AT_ZERO], fits[..., AT_SLOPE if self.recalibrated else AT_ONE]
+        if self.recalibrated:
+            reached = np.maximum(reached, at_zero)  # a fit of no use, rounded
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            most = -np.expm1(2.0 * at_zero / n_rows)
+            share: Floats = -np.expm1(-2.0 * (reached - at_zero) / n_rows) / np.where(most > 0, most, np.nan)
+        return np.minimum(share, 1.0)
 
 
 def cox_slope(truth: Truth, risks: NDArray[Any]) -> CoxSlope:
@@ -89,8 +97,8 @@ def cox_slope_error(truth: Truth, risks: NDArray[Any]) -> CoxSlope:
     return CoxSlope(_fits(truth, risks), away_from=1.0)
 
 
-def cox_r2(truth: Truth, risks: NDArray[Any]) -> CoxR2:
-    """Bind risks (n, C): the ``R2`` of ``rms::validate.cph``, of risks after recalibration.
+def cox_r2(truth: Truth, risks: NDArray[Any], recalibrated: bool = True) -> CoxR2:
+    """Bind risks (n, C): recalibrated, the ``R2`` of ``rms::validate.cph`` in R.
 
     Examples
     --------
@@ -100,7 +108,7 @@ def cox_r2(truth: Truth, risks: NDArray[Any]) -> CoxR2:
     >>> cox_r2(truth, np.array([[2.0, 1.0], [0.0, 1.0], [2.0, 1.0], [0.0, 1.0]])).all(once).round(4)
     array([[0.1794, 0.    ]])
     """
-    return CoxR2(_fits(truth, risks))
+    return CoxR2(_fits(truth, risks), recalibrated)
 
 
 def _fits(truth: Truth, risks: NDArray[Any]) -> CoxFits:

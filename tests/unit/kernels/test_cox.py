@@ -124,21 +124,33 @@ def test_a_row_far_off_does_not_hide_the_maximum() -> None:
 
 
 @pytest.mark.parametrize(
-    ("x", "counts", "flat"),
+    ("x", "counts", "approached"),
     [
-        pytest.param(-np.arange(4.0), [1, 1, 1, 1], False, id="the greatest always next"),
-        pytest.param(np.arange(4.0), [1, 1, 1, 1], False, id="the least always next"),
-        pytest.param(np.ones(4), [1, 1, 1, 1], True, id="all equal"),
-        pytest.param(np.arange(4.0), [0, 0, 0, 2], True, id="no event"),
-        pytest.param(np.array([0.0, 3.0, 0.0, 0.0]), [1, 0, 1, 1], True, id="all of weight equal"),
-        pytest.param(np.array([0.0, 3.0, 1.0, 2.0]), [0, 0, 0, 0], True, id="no rows"),
+        pytest.param([3, 2, 1, 0], [1, 1, 1, 1], 0, id="the greatest always next"),
+        pytest.param([0, 1, 2, 3], [1, 1, 1, 1], 0, id="the least always next"),
+        pytest.param([3, 2, 1, 0], [1, 2, 1, 1], -np.log(2), id="the greatest always next, one of them twice"),
+        pytest.param([3, 3, 1, 1], [1, 1, 1, 1], -np.log(2 * 2), id="in groups"),
+        pytest.param([1, 1, 3, 3], [1, 1, 1, 1], -np.log(2 * 2), id="in groups, the least first"),
+        pytest.param([1, 1, 1, 1], [1, 1, 1, 1], -np.log(4 * 3 * 2), id="all equal"),
+        pytest.param([0, 1, 2, 3], [0, 0, 0, 2], 0, id="no event"),
+        pytest.param([0, 3, 0, 0], [1, 0, 1, 1], -np.log(3 * 2), id="all of weight equal"),
+        pytest.param([0, 3, 1, 2], [0, 0, 0, 0], 0, id="no rows"),
     ],
 )
-def test_no_finite_slope(x: np.ndarray, counts: list[int], flat: bool) -> None:
-    fits = CoxFits(x[:, None], np.arange(4) < 3, np.arange(4.0))
-    slope, at_zero, _, at_slope = fits.all(np.array([counts], dtype=np.uint8))[0, 0]
+def test_no_finite_slope(x: list[float], counts: list[int], approached: float) -> None:
+    fits = CoxFits(np.array(x, dtype=float)[:, None], np.arange(4) < 3, np.arange(4.0))
+    slope, _, _, at_slope = fits.all(np.array([counts], dtype=np.uint8))[0, 0]
     assert np.isnan(slope)
-    assert at_slope == at_zero if flat else np.isnan(at_slope)
+    assert at_slope == pytest.approx(approached, abs=1e-14)
+
+
+def test_what_steep_slopes_approach_among_ties() -> None:
+    time, event = np.array([1, 1, 1, 2, 2, 3, 3], dtype=float), np.array([1, 1, 0, 1, 0, 1, 0], dtype=bool)
+    x = np.array([5, 5, 5, 4, 3, 3, 1], dtype=float)
+    for sign in (1, -1):
+        found = CoxFits(sign * x[:, None], event, time).all(ONCE[None, :7])[0, 0]
+        assert np.isnan(found[0])
+        assert found[3] == pytest.approx(log_likelihood(40.0, x, event, time, "efron"), abs=1e-12)
 
 
 def test_what_is_no_log_hazard_is_refused() -> None:
