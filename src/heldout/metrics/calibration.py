@@ -1,9 +1,10 @@
 """Metrics of calibration: whether probabilities are as often right as they say.
 
 The expected calibration error compares them with what happened, bin by bin. Slope and intercept are those of the
-logistic regression of the truth on the log-odds that were predicted (Cox 1958), and of predicted numbers those of
-the least-squares line of the truth on them: of predictions that mean what they say they are 1 and 0. A slope below 1
-says that predictions are too extreme, an intercept above 0 that they are too low.
+logistic regression of the truth on the log-odds that were predicted (Cox 1958), of predicted numbers those of the
+least-squares line, and predicted log hazards have the slope of Cox's regression: of predictions that mean what they
+say they are 1 and 0. A slope below 1 says that predictions are too extreme, an intercept above 0 that they are too
+low.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from heldout.metrics.base import Metric, Needs, Response, Sums, check_among, nam
 from heldout.metrics.by_kind import ByKind, OfKind
 from heldout.metrics.classification import checked_probabilities
 from heldout.metrics.row_losses import most_drawn
+from heldout.metrics.survival_calibration import cox_slope, cox_slope_error
 from heldout.metrics.weights import total_weight
 from heldout.task import TaskKind, Truth
 
@@ -117,13 +119,13 @@ class CalibrationSlope(ByKind):
     """The slope of the regression of the truth on what was predicted: 1 is ideal.
 
     Of probabilities it is that of the logistic regression on the predicted log-odds (Cox 1958), of numbers that of
-    the least-squares line. Below 1 the predictions are too extreme, as those of an overfitted model are; above 1
-    they are too moderate. Neither direction is better, so it describes a configuration and chooses none:
-    ``greater_is_better`` only says that what selection adds to it counts as optimism. To choose, take
-    ``calibration_slope_error``.
+    the least-squares line, and of risks that of Cox's regression, which means something if they are log hazards.
+    Below 1 the predictions are too extreme, as those of an overfitted model are; above 1 they are too moderate.
+    Neither direction is better, so it describes a configuration and chooses none: ``greater_is_better`` only says
+    that what selection adds to it counts as optimism. To choose, take ``calibration_slope_error``.
 
     Probabilities are clipped to [eps, 1 - eps] of float64, about 2.2e-16, as for log loss. NaN where no finite
-    slope fits best: one class only, or some probability that separates the two, or equal numbers for all rows.
+    slope fits best: one class only, or some probability that separates the two, or one prediction for all rows.
 
     Examples
     --------
@@ -144,7 +146,8 @@ class CalibrationSlope(ByKind):
     range = (-np.inf, np.inf)
 
     def of_kinds(self) -> Mapping[TaskKind, OfKind]:
-        return _fits_of_kinds(self.name, _SLOPE, given_slope=False)
+        of_risks = OfKind((Response.RISK,), Needs.PAIR, cox_slope)
+        return {**_fits_of_kinds(self.name, _SLOPE, given_slope=False), TaskKind.SURVIVAL: of_risks}
 
 
 @dataclass(frozen=True)
@@ -200,7 +203,9 @@ class CalibrationSlopeError(ByKind):
     range = (0.0, np.inf)
 
     def of_kinds(self) -> Mapping[TaskKind, OfKind]:
-        return _fits_of_kinds(self.name, _SLOPE, given_slope=False, away_from=1.0)
+        of_risks = OfKind((Response.RISK,), Needs.PAIR, cox_slope_error)
+        fits = _fits_of_kinds(self.name, _SLOPE, given_slope=False, away_from=1.0)
+        return {**fits, TaskKind.SURVIVAL: of_risks}
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""How much more likely probabilities make the truth than its prevalence does: Nagelkerke's R²."""
+"""How much more likely predictions make the truth than it is without them: Nagelkerke's R²."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from heldout.kernels.reference import Floats, Weightings, sum_in_order
 from heldout.metrics.base import Needs, Response, check_among, name_with
 from heldout.metrics.by_kind import ByKind, OfKind
 from heldout.metrics.calibration import log_odds
+from heldout.metrics.survival_calibration import cox_r2
 from heldout.metrics.weights import total_weight, weight_of
 from heldout.task import TaskKind, Truth
 
@@ -31,6 +32,9 @@ class NagelkerkeR2(ByKind):
     1. Where some value separates the classes, so that no finite regression fits best, it is the value that
     steeper and steeper ones approach. The predictions' own likelihood, ``recalibrated=False``, pays for bad
     calibration, and falls below 0 where the prevalence alone is more likely.
+
+    Of risks, L is the partial likelihood of Cox's regression on them, and L₀ that of equal hazards; NaN where no
+    finite slope fits best.
 
     Attributes
     ----------
@@ -66,7 +70,10 @@ class NagelkerkeR2(ByKind):
         return (0.0 if self.recalibrated else -np.inf, 1.0)
 
     def of_kinds(self) -> Mapping[TaskKind, OfKind]:
-        return {TaskKind.BINARY: OfKind((Response.PROBABILITIES,), Needs.EVERY_CLASS, self._of_probabilities)}
+        kinds = {TaskKind.BINARY: OfKind((Response.PROBABILITIES,), Needs.EVERY_CLASS, self._of_probabilities)}
+        if self.recalibrated:  # risks need not be log hazards: they have no likelihood of their own
+            kinds[TaskKind.SURVIVAL] = OfKind((Response.RISK,), Needs.PAIR, cox_r2)
+        return kinds
 
     def _of_probabilities(self, truth: Truth, predictions: NDArray[Any]) -> LikelihoodGain:
         positive = truth.values == truth.positive

@@ -75,7 +75,7 @@ METRIC_WORDS: dict[str, tuple[str, str]] = {
     ),
     "nagelkerke_r2": (
         "Nagelkerke's R²",
-        "The gain in likelihood over the prevalence alone, as a share of the greatest possible: 0 is none.",
+        "The gain in likelihood over no predictions at all, as a share of the greatest possible: 0 is none.",
     ),
     "average_precision": ("Average precision", "The area under the curve of precision over recall."),
     "mean_squared_error": ("Mean squared error", "The mean squared distance of predictions from the truth."),
