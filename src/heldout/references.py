@@ -395,4 +395,26 @@ REFERENCES: dict[str, Reference] = {
         "Journal of Clinical Epidemiology 54, 774-781",
         "10.1016/S0895-4356(01)00341-9",
     ),
+    "harrell2015": Reference(
+        "Harrell, F. E.",
+        2015,
+        "Regression modeling strategies: with applications to linear models, logistic and ordinal regression, and "
+        "survival analysis",
+        "Springer, Cham, 2nd edition",
+        "10.1007/978-3-319-19425-7",
+    ),
+    "fawcett2006": Reference(
+        "Fawcett, T.",
+        2006,
+        "An introduction to ROC analysis",
+        "Pattern Recognition Letters 27, 861-874",
+        "10.1016/j.patrec.2005.10.010",
+    ),
+    "vickers2006": Reference(
+        "Vickers, A. J. and Elkin, E. B.",
+        2006,
+        "Decision curve analysis: a novel method for evaluating prediction models",
+        "Medical Decision Making 26, 565-574",
+        "10.1177/0272989X06295361",
+    ),
 }

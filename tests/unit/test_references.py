@@ -7,6 +7,7 @@ from heldout.paired.compare import ConfigurationComparison
 from heldout.protocols.learning.ipl import IPL
 from heldout.protocols.nested import conclusion as nested
 from heldout.protocols.validation.corrections import CORRECTIONS
+from heldout.protocols.validation.curves import calibration, decision, roc
 from heldout.protocols.validation.intervals import SOURCES_OF_INTERVAL
 from heldout.references import REFERENCES
 from heldout.selection import RULES
@@ -21,6 +22,7 @@ def test_every_source_is_known_and_every_reference_is_cited():
     cited |= {key for keys in nested.SOURCES_OF_INTERVAL.values() for key in keys}
     cited |= {key for make in METHODS.values() for key in make().sources}
     cited |= {key for make in CORRECTIONS.values() for key in make().sources}
+    cited |= {key for curve in (calibration, roc, decision) for key in curve.SOURCES}
     cited |= {key for keys in SOURCES_OF_INTERVAL.values() for key in keys}
     cited |= {key for metric in DECLARED for key in sources_of(metric)}
     cited |= {key for make in DROP_RULES.values() for key in make.sources}

@@ -95,7 +95,7 @@ def report_content(
         diagnostics=diagnostics,
         method=method_sentences(estimate),
         settings=settings_of([{} if estimate is None else estimate.provenance, _dropping(evaluation)]),
-        flags=_flags(evaluation.estimates, name),
+        flags=flag_sentences(evaluation.estimates, name),
         citations=citations_of(evaluation.estimates.values(), diagnostics, sources_of(evaluation)),
         command=command or "",
         reproduction=reproduction_of([evaluation.provenance, {} if estimate is None else estimate.provenance])
@@ -169,15 +169,20 @@ def _parameters(evaluation: Evaluation) -> tuple[Parameter, ...]:
     searched = {name: value for name, value in winner.params.items() if not (name == "model" and winner.model)}
     rows = [Parameter("model", plain(winner.model), True)] if winner.model else []
     rows += [Parameter(name, plain(value), True) for name, value in sorted(searched.items())]
-    whole = winner.fresh().get_params(deep=True)
-    for name in sorted(whole):
-        holds_more = hasattr(whole[name], "get_params") or name.rpartition("__")[2] in _CONTAINERS
-        if name not in searched and not holds_more:
-            rows.append(Parameter(name, plain(whole[name]), False))
-    return tuple(rows)
+    return (*rows, *(row for row in parameters_of(winner.fresh()) if row.name not in searched))
 
 
-def _flags(estimates: Mapping[str, Estimate], refit_metric: str) -> tuple[str, ...]:
+def parameters_of(estimator: Any) -> tuple[Parameter, ...]:
+    """Everything that ``get_params`` of an estimator says, except for those that hold more."""
+    whole = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
+    return tuple(
+        Parameter(name, plain(whole[name]), False)
+        for name in sorted(whole)
+        if not (hasattr(whole[name], "get_params") or name.rpartition("__")[2] in _CONTAINERS)
+    )
+
+
+def flag_sentences(estimates: Mapping[str, Estimate], refit_metric: str) -> tuple[str, ...]:
     """Every flag's sentence once, the refit metric's first; those of others alone name their metric."""
     first = estimates.get(refit_metric)
     sentences = [] if first is None else list(first.flags.values())

@@ -33,6 +33,7 @@ from heldout.task import TaskKind
 from heldout.wording import Flag
 
 N_POINTS = 50
+SOURCES = ("harrell2015", "cleveland1979")
 OUTERMOST = 5
 """The grid runs from the 5th smallest prediction to the 5th largest."""
 ROWS_A_GROUP, MOST_GROUPS = 20, 10

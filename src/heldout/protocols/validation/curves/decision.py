@@ -19,6 +19,8 @@ from heldout.protocols.validation.replicates import Replicates
 from heldout.task import TaskKind
 from heldout.wording import Flag
 
+SOURCES = ("vickers2006",)
+
 
 @dataclass(frozen=True, eq=False)
 class DecisionCurve:

@@ -26,6 +26,7 @@ from heldout.protocols.validation.replicates import Replicates
 from heldout.wording import Flag
 
 N_POINTS = 101
+SOURCES = ("fawcett2006",)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,289 @@
+"""From a validation to the content of its report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from heldout import wording
+from heldout.errors import InputError
+from heldout.estimates.types import Estimate, json_number
+from heldout.imputation.rubin import PooledCoefficients
+from heldout.metrics.base import Metric, ideal_of
+from heldout.metrics.named import metric_named
+from heldout.protocols.validation.estimate import Candidate, Validation, ValidationRow
+from heldout.report.content import Entry, Headline
+from heldout.report.entries import citations_of, positive_text, reproduction_of, rows_text, settings_of
+from heldout.report.gathering import flag_sentences, parameters_of
+from heldout.report.numbers import Scale, decimals_for, scale_of
+from heldout.report.of_estimate import interval_label
+from heldout.report.ranking import MOST_SHOWN, Failure
+from heldout.report.validation_content import (
+    CandidateRow,
+    CoefficientRow,
+    ImputationPart,
+    OptimismPicture,
+    ScoredRow,
+    ValidationContent,
+)
+from heldout.report.validation_curves import (
+    calibration_pictures,
+    decision_pictures,
+    optimism_picture,
+    roc_pictures,
+)
+from heldout.wording import validation_report as words
+
+CURVE_SOURCES = ("harrell2015",)
+_IN_THE_TABLE = {
+    "apparent",
+    "out_of_bag",
+    "optimism",
+    "n",
+    "n_successful",
+    "n_redraws",
+    "confidence_level",
+    "alternative",
+}
+
+
+def validation_content(
+    validation: Validation, *, command: str | None = None, title: str | None = None
+) -> ValidationContent:
+    """The content of the report on a validated model.
+
+    Parameters
+    ----------
+    validation : Validation
+    command : str, optional
+        The command line or call that made it, shown under how to reproduce it.
+    title : str, optional
+        What it was validated on, for example the name of the data.
+    """
+    first = next(iter(validation.rows))
+    estimate, replicates = validation.estimates[first], validation.replicates
+    scales = {name: _scale(validation, name) for name in validation.rows}
+    roc, calibration = roc_pictures(replicates), calibration_pictures(replicates)
+    decision = decision_pictures(replicates)
+    several = len(validation.candidates) > 1
+    has_curves = bool(roc or calibration or decision)
+    return ValidationContent(
+        title=title or "",
+        headline=_headline(validation, estimate, scales[first]),
+        facts=_facts(validation),
+        table=tuple(_scored(row, scales[name]) for name, row in validation.rows.items()),
+        table_sentence=words.validation_table_sentence(validation.method),
+        candidates=_candidates(validation, first, scales[first]) if several else (),
+        candidates_sentence=words.candidates_sentence(
+            scales[first].title, len(validation.candidates), two_stages=validation.method == "two_stage"
+        )
+        if several
+        else "",
+        imputation=_imputation(validation),
+        curves_sentence=words.CORRECTED_CURVES_SENTENCE.format(level=95) if has_curves else "",
+        roc=roc,
+        calibration=calibration,
+        decision=decision,
+        optimism=_optimism(validation, first, scales[first]),
+        failures=_failures(validation.failures),
+        failures_sentence=words.failures_sentence(len(validation.failures), replicates.n_replicates)
+        if validation.failures
+        else "",
+        parameters=parameters_of(validation.model),
+        method=_method(estimate, validation),
+        settings=settings_of([_settings(validation, estimate)]),
+        flags=flag_sentences(validation.estimates, first),
+        citations=citations_of(validation.estimates.values(), None, CURVE_SOURCES if has_curves else ()),
+        command=command or "",
+        reproduction=reproduction_of([estimate.provenance]),
+    )
+
+
+def _known(name: str) -> Metric | None:
+    """The metric of this name; None of one that is the user's own."""
+    try:
+        return metric_named(name)
+    except InputError:
+        return None
+
+
+def _scale(validation: Validation, name: str) -> Scale:
+    row, metric = validation.rows[name], _known(name)
+    if metric is None:
+        # The table's optimism is positive where flattering, and tells which way is better.
+        greater = not row.optimism or (row.apparent - row.corrected) * row.optimism > 0
+        return scale_of(name, greater, validation.estimates[name])
+    return scale_of(name, metric.greater_is_better, validation.estimates[name], ideal=ideal_of(metric))
+
+
+def _headline(validation: Validation, estimate: Estimate, scale: Scale) -> Headline:
+    value, apparent = scale.shown(estimate.value), scale.shown(estimate.uncorrected)
+    low, high = scale.ends(estimate.interval)
+    headline = Headline(
+        metric=scale,
+        method=validation.method,
+        value=value,
+        low=low,
+        high=high,
+        interval_label="" if estimate.interval is None else interval_label(estimate),
+        uncorrected=apparent,
+        optimism=json_number(estimate.optimism),
+        is_corrected=value is not None,
+        winner=validation.selected_name,
+        sentence=words.no_validation_sentence(scale.title),
+        quote="",
+    )
+    if value is None or apparent is None:
+        return headline
+    interval = f" ({headline.interval_label} {headline.interval_text})" if headline.interval_text else ""
+    n = (
+        validation.rows[estimate.metric].n_successful
+        if estimate.metric in validation.rows
+        else validation.n_bootstraps
+    )
+    texts = [wording.number_text(each, scale.decimals) for each in (value, apparent)]
+    return replace(
+        headline,
+        sentence=words.validation_sentence(
+            wording.in_sentence(scale.title), apparent, value, estimate.optimism, validation.method, n, scale.decimals
+        ),
+        quote=words.quotable_validation_sentence(
+            scale.title, texts[0], interval, texts[1], validation.method, n, estimate.n_rows_used,
+            validation.selected_name,
+        ),
+    )  # fmt: skip
+
+
+def _facts(validation: Validation) -> tuple[Entry, ...]:
+    truth, failed = validation.replicates.truth, len(validation.failures)
+    bootstraps = f"{validation.replicates.n_replicates:,}" + (f", {failed:,} failed" if failed else "")
+    n_models = len(validation.candidates)
+    completions = validation.replicates.n_completions
+    facts = [
+        Entry("Rows", rows_text(truth)),
+        Entry("Positive class", positive_text(truth)),
+        Entry("Models", f"{n_models:,}" if n_models > 1 else ""),
+        Entry("Bootstraps", bootstraps),
+        Entry("Imputations", f"{completions:,}" if completions > 1 else ""),
+        Entry("Fits", f"{validation.n_fits:,}" if validation.n_fits else ""),
+    ]
+    return tuple(fact for fact in facts if fact.text)
+
+
+def _scored(row: ValidationRow, scale: Scale) -> ScoredRow:
+    low, high = scale.ends(row.interval)
+    return ScoredRow(
+        name=row.metric,
+        metric=scale,
+        apparent=scale.shown(row.apparent),
+        in_bootstrap=scale.shown(row.in_bootstrap),
+        on_original=scale.shown(row.on_original),
+        out_of_bag=scale.shown(row.out_of_bag),
+        optimism=json_number(row.optimism),
+        corrected=scale.shown(row.corrected),
+        low=low,
+        high=high,
+        n=row.n_successful,
+    )
+
+
+def _candidates(validation: Validation, metric: str, scale: Scale) -> tuple[CandidateRow, ...]:
+    return tuple(
+        _candidate(each, metric, scale, is_selected=place == validation.selected)
+        for place, each in enumerate(validation.candidates)
+    )
+
+
+def _candidate(candidate: Candidate, metric: str, scale: Scale, *, is_selected: bool) -> CandidateRow:
+    row = candidate.rows.get(metric)
+    low, high = scale.ends(None if row is None else row.interval)
+    return CandidateRow(
+        name=candidate.name,
+        is_selected=is_selected,
+        apparent=None if row is None else scale.shown(row.apparent),
+        optimism=None if row is None else json_number(row.optimism),
+        corrected=None if row is None else scale.shown(row.corrected),
+        low=low,
+        high=high,
+        failed=len(candidate.failures),
+        reason=candidate.reason,
+    )
+
+
+def _imputation(validation: Validation) -> ImputationPart | None:
+    asked = validation.settings.get("imputation")
+    if not asked or validation.replicates.n_completions < 2:
+        return None
+    pooled = validation.coefficients
+    sentence = words.imputation_sentence(validation.replicates.n_completions, str(asked["order"]))
+    if pooled is None:
+        return ImputationPart(sentence)
+    level = float(validation.settings.get("confidence_level", 0.95))
+    return ImputationPart(
+        sentence, words.coefficients_sentence(pooled.n_imputations, level), _coefficients(pooled, level)
+    )
+
+
+def _coefficients(pooled: PooledCoefficients, level: float) -> tuple[CoefficientRow, ...]:
+    columns = (
+        pooled.names, pooled.values.tolist(), pooled.standard_errors.tolist(), pooled.intervals(level).tolist(),
+        pooled.df.tolist(), pooled.missing_share.tolist(),
+    )  # fmt: skip
+    return tuple(
+        CoefficientRow(
+            name=name,
+            value=json_number(value),
+            standard_error=json_number(error),
+            low=json_number(ends[0]),
+            high=json_number(ends[1]),
+            df=json_number(df),
+            missing=json_number(missing),
+            decimals=decimals_for(error),
+        )
+        for name, value, error, ends, df, missing in zip(*columns, strict=True)
+    )
+
+
+def _optimism(validation: Validation, name: str, scale: Scale) -> OptimismPicture | None:
+    metric = _known(name)
+    if metric is None:
+        return None
+    return optimism_picture(validation.replicates, metric, scale, validation.method)
+
+
+def _failures(failures: Mapping[int, str]) -> tuple[Failure, ...]:
+    """By message, the bootstraps counted from 1."""
+    by_message: dict[str, list[str]] = {}
+    for number in sorted(failures):
+        by_message.setdefault(failures[number], []).append(f"{number + 1}")
+    return tuple(
+        Failure(message, tuple(who[:MOST_SHOWN]), max(len(who) - MOST_SHOWN, 0))
+        for message, who in by_message.items()
+    )
+
+
+def _method(estimate: Estimate, validation: Validation) -> tuple[str, ...]:
+    """How the number was computed, and what it estimates."""
+    provenance: Mapping[str, Any] = estimate.provenance
+    quantity, rows = provenance.get("quantity"), provenance.get("training_rows")
+    kind = str(provenance.get("interval"))
+    sentences = (
+        wording.method_sentence(validation.method, validation.n_bootstraps),
+        "" if estimate.interval is None else words.INTERVAL_OF_VALIDATION_SENTENCES.get(kind, ""),
+        wording.quantity_sentence(str(quantity), rows) if quantity else "",
+    )
+    return tuple(sentence for sentence in sentences if sentence)
+
+
+def _settings(validation: Validation, estimate: Estimate) -> dict[str, Any]:
+    """Provenance without what the table says."""
+    told = {key: value for key, value in estimate.provenance.items() if key not in _IN_THE_TABLE}
+    weight = told.get("weight")
+    if isinstance(weight, float) and not np.isfinite(weight):
+        told.pop("weight")
+    kind = str(told.get("interval"))
+    told["interval"] = words.INTERVAL_OF_VALIDATION_WORDS.get(kind, "") if estimate.interval else ""
+    return told

@@ -1,0 +1,171 @@
+"""From the replicates of a validation to its pictures: corrected curves, and the optimism of each bootstrap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import InputError
+from heldout.estimates.types import json_number
+from heldout.kernels.reference import Floats
+from heldout.metrics.base import Metric, Response, oriented
+from heldout.protocols.validation.curves import CalibrationCurve, calibration_curve, decision_curve, roc_curve
+from heldout.protocols.validation.replicates import Replicates
+from heldout.report.numbers import Scale, decimals_for
+from heldout.report.validation_content import CalibrationPicture, DecisionPicture, OptimismPicture, RocPicture
+from heldout.task import TaskKind, Truth
+from heldout.wording import Flag, number_text
+from heldout.wording import validation_report as words
+
+MOST_CLASSES = 4
+"""Of a task of several classes: how many are drawn."""
+CALIBRATION_BINS = 25
+OPTIMISM_BINS = 30
+FROM_OWN_SAMPLES = ("optimism", "two_stage")
+"""Methods whose optimism is by how much models look better on their own sample than on all rows."""
+
+
+def roc_pictures(replicates: Replicates) -> tuple[RocPicture, ...]:
+    """Of a classification that has something to rank by; a picture a class where there are several."""
+    truth = replicates.truth
+    if (
+        not truth.kind.is_classification
+        or not {Response.DECISION, Response.PROBABILITIES} & replicates.on_original.keys()
+    ):
+        return ()
+    pictures = []
+    for of_class in _classes(truth):
+        curve = roc_curve(replicates, of_class=of_class)
+        pictures.append(
+            RocPicture(
+                name=curve.name,
+                x=tuple(curve.false_positive_rate.tolist()),
+                apparent=_numbers(curve.apparent),
+                corrected=_clipped(curve.corrected),
+                low=_clipped(curve.low),
+                high=_clipped(curve.high),
+                area_apparent=number_text(curve.area_apparent, 3),
+                area_corrected=number_text(curve.area_corrected, 3),
+                note=curve.flags.get(Flag.CURVE_BEYOND_RANGE, ""),
+            )
+        )
+    return tuple(pictures)
+
+
+def calibration_pictures(replicates: Replicates) -> tuple[CalibrationPicture, ...]:
+    """Of probabilities, values, or survival at the middle of the recorded times; none of too few rows."""
+    wanted = {TaskKind.REGRESSION: Response.VALUES, TaskKind.SURVIVAL: Response.SURVIVAL}
+    if wanted.get(replicates.truth.kind, Response.PROBABILITIES) not in replicates.on_original:
+        return ()
+    pictures = []
+    for settings in _settings(replicates):
+        try:
+            curve = calibration_curve(replicates, **settings)
+        except InputError:  # of ten rows or fewer there is no curve
+            return ()
+        pictures.append(_calibration(curve, replicates.truth.kind is not TaskKind.REGRESSION))
+    return tuple(pictures)
+
+
+def _calibration(curve: CalibrationCurve, is_probability: bool) -> CalibrationPicture:
+    shown = _clipped if is_probability else _numbers
+    low, high = (0.0, 1.0) if is_probability else _ends(curve)
+    decimals = 3 if is_probability else decimals_for((high - low) / 10)
+    counts, _ = np.histogram(curve.of_rows, bins=CALIBRATION_BINS, range=(low, high))
+    return CalibrationPicture(
+        name=curve.name,
+        x=tuple(curve.predicted.tolist()),
+        apparent=shown(curve.apparent),
+        corrected=shown(curve.corrected),
+        low=shown(curve.low),
+        high=shown(curve.high),
+        groups=tuple((group.predicted, group.observed) for group in curve.groups),
+        low_end=low,
+        high_end=high,
+        histogram=tuple(counts.tolist()),
+        caption=words.CORRECTED_CALIBRATION_CAPTION.format(
+            mean=number_text(curve.mean_absolute_error, decimals), most=number_text(curve.quantile_90, decimals)
+        ),
+        note=curve.flags.get(Flag.CURVE_BEYOND_RANGE, ""),
+    )
+
+
+def _ends(curve: CalibrationCurve) -> tuple[float, float]:
+    """The range of everything that is drawn of a regression, with a margin."""
+    drawn = [curve.of_rows, curve.apparent, curve.corrected, curve.low, curve.high]
+    points = np.concatenate([*drawn, [group.observed for group in curve.groups]])
+    points = points[np.isfinite(points)]
+    margin = 0.02 * float(np.ptp(points)) or 1.0
+    return float(points.min()) - margin, float(points.max()) + margin
+
+
+def decision_pictures(replicates: Replicates) -> tuple[DecisionPicture, ...]:
+    """Of two classes, or of survival at the middle of the recorded times."""
+    kind = replicates.truth.kind
+    wanted = {TaskKind.BINARY: Response.PROBABILITIES, TaskKind.SURVIVAL: Response.SURVIVAL}.get(kind)
+    if wanted is None or wanted not in replicates.on_original:
+        return ()
+    pictures = []
+    for settings in _settings(replicates):
+        curve = decision_curve(replicates, **settings)
+        pictures.append(
+            DecisionPicture(
+                name=curve.name,
+                x=tuple(curve.threshold.tolist()),
+                apparent=_numbers(curve.apparent),
+                corrected=_numbers(curve.corrected),
+                low=_numbers(curve.low),
+                high=_numbers(curve.high),
+                act_on_all=tuple(curve.act_on_all.tolist()),
+            )
+        )
+    return tuple(pictures)
+
+
+def _settings(replicates: Replicates) -> Sequence[dict[str, Any]]:
+    """What a curve is asked for: a class, a time, or nothing."""
+    if replicates.truth.kind is TaskKind.SURVIVAL:
+        times = replicates.times
+        return [{"time": times[len(times) // 2]}] if times else []
+    return [{"of_class": each} for each in _classes(replicates.truth)]
+
+
+def _classes(truth: Truth) -> Sequence[Any]:
+    if truth.kind is not TaskKind.MULTICLASS or truth.classes is None:
+        return [None]
+    listed: list[Any] = truth.classes.tolist()
+    return listed[:MOST_CLASSES]
+
+
+def optimism_picture(replicates: Replicates, metric: Metric, scale: Scale, method: str) -> OptimismPicture | None:
+    """How the optimism spreads over the bootstraps; None where it is nowhere known."""
+    scores = replicates.scores(metric)
+    own = method in FROM_OWN_SAMPLES
+    optimism = oriented(metric, scores.in_bootstrap - (scores.on_original if own else scores.out_of_bag))
+    optimism = optimism[np.isfinite(optimism)]
+    if not optimism.size:
+        return None
+    low, high = float(optimism.min()), float(optimism.max())
+    if high - low <= 1e-12 * max(abs(low), abs(high), 1e-300):
+        low, high = low - 0.5, high + 0.5
+    counts, edges = np.histogram(optimism, bins=OPTIMISM_BINS, range=(low, high))
+    return OptimismPicture(
+        metric=scale,
+        edges=tuple(edges.tolist()),
+        counts=tuple(counts.tolist()),
+        mean=float(optimism.mean()),
+        bootstraps=len(optimism),
+        caption=words.OPTIMISM_CAPTION if own else words.LEFT_OUT_CAPTION,
+    )
+
+
+def _numbers(values: Floats) -> tuple[float | None, ...]:
+    return tuple(json_number(value) for value in values.tolist())
+
+
+def _clipped(values: NDArray[np.float64]) -> tuple[float | None, ...]:
+    """As a picture shows shares: it ends at 0 and 1."""
+    return _numbers(np.clip(values, 0.0, 1.0))
