@@ -96,10 +96,13 @@ class Concluding:
         """
         fits.first()
         found = {j: self._first(fits, j) for j in range(len(self.plan.models))}
-        selected = self._selected(found)
-        replicates = fits.of_last(selected)
+        candidates = tuple(candidate for candidate, _ in found.values())
+        selected = self._selected(candidates)
+        replicates = fits.of_last(selected) if self.plan.two_stages else fits.of_first(selected)
         doubles = self._doubles(fits, selected, replicates)
-        measured = self._measured(replicates, doubles)
+        measured = found[selected][1]
+        if self.plan.two_stages or doubles is not None:
+            measured = self._measured(replicates, doubles)
         flags = self._flags(replicates)
         model, coefficients = self._deployed(selected)
         n_fits = self.plan.n_fits
@@ -110,7 +113,7 @@ class Concluding:
             n_bootstraps=self.plan.n_bootstraps,
             selected=selected,
             selected_name=self.plan.models[selected].name,
-            candidates=tuple(found[j] for j in range(len(self.plan.models))),
+            candidates=candidates,
             model=model,
             coefficients=coefficients,
             replicates=replicates,
@@ -124,21 +127,22 @@ class Concluding:
     def _method(self) -> str:
         return "two_stage" if self.plan.two_stages else self.plan.correction.name
 
-    def _first(self, fits: Fits, model: int) -> Candidate:
+    def _first(self, fits: Fits, model: int) -> tuple[Candidate, dict[str, Measured]]:
         name = self.plan.models[model].name
         try:
             replicates = fits.of_first(model)
         except NoModelError as error:
-            return Candidate(name, {}, reason=str(error))
-        rows = {metric: one.row for metric, one in self._measured(replicates, None).items()}
-        return Candidate(name, rows, replicates.failed)
+            return Candidate(name, {}, reason=str(error)), {}
+        measured = self._measured(replicates, None)
+        rows = {metric: one.row for metric, one in measured.items()}
+        return Candidate(name, rows, replicates.failed), measured
 
-    def _selected(self, found: Mapping[int, Candidate]) -> int:
+    def _selected(self, found: Sequence[Candidate]) -> int:
         """The model of the best corrected score by the first metric; the first of those that tie."""
         name, metric = next(iter(self.plan.metrics.items()))
-        fitted = [j for j, candidate in found.items() if candidate.rows]
+        fitted = [j for j, candidate in enumerate(found) if candidate.rows]
         if not fitted:
-            reasons = "; ".join(f"{each.name}: {each.reason}" for each in found.values())
+            reasons = "; ".join(f"{each.name}: {each.reason}" for each in found)
             raise InputError(f"no model could be fitted on all rows: {reasons}.")
         if len(found) == 1:
             return fitted[0]

@@ -113,15 +113,14 @@ def with_copies_together(model: BaseEstimator, origin: NDArray[np.intp]) -> Base
     origin : ndarray of shape (n,)
         The original row of each row of the sample that it is fitted on.
     """
-    owners = {"": model} | {
-        name: value for name, value in model.get_params(deep=True).items() if hasattr(value, "get_params")
-    }
+    params = model.get_params(deep=True)
     changed = {}
-    for name, owner in owners.items():
-        own = owner.get_params(deep=False)
-        if "cv" not in own or isinstance(own["cv"], str):
+    for name, cv in params.items():
+        place, _, last = name.rpartition("__")
+        owner = params[place] if place else model
+        if last != "cv" or isinstance(cv, str) or not hasattr(owner, "fit"):
             continue
-        if own["cv"] is None and type(owner).__name__ in _LEAVES_ONE_OUT_BY_ITSELF:
+        if cv is None and type(owner).__name__ in _LEAVES_ONE_OUT_BY_ITSELF:
             continue
-        changed[f"{name}__cv" if name else "cv"] = CopiesTogether(own["cv"], origin, is_classifier(owner))
+        changed[name] = CopiesTogether(cv, origin, is_classifier(owner))
     return model.set_params(**changed) if changed else model

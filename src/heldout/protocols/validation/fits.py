@@ -51,7 +51,7 @@ class Fits:
         return self._replicates(model, self.plan.first.splits, self.plan.first.counts)
 
     def of_last(self, model: int) -> Replicates:
-        """Those of the selected model in the last stage, which is done now if it is the second."""
+        """Those of the selected model in the second stage, which is done now."""
         last = self.plan.last
         self.session.race([Race(last.splits, configurations=(model,))])
         return self._replicates(model, last.splits, last.counts)

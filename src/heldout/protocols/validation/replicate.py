@@ -22,6 +22,7 @@ from heldout.imputation.settings import Imputation
 from heldout.metrics.base import Response
 from heldout.protocols.validation.copies import with_copies_together
 from heldout.protocols.validation.samples import ALL_ROWS
+from heldout.protocols.validation.weighing import weighed_rows, weighs_copies
 from heldout.task import Truth
 from heldout.wording import Flag
 
@@ -154,8 +155,13 @@ def fitted_model(
     model, rows = seeded_model(configuration.fresh(), context.entropy, *place), split.train
     if split.repeat != ALL_ROWS:
         model = with_copies_together(model, rows)
-    params = _check_method_params(context.X, params=dict(context.routed.to_fit(configuration)), indices=rows)
+    given = dict(context.routed.to_fit(configuration))
     if sample is not None:
+        params = _check_method_params(context.X, params=given, indices=rows)
         return model.fit(sample, _safe_indexing(context.y, rows), **params)
+    if split.repeat != ALL_ROWS and weighs_copies(model) and given.keys() <= {"sample_weight"}:
+        rows, given["sample_weight"] = weighed_rows(rows, given.get("sample_weight"))
+        return model.fit(_safe_indexing(context.X, rows), _safe_indexing(context.y, rows), **given)
+    params = _check_method_params(context.X, params=given, indices=rows)
     X_train, y_train = _safe_split(model, context.X, context.y, rows)
     return model.fit(X_train, y_train, **params)
