@@ -14,6 +14,9 @@ from heldout.estimates.types import Estimate, json_number
 from heldout.imputation.rubin import PooledCoefficients
 from heldout.metrics.base import Metric, ideal_of
 from heldout.metrics.named import metric_named
+from heldout.protocols.validation.curves import calibration as calibration_curves
+from heldout.protocols.validation.curves import decision as decision_curves
+from heldout.protocols.validation.curves import roc as roc_curves
 from heldout.protocols.validation.estimate import Candidate, Validation, ValidationRow
 from heldout.report.content import Entry, Headline
 from heldout.report.entries import citations_of, positive_text, reproduction_of, rows_text, settings_of
@@ -37,17 +40,9 @@ from heldout.report.validation_curves import (
 )
 from heldout.wording import validation_report as words
 
-CURVE_SOURCES = ("harrell2015",)
 _IN_THE_TABLE = {
-    "apparent",
-    "out_of_bag",
-    "optimism",
-    "n",
-    "n_successful",
-    "n_redraws",
-    "confidence_level",
-    "alternative",
-}
+    "apparent", "out_of_bag", "optimism", "n", "n_successful", "n_redraws", "confidence_level", "alternative",
+}  # fmt: skip
 
 
 def validation_content(
@@ -69,7 +64,8 @@ def validation_content(
     roc, calibration = roc_pictures(replicates), calibration_pictures(replicates)
     decision = decision_pictures(replicates)
     several = len(validation.candidates) > 1
-    has_curves = bool(roc or calibration or decision)
+    drawn = {roc_curves.SOURCES: roc, calibration_curves.SOURCES: calibration, decision_curves.SOURCES: decision}
+    drawn_from = [key for keys, pictures in drawn.items() if pictures for key in keys]
     return ValidationContent(
         title=title or "",
         headline=_headline(validation, estimate, scales[first]),
@@ -83,7 +79,7 @@ def validation_content(
         if several
         else "",
         imputation=_imputation(validation),
-        curves_sentence=words.CORRECTED_CURVES_SENTENCE.format(level=95) if has_curves else "",
+        curves_sentence=words.CORRECTED_CURVES_SENTENCE.format(level=95) if drawn_from else "",
         roc=roc,
         calibration=calibration,
         decision=decision,
@@ -96,7 +92,7 @@ def validation_content(
         method=_method(estimate, validation),
         settings=settings_of([_settings(validation, estimate)]),
         flags=flag_sentences(validation.estimates, first),
-        citations=citations_of(validation.estimates.values(), None, CURVE_SOURCES if has_curves else ()),
+        citations=citations_of(validation.estimates.values(), None, drawn_from),
         command=command or "",
         reproduction=reproduction_of([estimate.provenance]),
     )
@@ -148,7 +144,8 @@ def _headline(validation: Validation, estimate: Estimate, scale: Scale) -> Headl
     return replace(
         headline,
         sentence=words.validation_sentence(
-            wording.in_sentence(scale.title), apparent, value, estimate.optimism, validation.method, n, scale.decimals
+            wording.in_sentence(scale.title), apparent, value, estimate.optimism, validation.method, n,
+            scale.decimals,
         ),
         quote=words.quotable_validation_sentence(
             scale.title, texts[0], interval, texts[1], validation.method, n, estimate.n_rows_used,
