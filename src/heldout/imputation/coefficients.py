@@ -15,6 +15,7 @@ from scipy.special import expit
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import Pipeline
 
+from heldout.errors import InputError
 from heldout.survival_target import survival_target
 
 Floats = NDArray[np.float64]
@@ -126,11 +127,14 @@ def _of_least_squares(model: Any, X: Any, y: Any, sample_weight: Any) -> Coeffic
 
 
 def _of_cox(model: Any, X: Any, y: Any) -> Coefficients | None:
-    covariance = model.covariance_
-    if covariance is None or np.ndim(model.coef_) != 1:
+    values, covariance = np.asarray(model.coef_, dtype=np.float64), model.covariance_
+    if values.ndim != 1 or np.shape(covariance) != (len(values), len(values)):
         return None
-    events = int(survival_target(y)["event"].sum())
-    return _named(model, np.asarray(model.coef_, dtype=np.float64), np.asarray(covariance), events)
+    try:
+        target = survival_target(y)
+    except InputError:  # another kind of model, which calls something else so
+        return None
+    return _named(model, values, np.asarray(covariance), int(target["event"].sum()))
 
 
 def _of_results(model: Any) -> Coefficients:

@@ -106,12 +106,13 @@ def pool_coefficients(each: Sequence[Coefficients | None], n_rows: int) -> Poole
     Returns
     -------
     PooledCoefficients or None
-        None where the sets do not agree: a model has none, or others than the first.
+        None where the sets do not agree (a model has none, or others than the first), or there are no more rows
+        than coefficients, so that no degrees of freedom are left.
 
     Raises
     ------
     InputError
-        With fewer than two sets, or no more rows than coefficients.
+        With fewer than two sets.
 
     References
     ----------
@@ -137,10 +138,7 @@ def pool_coefficients(each: Sequence[Coefficients | None], n_rows: int) -> Poole
     counting = [one.n_informative for one in known if one.n_informative is not None]
     rows, p = min(counting) if counting else n_rows, len(known[0].names)
     if rows <= p:
-        raise InputError(
-            f"{p} coefficients need more than {p} rows (of a Cox model: events) for their degrees of freedom, got "
-            f"{rows}; use a smaller model."
-        )
+        return None
     values = np.array([one.values for one in known])
     within = np.mean([one.covariance for one in known], axis=0)
     between = np.atleast_2d(np.cov(values, rowvar=False))

@@ -113,17 +113,19 @@ def filled(X: Any, holes: Holes, answer: Any) -> Any:
         values = column_at(answer, j)[rows]
         if is_frame(X):
             column = X.iloc[:, j].copy()
-            column.iloc[rows] = _of_kind(values, column.dtype.kind)
+            column.iloc[rows] = _of_type(values, column.dtype)
             whole.isetitem(j, column)
         else:
-            whole[rows, j] = _of_kind(values, X.dtype.kind)
+            whole[rows, j] = _of_type(values, X.dtype)
     return whole
 
 
-def _of_kind(values: NDArray[Any], kind: str) -> Any:
-    """Drawn values as a column of whole numbers or of true and false holds them: the nearest."""
-    if kind not in "iub":
+def _of_type(values: NDArray[Any], dtype: Any) -> Any:
+    """Drawn values as a column of this type holds them: the nearest, of whole numbers and of true and false."""
+    if dtype.kind not in "fiub":
         # Objects, so that a column of text or categories gets its own values and not NumPy's.
-        return values if kind == "f" else values.astype(object)
-    nearest = np.rint(values.astype(np.float64))
-    return nearest.astype(bool) if kind == "b" else nearest.astype(np.int64)
+        return values.astype(object)
+    numbers = values.astype(np.float64)
+    if dtype.kind == "f":
+        return numbers.astype(getattr(dtype, "numpy_dtype", dtype))
+    return np.rint(numbers).astype(bool if dtype.kind == "b" else np.int64)
