@@ -87,13 +87,13 @@ class Point632Plus:
         metric = scores.metric
         left_out = left_out_score(replicates, scores)
         provenance = _both(scores.apparent, left_out)
+        best = metric.range[1] if metric.greater_is_better else 0.0
+        if ideal_of(metric) is not None or not isfinite(best):
+            return _without_information(f"{metric.name} has no best possible value", provenance)
         if isnan(scores.apparent):
             return _undefined_apparent(metric, provenance)
         if isnan(left_out.value):
             return Corrected(left_out.value, left_out.flags, provenance)
-        best = metric.range[1] if metric.greater_is_better else 0.0
-        if ideal_of(metric) is not None or not isfinite(best):
-            return _without_information(f"{metric.name} has no best possible value", provenance)
         rate: NoInformation = no_information(replicates, metric)
         if isnan(rate.value):
             return _without_information(rate.reason, provenance)
