@@ -187,8 +187,9 @@ def warn_of_failures(found: Collected, configurations: Configurations, error_sco
         )
     if found.hopeless:
         cell = next(cell for cell in found.cells if cell.state is CellState.FAILED)
+        lacking = "any event" if found.predictions.classes is None else "one of the classes"
         warnings.warn(
-            f"{len(found.hopeless)} of {len(found.cells) // total} splits train without one of the classes, and no "
+            f"{len(found.hopeless)} of {len(found.cells) // total} splits train without {lacking}, and no "
             f"configuration could be scored there ({cell.message}); scores leave these splits out.",
             FailedConfigurationsWarning,
             stacklevel=3,

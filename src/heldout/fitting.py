@@ -30,7 +30,7 @@ from heldout.configurations import Configuration
 from heldout.errors import InputError, UnusablePredictionError
 from heldout.folds import Split
 from heldout.metrics.base import Metric, Response, times_of
-from heldout.metrics.from_scorer import members_of, metric_from_scorer, told_classes
+from heldout.metrics.from_scorer import members_of, metric_from_scorer, told
 from heldout.metrics.named import check_fits
 from heldout.responses import recorded as recorded
 from heldout.responses import remember_responses
@@ -90,10 +90,10 @@ def make_scoring(
     InputError
         When a metric does not fit the target.
     """
-    scorer = told_classes(scorer, truth.classes)
+    scorer = told(scorer, truth)
     metrics: dict[str, Metric | None] = {}
     for name, member in members_of(scorer).items():
-        metric = metric_from_scorer(member)
+        metric = metric_from_scorer(member, survival=truth.kind is TaskKind.SURVIVAL)
         metrics[name] = None if metric is None else check_fits(metric, truth)
     return Scoring(scorer, metrics, refit_metric, keep)
 

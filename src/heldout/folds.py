@@ -21,7 +21,7 @@ from heldout._seeding import numpy_seed
 from heldout.columns import array_of, distinct
 from heldout.errors import InputError
 from heldout.fold_plans import FoldPlan, rounds_of
-from heldout.task import Task, labels_text, missing
+from heldout.task import Task, TaskKind, labels_text, missing
 
 Rows = NDArray[np.intp]
 Place: TypeAlias = tuple[int, int]
@@ -186,6 +186,8 @@ def make_folds(
     """
     _check_count(task, cv, repeats)
     stratify = task.truth.kind.is_classification if classifier is None else classifier
+    # Some survival models call themselves classifiers; no structured array has classes.
+    stratify = stratify and task.truth.kind is not TaskKind.SURVIVAL
     labels = np.asarray(task.target)
     n_folds = _folds_of_classes(cv)
     if small_classes == "refuse" and stratify and n_folds is not None:

@@ -3,45 +3,57 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
+from sklearn.metrics import get_scorer_names
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from heldout._seeding import RandomState, entropy_of
 from heldout.errors import InputError
+from heldout.metrics.survival_model import last_step
+from heldout.metrics.to_scorer import scorer
 from heldout.store.base import Store
 from heldout.store.memory import MemoryStore
-from heldout.survival_target import has_fields
+from heldout.survival_target import has_fields, has_two_columns, survival_target, with_fields
 from heldout.task import TaskKind, Truth, target_column, truth_of
 
 
-def target_given(y: Any, asker: str) -> Any:
-    """The target as one column, left as it is where it is one.
+def target_given(model: Any, y: Any, asker: str) -> Any:
+    """The target as one column, left as it is where it is one; of events and times as a structured array.
 
     Parameters
     ----------
+    model : estimator
+        What is to learn it. Two columns are events and times to all but classifiers and regressors.
     asker : str
         What asks for it, after "this".
 
     Raises
     ------
     InputError
-        When there is none, it holds missing, complex or infinite values, or is a survival target.
+        When there is none, or it holds missing, complex or infinite values, or it is no target of such a model.
     """
     if y is None:
         raise InputError(
             f"This {asker} requires y to be passed, but the target y is None; without it there is no score to "
             "estimate."
         )
-    if has_fields(y):
-        raise InputError(
-            f"This {asker} does not search survival models yet, and the target holds events and times; predict the "
-            "held-out risks yourself, and correct them by ho.estimate(y, risks, metric='concordance_index')."
-        )
+    of_numbers = is_classifier(model) or is_regressor(model)
+    if has_fields(y) or (not of_numbers and has_two_columns(y)):
+        kind = type(last_step(model))
+        if of_numbers and kind.__module__.startswith("sklearn."):
+            raise InputError(
+                f"the target holds events and times, which {kind.__name__} cannot learn; give a survival model "
+                "(scikit-survival's, or ho.spaces.CoxRegression), or the one column to predict."
+            )
+        # Survival models want the event as booleans; what the user calls the two is left.
+        target = survival_target(y)
+        return with_fields(target, y.dtype.names) if has_fields(y) else target
     column = y if getattr(y, "ndim", 0) == 1 else column_or_1d(y, warn=True)
     values = target_column(column)
     if values.dtype.kind == "c":
@@ -55,10 +67,35 @@ def target_given(y: Any, asker: str) -> Any:
 
 def truth_given(model: Any, y: Any) -> Truth:
     """The target as a model of its kind reads it."""
+    if has_fields(y):
+        return truth_of(y, TaskKind.SURVIVAL)
     if is_classifier(model):
         check_classification_targets(y)
         return truth_of(y, TaskKind.MULTICLASS)
     return truth_of(y, TaskKind.REGRESSION if is_regressor(model) else None)
+
+
+def scoring_given(scoring: Any) -> Any:
+    """What scikit-learn's searches take as ``scoring``: names that it lacks are metrics of ours, as scorers.
+
+    Raises
+    ------
+    InputError
+        For a name that neither knows.
+
+    Examples
+    --------
+    >>> scoring_given("r2"), scoring_given({"r2": "r2", "c": "concordance_index"})["c"]._score_func.__name__
+    ('r2', 'concordance_index')
+    """
+    if isinstance(scoring, str):
+        return scoring if scoring in get_scorer_names() else scorer(scoring)
+    if isinstance(scoring, Mapping):
+        return {name: scoring_given(one) for name, one in scoring.items()}
+    if isinstance(scoring, list | tuple | set) and all(isinstance(name, str) for name in scoring):
+        foreign = set(scoring) - set(get_scorer_names())
+        return {name: scoring_given(name) for name in scoring} if foreign else scoring
+    return scoring
 
 
 def deciding_scorer(scorers: Any, scoring: Any, refit: Any) -> str:

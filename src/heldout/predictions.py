@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
-from heldout.metrics.base import Metric, Response
+from heldout.metrics.base import Metric, Response, at_times_of
 
 UNPREDICTED_LABEL = -1
 
@@ -50,6 +50,8 @@ class HeldOutPredictions:
         Fewest and most, where they were made to differ.
     grouped : bool
         Whether the search held groups of rows out whole.
+    times : tuple of float
+        Of the last axis of ``survival``, ascending; empty where that holds just the times that the metric reads.
     test_share : float or None
         The share of its rows that a split tests, where the splits are those of repeated subsampling.
     """
@@ -65,6 +67,7 @@ class HeldOutPredictions:
     training_rows: float | None = None
     training_range: tuple[int, int] | None = None
     grouped: bool = False
+    times: tuple[float, ...] = ()
     test_share: float | None = None
 
     @property
@@ -95,7 +98,11 @@ class HeldOutPredictions:
         InputError
             When no response of the metric is held.
         """
-        offered = [self.responses[r] for r in metric.responses if r in self.responses]
+        offered = [
+            at_times_of(metric, self.responses[r], self.times) if r is Response.SURVIVAL else self.responses[r]
+            for r in metric.responses
+            if r in self.responses
+        ]
         if not offered:
             wanted = " or ".join(metric.responses)
             held = ", ".join(self.responses)

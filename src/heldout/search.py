@@ -33,7 +33,7 @@ from heldout.evaluate import evaluate
 from heldout.fitting import Routed, make_scoring
 from heldout.fold_scores import ranks
 from heldout.folds import Folds, make_folds
-from heldout.given import deciding_scorer, entropy_given, store_given, target_given, truth_given
+from heldout.given import deciding_scorer, entropy_given, scoring_given, store_given, target_given, truth_given
 from heldout.result import Evaluation
 from heldout.run.collect import Collected
 from heldout.run.events import Listener
@@ -62,7 +62,8 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
     param_grid : dict or list of dict, optional
         As in ``GridSearchCV``; none for a list of estimators.
     scoring : str, callable, list, tuple or dict, optional
-        As in ``GridSearchCV``. With several scorers each gets an estimate, of the one configuration that
+        As in ``GridSearchCV``, and by name any metric of ``ho.metrics`` ("concordance_index"; a loss is then
+        negative). With several scorers each gets an estimate, of the one configuration that
         ``refit`` chooses.
     cv : int, splitter or iterable, optional
         As in ``GridSearchCV``.
@@ -133,6 +134,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         **BaseSearchCV._parameter_constraints,
         "estimator": [HasMethods(["fit"]), list, tuple],
         "param_grid": [dict, list, tuple, None],
+        "scoring": [str, callable, list, tuple, dict, None],
         "repeats": [Interval(numbers.Integral, 1, None, closed="left")],
         "aggregate": [StrOptions({"folds", "pooled"})],
         "keep_predictions": ["boolean"],
@@ -201,7 +203,9 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like of shape (N, n_features)
-        y : array-like of shape (N,)
+        y : array-like of shape (N,), or events and times
+            Of survival models scikit-survival's structured array, a table of two columns or a tuple of two, the
+            event first; models are fitted on the structured array, and folds are not stratified.
         **params : dict
             ``groups``, ``sample_weight`` and whatever else the estimators' ``fit``, the scorers and the splitter
             take; routed as in ``GridSearchCV``. Groups are also drawn whole by the bootstrap. Weights that reach
@@ -218,7 +222,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         """
         drop = drop_rule_of(self.drop)
         scorers, _ = self._get_scorers()
-        X, y = indexable(X, target_given(y, type(self).__name__))
+        X, y = indexable(X, target_given(self._of_first_model().estimator, y, type(self).__name__))
         params = _check_method_params(X, params=params)
         metadata = self._get_routed_params_for_fit(params)
         task = self._task(X, y, metadata)
@@ -307,7 +311,9 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _get_scorers(self) -> tuple[Any, Any]:
-        scorers: tuple[Any, Any] = BaseSearchCV._get_scorers(self._of_first_model())
+        single = copy.copy(self._of_first_model())
+        single.scoring = scoring_given(self.scoring)
+        scorers: tuple[Any, Any] = BaseSearchCV._get_scorers(single)
         return scorers
 
     def get_metadata_routing(self) -> Any:
@@ -335,7 +341,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         groups = metadata.splitter.split.get("groups")
         # The bootstrap replays the choice, and so weighs rows exactly where the scorers weighed them.
         weights = metadata.scorer.score.get("sample_weight")
-        truth = truth_given(self, y)
+        truth = truth_given(self._of_first_model().estimator, y)
         return Task(X, truth, checked_groups(groups, truth.n_rows), checked_weights(weights, truth.n_rows), y)
 
     def _folds(self, task: Task, drop: DropRule | None, entropy: int, metadata: Any) -> Folds:

@@ -29,13 +29,30 @@ def has_fields(y: Any) -> bool:
     return isinstance(y, np.ndarray) and y.dtype.names is not None
 
 
-def survival_target(y: Any) -> NDArray[Any]:
+def has_two_columns(y: Any) -> bool:
+    """Whether ``y`` is a tuple of two columns, or a table or list of two columns: perhaps events and times."""
+    if isinstance(y, tuple) and len(y) == 2:
+        return all(np.ndim(column) == 1 for column in y)
+    shape = getattr(y, "shape", None)
+    if shape is not None:
+        return len(shape) == 2 and shape[1] == 2
+    return isinstance(y, list) and bool(y) and all(isinstance(row, tuple | list) and len(row) == 2 for row in y)
+
+
+def with_fields(values: NDArray[Any], names: tuple[str, ...]) -> NDArray[Any]:
+    """A survival target with its two fields under other names."""
+    return values.view(np.dtype([(name, SURVIVAL[place]) for place, name in enumerate(names)]))
+
+
+def survival_target(y: Any, *, may_lack_events: bool = False) -> NDArray[Any]:
     """Check a survival target and bring it into one form.
 
     Parameters
     ----------
     y : structured array of shape (N,), table of two columns, list of N pairs, or tuple of two columns
         The event (true or false, or 1 and 0) and the time, in that order.
+    may_lack_events : bool
+        Whether rows that are all censored will do, as for a score of a few rows.
 
     Returns
     -------
@@ -70,7 +87,7 @@ def survival_target(y: Any) -> NDArray[Any]:
     target = np.empty(len(event), dtype=SURVIVAL)
     target["event"] = _events(event, time)
     target["time"] = _times(time)
-    if not target["event"].any():
+    if not may_lack_events and not target["event"].any():
         raise InputError(
             f"the target holds {counted(len(target), 'row')} and no event: all are censored, so that no risk can "
             "be told to be right; check that the event is true where it was seen."

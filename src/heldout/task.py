@@ -49,12 +49,15 @@ class Truth:
         The labels behind the codes, sorted unless given in another order.
     positive : int or None
         Code of the positive class of a binary task: probabilities and decisions of shape (N, C) point to it.
+    fields : (str, str) or None
+        What the user calls the event and the time of a survival target.
     """
 
     kind: TaskKind
     values: NDArray[Any]
     classes: NDArray[Any] | None = None
     positive: int | None = None
+    fields: tuple[str, ...] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -81,7 +84,7 @@ class Truth:
         return replace(self, positive=code)
 
     def labels(self) -> NDArray[Any]:
-        """The target as the user wrote it."""
+        """The target as the user wrote it; of survival the fields are ``event`` and ``time``."""
         return self.values if self.classes is None else self.classes[self.values]
 
     def class_counts(self) -> NDArray[np.intp]:
@@ -118,7 +121,7 @@ def truth_of(y: Any, kind: TaskKind | str | None = None, *, classes: Any = None,
     """
     if kind == TaskKind.SURVIVAL or (kind is None and has_fields(y)):
         _refuse_without_labels("events and times", classes=classes, pos_label=pos_label)
-        return Truth(TaskKind.SURVIVAL, survival_target(y))
+        return Truth(TaskKind.SURVIVAL, survival_target(y), fields=y.dtype.names if has_fields(y) else None)
     column = target_column(y)
     listed = None if classes is None else _listed(classes)
     wanted = TaskKind(kind) if kind is not None else guess_kind(column, listed)

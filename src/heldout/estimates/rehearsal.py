@@ -18,7 +18,7 @@ from heldout.estimates.evidence.gather import gather
 from heldout.estimates.evidence.question import Question
 from heldout.estimates.named import method_of, refusal
 from heldout.estimates.of_search import Estimation
-from heldout.metrics.base import Metric, Response
+from heldout.metrics.base import Metric, Response, times_of
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 from heldout.task import Truth
 
@@ -48,7 +48,7 @@ def refused_on_splits(
     """
     shown = list(params[:2])
     predictions = HeldOutPredictions(
-        responses={metric.responses[0]: _made_up(metric.responses[0], truth, labels, len(shown))},
+        responses={metric.responses[0]: _made_up(metric, truth, labels, len(shown))},
         names=tuple(str(number) for number in range(len(shown))),
         folds=labels,
         classes=truth.classes,
@@ -67,8 +67,9 @@ def refused_on_splits(
     return refusal(method_of(estimation.method), evidence)
 
 
-def _made_up(response: Response, truth: Truth, labels: NDArray[np.int32], n_configurations: int) -> NDArray[Any]:
-    """Random predictions (N, C, R[, n_classes]) of the tested rows."""
+def _made_up(metric: Metric, truth: Truth, labels: NDArray[np.int32], n_configurations: int) -> NDArray[Any]:
+    """Random predictions (N, C, R[, outputs]) of the tested rows."""
+    response = metric.responses[0]
     rng = np.random.default_rng(0)
     shape = (len(labels), n_configurations, labels.shape[1])
     untested = np.broadcast_to((labels < 0)[:, None, :], shape)
@@ -76,7 +77,9 @@ def _made_up(response: Response, truth: Truth, labels: NDArray[np.int32], n_conf
         codes = rng.integers(0, truth.n_classes, size=shape, dtype=np.int32)
         codes[untested] = UNPREDICTED_LABEL
         return codes
-    if response is Response.VALUES or truth.n_classes <= 2:
+    if response is Response.SURVIVAL:
+        numbers = -np.sort(-rng.uniform(size=(*shape, len(times_of(metric)))))  # they fall in time
+    elif response is Response.VALUES or truth.n_classes <= 2:
         numbers = rng.uniform(size=shape)
     else:
         numbers = rng.dirichlet(np.ones(truth.n_classes), size=shape)

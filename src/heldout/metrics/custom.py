@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Needs, Response, positive_of
+from heldout.survival_target import with_fields
 from heldout.task import TaskKind, Truth
 
 _TASKS_OF: dict[Response, frozenset[TaskKind]] = {
@@ -113,6 +114,8 @@ class CustomMetric:
         Further keyword arguments of the function.
     pos_label : label, optional
         The class that binary probabilities and decisions are turned to; the task's positive one when None.
+    own_fields : bool
+        Whether the fields of a survival target are called as the user calls them, and not ``event`` and ``time``.
     """
 
     function: Callable[..., float]
@@ -125,6 +128,7 @@ class CustomMetric:
     takes_weights: bool = False
     arguments: tuple[tuple[str, Any], ...] = ()
     pos_label: Any = None
+    own_fields: bool = False
 
     @property
     def row_wise(self) -> bool:
@@ -145,7 +149,10 @@ class CustomMetric:
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> CalledStatistic:
         call = partial(self.function, **dict(self.arguments))
-        return CalledStatistic(call, self.takes_weights, truth.labels(), self._handed_over(truth, predictions))
+        y_true = truth.labels()
+        if self.own_fields and truth.fields is not None:
+            y_true = with_fields(y_true, truth.fields)
+        return CalledStatistic(call, self.takes_weights, y_true, self._handed_over(truth, predictions))
 
     def _handed_over(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[Any]:
         """Predictions as the function expects them."""

@@ -21,7 +21,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics._scorer import _PassthroughScorer, _Scorer
 
 from heldout.errors import HeldoutWarning, InputError
-from heldout.metrics.base import ESTIMATOR_METHODS, Metric, Needs, Response
+from heldout.metrics.base import ESTIMATOR_METHODS, Metric, Needs, Response, fitted
 from heldout.metrics.classification import (
     Accuracy,
 )
@@ -32,19 +32,23 @@ from heldout.metrics.ranking import AveragePrecision, RocAuc
 from heldout.metrics.regression import R2
 from heldout.metrics.scikit_learn_functions import AVERAGED, CALLED, KERNELS_OF, PREDICTED, Declared
 from heldout.metrics.signed import Signed
-from heldout.task import labels_text
+from heldout.metrics.survival import ConcordanceIndex
+from heldout.metrics.survival_model import last_step, scores_concordance
+from heldout.task import TaskKind, Truth, labels_text
 
 _ACCURACIES = {"KNeighborsClassifier.score", "RadiusNeighborsClassifier.score", "DummyClassifier.score"}
 """Methods of their own that come to the same: they read a missing X in a way that concerns nobody here."""
 
 
-def metric_from_scorer(scorer: Any) -> Metric | None:
+def metric_from_scorer(scorer: Any, *, survival: bool = False) -> Metric | None:
     """The metric that a scorer computes, in the scorer's sign and with its order of responses.
 
     Parameters
     ----------
     scorer : object
         Of ``sklearn.metrics.get_scorer``, ``make_scorer`` or ``check_scoring``.
+    survival : bool
+        Whether the models are survival models, so that what they predict are risks.
 
     Returns
     -------
@@ -66,9 +70,11 @@ def metric_from_scorer(scorer: Any) -> Metric | None:
     responses = tuple(r for method in methods for r, gives in ESTIMATOR_METHODS.items() if gives == method)
     if isinstance(scorer._score_func, MetricFunction):
         return _with_sign(scorer._score_func.metric, scorer._sign)
-    metric = _known(scorer._score_func, scorer._kwargs, responses)
+    metric: Metric | None = _known(scorer._score_func, scorer._kwargs, responses)
     if metric is None:
         metric = _called(scorer, responses)
+        if survival and Response.VALUES in metric.responses:
+            metric = replace(metric, responses=(Response.RISK,), needs=Needs.PAIR, own_fields=True)
     return _with_sign(metric, scorer._sign)
 
 
@@ -78,39 +84,48 @@ def members_of(scorer: Any) -> Mapping[str, Any]:
     return members if isinstance(members, Mapping) else {"score": scorer}
 
 
-def told_classes(scorer: Any, classes: Any) -> Any:
-    """The scorer (or several that scikit-learn has gathered) with our metrics told the classes of a task.
+def told(scorer: Any, truth: Truth) -> Any:
+    """The scorer (or several that scikit-learn has gathered) with our metrics told what only all rows know.
 
-    A fold may lack some of them, and still its score is of all.
+    A fold may lack some of the classes, and still its score is of all. How rows were censored is estimated on all
+    rows, so that the folds are scored on the scale of the estimate.
 
     Raises
     ------
     InputError
         When a metric was told other classes, or another order of them: it would score the folds on another scale
-        than the estimate.
+        than the estimate. When it does not fit a survival target.
     """
     members = getattr(scorer, "_scorers", None)
     if isinstance(members, Mapping):
         gathered = copy(scorer)
-        gathered._scorers = {name: told_classes(member, classes) for name, member in members.items()}
+        gathered._scorers = {name: told(member, truth) for name, member in members.items()}
         return gathered
     function = getattr(scorer, "_score_func", None)
-    if classes is None or not isinstance(function, MetricFunction):
+    of_survival = truth.kind is TaskKind.SURVIVAL
+    if not isinstance(function, MetricFunction) or (truth.classes is None and not of_survival):
         return scorer
+    own = copy(scorer)
+    if of_survival:
+        # A metric of another kind of task is refused later, in better words.
+        fits = truth.kind in function.metric.tasks
+        own._score_func = replace(function, metric=fitted(function.metric, truth)) if fits else function
+        return own
+    classes: Any = truth.classes
     if function.classes is not None and list(function.classes) != classes.tolist():
         raise InputError(
             f"the scorer of '{function.metric.name}' was told classes={list(function.classes)!r}, but those of the "
             f"target are {labels_text(classes)} in this order; leave classes out, as a search knows them."
         )
-    told = copy(scorer)
-    told._score_func = replace(function, classes=tuple(classes.tolist()))
-    return told
+    own._score_func = replace(function, classes=tuple(classes.tolist()))
+    return own
 
 
 def _metric_of_score_method(estimator: Any) -> Metric | None:
     """The metric behind ``estimator.score`` where scikit-learn defines it as one that we know."""
-    while hasattr(estimator, "steps"):  # a Pipeline scores by its last step
-        estimator = estimator.steps[-1][1]
+    estimator = last_step(estimator)  # a Pipeline scores by it
+    if scores_concordance(estimator):
+        return ConcordanceIndex()
     score = getattr(type(estimator), "score", None)
     name = getattr(score, "__qualname__", "") if getattr(score, "__module__", "").startswith("sklearn.") else ""
     if score is ClassifierMixin.score or name in _ACCURACIES:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from heldout.errors import InputError
 from heldout.metrics.base import Metric, Response, fitted, positive_of
+from heldout.metrics.by_kind import reads_as_numbers
+from heldout.survival_target import has_fields, survival_target
 from heldout.task import TaskKind, Truth, codes_of, labels_text, truth_of
 
 
@@ -52,6 +54,12 @@ class MetricFunction:
         """Codes of labels; what is predicted of each class as it is, if it is of these classes."""
         if Response.LABELS in self.metric.responses:
             return codes_of(predicted, classes)
+        if predicted.dtype.kind != "f" and TaskKind.REGRESSION in self.metric.tasks:
+            # scikit-learn asks a model without probabilities for what a model of numbers predicts: labels.
+            raise InputError(
+                f"metric '{self.metric.name}' needs probabilities of two classes, and the model predicts labels "
+                "only; use a model with predict_proba, such as CalibratedClassifierCV of it."
+            )
         columns, expected = predicted.shape[1:], (len(classes),) if len(classes) > 2 else ()
         if columns != expected:
             model_knows = f"{columns[0]} classes" if columns else "2 classes"
@@ -63,7 +71,9 @@ class MetricFunction:
         return predicted
 
     def _truth(self, y_true: NDArray[Any], predicted: NDArray[Any]) -> Truth | None:
-        if TaskKind.REGRESSION in self.metric.tasks:
+        if has_fields(y_true) or self.metric.tasks == {TaskKind.SURVIVAL}:
+            return Truth(TaskKind.SURVIVAL, survival_target(y_true, may_lack_events=True))
+        if self.classes is None and reads_as_numbers(self.metric, y_true):
             return truth_of(y_true, TaskKind.REGRESSION)
         classes: Any = self.classes
         if classes is None:

@@ -18,6 +18,11 @@ from heldout.kernels.reference import Floats
 
 RISK_METHOD = "predict"
 SURVIVAL_METHOD = "predict_survival_function"
+_SCORES = {
+    "sksurv": ("SurvivalAnalysisMixin.score", "IPCRidge.score"),
+    "heldout": ("CoxRegression.score",),
+}
+"""By package: methods ``score`` that are Harrell's concordance index."""
 _TIMES_KNOWN = ("unique_times_", "event_times_")
 
 
@@ -29,6 +34,13 @@ def risks(model: Any, X: Any) -> NDArray[Any]:
     """
     predicted = np.asarray(getattr(model, RISK_METHOD)(X))
     return predicted if getattr(last_step(model), "_predict_risk_score", True) else -predicted
+
+
+def scores_concordance(model: Any) -> bool:
+    """Whether the ``score`` of a model (of a pipeline, its last step's) is known to be Harrell's index."""
+    score = getattr(type(last_step(model)), "score", None)
+    package = getattr(score, "__module__", "").partition(".")[0]
+    return getattr(score, "__qualname__", "") in _SCORES.get(package, ())
 
 
 def gives_survival(model: Any) -> bool:

@@ -9,6 +9,8 @@ from heldout.errors import InputError
 from heldout.metrics.base import ESTIMATOR_METHODS, Metric, Response
 from heldout.metrics.metric_function import MetricFunction
 from heldout.metrics.named import metric_named
+from heldout.metrics.survival_scorer import SurvivalScorer
+from heldout.task import TaskKind
 
 
 def scorer(metric: Any, *, classes: Any = None) -> Any:
@@ -30,7 +32,13 @@ def scorer(metric: Any, *, classes: Any = None) -> Any:
     Raises
     ------
     InputError
-        For a survival metric, which no scorer of scikit-learn can compute, and for classes out of order.
+        For classes out of order.
+
+    Notes
+    -----
+    Of survival models y is scikit-survival's structured array, or what else ``ho.estimate`` takes. Where a metric
+    weighs censoring away, a search estimates it on all rows; elsewhere it is estimated on the rows scored, unless
+    the metric was bound before: ``scorer(ho.metrics.ConcordanceUno().for_truth(truth))``.
 
     Examples
     --------
@@ -45,12 +53,11 @@ def scorer(metric: Any, *, classes: Any = None) -> Any:
     measured = metric_named(metric)
     known = [response for response in measured.responses if response in ESTIMATOR_METHODS]
     methods = tuple(dict.fromkeys(ESTIMATOR_METHODS[response] for response in known))
-    if not methods:
-        raise InputError(
-            f"metric '{measured.name}' is of survival models, which scikit-learn's scorers do not know; use it in "
-            "ho.estimate."
-        )
+    if classes is not None and not methods:
+        raise InputError(f"classes={classes!r} is for labels, and '{measured.name}' is of survival; leave it out.")
     function = MetricFunction(measured, None if classes is None else _told(measured, classes))
+    if TaskKind.SURVIVAL in measured.tasks:
+        return SurvivalScorer(function, methods)
     return make_scorer(
         function,
         response_method=methods[0] if len(methods) == 1 else methods,

@@ -21,7 +21,7 @@ from heldout.estimates.of_search import Estimation
 from heldout.fitting import Routed, make_scoring
 from heldout.fold_plans import KFolds, seeded
 from heldout.folds import Folds, make_folds
-from heldout.given import deciding_scorer, entropy_given, store_given, target_given, truth_given
+from heldout.given import deciding_scorer, entropy_given, scoring_given, store_given, target_given, truth_given
 from heldout.run.events import Listener
 from heldout.run.session import Running
 from heldout.run.watching.verbose import Printed
@@ -106,11 +106,12 @@ class Asked:
                 f"drop='{drop.name}' plans its own splits, and here the protocol plans them; use another rule, "
                 "such as drop='bootstrap'."
             )
-        X, y = indexable(X, target_given(y, "protocol"))
+        X, y = indexable(X, target_given(first, y, "protocol"))
         truth = truth_given(first, y)
         weights = checked_weights(sample_weight, truth.n_rows)
         task = Task(X, truth, checked_groups(groups, truth.n_rows), weights, y)
-        scorers, _ = GridSearchCV(first, {}, scoring=self.scoring, refit=_refit_of_scorers(self))._get_scorers()
+        asked = scoring_given(self.scoring)
+        scorers, _ = GridSearchCV(first, {}, scoring=asked, refit=_refit_of_scorers(self))._get_scorers()
         scoring = make_scoring(truth, scorers, deciding_scorer(scorers, self.scoring, self.refit))
         entropy, classifier = self.entropy(), is_classifier(first)
         search = Search(

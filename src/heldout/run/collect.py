@@ -18,7 +18,7 @@ from heldout.folds import Folds, Place, Split
 from heldout.metrics.base import Metric, Response
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 from heldout.run.plan import all_cells
-from heldout.task import Truth
+from heldout.task import TaskKind, Truth
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,8 @@ class Collected:
     failures : mapping of int to str
         Configurations that failed and so are no candidates, and why.
     hopeless : tuple of int
-        Splits that train without a class and on which every configuration failed: that is the split's fault.
+        Splits that train without a class, or without an event, and on which every configuration failed: that is
+        the split's fault.
     folds : Folds
         The splits that were met.
     outcome : Outcome
@@ -170,6 +171,7 @@ class Collector:
             exchangeable=met.exchangeable,
             training_rows=met.n_training_rows,
             grouped=met.grouped,
+            times=self._scoring.times,
             test_share=met.test_share,
         )
         saved = n_configurations * self._folds.n_splits - sum(c.state is not CellState.DROPPED for c in cells)
@@ -228,13 +230,16 @@ def _fold_scores(name: str, cells: Sequence[CellResult], folds: Folds, metric: M
 
 
 def _hopeless_splits(cells: Sequence[CellResult], folds: Folds, truth: Truth) -> tuple[int, ...]:
-    lacking_a_class = [
-        number
-        for number, split in enumerate(folds.splits)
-        if truth.classes is not None and len(np.unique(truth.values[split.train])) < truth.n_classes
-    ]
+    lacking = [number for number, split in enumerate(folds.splits) if _lacks(truth.rows(split.train))]
     done = np.array([cell.state is CellState.DONE for cell in cells]).reshape(-1, folds.n_splits)
-    return tuple(number for number in lacking_a_class if not done[:, number].any())
+    return tuple(number for number in lacking if not done[:, number].any())
+
+
+def _lacks(trained: Truth) -> bool:
+    """Whether rows lack a class, or any event."""
+    if trained.kind is TaskKind.SURVIVAL:
+        return not trained.values["event"].any()
+    return trained.classes is not None and len(np.unique(trained.values)) < trained.n_classes
 
 
 def _failures(cells: Sequence[CellResult], scores: FoldScores, hopeless: Sequence[int]) -> dict[int, str]:

@@ -18,7 +18,7 @@ def bytes_needed(truth: Truth, n_configurations: int, folds: Folds, scoring: Sco
     tested = sum(len(split.test) for split in folds.splits)
     gathered = truth.n_rows * folds.n_repeats
     cells = (tested + gathered) * n_configurations
-    return sum(cells * _bytes_of(group[0], truth) for group in scoring.wanted)
+    return sum(cells * _bytes_of(group[0], truth, len(scoring.times)) for group in scoring.wanted)
 
 
 def check_memory(truth: Truth, n_configurations: int, folds: Folds, scoring: Scoring) -> None:
@@ -37,7 +37,9 @@ def check_memory(truth: Truth, n_configurations: int, folds: Folds, scoring: Sco
         )
 
 
-def _bytes_of(response: Response, truth: Truth) -> int:
+def _bytes_of(response: Response, truth: Truth, n_times: int) -> int:
+    if response is Response.SURVIVAL:
+        return 8 * n_times
     if response is Response.LABELS:
         return 4
     by_class = response in (Response.PROBABILITIES, Response.DECISION) and truth.n_classes > 2

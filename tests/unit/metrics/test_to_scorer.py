@@ -92,9 +92,22 @@ def test_what_the_rows_do_not_say_is_not_scored() -> None:
     assert np.isnan(ho.metrics.scorer("roc_auc", classes=[0, 1])(MODEL, X[Y == 1], Y[Y == 1]))
 
 
-def test_survival_metrics_are_no_scorers() -> None:
-    with pytest.raises(ho.InputError, match="'concordance_index' is of survival models"):
-        ho.metrics.scorer("concordance_index")
+def test_survival_metrics_have_no_classes() -> None:
+    with pytest.raises(ho.InputError, match="'concordance_index' is of survival; leave it out"):
+        ho.metrics.scorer("concordance_index", classes=[0, 1])
+
+
+def test_rows_without_a_comparable_pair_have_no_concordance() -> None:
+    class Risks:
+        def predict(self, X):
+            return X[:, 0]
+
+    scorer = ho.metrics.scorer("concordance_index")
+    y = np.array([(True, 1.0), (False, 2.0), (False, 3.0)], dtype=[("event", bool), ("time", float)])
+    assert scorer(Risks(), np.array([[2.0], [1.0], [3.0]]), y) == 0.5
+    assert np.isnan(scorer(Risks(), np.array([[2.0], [1.0]]), y[1:]))
+    table = np.array([[1, 1.0], [0, 2.0], [0, 3.0]])  # other forms are read too
+    assert scorer(Risks(), np.array([[2.0], [1.0], [3.0]]), table) == 0.5
 
 
 def test_classes_in_another_order_do_not_turn_a_score_around() -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.cells import CellResult
 from heldout.metrics.aggregate import aggregate_score
-from heldout.metrics.base import Metric, positive_of, quiet_if_foreign
+from heldout.metrics.base import Metric, Response, at_times_of, positive_of, quiet_if_foreign
 from heldout.protocols.base import Tested
 from heldout.protocols.nested.plan import Branch
 from heldout.searching import Search
@@ -35,12 +37,12 @@ def pooled_score(
     if not common:
         return float("nan"), f"the winners have no response in common from which {metric.name} is computed"
     repeats = list(dict.fromkeys(branch.repeat for branch in outer))
-    first = cells[0].predictions[common[0]]
+    first = _read(search, metric, cells[0], common[0])
     array = np.zeros((search.task.n_rows, 1, len(repeats), *first.shape[1:]), dtype=first.dtype)
     segments = np.full((search.task.n_rows, len(repeats)), -1, dtype=np.int32)
     for branch, cell in zip(outer, cells, strict=True):
         column = repeats.index(branch.repeat)
-        array[branch.refit.test, 0, column] = cell.predictions[common[0]]
+        array[branch.refit.test, 0, column] = _read(search, metric, cell, common[0])
         segments[branch.refit.test, column] = column
     with quiet_if_foreign([metric]):
         score = aggregate_score(metric, search.task.truth, array, segments, search.task.sample_weight)
@@ -48,11 +50,17 @@ def pooled_score(
     return value, f"{metric.name} is undefined on all outer rows together" if np.isnan(value) else ""
 
 
+def _read(search: Search, metric: Metric, cell: CellResult, response: Response) -> NDArray[Any]:
+    """What a cell holds of a response, as the metric reads it: of survival, its own times."""
+    held = cell.predictions[response]
+    return at_times_of(metric, held, search.scoring.times) if response is Response.SURVIVAL else held
+
+
 def row_values(search: Search, metric: Metric, branch: Branch, tested: Tested) -> NDArray[np.float64]:
     """The metric of each row by itself, in the order of the test rows: what a mean over rows is the mean of."""
     assert tested.cell is not None, "asked only of what was fitted"
     responses = [response for response in metric.responses if response in tested.cell.predictions]
-    predictions = tested.cell.predictions[responses[0]][:, None]
+    predictions = _read(search, metric, tested.cell, responses[0])[:, None]
     truth, values = search.task.truth.rows(branch.refit.test), []
     for start in range(0, len(predictions), _ROWS_AT_A_TIME):
         rows = slice(start, start + _ROWS_AT_A_TIME)

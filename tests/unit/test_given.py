@@ -1,0 +1,64 @@
+"""What users hand over: which targets are survival, and which names are scorers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import get_scorer_names
+
+from heldout.errors import InputError
+from heldout.given import scoring_given, target_given, truth_given
+from heldout.task import TaskKind
+
+EVENT, TIME = np.array([True, False, True]), np.array([1.0, 2.0, 3.0])
+STRUCTURED = np.array(list(zip(EVENT, TIME, strict=True)), dtype=[("dead", bool), ("years", float)])
+
+
+class Survival(BaseEstimator):
+    def fit(self, X: Any, y: Any) -> Survival:
+        return self
+
+
+@pytest.mark.parametrize(
+    "y", [(EVENT, TIME), np.c_[EVENT, TIME], [(True, 1), (False, 2), (True, 3)]], ids=["tuple", "table", "list"]
+)
+def test_two_columns_are_events_and_times_to_a_survival_model_alone(y: Any) -> None:
+    given = target_given(Survival(), y, "search")
+    assert given.dtype.names == ("event", "time") and given.tolist() == STRUCTURED.tolist()
+    assert truth_given(Survival(), given).kind is TaskKind.SURVIVAL
+    for model in (Ridge(), LogisticRegression()):
+        with pytest.raises(ValueError, match="1d array"):
+            target_given(model, y, "search")
+
+
+def test_a_structured_target_keeps_its_names() -> None:
+    given = target_given(Survival(), STRUCTURED, "search")
+    assert given.dtype == STRUCTURED.dtype and (given == STRUCTURED).all() and given is not STRUCTURED
+    truth = truth_given(Survival(), given)
+    assert truth.values.dtype.names == ("event", "time") and truth.fields == ("dead", "years")
+    assert truth.rows(np.array([2])).fields == ("dead", "years")
+
+
+@pytest.mark.parametrize("model", [Ridge(), LogisticRegression()], ids=["regressor", "classifier"])
+def test_models_of_scikit_learn_learn_no_events(model: Any) -> None:
+    with pytest.raises(InputError, match=f"which {type(model).__name__} cannot learn"):
+        target_given(model, STRUCTURED, "search")
+
+
+def test_two_labels_in_a_tuple_are_labels() -> None:
+    assert target_given(Survival(), (0, 1), "search").tolist() == [0, 1]
+
+
+def test_names_that_scikit_learn_lacks_become_scorers_of_ours() -> None:
+    for known in ("r2", ["r2", "neg_log_loss"], None, {"a": "r2"}):
+        assert scoring_given(known) == known
+    several = scoring_given(["r2", "concordance_index"])
+    assert list(several) == ["r2", "concordance_index"] and several["r2"] == "r2"
+    assert callable(several["concordance_index"]) and callable(scoring_given("brier_score_at(time=1)"))
+    assert "concordance_index" not in get_scorer_names()
+    with pytest.raises(InputError, match="the nearest is concordance_index"):
+        scoring_given("cindex")
