@@ -120,6 +120,7 @@ def _predictions(table: Table, wanted: Options) -> TablePredictions:
 def _truth(found: TablePredictions, wanted: Options) -> Truth:
     """The target as the metric reads it, or as its values say."""
     from heldout.metrics import metric_named
+    from heldout.metrics.by_kind import reads_as_numbers
     from heldout.task import TaskKind, no_labels, truth_of
 
     metric = wanted.metric
@@ -141,7 +142,7 @@ def _truth(found: TablePredictions, wanted: Options) -> Truth:
                 f"{found.y_true[fractions][0]:.6g}); use a metric of numbers such as r2, or name another --target."
             )
         return truth_of(found.y_true, TaskKind.MULTICLASS)
-    if tasks is not None and len(tasks) == 1:
+    if metric is not None and reads_as_numbers(metric_named(metric), found.y_true):
         return truth_of(found.y_true, TaskKind.REGRESSION)
     truth = truth_of(found.y_true)
     # Whole numbers of many values are amounts: no table of predictions has one class for every few rows.

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
+import numpy as np
 from numpy.typing import NDArray
 
-from heldout.columns import column_of
 from heldout.metrics.base import Metric, Needs, Response, Statistic
-from heldout.task import TaskKind, Truth, truth_of
+from heldout.task import TaskKind, Truth, no_labels
 
 
 class OfKind(NamedTuple):
@@ -79,20 +79,24 @@ class ByKind(Metric):
         return self.of_kinds()[truth.kind].bind(truth, predictions)
 
 
-def truth_for(metric: Metric, y: Any, classes: Any = None, pos_label: Any = None) -> Truth:
-    """The target as a metric of numbers, and perhaps of two classes, reads it.
+def reads_as_numbers(metric: Metric, y: NDArray[Any]) -> bool:
+    """Whether a target is numbers to a metric, of which it may be labels too.
 
-    More than two values are numbers to a metric that knows only two classes.
+    It is where the metric was fitted to numbers, or knows nothing else; to a metric that knows no more than two
+    classes more values than that are numbers, as fractions always are.
 
     Examples
     --------
     >>> from heldout.metrics import metric_named
-    >>> [truth_for(metric_named("calibration_slope"), y).kind.value for y in ([0, 1, 1], [0, 1, 2])]
-    ['binary', 'regression']
+    >>> slope = metric_named("calibration_slope")
+    >>> [reads_as_numbers(slope, np.array(y)) for y in ([0, 1, 1], [0, 1, 2], ["a", "b"])]
+    [False, True, False]
     """
-    if metric.tasks == {TaskKind.REGRESSION}:
-        return truth_of(y, TaskKind.REGRESSION, classes=classes, pos_label=pos_label)
-    numbers = column_of(y, "the target").dtype.kind in "iuf" and classes is None and pos_label is None
-    if numbers and TaskKind.MULTICLASS not in metric.tasks and truth_of(y).kind is TaskKind.MULTICLASS:
-        return truth_of(y, TaskKind.REGRESSION)
-    return truth_of(y, classes=classes, pos_label=pos_label)
+    if TaskKind.REGRESSION not in metric.tasks:
+        return False
+    kind = getattr(metric, "kind", None)
+    if kind is not None or not metric.tasks & {TaskKind.BINARY, TaskKind.MULTICLASS}:
+        return kind in (None, TaskKind.REGRESSION)
+    if y.dtype.kind not in "iuf":
+        return False
+    return bool(no_labels(y).any()) or (TaskKind.MULTICLASS not in metric.tasks and len(np.unique(y)) > 2)

@@ -23,6 +23,7 @@ from heldout.estimates.types import Alternative, Estimate
 from heldout.kernels.blocks import effective_threads
 from heldout.metrics import check_fits, metric_named
 from heldout.metrics.base import Metric, Response
+from heldout.metrics.by_kind import reads_as_numbers
 from heldout.metrics.named import DECLARED
 from heldout.predictions import HeldOutPredictions
 from heldout.selection import AverageRank, Rule, Threshold, WeightRule, rule_of
@@ -136,9 +137,11 @@ def _truth(y_true: Any, metric: Metric, predictions: Any, classes: Any, pos_labe
         return _truth_of_held(y_true, predictions.classes, predictions.positive, classes, pos_label)
     if metric.tasks == {TaskKind.REGRESSION}:
         return truth_of(y_true, TaskKind.REGRESSION, classes=classes, pos_label=pos_label)
+    column = target_column(y_true)
+    if classes is None and pos_label is None and reads_as_numbers(metric, column):
+        return truth_of(column, TaskKind.REGRESSION)
     if TaskKind.REGRESSION in metric.tasks:
         return truth_of(y_true, classes=classes, pos_label=pos_label)
-    column = target_column(y_true)
     fractions = no_labels(column)
     if classes is None and fractions.any():
         fitting = sorted(known.name for known in DECLARED if TaskKind.REGRESSION in known.tasks)
