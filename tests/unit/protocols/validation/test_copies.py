@@ -1,0 +1,104 @@
+"""Copies of a row stay on one side of every split inside a model."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from sklearn.ensemble import StackingClassifier
+from sklearn.linear_model import LassoCV, LogisticRegression, RidgeCV
+from sklearn.model_selection import GridSearchCV, KFold, PredefinedSplit, RepeatedKFold, StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from heldout.protocols.validation.copies import CopiesTogether, with_copies_together
+
+RNG = np.random.default_rng(0)
+ORIGIN = np.sort(RNG.integers(0, 40, size=40))
+X = RNG.normal(size=(40, 3))[ORIGIN]
+Y = np.arange(40)[ORIGIN] % 2
+
+SPLITTERS: dict[str, Any] = {
+    "integer": 4,
+    "none": None,
+    "stratified": StratifiedKFold(3, shuffle=True, random_state=1),
+    "repeated": RepeatedKFold(n_splits=3, n_repeats=2, random_state=0),
+    "list": [(np.arange(0, 20), np.arange(20, 40)), (np.arange(20, 40), np.arange(0, 20))],
+    "predefined": PredefinedSplit(np.arange(40) % 4),
+}
+
+
+@pytest.mark.parametrize("name", SPLITTERS)
+def test_no_row_is_on_both_sides(name: str) -> None:
+    splitter = CopiesTogether(SPLITTERS[name], ORIGIN, classifier=True)
+    splits = list(splitter.split(X, Y))
+    assert len(splits) == splitter.get_n_splits(X, Y)
+    for train, test in splits:
+        assert len(train) and len(test)
+        assert not set(ORIGIN[train]) & set(ORIGIN[test])
+        for row in set(ORIGIN[test]):
+            assert set(np.flatnonzero(ORIGIN == row)) <= set(test)
+
+
+def test_a_list_of_splits_is_of_original_rows() -> None:
+    ((train, test), _) = CopiesTogether(SPLITTERS["list"], ORIGIN, classifier=True).split(X, Y)
+    assert ORIGIN[train].max() < 20 <= ORIGIN[test].min()
+
+
+def test_parts_of_a_sample_go_by_their_content() -> None:
+    part = np.arange(25)
+    splits = list(CopiesTogether(KFold(3), ORIGIN, classifier=False).split(X[part], Y[part]))
+    for train, test in splits:
+        assert not set(ORIGIN[part][train]) & set(ORIGIN[part][test])
+
+
+def test_a_part_of_words_goes_by_its_content() -> None:
+    words = np.array([["a", 1.0], ["b", 2.0], ["a", 1.0], ["b", 3.0]], dtype=object)
+    for train, test in CopiesTogether(KFold(3), ORIGIN, classifier=False).split(words):
+        assert not ({0, 2} & set(train) and {0, 2} & set(test))
+
+
+def test_a_seed_shuffles_folds_that_do_not() -> None:
+    tests = [
+        [test.tolist() for _, test in CopiesTogether(4, ORIGIN, True, random_state=seed).split(X, Y)]
+        for seed in (0, 0, 1)
+    ]
+    assert tests[0] == tests[1] != tests[2]
+
+
+class RecordsSplits(KNeighborsClassifier):
+    """Remembers every set of rows that it was fitted on."""
+
+    seen: ClassVar[list[Any]] = []
+
+    def fit(self, X: Any, y: Any) -> Any:
+        RecordsSplits.seen.append(np.asarray(X)[:, 0])
+        return super().fit(X, y)
+
+
+def test_a_search_in_a_pipeline_divides_original_rows() -> None:
+    RecordsSplits.seen.clear()
+    search = GridSearchCV(RecordsSplits(), {"n_neighbors": [1]}, cv=4, refit=False)
+    model = with_copies_together(make_pipeline(StandardScaler(), search), ORIGIN)
+    model.fit(X, Y)
+    scaled = np.asarray(StandardScaler().fit_transform(X))[:, 0]
+    assert len(RecordsSplits.seen) == 4
+    for trained in RecordsSplits.seen:
+        rows = np.isin(scaled, trained)
+        assert not set(ORIGIN[rows]) & set(ORIGIN[~rows])
+        assert rows.sum() == len(trained)
+
+
+def test_every_cv_inside_is_found() -> None:
+    stack = StackingClassifier([("knn", KNeighborsClassifier())], LogisticRegression(), cv=3)
+    model = with_copies_together(make_pipeline(StandardScaler(), stack), ORIGIN)
+    assert isinstance(model.get_params()["stackingclassifier__cv"], CopiesTogether)
+    assert isinstance(with_copies_together(LassoCV(), ORIGIN).cv, CopiesTogether)
+
+
+def test_a_closed_form_and_a_model_without_folds_are_left() -> None:
+    assert with_copies_together(RidgeCV(), ORIGIN).cv is None
+    model = LogisticRegression()
+    assert with_copies_together(model, ORIGIN) is model
