@@ -12,11 +12,16 @@ import sklearn.metrics as skm
 from numpy.typing import NDArray
 
 from heldout.metrics import (
+    E90,
+    ECI,
+    ICI,
     CalibrationIntercept,
     CalibrationInterceptError,
     CohenKappa,
+    Emax,
     ExpectedCalibrationError,
     FScore,
+    NagelkerkeR2,
     PartialRocAuc,
     PinballLoss,
     SensitivityAtSpecificity,
@@ -114,6 +119,41 @@ def test_rows_on_an_edge_between_quantiles_are_in_the_bins_of_scikit_learn(rows:
         edges = np.percentile(p[:, j], np.linspace(0, 1, n_bins + 1) * 100)[1:-1]
         expected = definitions.calibration_error(y, p[:, j], np.ones(rows), edges)
         assert found.all(np.ones((1, rows), dtype=np.uint8))[0, j] == pytest.approx(expected, abs=1e-12)
+
+
+@BOTH
+@DECIMALS
+@pytest.mark.parametrize("how", [{"smoother": "logistic"}, {"span": 0.3}, {"span": 1.0}], ids=str)
+@pytest.mark.parametrize("metric", [Emax, E90, ICI, ECI], ids=lambda metric: metric.__name__)
+def test_distances_from_the_curve(metric: type[Any], how: dict[str, Any], decimals: int, kind: str) -> None:
+    y, p = binary(decimals)
+    name = metric().name
+    assert_values(
+        metric(**how), truth_of(y), p, kind, lambda s, w: definitions.curve_distance(name, y, s, w, **how)
+    )
+
+
+@BOTH
+@DECIMALS
+def test_the_gain_in_likelihood_of_the_predictions_themselves(decimals: int, kind: str) -> None:
+    y, p = binary(decimals)
+
+    def expected(s: Any, w: Any) -> float:
+        return definitions.nagelkerke(y, s, w, recalibrated=False)
+
+    assert_values(NagelkerkeR2(recalibrated=False), truth_of(y), p, kind, expected)
+
+
+@BOTH
+def test_the_joint_intercept_of_numbers(kind: str) -> None:
+    rng = np.random.default_rng(5)
+    y = rng.normal(1e3, 2, N)
+    given = y[:, None] + rng.normal(size=(N, C)) * np.array([0.5, 2.0, 5.0])
+    metric = CalibrationIntercept(given_slope=False)
+    weights = weightings(kind)
+    found = metric.statistic(truth_of(y), given).all(weights)
+    expected = [[definitions.line(y, given[:, j], w.astype(float))[0] for j in range(C)] for w in weights]
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 @BOTH

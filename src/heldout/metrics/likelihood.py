@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heldout.kernels.dispatch import LogisticFits
 from heldout.kernels.reference import Floats, Weightings, sum_in_order
-from heldout.metrics.base import Needs, Response, check_among, name_with
+from heldout.metrics.base import Needs, Response, Statistic, check_among, name_with
 from heldout.metrics.by_kind import ByKind, OfKind
 from heldout.metrics.calibration import log_odds
 from heldout.metrics.survival_calibration import cox_r2
@@ -33,8 +33,8 @@ class NagelkerkeR2(ByKind):
     steeper and steeper ones approach. The predictions' own likelihood, ``recalibrated=False``, pays for bad
     calibration, and falls below 0 where the prevalence alone is more likely.
 
-    Of risks, L is the partial likelihood of Cox's regression on them, and L₀ that of equal hazards; NaN where no
-    finite slope fits best.
+    Of risks, L is the partial likelihood of Cox's regression on them, or of the risks as log hazards if not
+    recalibrated, and L₀ that of equal hazards. It depends on the scale of importance weights: let them average 1.
 
     Attributes
     ----------
@@ -70,10 +70,13 @@ class NagelkerkeR2(ByKind):
         return (0.0 if self.recalibrated else -np.inf, 1.0)
 
     def of_kinds(self) -> Mapping[TaskKind, OfKind]:
-        kinds = {TaskKind.BINARY: OfKind((Response.PROBABILITIES,), Needs.EVERY_CLASS, self._of_probabilities)}
-        if self.recalibrated:  # risks need not be log hazards: they have no likelihood of their own
-            kinds[TaskKind.SURVIVAL] = OfKind((Response.RISK,), Needs.PAIR, cox_r2)
-        return kinds
+        return {
+            TaskKind.BINARY: OfKind((Response.PROBABILITIES,), Needs.EVERY_CLASS, self._of_probabilities),
+            TaskKind.SURVIVAL: OfKind((Response.RISK,), Needs.PAIR, self._of_risks),
+        }
+
+    def _of_risks(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
+        return cox_r2(truth, predictions, self.recalibrated)
 
     def _of_probabilities(self, truth: Truth, predictions: NDArray[Any]) -> LikelihoodGain:
         positive = truth.values == truth.positive

@@ -10,7 +10,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.svm import LinearSVC
 
 import heldout as ho
-from heldout.metrics import CalibrationSlope, NagelkerkeR2, Response, SomersD, check_fits, metric_named
+from heldout.metrics import CalibrationIntercept, CalibrationSlope, Response, SomersD, check_fits, metric_named
 from heldout.metrics.base import Needs
 from heldout.task import TaskKind, truth_of
 
@@ -31,10 +31,8 @@ def test_a_target_says_what_is_read() -> None:
 def test_kinds_that_a_metric_has_not_are_refused() -> None:
     with pytest.raises(ho.InputError, match="'somers_d' does not fit a regression target"):
         check_fits(SomersD(), truth_of([0.5, 1.5]))
-    with pytest.raises(
-        ho.InputError, match=r"'nagelkerke_r2\(recalibrated=False\)' does not fit a survival target"
-    ):
-        check_fits(NagelkerkeR2(recalibrated=False), SURVIVAL)
+    with pytest.raises(ho.InputError, match="'calibration_intercept' does not fit a survival target"):
+        check_fits(CalibrationIntercept(), SURVIVAL)
 
 
 def test_the_kind_is_no_parameter() -> None:
