@@ -265,6 +265,11 @@ class Flag(StrEnum):
         "straightened.",
     )
 
+    SELECTION_SMOOTHED = (
+        "selection_smoothed",
+        "The winner was chosen from {chosen_from} on the same rows that its curve is of: the curve smooths its luck "
+        "over training sizes and leaves most of the optimism of the choice in; wmcs, bbc or nested take that out.",
+    )
     CURVE_MISFIT = (
         "curve_misfit",
         "The winner's mean scores lie {residual:.2g} off its power law, {times:.1f} times their standard errors "

@@ -74,6 +74,8 @@ def estimate_of(
     law, n_rows = laws[winner], search.task.n_rows
     uncorrected = float(summarised(scores)[0][-1, winner])
     flags = {**flags_of_choice(evidence), Flag.NO_INTERVAL: Flag.NO_INTERVAL.filled(method=IPL.name)}
+    if evidence.was_selected:
+        flags[Flag.SELECTION_SMOOTHED] = Flag.SELECTION_SMOOTHED.filled(chosen_from=evidence.chosen_from)
     if law is None:
         reason = _no_curve(metric, sizes, scores, winner)
         flags[Flag.UNDEFINED] = Flag.UNDEFINED.filled(reason=reason)

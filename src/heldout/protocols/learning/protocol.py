@@ -59,9 +59,10 @@ def learning_curve(
     ``optimism`` holds what more rows bring, too, and is often negative.
 
     It needs a metric whose best possible value is known, and at least three training sizes. It has no interval:
-    subsamples of the same rows tell how subsamples differ, not how other rows would. Other sizes' errors draw the
-    winner's luck at the largest size in, but come from the same rows, so that a part of the optimism stays
-    (docs/learning-curves.md has figures). On few rows the curve is unstable; a poor fit is flagged.
+    subsamples of the same rows tell how subsamples differ, not how other rows would. And it corrects little of the
+    choice: the errors at other sizes come from the same rows, so that most of the winner's luck is in them, too (a
+    flag says so, docs/learning-curves.md has figures). Use it to see what more rows bring, and another method for
+    how good the winner is. On few rows the curve is unstable; a poor fit is flagged.
 
     Parameters
     ----------

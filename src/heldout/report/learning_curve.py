@@ -1,0 +1,249 @@
+"""Learning curves as a picture, and as a page of their own."""
+
+from __future__ import annotations
+
+import os
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from heldout import wording
+from heldout.errors import InputError, MissingExtraError
+from heldout.protocols.learning.curve import LearningCurve
+from heldout.references import REFERENCES
+from heldout.report.drawing import INK, MORE_SERIES, MUTED, SERIES, altair, inline_data, inline_svg
+from heldout.report.numbers import Scale, scale_of
+from heldout.report.render import NARROW, WIDE, _safe, minus, number
+from heldout.wording import learning
+
+MOST_CURVES = 5
+"""Of the configurations that are best at the largest size; the winner is always among those that are drawn."""
+STEPS = 60
+ROOM_BESIDE = 500
+"""From this width on the key stands beside the curves."""
+
+
+def write_learning_curve(curve: LearningCurve, path: str | os.PathLike[str], *, title: str = "") -> Path:
+    """Write learning curves as one self-contained HTML file: the picture, the estimate and a table.
+
+    Parameters
+    ----------
+    curve : LearningCurve
+    path : path
+        Overwritten where it exists; its folder must exist.
+    title : str
+        Of the data, for the head of the page.
+
+    Returns
+    -------
+    pathlib.Path
+
+    Raises
+    ------
+    InputError
+        When the file cannot be written.
+    MissingExtraError
+        Without the packages of the extra ``app``.
+    """
+    target, page = Path(path), render_learning_curve(curve, title=title)
+    try:
+        target.write_text(page, encoding="utf-8", newline="\n")
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(
+            f"the learning curves could not be written to '{target}': {reason}; give a path in an existing folder "
+            "that can be written to and has room."
+        ) from error
+    return target
+
+
+def render_learning_curve(curve: LearningCurve, *, title: str = "") -> str:
+    """The page as text; the same curves give the same text."""
+    try:
+        import jinja2
+    except ImportError:
+        raise MissingExtraError("the report", "app") from None
+    folder = files("heldout.report") / "templates"
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters.update(number=number, minus=minus)
+    scale, drawn, estimate = _scale(curve), drawn_configurations(curve), curve.estimate
+    sources = [REFERENCES[key] for key in estimate.provenance.get("sources", ())]
+    return environment.from_string((folder / "learning_curve.html.jinja").read_text(encoding="utf-8")).render(
+        css=_safe((folder / "report.css").read_text(encoding="utf-8").strip()),
+        title=title,
+        scale=scale,
+        curve=curve,
+        estimate=estimate,
+        value=scale.shown(estimate.value),
+        uncorrected=scale.shown(estimate.uncorrected),
+        at_all=[scale.shown(score) for score in curve.at(curve.n_rows).tolist()],
+        means=[[scale.shown(score) for score in row] for row in curve.mean.T.tolist()],
+        drawn=drawn,
+        figures={
+            name: _safe(learning_curve_svg(curve, key=f"learning-{name}", width=width))
+            for name, width in (("wide", WIDE), ("narrow", NARROW))
+        },
+        caption=learning.caption(curve.scores.shape[1], len(drawn), len(curve.names)),
+        direction=wording.direction_sentence(scale.greater_is_better, scale.ideal),
+        method=(wording.method_sentence("ipl", None), wording.quantity_sentence(learning.QUANTITY_IPL, None)),
+        sources=sources,
+    )
+
+
+def drawn_configurations(curve: LearningCurve) -> tuple[int, ...]:
+    """The winner first, then the others that are best at the largest size."""
+    last = curve.mean[-1] if curve.greater_is_better else -curve.mean[-1]
+    order = [int(j) for j in np.argsort(-last, kind="stable") if np.isfinite(last[j]) and j != curve.winner]
+    return (curve.winner, *order[: MOST_CURVES - 1])
+
+
+def learning_curve_svg(curve: LearningCurve, *, key: str, width: int) -> str:
+    """Mean scores with their standard errors over training rows, and the curves through them up to all rows.
+
+    Parameters
+    ----------
+    key : str
+        What the ids within the picture begin with.
+    width : int
+        In pixels.
+    """
+    alt = altair()
+    scale, drawn = _scale(curve), drawn_configurations(curve)
+    labels_room = 1.0 if width < ROOM_BESIDE else 1.34
+    x_scale = alt.Scale(domain=[0, curve.n_rows * labels_room], nice=False)
+    low, high = _domain(curve, scale, drawn)
+    if width < ROOM_BESIDE:
+        low -= (0.04 + 0.06 * len(drawn)) * (high - low)  # the key stands below
+    y_scale = alt.Scale(domain=[low, high], nice=False, zero=False)
+    ticks = [*(float(size) for size in curve.sizes[:: 2 if width < ROOM_BESIDE else 1]), float(curve.n_rows)]
+    axis = alt.Axis(title="training rows", values=ticks, format=",.0f", grid=False, labelOverlap=True)
+    x = alt.X("x:Q", scale=x_scale, axis=axis)
+    y = alt.Y("y:Q", scale=y_scale, axis=alt.Axis(title=scale.title, tickCount=5))
+    layers = [
+        alt.Chart(inline_data([{"x": curve.n_rows}]))
+        .mark_rule(color=MUTED, strokeWidth=1.2, strokeDash=[1.5, 3])
+        .encode(x=x)
+    ]
+    for place, j in reversed(list(enumerate(drawn))):
+        layers += _layers_of(curve, scale, j, place, x, y, y_scale)
+    if scale.shown(curve.estimate.value) is not None:
+        value = [{"x": curve.n_rows, "y": scale.shown(curve.estimate.value)}]
+        layers.append(
+            alt.Chart(inline_data(value))
+            .mark_point(shape="diamond", color=INK, fill=INK, size=90, opacity=1)
+            .encode(x=x, y=y)
+        )
+    layers += _labels(curve, drawn, low, high, x_scale, y_scale, width)
+    chart = alt.layer(*layers).properties(width=width, height=380 if width >= ROOM_BESIDE else 420)
+    return inline_svg(chart, key, "Learning curves", _summary(curve, scale))
+
+
+def _layers_of(curve: LearningCurve, scale: Scale, j: int, place: int, x: Any, y: Any, y_scale: Any) -> list[Any]:
+    """One configuration: its means with bars of a standard error, and its curve."""
+    alt = altair()
+    colour, dash = (SERIES + MORE_SERIES)[place]
+    points = [
+        {
+            "x": float(size),
+            "y": scale.shown(mean),
+            "low": scale.shown(mean - error),
+            "high": scale.shown(mean + error),
+        }
+        for size, mean, error in zip(
+            curve.sizes, curve.mean[:, j], np.nan_to_num(curve.standard_error[:, j]), strict=True
+        )
+        if np.isfinite(mean)
+    ]
+    base = alt.Chart(inline_data(points))
+    layers = [
+        base.mark_rule(color=colour, strokeWidth=1.2).encode(x=x, y=alt.Y("low:Q", scale=y_scale), y2="high:Q"),
+        base.mark_point(color=colour, fill=colour, opacity=1, size=34 if place else 54, shape="circle").encode(
+            x=x, y=y
+        ),
+    ]
+    law = curve.laws[j]
+    if law is not None:
+        sizes = np.linspace(curve.sizes[0], curve.n_rows, STEPS)
+        errors = law.at(sizes)
+        scores = curve.best_possible - errors if curve.greater_is_better else curve.best_possible + errors
+        line = [{"x": float(size), "y": scale.shown(score)} for size, score in zip(sizes, scores, strict=True)]
+        layers.append(
+            alt.Chart(inline_data(line))
+            .mark_line(color=colour, strokeWidth=1.6 if place else 2.6, strokeDash=list(dash) or alt.Undefined)
+            .encode(x=x, y=y, order="x:Q")
+        )
+    return layers
+
+
+def _labels(
+    curve: LearningCurve, drawn: tuple[int, ...], low: float, high: float, x_scale: Any, y_scale: Any, width: int
+) -> list[Any]:
+    """A key beside the curves where there is room, and below the scores where there is none."""
+    alt = altair()
+    wide, layers = width >= ROOM_BESIDE, []
+    left = curve.n_rows * (1.03 if wide else 0.02)
+    letters = 34 if wide else 44
+    for place, j in enumerate(drawn):
+        colour, dash = (SERIES + MORE_SERIES)[place]
+        step = 0.075 if wide else 0.055
+        height = (
+            high - (0.04 + step * place) * (high - low)
+            if wide
+            else low + (0.03 + step * (len(drawn) - 1 - place)) * (high - low)
+        )
+        name = curve.names[j] if len(curve.names[j]) <= letters else curve.names[j][: letters - 1] + "…"
+        ends = [{"x": left, "y": height}, {"x": left + 0.05 * curve.n_rows, "y": height}]
+        x, y = alt.X("x:Q", scale=x_scale), alt.Y("y:Q", scale=y_scale)
+        layers.append(
+            alt.Chart(inline_data(ends))
+            .mark_line(color=colour, strokeWidth=2.5, strokeDash=list(dash) or alt.Undefined)
+            .encode(x=x, y=y)
+        )
+        text = [{"x": left + 0.065 * curve.n_rows, "y": height, "text": name + (" (winner)" if not place else "")}]
+        layers.append(
+            alt.Chart(inline_data(text))
+            .mark_text(align="left", baseline="middle", color=INK, fontSize=11 if wide else 12)
+            .encode(x=x, y=y, text="text:N")
+        )
+    return layers
+
+
+def _domain(curve: LearningCurve, scale: Scale, drawn: tuple[int, ...]) -> tuple[float, float]:
+    columns = list(drawn)
+    spread = np.nan_to_num(curve.standard_error[:, columns])
+    ends = [
+        curve.mean[:, columns] - spread,
+        curve.mean[:, columns] + spread,
+        curve.at(curve.n_rows)[columns],
+        np.array([curve.estimate.value]),
+    ]
+    values = scale.sign * np.concatenate([np.ravel(end) for end in ends])
+    values = values[np.isfinite(values)]
+    low, high = float(values.min()), float(values.max())
+    margin = 0.06 * (high - low) or 0.05
+    return low - margin, high + margin
+
+
+def _scale(curve: LearningCurve) -> Scale:
+    return scale_of(
+        curve.metric, curve.greater_is_better, curve.estimate, scores=curve.mean[-1][np.isfinite(curve.mean[-1])]
+    )
+
+
+def _summary(curve: LearningCurve, scale: Scale) -> str:
+    first, last = (
+        wording.number_text(scale.shown(curve.mean[end, curve.winner]), scale.decimals) for end in (0, -1)
+    )
+    value = wording.number_text(scale.shown(curve.estimate.value), scale.decimals)
+    return learning.summary(
+        scale.title,
+        curve.names[curve.winner],
+        (first, last),
+        (curve.sizes[0], curve.sizes[-1]),
+        value,
+        curve.n_rows,
+    )
