@@ -7,7 +7,7 @@ made
 - of classes, where a table of a row for each class and prediction, weighted by the class, says the same;
 - of means of one loss a row, where each prediction in turn is given to all rows;
 - of squared errors and of distances, which have a closed form;
-- of ranks of survival times, where unrelated risks do as well as equal ones.
+- of survival times whose order risks tell, where unrelated risks do as well as equal ones.
 
 What is left (the median error, a function of the user's own) takes the table itself, up to ``MOST_PAIRS``.
 """
@@ -15,7 +15,7 @@ What is left (the median error, a function of the user's own) takes the table it
 from __future__ import annotations
 
 from dataclasses import replace
-from math import isfinite, sqrt
+from math import isclose, isfinite, isnan, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,7 +84,9 @@ def over_pairs(
     """
     value = _closed_form(metric, truth, said, weights)
     if value is None and response is Response.RISK and not getattr(metric, "calls_foreign_code", False):
-        value = float(metric.statistic(truth, np.zeros((truth.n_rows, 1))).all(weights[None, :])[0, 0])
+        value = _of_risks(metric, truth, said, weights)
+        if isnan(value):
+            return NoInformation(value, f"there is none of {metric.name}, which depends on the scale of risks")
     if value is None and truth.classes is not None and getattr(metric, "takes_weights", True):
         value = _of_classes(metric, truth, said, weights)
     if value is None and averages_rows(metric):
@@ -143,6 +145,16 @@ def _pinball(truth: Floats, said: Floats, weights: Floats, alpha: float) -> floa
     above = (moment[-1] - moment[below]) - given * (weight[-1] - weight[below])
     under = given * weight[below] - moment[below]
     return float((alpha * above + (1 - alpha) * under) @ weights / weights.sum() ** 2)
+
+
+def _of_risks(metric: Metric, truth: Truth, said: NDArray[Any], weights: Floats) -> float:
+    """Of equal risks, where only their order or direction counts; NaN where their scale does.
+
+    A partial likelihood of all pairs would be one of N x N rows, and depends on how many they are.
+    """
+    steeper = np.stack([said, 2 * said, np.zeros_like(said)], axis=1)
+    once, twice, equal = metric.statistic(truth, steeper).all(weights[None, :])[0]
+    return float(equal) if isclose(once, twice, rel_tol=1e-6, abs_tol=1e-9) else float("nan")
 
 
 def _of_classes(metric: Metric, truth: Truth, said: NDArray[Any], weights: Floats) -> float:

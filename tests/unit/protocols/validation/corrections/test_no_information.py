@@ -105,6 +105,14 @@ def test_risks_that_know_nothing_order_half_of_the_pairs():
     assert harrell == pytest.approx(0.5, abs=1e-15)
 
 
+def test_risks_whose_scale_counts_have_no_rate():
+    truth, _ = survival()
+    replicates = one_of(truth, {Response.RISK: RNG.normal(size=24)})
+    assert no_information(replicates, fitted(metric_named("somers_d"), truth)).value == 0
+    found = no_information(replicates, fitted(metric_named("nagelkerke_r2(recalibrated=False)"), truth))
+    assert np.isnan(found.value) and "scale of risks" in found.reason
+
+
 def test_survival_probabilities_are_given_to_all_rows(monkeypatch):
     truth, times = survival()
     metric = fitted(metric_named(f"integrated_brier_score(times={times.tolist()})"), truth)
