@@ -62,8 +62,9 @@ def coefficients_of(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Co
     -------
     Coefficients or None
         None for any other model; for a penalised one; for logistic regression of several classes or with class
-        weights; for least squares of several targets or ``positive=True``; where the information is singular, as
-        with columns that depend on each other or no more rows than coefficients.
+        weights; for a Cox model with importance weights, which its information takes for rows; for least squares of
+        several targets or ``positive=True``; where the information is singular, as with columns that depend on each
+        other or no more rows than coefficients.
 
     Examples
     --------
@@ -81,7 +82,7 @@ def coefficients_of(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Co
     if isinstance(model, LinearRegression):
         return _of_least_squares(model, X, y, sample_weight)
     if hasattr(model, "coef_") and hasattr(model, "covariance_"):
-        return _of_cox(model, X, y)
+        return _of_cox(model, y) if sample_weight is None else None
     if hasattr(model, "params") and hasattr(model, "cov_params"):
         return _of_results(model)
     return None
@@ -126,7 +127,7 @@ def _of_least_squares(model: Any, X: Any, y: Any, sample_weight: Any) -> Coeffic
     return _named(model, values, covariance)
 
 
-def _of_cox(model: Any, X: Any, y: Any) -> Coefficients | None:
+def _of_cox(model: Any, y: Any) -> Coefficients | None:
     values, covariance = np.asarray(model.coef_, dtype=np.float64), model.covariance_
     if values.ndim != 1 or np.shape(covariance) != (len(values), len(values)):
         return None

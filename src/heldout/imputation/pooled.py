@@ -57,11 +57,16 @@ class PooledModel(BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    Logistic regressions: the mean of their linear predictors, and its probabilities. Cox models (with ``coef_``,
-    and ``covariance_`` or ``cum_baseline_hazard_``): the mean of their linear predictors and of their baseline
-    cumulative hazards. Others: the mean of probabilities, values, risks and survival probabilities. Labels: the
-    most probable by the averaged probabilities; where there are none, by the averaged decision, or the most
-    frequent among the members' labels.
+    Logistic regressions: the mean of their linear predictors, and its probabilities. Cox models (with ``coef_`` and a
+    cumulative baseline hazard): the mean of their linear predictors and of the logarithms of their hazards, which is
+    the same whatever row the baseline is of. Others: the mean of probabilities, values, risks and survival
+    probabilities. Labels: the most probable by the averaged probabilities; where there are none, by the averaged
+    decision, or the most frequent among the members' labels.
+
+    References
+    ----------
+    Marshall et al. (2009), Combining estimates of interest in prognostic modelling studies after multiple
+    imputation: survival probabilities are pooled on the scale of log hazards.
 
     Examples
     --------
@@ -124,8 +129,9 @@ class PooledModel(BaseEstimator):  # type: ignore[misc]
     def predict_survival_function(self, X: Any, times: Any) -> Floats:
         """(n, n_times): probabilities of no event until each of some times."""
         if all(_is_cox(member) for member in self.members):
-            hazard = np.mean([_baseline_hazard(member, X, times) for member in self.members], axis=0)
-            return np.exp(-np.exp(self.predict(X))[:, None] * hazard)
+            hazards = [_log_baseline_hazard(member, X, times) for member in self.members]
+            with np.errstate(over="ignore"):
+                return np.exp(-np.exp(self.predict(X)[:, None] + np.mean(hazards, axis=0)))
         return np.mean([survival(member, X, times) for member in self.members], axis=0)
 
     def _same_classes(self) -> bool:
@@ -158,21 +164,23 @@ def _is_logistic(model: Any) -> bool:
 
 def _is_cox(model: Any) -> bool:
     last = last_step(model)
-    return hasattr(last, "coef_") and (hasattr(last, "cum_baseline_hazard_") or hasattr(last, "covariance_"))
+    return hasattr(last, "coef_") and any(hasattr(last, name) for name in _OF_COX)
 
 
-def _baseline_hazard(model: Any, X: Any, times: Any) -> Floats:
-    """(n_times,): H(t) in S(t) = exp(-exp(risk) H(t)), read from the row that tells it best at each time.
+_OF_COX = ("baseline_cumulative_hazard_", "cum_baseline_hazard_")
+
+
+def _log_baseline_hazard(model: Any, X: Any, times: Any) -> Floats:
+    """(n_times,): log H(t) in S(t) = exp(-exp(risk) H(t)), read from the row that tells it best at each time.
 
     Models keep it in forms of their own. Near 1 and near 0 a probability has lost the digits of its logarithm.
     """
     surviving = survival(model, X, times)
+    risk = np.asarray(risks(model, X), dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         cumulative = -np.log(surviving)
-        clearness = np.nan_to_num(surviving * cumulative)
-    row = clearness.argmax(axis=0)
-    risk = np.asarray(risks(model, X), dtype=np.float64)
-    return cumulative[row, np.arange(len(row))] / np.exp(risk[row])
+        row = np.nan_to_num(surviving * cumulative).argmax(axis=0)
+        return np.log(cumulative[row, np.arange(len(row))]) - risk[row]
 
 
 def _known_to_both(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:

@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from heldout.errors import InputError
 from heldout.imputation import PooledModel, coefficients_of, pool_coefficients
 from heldout.metrics.survival_model import survival
+from heldout.spaces.cox import CoxRegression
 
 
 def completions(n: int = 90, H: int = 3) -> tuple[list[np.ndarray[Any, Any]], np.ndarray[Any, Any]]:
@@ -61,7 +62,9 @@ def test_several_classes_by_the_mean_of_linear_predictors() -> None:
     members = [make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y) for X in tables]
     mean = np.mean([m.decision_function(tables[0]) for m in members], axis=0)
     np.testing.assert_allclose(PooledModel(members).predict_proba(tables[0]), softmax(mean, axis=1), rtol=1e-12)
-    np.testing.assert_allclose(PooledModel(members[:1]).predict_proba(tables[0]), members[0].predict_proba(tables[0]))
+    np.testing.assert_allclose(
+        PooledModel(members[:1]).predict_proba(tables[0]), members[0].predict_proba(tables[0])
+    )
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -140,7 +143,7 @@ class Proportional:
 
     def __init__(self, slope: float, level: float) -> None:
         self.coef_ = np.array([slope])
-        self.covariance_ = np.eye(1)
+        self.cum_baseline_hazard_ = level * self.unique_times_
         self.level = level
 
     def predict(self, X: Any) -> Any:
@@ -162,11 +165,31 @@ class Other(Proportional):
         return np.asarray(X) @ self.slope
 
 
-def test_cox_models_have_the_mean_slope_and_the_mean_baseline_hazard() -> None:
+def test_cox_models_have_the_mean_slope_and_the_mean_log_hazard() -> None:
     pooled, X = PooledModel([Proportional(0.5, 0.1), Proportional(1.5, 0.3)]), np.array([[-2.0], [0.0], [5.0]])
     np.testing.assert_allclose(pooled.predict(X), X[:, 0], rtol=1e-12)
-    expected = np.exp(-np.exp(X) * 0.2 * np.array([0.0, 1.0, 2.0, 2.0]))
+    expected = np.exp(-np.exp(X) * np.sqrt(0.1 * 0.3) * np.array([0.0, 1.0, 2.0, 2.0]))
     np.testing.assert_allclose(survival(pooled, X, (0.5, 1.0, 2.0, 3.0)), expected, rtol=1e-10)
+
+
+def test_own_cox_models_are_pooled_in_the_log_of_their_hazards() -> None:
+    rng = np.random.default_rng(12)
+    tables, eta = completions()
+    y = np.array(
+        list(zip(rng.random(90) < 0.7, np.round(rng.exponential(np.exp(-eta)) + 0.1, 1), strict=True)),
+        dtype=[("event", bool), ("time", float)],
+    )
+    members = [CoxRegression().fit(X + 40, y) for X in tables]  # the hazard of x = 0 is next to nothing here
+    X, times = tables[0] + 40, np.quantile(y["time"], [0.0, 0.2, 0.5, 0.8])
+    each = np.array([survival(member, X, times) for member in members])
+    pooled = PooledModel(members)
+    expected = np.exp(-np.exp(np.log(-np.log(each)).mean(axis=0)))
+    np.testing.assert_allclose(survival(pooled, X, times), expected, rtol=1e-8)
+    np.testing.assert_allclose(survival(PooledModel(members[:1]), X, times), each[0], rtol=1e-8)
+    assert (survival(pooled, X, [0.0]) == 1).all()
+    rubin = pool_coefficients([coefficients_of(m, t, y) for m, t in zip(members, tables, strict=True)], 90)
+    assert rubin is not None
+    np.testing.assert_allclose(pooled.predict(X), X @ rubin.values, rtol=1e-10)
 
 
 def test_other_survival_models_are_averaged_in_probabilities() -> None:

@@ -91,7 +91,9 @@ def test_codes_are_drawn_as_often_as_their_probabilities_say() -> None:
     assert np.abs(counts - drawn.probabilities(Z)).max() < 0.06  # 360 means of standard error .011
 
 
-@pytest.mark.parametrize("kind", ["separated", "one row of a class", "more columns than rows", "copies of a column"])
+@pytest.mark.parametrize(
+    "kind", ["separated", "one row of a class", "more columns than rows", "copies of a column"]
+)
 def test_hard_rows_still_give_draws(kind: str) -> None:
     Z, rng = rows(30)
     codes = (Z[:, 1] > 0).astype(np.intp)
