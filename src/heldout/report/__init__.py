@@ -1,8 +1,18 @@
-"""The report: one self-contained HTML file about a finished search or an estimate."""
+"""The report: one self-contained HTML file about a finished search, an estimate or a validation."""
 
 from heldout.report.content import ReportContent
 from heldout.report.gathering import report_content
 from heldout.report.gathering_estimate import estimate_content
 from heldout.report.render import render_html, write_report
+from heldout.report.validation import validation_content
+from heldout.report.validation_content import ValidationContent
 
-__all__ = ["ReportContent", "estimate_content", "render_html", "report_content", "write_report"]
+__all__ = [
+    "ReportContent",
+    "ValidationContent",
+    "estimate_content",
+    "render_html",
+    "report_content",
+    "validation_content",
+    "write_report",
+]

@@ -1,108 +1,40 @@
-"""The report's pictures: Vega-Lite charts drawn to static SVG that can stand inside an HTML page.
-
-Every series differs from the others in more than its colour (dash, shape, fill or label), and colours are those
-of Okabe and Ito. Text and lines use a handful of fixed colours that the page's style sheet replaces in the dark.
-"""
+"""The report's pictures of a search: its bootstrap, its race, and the winner's predictions."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
-from xml.etree import ElementTree
 
 from heldout import wording
-from heldout.errors import MissingExtraError
 from heldout.report.content import Distribution
 from heldout.report.diagnostics import Calibration, Curve, Residuals
+from heldout.report.drawing import (
+    BAND,
+    BLUE,
+    INK,
+    MORE_SERIES,
+    MUTED,
+    SERIES,
+    SKY,
+    TALL,
+    VERMILLION,
+    WIDTH,
+    altair,
+    diagonal,
+    inline_data,
+    inline_svg,
+)
 from heldout.report.race import RaceSummary
-
-INK, MUTED, GRID, BAND = "#1c2024", "#58616b", "#e4e7ea", "#d7e6f1"
-BLUE, VERMILLION, GREEN, ORANGE = "#0072b2", "#d55e00", "#009e73", "#e69f00"
-SKY, PURPLE, BLACK = "#56b4e9", "#cc79a7", "#1c2024"
-SERIES = ((BLUE, ()), (VERMILLION, (6, 3)), (GREEN, (2, 2)), (PURPLE, (8, 3, 2, 3)), (ORANGE, (10, 4)))
-MORE_SERIES = ((SKY, (4, 2, 1, 2)), (BLACK, (1, 3)))
-
-WIDTH, TALL = 390, 370
-_SVG = "http://www.w3.org/2000/svg"
-
-
-def _altair() -> Any:
-    try:
-        import altair
-        import vl_convert  # noqa: F401
-    except ImportError:
-        raise MissingExtraError("the report", "app") from None
-    return altair
-
-
-def _svg(chart: Any, key: str, title: str, description: str, *, fit: bool = True) -> str:
-    """A chart as one inline <svg> with its own ids and its text alternative."""
-    import vl_convert
-
-    styled = (
-        chart.configure(background="transparent", aria=False, font="sans-serif", padding=4)
-        .configure_view(stroke=None)
-        .configure_axis(
-            labelColor=MUTED, titleColor=INK, domainColor=MUTED, tickColor=MUTED, gridColor=GRID,
-            labelFontSize=12, titleFontSize=12.5, titleFontWeight="normal", titlePadding=8, labelPadding=4,
-            tickSize=4, labelFlush=False,
-        )
-    )  # fmt: skip
-    spec = styled.to_dict()
-    if fit:  # width and height are those of the whole picture, labels and all; a column of charts cannot be fitted
-        spec["autosize"] = {"type": "fit", "contains": "padding"}
-    drawn = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
-    return _inlined(drawn, key, title, description)
-
-
-def _inlined(drawn: str, key: str, title: str, description: str) -> str:
-    """Ids made the page's own and counted from 1, roles and classes dropped, title and description put first."""
-    ElementTree.register_namespace("", _SVG)
-    root = ElementTree.fromstring(drawn)
-    ids = {node.get("id"): f"{key}-{n}" for n, node in enumerate((e for e in root.iter() if e.get("id")), start=1)}
-    for node in root.iter():
-        for name in [a for a in node.attrib if a in ("class", "role", "pointer-events") or a.startswith("aria-")]:
-            del node.attrib[name]
-        for name, value in node.attrib.items():
-            if name == "id":
-                node.set(name, ids[value])
-            elif "url(#" in value:
-                node.set(name, re.sub(r"url\(#([^)]+)\)", lambda match: f"url(#{ids[match.group(1)]})", value))
-    _without_empty_paths(root)
-    for place, (tag, text) in enumerate((("title", title), ("desc", description))):
-        node = ElementTree.Element(f"{{{_SVG}}}{tag}", {"id": f"{key}-{tag}"})
-        node.text = text
-        root.insert(place, node)
-    for name in ("version", "width", "height"):
-        root.attrib.pop(name, None)
-    width = float(root.attrib["viewBox"].split()[2])
-    root.attrib.update(
-        {"role": "img", "aria-labelledby": f"{key}-title {key}-desc", "style": f"max-width:{width:.0f}px"}
-    )
-    return ElementTree.tostring(root, encoding="unicode")
-
-
-def _without_empty_paths(root: ElementTree.Element) -> None:
-    for parent in root.iter():
-        for node in list(parent):
-            if node.tag == f"{{{_SVG}}}path" and node.get("d", "") in ("", "M0,0h0v0h0Z"):
-                parent.remove(node)
-
-
-def _rows(rows: list[dict[str, Any]]) -> Any:
-    return _altair().InlineData(values=rows)
-
 
 # --- The bootstrap's distribution ---------------------------------------------------------------------------
 
 
 def distribution_svg(content: Distribution, *, key: str, width: int) -> str:
     """Histogram of the bootstrapped scores, with the interval, the corrected and the uncorrected value."""
-    alt = _altair()
+    alt = altair()
     bars = [
         {"from": low, "to": high, "count": count, "zero": 0}
         for (low, high), count in zip(pairwise(content.edges), content.counts, strict=True)
@@ -116,9 +48,11 @@ def distribution_svg(content: Distribution, *, key: str, width: int) -> str:
     layers = []
     if content.low is not None and content.high is not None:
         ends = {"from": max(content.low, first), "to": min(content.high, last)}
-        layers.append(alt.Chart(_rows([ends])).mark_rect(color=BAND).encode(x=alt.X("from:Q", scale=x), x2="to:Q"))
+        layers.append(
+            alt.Chart(inline_data([ends])).mark_rect(color=BAND).encode(x=alt.X("from:Q", scale=x), x2="to:Q")
+        )
     layers.append(
-        alt.Chart(_rows(bars))
+        alt.Chart(inline_data(bars))
         .mark_bar(color=SKY, x2Offset=-1)
         .encode(
             x=alt.X("from:Q", scale=x, axis=axis),
@@ -135,7 +69,7 @@ def distribution_svg(content: Distribution, *, key: str, width: int) -> str:
         for number in (content.value, content.low, content.high, content.uncorrected)
     )
     summary = wording.distribution_summary(content.metric.title, value, low, high, before)
-    return _svg(chart, key, f"Distribution of the bootstrapped {content.metric.title}", summary)
+    return inline_svg(chart, key, f"Distribution of the bootstrapped {content.metric.title}", summary)
 
 
 @dataclass(frozen=True)
@@ -175,8 +109,8 @@ def _marks(content: Distribution, most: float, middle: float) -> list[_Mark]:
 
 
 def _marked(mark: _Mark, x: Any, y: Any) -> Iterator[Any]:
-    alt = _altair()
-    data = _rows([{"value": mark.value, "height": mark.height, "zero": 0, "text": mark.text}])
+    alt = altair()
+    data = inline_data([{"value": mark.value, "height": mark.height, "zero": 0, "text": mark.text}])
     position = alt.X("value:Q", scale=x)
     yield (
         alt.Chart(data)
@@ -204,7 +138,7 @@ def _domain(content: Distribution) -> tuple[float, float]:
 
 def race_svg(content: RaceSummary, *, key: str, width: int) -> str:
     """A bar a split: configurations that were fitted on it, and above them, pale, those that had left."""
-    alt = _altair()
+    alt = altair()
     total, splits = max(content.configurations, 1), len(content.alive)
     margin = min(0.12, 2 * splits / width)  # between bars, which may be thin
     bars = [
@@ -217,7 +151,7 @@ def race_svg(content: RaceSummary, *, key: str, width: int) -> str:
     axis = alt.Axis(grid=False, values=shown, labelExpr="datum.value + 0.5", title="split", ticks=False)
     x = alt.X("from:Q", scale=x_scale, axis=axis)
     layers = [
-        alt.Chart(_rows(bars))
+        alt.Chart(inline_data(bars))
         .mark_bar(color=colour)
         .encode(x=x, x2="to:Q", y=alt.Y(f"{low}:Q", scale=y_scale, axis=None), y2=f"{high}:Q")
         for colour, low, high in ((BAND, "alive", "all"), (SKY, "zero", "alive"))
@@ -230,13 +164,13 @@ def race_svg(content: RaceSummary, *, key: str, width: int) -> str:
         if has_room and (bar["alive"] != last["alive"] or width / splits > 26):
             labelled.append({**bar, "text": f"{bar['alive']:,}"})
     layers.append(
-        alt.Chart(_rows(labelled))
+        alt.Chart(inline_data(labelled))
         .mark_text(baseline="bottom", dy=-4, color=INK, fontSize=13)
         .encode(x=alt.X("middle:Q", scale=x_scale), y=alt.Y("alive:Q", scale=y_scale), text="text:N")
     )
     chart = alt.layer(*layers).resolve_scale(x="shared", y="shared").properties(width=width, height=230)
     summary = wording.alive_summary(content.alive, splits)
-    return _svg(chart, key, "Configurations by split", summary)
+    return inline_svg(chart, key, "Configurations by split", summary)
 
 
 # --- Diagnostics of a classification ------------------------------------------------------------------------
@@ -244,17 +178,17 @@ def race_svg(content: RaceSummary, *, key: str, width: int) -> str:
 
 def roc_svg(curves: tuple[Curve, ...], *, key: str) -> str:
     """One curve for a binary task (one a repeat), or one a class."""
-    alt = _altair()
+    alt = altair()
     by_class = any(curve.name for curve in curves)
     unit = alt.Scale(domain=[0, 1], nice=False)
     x = alt.X("x:Q", scale=unit, axis=alt.Axis(title="false positive rate", tickCount=5, format=".1f"))
     y = alt.Y("y:Q", scale=unit, axis=alt.Axis(title="true positive rate", tickCount=5, format=".1f"))
-    layers = [_diagonal(0.0, 1.0, x, y)]
+    layers = [diagonal(0.0, 1.0, x, y)]
     for number, curve in enumerate(curves):
         colour, dash = (SERIES + MORE_SERIES)[number % 7] if by_class else (BLUE, ())
         points = [{"x": a, "y": b, "n": n} for n, (a, b) in enumerate(zip(curve.x, curve.y, strict=True))]
         layers.append(
-            alt.Chart(_rows(points))
+            alt.Chart(inline_data(points))
             .mark_line(
                 color=colour,
                 strokeWidth=2,
@@ -267,18 +201,20 @@ def roc_svg(curves: tuple[Curve, ...], *, key: str) -> str:
     layers += _roc_labels(curves, by_class, x, y)
     chart = alt.layer(*layers).properties(width=WIDTH, height=TALL)
     areas = ", ".join(f"{curve.name} {curve.area:.3f}".strip() for curve in curves)
-    return _svg(chart, key, "ROC curve", f"True positive rate over false positive rate; area under it: {areas}.")
+    return inline_svg(
+        chart, key, "ROC curve", f"True positive rate over false positive rate; area under it: {areas}."
+    )
 
 
 def _roc_labels(curves: tuple[Curve, ...], by_class: bool, x: Any, y: Any) -> list[Any]:
     """The areas, in the empty corner under the curves, each beside a piece of its line."""
-    alt = _altair()
+    alt = altair()
     if not by_class:
         mean = sum(curve.area for curve in curves) / len(curves)
         text = f"area {mean:.3f}" + (f", mean of {len(curves)} repeats" if len(curves) > 1 else "")
         place = [{"x": 0.97, "y": 0.05, "text": text}]
         return [
-            alt.Chart(_rows(place))
+            alt.Chart(inline_data(place))
             .mark_text(align="right", baseline="bottom", color=INK, fontSize=13)
             .encode(x=x, y=y, text="text:N")
         ]
@@ -289,35 +225,29 @@ def _roc_labels(curves: tuple[Curve, ...], by_class: bool, x: Any, y: Any) -> li
         name = curve.name if len(curve.name) <= 16 else curve.name[:15] + "…"
         line = [{"x": 0.44, "y": height}, {"x": 0.53, "y": height}]
         layers.append(
-            alt.Chart(_rows(line))
+            alt.Chart(inline_data(line))
             .mark_line(color=colour, strokeWidth=2.5, strokeDash=list(dash) or alt.Undefined)
             .encode(x=x, y=y)
         )
         label = [{"x": 0.55, "y": height, "text": f"{name} {curve.area:.3f}"}]
         layers.append(
-            alt.Chart(_rows(label))
+            alt.Chart(inline_data(label))
             .mark_text(align="left", baseline="middle", color=INK, fontSize=12)
             .encode(x=x, y=y, text="text:N")
         )
     return layers
 
 
-def _diagonal(low: float, high: float, x: Any, y: Any) -> Any:
-    alt = _altair()
-    ends = [{"x": low, "y": low}, {"x": high, "y": high}]
-    return alt.Chart(_rows(ends)).mark_line(color=MUTED, strokeWidth=1.2, strokeDash=[1.5, 3]).encode(x=x, y=y)
-
-
 def calibration_svg(content: Calibration, *, key: str) -> str:
     """Observed share over predicted probability, and how often each probability was predicted."""
-    alt = _altair()
+    alt = altair()
     unit = alt.Scale(domain=[0, 1], nice=False)
     x = alt.X("x:Q", scale=unit, axis=alt.Axis(title=None, tickCount=5, labels=False, ticks=False))
     y = alt.Y("y:Q", scale=unit, axis=alt.Axis(title="share that came true", tickCount=5, format=".1f"))
     points = [{"x": g.predicted, "y": g.observed, "low": g.low, "high": g.high} for g in content.groups]
-    base = alt.Chart(_rows(points))
+    base = alt.Chart(inline_data(points))
     upper = alt.layer(
-        _diagonal(0.0, 1.0, x, y),
+        diagonal(0.0, 1.0, x, y),
         base.mark_rule(color=BLUE, strokeWidth=1.4).encode(x=x, y=alt.Y("low:Q", scale=unit), y2="high:Q"),
         base.mark_line(color=BLUE, strokeWidth=1, opacity=0.5).encode(x=x, y=y, order="x:Q"),
         base.mark_point(color=BLUE, fill=BLUE, opacity=1, size=42, shape="circle").encode(x=x, y=y),
@@ -329,7 +259,7 @@ def calibration_svg(content: Calibration, *, key: str) -> str:
         if rows
     ]
     lower = (
-        alt.Chart(_rows(bars))
+        alt.Chart(inline_data(bars))
         .mark_bar(color=MUTED, x2Offset=-1)
         .encode(
             x=alt.X(
@@ -345,7 +275,7 @@ def calibration_svg(content: Calibration, *, key: str) -> str:
     )
     chart = alt.vconcat(upper, lower, spacing=14)
     said = "; ".join(f"{group.predicted:.2f} predicted, {group.observed:.2f} came true" for group in content.groups)
-    return _svg(chart, key, "Calibration", f"Groups of rows by predicted probability: {said}.", fit=False)
+    return inline_svg(chart, key, "Calibration", f"Groups of rows by predicted probability: {said}.", fit=False)
 
 
 # --- Diagnostics of a regression ----------------------------------------------------------------------------
@@ -353,21 +283,21 @@ def calibration_svg(content: Calibration, *, key: str) -> str:
 
 def fitted_svg(content: Residuals, *, key: str) -> str:
     """Truth over prediction."""
-    alt = _altair()
+    alt = altair()
     low, high = _span([*content.predicted, *content.truth])
     scale = alt.Scale(domain=[low, high], nice=False, zero=False)
     x = alt.X("x:Q", scale=scale, axis=alt.Axis(title="prediction", tickCount=5))
     y = alt.Y("y:Q", scale=scale, axis=alt.Axis(title="truth", tickCount=5))
     points = [{"x": p, "y": t} for p, t in zip(content.predicted, content.truth, strict=True)]
-    chart = alt.layer(_dots(points, x, y), _diagonal(low, high, x, y)).properties(width=WIDTH, height=TALL)
-    return _svg(
+    chart = alt.layer(_dots(points, x, y), diagonal(low, high, x, y)).properties(width=WIDTH, height=TALL)
+    return inline_svg(
         chart, key, "Truth over prediction", f"{len(points)} rows as dots about the diagonal of perfect prediction."
     )
 
 
 def residuals_svg(content: Residuals, *, key: str) -> str:
     """Residual over prediction, with the medians of groups."""
-    alt = _altair()
+    alt = altair()
     residuals = [t - p for p, t in zip(content.predicted, content.truth, strict=True)]
     reach = max(-_span(residuals)[0], _span(residuals)[1])
     x_scale = alt.Scale(domain=list(_span(content.predicted)), nice=False, zero=False)
@@ -375,22 +305,28 @@ def residuals_svg(content: Residuals, *, key: str) -> str:
     x = alt.X("x:Q", scale=x_scale, axis=alt.Axis(title="prediction", tickCount=5))
     y = alt.Y("y:Q", scale=y_scale, axis=alt.Axis(title="truth minus prediction", tickCount=5))
     points = [{"x": p, "y": r} for p, r in zip(content.predicted, residuals, strict=True)]
-    medians = alt.Chart(_rows([{"x": p, "y": r} for p, r in content.medians]))
-    zero = alt.Chart(_rows([{"y": 0.0}])).mark_rule(color=MUTED, strokeWidth=1.2, strokeDash=[1.5, 3]).encode(y=y)
+    medians = alt.Chart(inline_data([{"x": p, "y": r} for p, r in content.medians]))
+    zero = (
+        alt.Chart(inline_data([{"y": 0.0}]))
+        .mark_rule(color=MUTED, strokeWidth=1.2, strokeDash=[1.5, 3])
+        .encode(y=y)
+    )
     chart = alt.layer(
         _dots(points, x, y),
         zero,
         medians.mark_line(color=VERMILLION, strokeWidth=2.2).encode(x=x, y=y, order="x:Q"),
         medians.mark_point(color=VERMILLION, fill=VERMILLION, shape="diamond", size=48, opacity=1).encode(x=x, y=y),
     ).properties(width=WIDTH, height=TALL)
-    return _svg(chart, key, "Residuals", f"Truth minus prediction of {len(points)} rows, and medians of groups.")
+    return inline_svg(
+        chart, key, "Residuals", f"Truth minus prediction of {len(points)} rows, and medians of groups."
+    )
 
 
 def _dots(points: list[dict[str, float]], x: Any, y: Any) -> Any:
     opacity = 0.75 if len(points) < 200 else 0.45
     return (
-        _altair()
-        .Chart(_rows(points))
+        altair()
+        .Chart(inline_data(points))
         .mark_circle(color=BLUE, size=16, opacity=opacity, stroke=None)
         .encode(x=x, y=y)
     )

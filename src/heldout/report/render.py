@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from heldout import wording
 from heldout.errors import InputError, MissingExtraError
-from heldout.report import figures
+from heldout.protocols.validation.estimate import Validation
+from heldout.report import figures, validation_figures
 from heldout.report.content import ReportContent
 from heldout.report.gathering import report_content
 from heldout.report.numbers import decimals_for
 from heldout.report.ranking import RankedConfiguration, Ranking, share_text
+from heldout.report.validation import validation_content
+from heldout.report.validation_content import ValidationContent
 from heldout.result import Evaluation
+from heldout.wording import validation_report as words
 
 NARROW, WIDE = 345, 896
 _TICKS_WIDTH = 120
 
 
-def write_report(report: Evaluation | ReportContent, path: str | os.PathLike[str]) -> Path:
+def write_report(
+    report: Evaluation | ReportContent | Validation | ValidationContent, path: str | os.PathLike[str]
+) -> Path:
     """Write a report as one HTML file.
 
     Parameters
     ----------
-    report : Evaluation or ReportContent
+    report : Evaluation, Validation, or the content of either
     path : path
         Overwritten where it exists; its folder must exist.
 
@@ -41,9 +48,12 @@ def write_report(report: Evaluation | ReportContent, path: str | os.PathLike[str
     MissingExtraError
         Without the packages of the extra ``app``.
     """
-    content = report if isinstance(report, ReportContent) else report_content(report)
+    if isinstance(report, Evaluation):
+        report = report_content(report)
+    elif isinstance(report, Validation):
+        report = validation_content(report)
     target = Path(path)
-    page = render_html(content)
+    page = render_html(report)
     try:
         target.write_text(page, encoding="utf-8", newline="\n")
     except OSError as error:
@@ -55,15 +65,33 @@ def write_report(report: Evaluation | ReportContent, path: str | os.PathLike[str
     return target
 
 
-def render_html(content: ReportContent) -> str:
+def render_html(content: ReportContent | ValidationContent) -> str:
     """The page as text; the same content gives the same text."""
+    title = f"{content.title or 'heldout report'}: {content.headline.metric.title}"
+    if isinstance(content, ValidationContent):
+        captions = {"roc": words.CORRECTED_ROC_CAPTION, "decision": words.DECISION_CAPTION}
+        return _page("validation.html.jinja", content, title, _validation_figures(content), captions)
+    return _page("report.html.jinja", content, title, _figures(content), _captions(content))
+
+
+def _page(
+    template: str,
+    content: ReportContent | ValidationContent,
+    title: str,
+    drawn: Mapping[str, Any],
+    captions: Mapping[str, str],
+) -> str:
     try:
         import jinja2
     except ImportError:
         raise MissingExtraError("the report", "app") from None
     folder = files("heldout.report") / "templates"
     environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        loader=jinja2.FunctionLoader(lambda name: (folder / name).read_text(encoding="utf-8")),
     )
     environment.filters.update(
         number=number,
@@ -74,14 +102,12 @@ def render_html(content: ReportContent) -> str:
         breakable=breakable,
         risk=lambda part: minus(wording.risk_text(part)),
     )
-    template = environment.from_string((folder / "report.html.jinja").read_text(encoding="utf-8"))
-    subject = content.title or "heldout report"
-    return template.render(
+    return environment.get_template(template).render(
         content=content,
         css=_safe((folder / "report.css").read_text(encoding="utf-8").strip()),
-        page_title=f"{subject}: {content.headline.metric.title}",
-        figures=_figures(content),
-        captions=_captions(content),
+        page_title=title,
+        figures=drawn,
+        captions=captions,
     )
 
 
@@ -165,6 +191,30 @@ def _figures(content: ReportContent) -> dict[str, Any]:
         drawn["fitted"] = figures.fitted_svg(seen.residuals, key="fitted")
         drawn["residuals"] = figures.residuals_svg(seen.residuals, key="residuals")
     return {name: _safe(svg) for name, svg in drawn.items()}
+
+
+def _validation_figures(content: ValidationContent) -> dict[str, Any]:
+    """Of each kind a list, one a class."""
+    drawn: dict[str, Any] = {
+        "roc": [
+            _safe(validation_figures.corrected_roc_svg(curve, key=f"roc-{n}"))
+            for n, curve in enumerate(content.roc)
+        ],
+        "calibration": [
+            _safe(validation_figures.corrected_calibration_svg(curve, key=f"calibration-{n}"))
+            for n, curve in enumerate(content.calibration)
+        ],
+        "decision": [
+            _safe(validation_figures.decision_svg(curve, key=f"decision-{n}"))
+            for n, curve in enumerate(content.decision)
+        ],
+    }
+    if content.optimism is None:
+        return drawn
+    for name, width in (("wide", WIDE), ("narrow", NARROW)):
+        svg = validation_figures.optimism_svg(content.optimism, key=f"optimism-{name}", width=width)
+        drawn[f"optimism_{name}"] = _safe(svg)
+    return drawn
 
 
 def _captions(content: ReportContent) -> dict[str, str]:

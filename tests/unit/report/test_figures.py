@@ -9,7 +9,8 @@ import pytest
 
 from heldout.report.content import Distribution
 from heldout.report.diagnostics import Curve, Residuals
-from heldout.report.figures import MORE_SERIES, SERIES, distribution_svg, fitted_svg, residuals_svg, roc_svg
+from heldout.report.drawing import MORE_SERIES, SERIES
+from heldout.report.figures import distribution_svg, fitted_svg, residuals_svg, roc_svg
 from heldout.report.numbers import scale_of
 
 SVG = "{http://www.w3.org/2000/svg}"

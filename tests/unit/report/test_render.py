@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from heldout.errors import InputError, MissingExtraError
-from heldout.report import figures, render_html, report_content, write_report
+from heldout.report import drawing, render_html, report_content, write_report
 from heldout.result import Evaluation
 
 Make = Callable[..., Evaluation]
@@ -160,7 +160,7 @@ def test_text_can_be_read_against_its_background_in_light_and_dark() -> None:
 def test_the_dark_style_recolours_every_colour_of_the_figures() -> None:
     css = (files("heldout.report") / "templates" / "report.css").read_text(encoding="utf-8")
     dark = css[css.index("prefers-color-scheme: dark") : css.index("@media print")]
-    for colour in (figures.INK, figures.MUTED, figures.GRID, figures.BAND, figures.BLUE, figures.SKY):
+    for colour in (drawing.INK, drawing.MUTED, drawing.GRID, drawing.BAND, drawing.BLUE, drawing.SKY):
         assert f'="{colour}"]' in dark
 
 
