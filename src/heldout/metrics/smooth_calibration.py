@@ -7,15 +7,23 @@ the log-odds (Cox 1958), which is smoother and quicker, and sees no more than a 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
 from heldout.kernels.dispatch import LogisticFits
-from heldout.kernels.reference import Columns, Floats, Weightings, sum_in_order
+from heldout.kernels.reference import (
+    Columns,
+    Floats,
+    Weightings,
+    check_columns,
+    check_weightings,
+    sum_in_order,
+)
 from heldout.kernels.reference_lowess import SPAN, Lowess
 from heldout.metrics.base import Metric, Needs, Response, Statistic, Sums, check_among, is_number, name_with
 from heldout.metrics.calibration import log_odds
@@ -24,6 +32,7 @@ from heldout.metrics.weights import total_weight
 from heldout.task import TaskKind, Truth
 
 Smoother = Literal["lowess", "logistic"]
+Summary: TypeAlias = Callable[[Floats, Floats], Floats]
 
 
 @dataclass(frozen=True)
@@ -69,8 +78,8 @@ class CurveDistance(Metric):
         positive = truth.values == truth.positive
         if self.smoother == "lowess":
             return FromLowess(given, positive.astype(np.float64), self.span, self.summary)
-        fits = LogisticFits(log_odds(self.name, predictions), positive, given_slope=False)
-        return FromLogistic(given, log_odds(self.name, predictions), fits, self.summary)
+        odds = log_odds(self.name, predictions)
+        return FromLogistic(given, odds, LogisticFits(odds, positive, given_slope=False), self.summary)
 
     @staticmethod
     def summary(distances: Floats, weights: Floats) -> Floats:
@@ -203,9 +212,19 @@ class FromLowess(Columns):
     happened : ndarray of shape (n,)
     """
 
-    def __init__(self, given: Floats, happened: Floats, span: float, summary: Any) -> None:
+    def __init__(self, given: Floats, happened: Floats, span: float, summary: Summary) -> None:
         super().__init__(given.shape)
         self._given, self._happened, self._span, self._summary = given, happened, span, summary
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        """(L,): without the first column under all weightings, which others take for the shape of the answer."""
+        check_weightings(counts, self.n_rows)
+        check_columns(columns, len(counts), self.n_columns)
+        values = np.empty(len(counts))
+        for j in np.unique(columns):
+            lanes = np.flatnonzero(columns == j)
+            values[lanes] = self._column(counts[lanes], int(j))
+        return values
 
     def _column(self, counts: Weightings, j: int) -> Floats:
         curve = Lowess(self._given[:, j], self._happened, self._span)
@@ -214,14 +233,13 @@ class FromLowess(Columns):
         for lane, own in enumerate(weights):
             there, smooth = curve.at_rows(own)
             distances[lane, there] = np.abs(curve.x[there] - smooth)
-        summary: Floats = self._summary(distances, weights)
-        return summary
+        return self._summary(distances, weights)
 
 
 class FromLogistic:
     """A summary of the distances of every column from its logistic curve; a ``Statistic``."""
 
-    def __init__(self, given: Floats, log_odds: Floats, fits: Sums, summary: Any) -> None:
+    def __init__(self, given: Floats, log_odds: Floats, fits: Sums, summary: Summary) -> None:
         self._given, self._log_odds, self._fits, self._summary = given, log_odds, fits, summary
 
     def all(self, counts: Weightings) -> Floats:
@@ -239,5 +257,4 @@ class FromLogistic:
         """(L,): of numbers (L, n), or (n,) for all weightings."""
         curve = fits[:, :1] + fits[:, 1:] * log_odds
         distances = np.abs(given - 1.0 / (1.0 + np.exp(-curve)))
-        summary: Floats = self._summary(distances, counts.astype(np.float64))
-        return np.where(np.isnan(fits[:, 1]), np.nan, summary)
+        return np.where(np.isnan(fits[:, 1]), np.nan, self._summary(distances, counts.astype(np.float64)))
