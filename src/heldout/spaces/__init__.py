@@ -1,6 +1,7 @@
-"""Ready configuration spaces: models worth trying on a table, with the preprocessing that each needs."""
+"""Ready configuration spaces: models worth trying on a table, the preprocessing that each needs, and a Cox model."""
 
+from heldout.spaces.cox import CoxRegression
 from heldout.spaces.preprocessing import default_preprocessing
 from heldout.spaces.presets import PRESETS, Entry, preset, quick, standard
 
-__all__ = ["PRESETS", "Entry", "default_preprocessing", "preset", "quick", "standard"]
+__all__ = ["PRESETS", "CoxRegression", "Entry", "default_preprocessing", "preset", "quick", "standard"]

@@ -1,0 +1,218 @@
+"""The partial likelihood of several columns, and where it is greatest: the arithmetic of ``CoxRegression``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from heldout.errors import InputError
+from heldout.kernels.reference import Floats
+from heldout.kernels.reference_cox import RiskSets, Steps, Ties
+
+CLOSE_ENOUGH = 1e-9
+"""A step that moves no log hazard by more than this part ends the search: Newton's next error is its square."""
+MOST_HALVINGS = 30
+ENOUGH_STEPS = 30
+"""A likelihood with a maximum takes fewer."""
+LEAST_SHARE = 1e-250
+"""Less than this of the greatest hazard left at risk is too far along: no digits remain."""
+SINGULAR = 1e-11
+"""The information that a column has left beside the others, as a part of its own, below which it has none."""
+
+
+class Maximum(NamedTuple):
+    coefficients: Floats
+    covariance: Floats
+    log_likelihood: float
+    n_steps: int
+
+
+class _Sums(NamedTuple):
+    """What the likelihood is made of, at some coefficients."""
+
+    value: float
+    relative: Floats
+    """(n,): weighted relative hazards, over the greatest."""
+    of_steps: Floats
+    """(P,): their sum before each step."""
+
+
+@dataclass(frozen=True, eq=False)
+class PartialLikelihood:
+    """The penalised partial likelihood of n rows by descending time, columns centred and of one spread."""
+
+    x: Floats
+    weight: Floats
+    risk_sets: RiskSets
+    steps: Steps
+    times: Floats
+    means: Floats
+    spreads: Floats
+    penalty: Floats
+
+    @classmethod
+    def of(cls, X: Floats, target: NDArray[Any], weight: Floats, ties: Ties, alpha: float) -> PartialLikelihood:
+        risk_sets = RiskSets.of(target["event"], target["time"])
+        order = risk_sets.order
+        weight = weight[order]
+        means = np.average(X[order], axis=0, weights=weight)
+        centred = X[order] - means
+        spreads = np.sqrt(np.average(centred**2, axis=0, weights=weight))
+        # A constant column differs from its mean by the mean's rounding, which is no spread.
+        spreads = np.where(spreads > 1e-13 * np.abs(means), spreads, 0.0)
+        scales = np.where(spreads > 0, spreads, 1.0)
+        # As R does it: as many steps as there are rows with the event, each of their mean weight.
+        number = risk_sets.of_events(np.ones((1, len(order))))
+        steps = Steps.of(number, ties)
+        mean_weight = (risk_sets.of_events(weight[None]) / number)[0]
+        steps = steps._replace(weight=steps.weight * mean_weight[steps.time])
+        return cls(
+            np.where(spreads > 0, centred / scales, 0.0), weight, risk_sets, steps, target["time"][order], means,
+            scales, alpha / scales**2,
+        )  # fmt: skip
+
+    def maximised(self, max_iter: int, names: list[str]) -> Maximum:
+        """Newton's method from 0; a step after which the likelihood is less is halved.
+
+        Raises
+        ------
+        InputError
+            Naming columns that leave no finite or no single maximum.
+        """
+        at, sums = np.zeros(self.x.shape[1]), self._sums(np.zeros(self.x.shape[1]))
+        for number in range(1, max_iter + 1):
+            gradient, information = self._derivatives(at, sums)
+            factor = self._factor(information, names, at)
+            step = cho_solve(factor, gradient)
+            close = np.abs(step).max(initial=0.0) <= CLOSE_ENOUGH * (1.0 + np.abs(at).max(initial=0.0))
+            if close:
+                at = at + step
+                covariance = cho_solve(factor, np.eye(len(at))) / np.outer(self.spreads, self.spreads)
+                coefficients = at / self.spreads
+                return Maximum(coefficients, covariance, self.value(coefficients), number)
+            onward = self._onward(at, sums, step)
+            if onward is None:
+                break
+            at, sums = onward
+        if max_iter < ENOUGH_STEPS:
+            raise InputError(
+                f"CoxRegression did not arrive within max_iter={max_iter} step{'s' if max_iter > 1 else ''}; allow "
+                f"for {ENOUGH_STEPS}."
+            )
+        raise self._endless(at, names)
+
+    def _onward(self, at: Floats, sums: _Sums, step: Floats) -> tuple[Floats, _Sums] | None:
+        """Where the likelihood is not less; None if that is nowhere in the step's direction."""
+        now = sums.value - self.penalty @ at**2 / 2
+        for _ in range(MOST_HALVINGS):
+            there = self._sums(at + step)
+            if there.value - self.penalty @ (at + step) ** 2 / 2 >= now - 1e-12 * abs(now):
+                return at + step, there
+            step = step / 2
+        return None
+
+    def value(self, coefficients: Floats) -> float:
+        """Of coefficients of the columns as they were given."""
+        return self._sums(coefficients * self.spreads).value
+
+    def baseline(self, coefficients: Floats) -> tuple[Floats, Floats]:
+        """The distinct times, and until each Breslow's cumulative hazard of a row with the means."""
+        log_hazards = self.x @ (coefficients * self.spreads)
+        highest = log_hazards.max()
+        at_risk = self.risk_sets.at_risk((self.weight * np.exp(log_hazards - highest))[None])[0]
+        events = self.risk_sets.of_events(self.weight[None])[0]
+        times = np.unique(self.times)
+        steps = np.zeros(len(times))
+        with np.errstate(over="ignore", divide="ignore"):
+            steps[np.searchsorted(times, self.times[self.risk_sets.ends])] = events / at_risk * np.exp(-highest)
+        return times, np.cumsum(steps)
+
+    def _sums(self, at: Floats) -> _Sums:
+        log_hazards = self.x @ at
+        highest = log_hazards.max(initial=-np.inf)
+        relative = self.weight * np.exp(log_hazards - highest)
+        of_steps = self._of_steps(relative[:, None])[:, 0]
+        events = self.risk_sets.events
+        if of_steps.min() < LEAST_SHARE:
+            return _Sums(-np.inf, relative, of_steps)
+        taken = self.steps.weight @ (np.log(of_steps) + highest)
+        return _Sums(float(self.weight[events] @ log_hazards[events] - taken), relative, of_steps)
+
+    def _of_steps(self, values: Floats) -> Floats:
+        """(P, k): of (n, k), sums over the rows at risk, less what has left of the tied events."""
+        sets, (_, time, left, _) = self.risk_sets, self.steps
+        at_risk = np.cumsum(values, axis=0)[sets.ends[time]]
+        if not left.any():
+            return at_risk
+        of_events = np.add.reduceat(values[sets.events], sets.starts, axis=0)
+        sums: Floats = at_risk - left[:, None] * of_events[time]
+        return sums
+
+    def _derivatives(self, at: Floats, sums: _Sums) -> tuple[Floats, Floats]:
+        """The gradient (p,), and the information (p, p), the penalty's part included."""
+        sets, (_, time, left, weight) = self.risk_sets, self.steps
+        rates = weight / sums.of_steps
+        # How often each row stands in a sum: in those of its own time and all before, less what left of the tied.
+        n_times = len(sets.ends)
+        later = np.cumsum(np.bincount(time, rates, n_times)[::-1])[::-1]
+        shares = np.r_[later, 0.0][np.searchsorted(sets.ends, np.arange(len(self.x)))]
+        leaving = np.bincount(time, rates * left, n_times)
+        shares[sets.events] -= np.repeat(leaving, np.diff(np.r_[sets.starts, len(sets.events)]))
+        standing = sums.relative * shares
+        means = self._of_steps(sums.relative[:, None] * self.x) / sums.of_steps[:, None]
+        gradient = self.weight[sets.events] @ self.x[sets.events] - standing @ self.x - self.penalty * at
+        information = self.x.T @ (standing[:, None] * self.x) - means.T @ (weight[:, None] * means)
+        return gradient, information + np.diag(self.penalty)
+
+    def _factor(self, information: Floats, names: list[str], at: Floats) -> Any:
+        """Cholesky's factor of the information."""
+        try:
+            factor = cho_factor(information, lower=True)
+        except (LinAlgError, ValueError):
+            factor = None
+        own = np.diagonal(information)
+        if factor is not None and (np.diagonal(factor[0]) ** 2 > SINGULAR * own).all() and (own > SINGULAR).all():
+            return factor
+        if np.abs(at).max(initial=0.0) > 0:  # it was none at 0, and has become one on the way to infinity
+            raise self._endless(at, names)
+        dependent = [name for name, one in zip(names, _dependent(information), strict=True) if one]
+        raise InputError(
+            f"CoxRegression finds no single best coefficient of {_listed(dependent)}: constant among the rows at "
+            "risk, or the sum of other columns; leave such columns out, or give alpha above 0, such as "
+            "CoxRegression(alpha=0.1)."
+        )
+
+    def _endless(self, at: Floats, names: list[str]) -> InputError:
+        worst = np.abs(at) > 0.5 * np.abs(at).max(initial=0.0)
+        growing = [name for name, one in zip(names, worst, strict=True) if one]
+        return InputError(
+            f"CoxRegression finds no finite best coefficient of {_listed(growing)}: it seems to tell the events "
+            "entirely, so that the likelihood rises without end; leave it out, or give alpha above 0, such as "
+            "CoxRegression(alpha=0.1)."
+        )
+
+
+def _dependent(information: Floats) -> NDArray[np.bool_]:
+    """(p,): columns of which nothing is left beside those before them."""
+    dependent = np.zeros(len(information), dtype=bool)
+    kept: list[int] = []
+    for j in range(len(information)):
+        left = information[j, j]
+        if kept:
+            left = left - information[j, kept] @ np.linalg.solve(
+                information[np.ix_(kept, kept)], information[kept, j]
+            )
+        if left > SINGULAR * max(information[j, j], 1.0):
+            kept.append(j)
+        else:
+            dependent[j] = True
+    return dependent
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(names[:5])
+    return f"{shown} and {len(names) - 5} others" if len(names) > 5 else shown
