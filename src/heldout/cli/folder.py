@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heldout.errors import InputError
+from heldout.errors import InputError, StoreError
 
 SPARE_BYTES = 32 * 2**20
 
@@ -74,6 +74,31 @@ class OutputFolder:
         """Write what JSON can hold."""
         text = json.dumps(document, indent=2, allow_nan=False)
         return self.write(name, lambda path: path.write_text(text + "\n", encoding="utf-8"))
+
+
+def folder_for(out: str, resume: bool) -> OutputFolder:
+    """The folder of a command, which holds no run yet unless that is to be gone on with.
+
+    Raises
+    ------
+    StoreError
+    """
+    folder = OutputFolder(Path(out))
+    if folder.run_file.exists() and not resume:
+        raise StoreError(
+            f"{folder.path} holds a run already; go on with it (--resume), or choose another folder with --out."
+        )
+    return folder
+
+
+def how_to_go_on(folder: OutputFolder, again: str, resuming: bool) -> str:
+    """What is said of a run that was interrupted."""
+    if not folder.run_file.exists():
+        return "Interrupted before the first fit; nothing was kept."
+    return (
+        f"Interrupted. What was finished is kept in {folder.run_file}; to go on:\n  "
+        f"{again}{'' if resuming else ' --resume'}"
+    )
 
 
 def _megabytes(size: int) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from heldout.cli.command_line import command_line
 from heldout.cli.console import Console
+from heldout.cli.folder import folder_for, how_to_go_on
 from heldout.cli.group import Interrupted, stops_like_ctrl_c
 from heldout.cli.option_words import in_words_of_options
 from heldout.cli.result import search_document, search_rows
@@ -144,7 +144,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     again = command_line(ctx)
     with console.noting_warnings(), stops_like_ctrl_c(), in_words_of_options():
         check_options(wanted)
-        folder = _folder(wanted)
+        folder = folder_for(wanted.out, wanted.resume)
         plan = plan_of(wanted, console)
         folder.check_writable()
         folder.check_room(times_predicted(wanted, plan, console) * _bytes_of(plan))
@@ -152,22 +152,10 @@ def command(ctx: click.Context, /, **options: Any) -> None:
             evaluation, n_resumed = _search(wanted, plan, folder, console)
             files = _leave(evaluation, plan, folder, again, console)
         except KeyboardInterrupt:
-            raise Interrupted(_how_to_go_on(folder, again, wanted.resume)) from None
+            raise Interrupted(how_to_go_on(folder, again, wanted.resume)) from None
     console.table(search_rows(evaluation, files, n_resumed, protocol_rows(evaluation.estimate)))
     console.document({**search_document(evaluation, files, plan), "n_fits_resumed": n_resumed})
     console.check_all_was_printed(f"the files are in {folder.path}")
-
-
-def _folder(wanted: Options) -> OutputFolder:
-    from heldout.cli.folder import OutputFolder
-    from heldout.errors import StoreError
-
-    folder = OutputFolder(Path(wanted.out))
-    if folder.run_file.exists() and not wanted.resume:
-        raise StoreError(
-            f"{folder.path} holds a run already; go on with it (--resume), or choose another folder with --out."
-        )
-    return folder
 
 
 def _bytes_of(plan: Plan) -> int:
@@ -250,12 +238,3 @@ def _leave(
     folder.write_json("report.json", content.to_dict())
     files["report"] = folder.write("report.html", lambda path: write_report(content, path))
     return {name: str(path) for name, path in files.items()}
-
-
-def _how_to_go_on(folder: OutputFolder, again: str, resuming: bool) -> str:
-    if not folder.run_file.exists():
-        return "Interrupted before the first fit; nothing was kept."
-    return (
-        f"Interrupted. What was finished is kept in {folder.run_file}; to go on:\n  "
-        f"{again}{'' if resuming else ' --resume'}"
-    )

@@ -133,10 +133,9 @@ def plan_of(wanted: Options, console: Console) -> Plan:
     ------
     InputError
     """
-    from heldout.adapters.predictors import categories_said, remarks_on_text
-    from heldout.adapters.table_task import DEFAULT_METRICS, check_folds_fit, task_from_table
-    from heldout.adapters.tables import quoted, read_table
+    from heldout.adapters.table_task import DEFAULT_METRICS, check_folds_fit
     from heldout.cli.measures import scorer_of, without_the_unable
+    from heldout.cli.table_reading import read_task
     from heldout.configurations import make_configurations
     from heldout.dropping import strategy_of
     from heldout.errors import InputError
@@ -144,28 +143,17 @@ def plan_of(wanted: Options, console: Console) -> Plan:
     from heldout.fold_plans import plan_named
     from heldout.metrics.base import Response
     from heldout.spaces import preset
-    from heldout.wording import counted
 
-    table = read_table(wanted.data)
-    found = task_from_table(
-        table,
+    found, source = read_task(
+        wanted.data,
         wanted.target,
+        console,
         kind=wanted.task,
         groups=wanted.groups,
         positive=wanted.positive,
         keep=wanted.keep,
     )
     task = found.task
-    console.say(
-        f"{table.name}: {counted(task.n_rows, 'row')}, {counted(task.X.shape[1], 'column')} to predict from."
-        + categories_said(task.X)
-    )
-    for remark in (*table.remarks, *remarks_on_text(task.X)):
-        console.note(remark)
-    for reason in dict.fromkeys(found.set_aside.values()):
-        names = [name for name, why in found.set_aside.items() if why == reason]
-        console.note(f"Set aside {quoted(names)} ({reason}).")
-    console.say(found.why)
     metric = wanted.metric or DEFAULT_METRICS[task.truth.kind]
     keep = (Response.LABELS, Response.PROBABILITIES) if task.truth.kind.is_classification else ()
     scoring = make_scoring(task.truth, scorer_of(metric, task.truth), keep=keep)
@@ -185,7 +173,7 @@ def plan_of(wanted: Options, console: Console) -> Plan:
     if why_pooled:
         console.note(f"{why_pooled}: all held-out rows are scored together, in choosing too (aggregate: pooled).")
     aggregate: Aggregate = "pooled" if why_pooled else "folds"
-    return Plan(found, task, scoring, folds, configurations, table.name, aggregate)
+    return Plan(found, task, scoring, folds, configurations, source, aggregate)
 
 
 def _folds(task: Task, wanted: Options) -> Folds:

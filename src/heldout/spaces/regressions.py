@@ -1,0 +1,88 @@
+"""The regressions of clinical prediction, ready for a table: logistic, linear and Cox, unpenalised.
+
+Columns keep their units, so that coefficients are read as in a paper; text is one indicator a category, less the
+first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from heldout.errors import InputError
+from heldout.spaces.cox import CoxRegression
+from heldout.spaces.preprocessing import MOST_CATEGORIES, column_kinds
+from heldout.task import TaskKind
+
+
+def _logistic() -> LogisticRegression:
+    # Newton's method needs a handful of steps and no scaling; several classes are fitted jointly.
+    return LogisticRegression(C=np.inf, solver="newton-cholesky", max_iter=200)
+
+
+MODELS: Mapping[str, tuple[frozenset[TaskKind], Callable[[], Any]]] = MappingProxyType(
+    {
+        "logistic": (frozenset({TaskKind.BINARY, TaskKind.MULTICLASS}), _logistic),
+        "linear": (frozenset({TaskKind.REGRESSION}), LinearRegression),
+        "cox": (frozenset({TaskKind.SURVIVAL}), CoxRegression),
+    }
+)
+"""Name → the kinds of task that the model is for, and what makes it."""
+
+
+def usual_model(kind: TaskKind) -> str:
+    """The name of the regression for a kind of task.
+
+    Examples
+    --------
+    >>> usual_model(TaskKind.SURVIVAL)
+    'cox'
+    """
+    return next(name for name, (kinds, _) in MODELS.items() if kind in kinds)
+
+
+def regression(name: str, X: Any, kind: TaskKind, *, fill: bool = True) -> Pipeline:
+    """A regression of all columns of a table.
+
+    Parameters
+    ----------
+    name : {"logistic", "linear", "cox"}
+    X : table or array of shape (N, p)
+        Only its column names and types are used.
+    kind : TaskKind
+    fill : bool, default=True
+        Whether missing values are filled in (the median of the training rows; a category of their own), where nothing
+        else does it. An imputation before leaves none.
+
+    Raises
+    ------
+    InputError
+        For another name, or a model that does not fit the task.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 5.0], [4.0, 0.0]])
+    >>> regression("linear", X, TaskKind.REGRESSION).fit(X, [1.0, 2.0, 3.0, 4.0])[-1].coef_.round(6).tolist()
+    [1.0, 0.0]
+    """
+    if name not in MODELS:
+        raise InputError(f"the model must be one of {', '.join(MODELS)}, or a file that defines one, got {name!r}.")
+    kinds, make = MODELS[name]
+    if kind not in kinds:
+        raise InputError(f"the model {name} does not fit a {kind.value} target; use {usual_model(kind)}.")
+    columns = column_kinds(X)
+    numbers = SimpleImputer(strategy="median", keep_empty_features=True) if fill else "passthrough"
+    categories = OneHotEncoder(
+        drop="first", handle_unknown="infrequent_if_exist", max_categories=MOST_CATEGORIES, sparse_output=False
+    )
+    parts = [("numbers", numbers, columns.numeric), ("categories", categories, columns.categorical)]
+    prepare = ColumnTransformer([part for part in parts if part[2]], verbose_feature_names_out=False)
+    return Pipeline([("prepare", prepare), (name, make())])
