@@ -551,7 +551,7 @@ def test_the_fused_path_selects_in_the_bag_and_scores_out_of_it(
 
 
 def test_which_metrics_have_the_fused_path() -> None:
-    fused = {case.values[0].name for case in FUSED_CASES}
+    fused = {case.values[0].name.partition("(")[0] for case in FUSED_CASES}
     assert {metric.name for metric in DECLARED if metric.row_wise} < fused
     assert {"roc_auc", "root_mean_squared_error", "concordance_index"} <= fused
     assert not fused & {"r2", "f1", "matthews_corrcoef", "average_precision", "median_absolute_error"}
