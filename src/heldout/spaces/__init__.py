@@ -1,4 +1,4 @@
-"""Ready configuration spaces: models worth trying on a table, the preprocessing that each needs, and a Cox model."""
+"""Ready configuration spaces: models worth trying on a table, the preprocessing that they need, and a Cox model."""
 
 from heldout.spaces.cox import CoxRegression
 from heldout.spaces.preprocessing import default_preprocessing

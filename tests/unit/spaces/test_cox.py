@@ -122,8 +122,8 @@ def test_equals_the_packages_where_they_are_installed() -> None:
     for ties in ("efron", "breslow"):
         theirs = phreg.PHReg(TIME, X, status=EVENT.astype(int), ties=ties).fit(disp=0)
         ours = CoxRegression(ties).fit(X, Y)
-        np.testing.assert_allclose(ours.coef_, theirs.params, rtol=1e-4)
-        np.testing.assert_allclose(ours.covariance_, theirs.cov_params(), rtol=1e-3)
+        np.testing.assert_allclose(ours.coef_, theirs.params, rtol=1e-8)
+        np.testing.assert_allclose(ours.covariance_, theirs.cov_params(), rtol=1e-8)
 
 
 @pytest.mark.parametrize("ties", ["efron", "breslow"])
