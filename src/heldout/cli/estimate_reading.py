@@ -121,11 +121,12 @@ def _truth(found: TablePredictions, wanted: Options) -> Truth:
     """The target as the metric reads it, or as its values say."""
     from heldout.metrics import metric_named
     from heldout.metrics.by_kind import reads_as_numbers
+    from heldout.survival_target import has_fields
     from heldout.task import TaskKind, no_labels, truth_of
 
     metric = wanted.metric
     tasks = None if metric is None else metric_named(metric).tasks
-    if wanted.event is not None:
+    if wanted.event is not None or has_fields(found.y_true):
         return truth_of(found.y_true, TaskKind.SURVIVAL)
     if tasks == frozenset({TaskKind.SURVIVAL}):
         raise InputError(

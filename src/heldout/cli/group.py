@@ -24,6 +24,7 @@ from heldout.errors import HeldoutError
 COMMANDS = {
     "tune": "heldout.cli.tune",
     "estimate": "heldout.cli.estimate",
+    "validate": "heldout.cli.validate",
     "report": "heldout.cli.report",
     "status": "heldout.cli.status",
 }
@@ -194,4 +195,5 @@ def heldout(debug: bool) -> None:
     \b
     heldout tune data.csv --target outcome --out results
     heldout estimate predictions.csv --target truth --fold fold
+    heldout validate data.csv --target outcome --model logistic
     """

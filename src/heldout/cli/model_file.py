@@ -59,7 +59,7 @@ def _send_by_value(module: Any) -> None:
 
     cloudpickle.register_pickle_by_value(module)
     try:
-        import cloudpickle as own
+        import cloudpickle as own  # type: ignore[import-untyped,unused-ignore]
     except ImportError:
         return
     own.register_pickle_by_value(module)

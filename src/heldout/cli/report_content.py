@@ -13,9 +13,11 @@ from heldout.errors import InputError
 
 if TYPE_CHECKING:
     from heldout.report import ReportContent
+    from heldout.report.validation_content import ValidationContent
+    from heldout.report.validation_content import ValidationContent
 
 
-def read_content(path: Path) -> ReportContent:
+def read_content(path: Path) -> ReportContent | ValidationContent:
     """The content that ``heldout tune`` or ``heldout estimate --out`` saved.
 
     Raises
@@ -24,6 +26,7 @@ def read_content(path: Path) -> ReportContent:
         When the file is missing, damaged, or of another version of the report.
     """
     from heldout.report import ReportContent
+    from heldout.report.validation_content import ValidationContent
 
     if not path.parent.is_dir():
         raise InputError(
@@ -41,7 +44,9 @@ def read_content(path: Path) -> ReportContent:
             )
         )
     try:
-        content: ReportContent = _as(ReportContent, json.loads(path.read_text(encoding="utf-8")))
+        document = json.loads(path.read_text(encoding="utf-8"))
+        kind = ValidationContent if "table_sentence" in document else ReportContent
+        content: ReportContent | ValidationContent = _as(kind, document)
     except (ValueError, TypeError, KeyError) as error:
         said = " ".join(str(error).split())
         raise InputError(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 REVIEWED_TYPES = frozenset(
     {
         "_loss.CyHalfMultinomialLoss",
+        "heldout.spaces.cox.CoxRegression",
         "numpy.dtype",
         "sklearn._loss.link.IdentityLink",
         "sklearn._loss.link.Interval",
@@ -55,14 +56,16 @@ def write_model(model: Any, folder: OutputFolder) -> tuple[Path, list[str]]:
     return path, [name for name in asked if name not in REVIEWED_TYPES]
 
 
-def write_predictions(evaluation: Evaluation, metric: Metric, target: str, folder: OutputFolder) -> Path:
+def write_predictions(
+    evaluation: Evaluation, metric: Metric, target: str, folder: OutputFolder, *, event: str | None = None
+) -> Path:
     """``predictions.parquet``: what ``heldout estimate`` reads without being told a column."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     from heldout.adapters.table_predictions_own import table_of_predictions
 
-    frame, roles = table_of_predictions(evaluation.task, evaluation.predictions, metric, target)
+    frame, roles = table_of_predictions(evaluation.task, evaluation.predictions, metric, target, event)
     if evaluation.estimate is not None:
         provenance, interval = evaluation.estimate.provenance, evaluation.estimate.interval
         settings = {

@@ -26,13 +26,20 @@ if TYPE_CHECKING:
 @click.argument("data")
 @click.option("--target", required=True, metavar="COL", help="The column to predict.")
 @click.option(
-    "--task", metavar="KIND", help="classification or regression (also binary, multiclass); guessed unless told."
+    "--event",
+    metavar="COL",
+    help="Survival: whether the event was seen (1) at the time in --target, or the row censored then (0).",
+)
+@click.option(
+    "--task",
+    metavar="KIND",
+    help="classification or regression (also binary, multiclass), guessed unless told; survival with --event.",
 )
 @click.option(
     "--metric",
     metavar="NAME",
     help="What to tune for and estimate: a scorer of scikit-learn. "
-    "roc_auc, accuracy (several classes) or r2 unless told.",
+    "roc_auc, accuracy (several classes), r2 or concordance_index (survival) unless told.",
 )
 @click.option("--positive", metavar="LABEL", help="The positive of two classes; the last in order unless told.")
 @click.option(
@@ -231,7 +238,9 @@ def _leave(
         )
     metric = plan.scoring.metrics[plan.scoring.refit_metric]
     if metric is not None:
-        files["predictions"] = write_predictions(evaluation, metric, plan.found.target, folder)
+        files["predictions"] = write_predictions(
+            evaluation, metric, plan.found.target, folder, event=plan.found.event
+        )
     if evaluation.estimate is not None:
         files["estimate"] = folder.write_json("estimate.json", evaluation.estimate.to_dict())
     content = report_content(evaluation, command=again, title=plan.source)

@@ -23,6 +23,7 @@ class Options:
 
     data: str
     target: str
+    event: str | None
     task: str | None
     metric: str | None
     positive: str | None
@@ -148,6 +149,7 @@ def plan_of(wanted: Options, console: Console) -> Plan:
         wanted.data,
         wanted.target,
         console,
+        event=wanted.event,
         kind=wanted.task,
         groups=wanted.groups,
         positive=wanted.positive,

@@ -73,6 +73,17 @@ class PooledCoefficients:
         reach = student.ppf((1 + level) / 2, self.df) * self.standard_errors
         return np.column_stack([self.values - reach, self.values + reach])
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, a list a column of the table."""
+        columns = {
+            "values": self.values, "standard_errors": self.standard_errors, "df": self.df, "fmi": self.fmi
+        }  # fmt: skip
+        listed = {
+            name: [number if np.isfinite(number) else None for number in column.tolist()]
+            for name, column in columns.items()
+        }
+        return {"names": list(self.names), **listed, "n_imputations": self.n_imputations}
+
     def to_frame(self, level: float = 0.95) -> Any:
         """A row a coefficient, as a pandas DataFrame (pandas comes with the extra ``app``)."""
         try:

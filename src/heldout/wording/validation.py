@@ -11,4 +11,3 @@ CHOSEN_UNCORRECTED = (
     "The model was chosen from {total} by the very scores that are reported here, so the best of them is a little "
     "optimistic. A search over the models, passed as the model, repeats the choice in every bootstrap."
 )
-QUANTITY = "the expected performance on new rows of a model fitted as this one on as many rows"

@@ -66,25 +66,33 @@ class ValidationAsked:
         ------
         InputError
         """
+        models = _models(self.estimator)
+        X, y = indexable(X, target_given(models[0].fresh(), y, "validation"))
+        truth = truth_given(models[0].fresh(), y)
+        weights = checked_weights(sample_weight, truth.n_rows)
+        return self.plan_of(Task(X, truth, checked_groups(groups, truth.n_rows), weights, y))
+
+    def plan_of(self, task: Task) -> ValidationPlan:
+        """The plan for a task that is known.
+
+        Raises
+        ------
+        InputError
+        """
         check_interval_settings(self.n_bootstraps, self.confidence_level, self.alternative)
         two_stages = self.method == TWO_STAGE
         correction = correction_named("optimism" if two_stages else self.method)
+        interval = interval_kind(self.interval, correction.name)
         models = _models(self.estimator)
         if two_stages and len(models) == 1:
             raise InputError(
                 "method='two_stage' chooses among several models first, got one; give a list of (name, estimator), "
                 "or use method='optimism'."
             )
-        X, y = indexable(X, target_given(models[0].fresh(), y, "validation"))
-        truth = truth_given(models[0].fresh(), y)
-        weights = checked_weights(sample_weight, truth.n_rows)
-        task = Task(X, truth, checked_groups(groups, truth.n_rows), weights, y)
         entropy = entropy_given(self.random_state, store_given(self.store))
-        weigh = _routed(models, weights)
         seeds = None if self.random_state is None else entropy
-        context = _context(task, _metrics(self.metric, truth), weigh, seeds)
+        context = _context(task, _metrics(self.metric, task.truth), _routed(models, task.sample_weight), seeds)
         context = _offered(context, models, named=self.metric is not None)
-        interval = interval_kind(self.interval, correction.name)
         if len(models) > 1:
             _check_chooses(context)
         n_inner = self._n_inner(interval)

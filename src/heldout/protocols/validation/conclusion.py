@@ -26,8 +26,14 @@ from heldout.protocols.validation.plan import ValidationPlan
 from heldout.protocols.validation.replicate import ImputedFit
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
 from heldout.wording import Flag
-from heldout.wording.validation import CHOSEN_UNCORRECTED, QUANTITY, TWO_STAGE_UNCORRECTED
+from heldout.wording.methods import QUANTITY_OPTIMISM, QUANTITY_OUT_OF_BAG, QUANTITY_POINT632
+from heldout.wording.validation import CHOSEN_UNCORRECTED, TWO_STAGE_UNCORRECTED
 
+_QUANTITIES = {
+    "oob": QUANTITY_OUT_OF_BAG,
+    "632": QUANTITY_POINT632,
+    "632+": QUANTITY_POINT632,
+}
 OFTEN = 0.05
 """The share of failed replicates above which an estimate is flagged."""
 
@@ -231,7 +237,7 @@ class Concluding:
                 **settings_provenance(self.settings),
                 "task": str(task.truth.kind),
                 "pos_label": None if positive is None else task.truth.with_positive(positive).pos_label,
-                "quantity": QUANTITY,
+                "quantity": _QUANTITIES.get(self.plan.correction.name, QUANTITY_OPTIMISM),
                 "n_rows": task.n_rows,
                 "n_configurations": len(self.plan.models),
                 "n_bootstraps": self.plan.n_bootstraps,

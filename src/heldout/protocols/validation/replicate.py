@@ -44,6 +44,11 @@ class ReplicateFit:
     flags: Mapping[Flag, str] = field(default_factory=dict, kw_only=True)
 
     @property
+    def n_completions(self) -> int:
+        """How many times a cell says something of a row."""
+        return 1
+
+    @property
     def identity(self) -> Any:
         """What a run that is gone on with must have done in its cells too."""
         return "replicate"
@@ -110,6 +115,10 @@ class ImputedFit(ReplicateFit):
     trained_on: tuple[Any, ...]
     evaluated_on: tuple[Any, ...]
     entropy: int
+
+    @property
+    def n_completions(self) -> int:
+        return 2 * self.imputation.n_imputations
 
     @property
     def identity(self) -> Any:

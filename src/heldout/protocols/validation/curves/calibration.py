@@ -20,6 +20,7 @@ from heldout.estimates.types import frame_of, json_safe
 from heldout.kernels.reference import Floats
 from heldout.kernels.reference_lowess import Lowess
 from heldout.metrics.base import Response
+from heldout.metrics.survival import observed_by
 from heldout.protocols.validation.curves.base import (
     CONFIDENCE_LEVEL,
     Outcome,
@@ -262,11 +263,8 @@ def calibrated_outcome(replicates: Replicates, *, time: float | None = None, of_
     if time not in replicates.times:
         listed = ", ".join(f"{each:g}" for each in replicates.times)
         raise InputError(f"time must be one of those that survival was predicted for, {listed}; got {time!r}.")
-    from heldout.metrics.survival import observed_by
-
-    outcome, weights = observed_by(truth, time)
-    place = replicates.times.index(time)
-    return Outcome(f"event by {time:g}", np.asarray(outcome, dtype=np.float64), weights, response, place)
+    there, weights = observed_by(truth, time)
+    return Outcome(f"event by {time:g}", 1.0 - there, weights, response, replicates.times.index(time))
 
 
 def smoothed(x: Floats, y: Floats, at: Floats, weights: Floats, span: float) -> Floats:

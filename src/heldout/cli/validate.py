@@ -1,0 +1,177 @@
+"""``heldout validate``: how good a model fitted on a whole table is, corrected for its optimism."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from heldout.cli.command_line import command_line
+from heldout.cli.console import Console
+from heldout.cli.folder import folder_for, how_to_go_on
+from heldout.cli.group import Interrupted, stops_like_ctrl_c
+from heldout.cli.option_words import in_words_of_options
+from heldout.cli.validate_plan import ToValidate, ValidateOptions, check_validate_options, to_validate
+from heldout.cli.validate_result import validation_document, validation_lines
+
+if TYPE_CHECKING:
+    from heldout.cli.folder import OutputFolder
+    from heldout.protocols.validation.estimate import Validation
+
+
+@click.command(name="validate", short_help="Say how good a model is that was fitted on all rows of a table.")
+@click.argument("data")
+@click.option(
+    "--target", required=True, metavar="COL", help="The column to predict; of survival the time to the event."
+)
+@click.option("--event", metavar="COL", help="Of survival: whether the event was seen at that time (1) or not (0).")
+@click.option("--task", metavar="KIND", help="classification, regression or survival; guessed unless told.")
+@click.option(
+    "--model",
+    metavar="NAME|FILE",
+    multiple=True,
+    help="logistic, linear or cox, unpenalised, of all columns; or a Python file that defines model, or a .skops "
+    "file. Repeatable: then the best is chosen.",
+)
+@click.option(
+    "--metric",
+    metavar="NAME",
+    multiple=True,
+    help="What to report; repeatable, and the first chooses among models. The usual ones of the task unless told.",
+)
+@click.option(
+    "--time",
+    type=float,
+    metavar="T",
+    multiple=True,
+    help="Of survival: a time to score at and calibrate; repeatable.",
+)
+@click.option("--positive", metavar="LABEL", help="The positive of two classes; the last in order unless told.")
+@click.option("--groups", metavar="COL", help="Rows of one group (a patient, a site) are drawn together.")
+@click.option(
+    "--keep", metavar="COL", multiple=True, help="A column to use although it looks like a row number; repeatable."
+)
+@click.option(
+    "--method",
+    metavar="NAME",
+    help="optimism (unless told), 632, 632+, oob, or two_stage (of several models: choose, then estimate anew).",
+)
+@click.option("--bootstraps", type=int, default=200, show_default=True, help="How many samples to draw.")
+@click.option(
+    "--imputations",
+    type=int,
+    default=0,
+    show_default=True,
+    help="How often to impute missing values in every sample; 0 leaves them to the model.",
+)
+@click.option(
+    "--imputation-order",
+    default="boot_mi",
+    show_default=True,
+    metavar="ORDER",
+    help="boot_mi (draw, then impute), mi_boot (impute, then draw), or naive.",
+)
+@click.option(
+    "--interval",
+    default="auto",
+    show_default=True,
+    metavar="NAME",
+    help="location_shifted, double (a bootstrap of each bootstrap), percentile (of oob), or none.",
+)
+@click.option(
+    "--inner-bootstraps", type=int, default=50, show_default=True, help="Of each bootstrap, with --interval double."
+)
+@click.option("--confidence-level", type=float, default=0.95, show_default=True, help="Of the interval.")
+@click.option(
+    "--alternative", default="two-sided", show_default=True, help="two-sided, greater (a lower bound) or less."
+)
+@click.option("--n-jobs", type=int, default=-1, show_default=True, help="Processes; -1 uses every core.")
+@click.option(
+    "--engine",
+    default="local",
+    show_default=True,
+    help="Where to fit: local (processes), threads, or a Dask cluster, tcp://HOST:PORT of its scheduler.",
+)
+@click.option(
+    "--fit-timeout", type=float, metavar="SECONDS", help="Stop fits that take longer; they count as failed."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same result.")
+@click.option("--out", default="heldout-out", show_default=True, metavar="DIR", help="Where to leave the files.")
+@click.option("--resume", is_flag=True, help="Go on with the run in DIR, doing only what is left.")
+@click.option("--accept-changed-code", is_flag=True, help="Resume although a version has changed since.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else to stdout.")
+@click.option("--quiet", is_flag=True, help="Print only the result.")
+@click.pass_context
+def command(ctx: click.Context, /, **options: Any) -> None:
+    """Fit a model on bootstrap samples of DATA, and correct its apparent performance by what it flatters itself.
+
+    DATA is a CSV or Parquet file, or example:breast_cancer (also iris, wine, digits, diabetes). DIR receives
+    run.db, model.skops, validation.json and report.html.
+    """
+    wanted = ValidateOptions(**options)
+    console = Console(wanted.as_json, wanted.quiet)
+    again = command_line(ctx)
+    with console.noting_warnings(), stops_like_ctrl_c(), in_words_of_options():
+        check_validate_options(wanted)
+        folder = folder_for(wanted.out, wanted.resume)
+        asked = to_validate(wanted, console)
+        folder.check_writable()
+        folder.check_room(_bytes_of(asked))
+        try:
+            validation = _validated(wanted, asked, folder, console)
+            files = _leave(validation, asked, folder, again, console)
+        except KeyboardInterrupt:
+            raise Interrupted(how_to_go_on(folder, again, wanted.resume)) from None
+    console.lines(validation_lines(validation, files))
+    console.document(validation_document(validation, files, asked))
+    console.check_all_was_printed(f"the files are in {folder.path}")
+
+
+def _bytes_of(asked: ToValidate) -> int:
+    """Predictions on the disk."""
+    outputs = max(asked.plan.task.truth.n_classes, 1) + len(asked.plan.context.scoring.times)
+    return 8 * asked.plan.task.n_rows * asked.plan.n_fits * outputs * asked.plan.do.n_completions
+
+
+def _validated(wanted: ValidateOptions, asked: ToValidate, folder: OutputFolder, console: Console) -> Validation:
+    from heldout.cli.engines import fitting_with
+    from heldout.protocols.validation.protocol import validated
+    from heldout.run.session import Running
+    from heldout.run.watching.progress import progress
+    from heldout.store.sqlite import SQLiteStore
+
+    # Workers inherit it: what they print would tear the progress bar, and is no more than an interim remark.
+    os.environ.setdefault("PYTHONWARNINGS", "ignore")
+    if wanted.resume and not folder.run_file.exists():
+        console.note(f"{folder.path} holds no run yet, so there is nothing to resume; a new one begins.")
+    with fitting_with(wanted.engine, wanted.n_jobs), progress(quiet=wanted.quiet) as listener:
+        running = Running(
+            store=SQLiteStore(folder.run_file, accept_changed_code=wanted.accept_changed_code, one_run=True),
+            resume=wanted.resume,
+            n_jobs=wanted.n_jobs,
+            fit_timeout=wanted.fit_timeout,
+            listeners=[listener],
+        )
+        return validated(asked.asked, asked.plan, running)
+
+
+def _leave(
+    validation: Validation, asked: ToValidate, folder: OutputFolder, again: str, console: Console
+) -> dict[str, str]:
+    """Write the files; the report last, so that its being there says that all is there."""
+    from heldout.cli.saving import write_model
+    from heldout.report import write_report
+    from heldout.report.validation import validation_content
+
+    files = {"run": folder.run_file}
+    files["model"], strangers = write_model(validation.model, folder)
+    if strangers:
+        console.note(
+            f"Before loading model.skops, look at its types {', '.join(strangers)}: they were not reviewed."
+        )
+    files["validation"] = folder.write_json("validation.json", validation.to_dict())
+    content = validation_content(validation, command=again, title=asked.source)
+    folder.write_json("report.json", content.to_dict())
+    files["report"] = folder.write("report.html", lambda path: write_report(content, path))
+    return {name: str(path) for name, path in files.items()}

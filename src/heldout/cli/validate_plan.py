@@ -1,0 +1,179 @@
+"""From the options of ``heldout validate`` to a plan, and what is said on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from heldout.cli.console import Console
+
+if TYPE_CHECKING:
+    from heldout.adapters.table_task import TableTask
+    from heldout.estimates.types import Alternative
+    from heldout.protocols.validation.asked import ValidationAsked
+    from heldout.protocols.validation.plan import ValidationPlan
+
+
+@dataclass(frozen=True)
+class ValidateOptions:
+    """What the user asked for; the fields are the options."""
+
+    data: str
+    target: str
+    event: str | None
+    task: str | None
+    model: tuple[str, ...]
+    metric: tuple[str, ...]
+    time: tuple[float, ...]
+    positive: str | None
+    groups: str | None
+    keep: tuple[str, ...]
+    method: str | None
+    bootstraps: int
+    imputations: int
+    imputation_order: str
+    interval: str
+    inner_bootstraps: int
+    confidence_level: float
+    alternative: str
+    n_jobs: int
+    engine: str
+    fit_timeout: float | None
+    seed: int
+    out: str
+    resume: bool
+    accept_changed_code: bool
+    as_json: bool
+    quiet: bool
+
+    @property
+    def how(self) -> str:
+        """The method: of several models in two stages, unless told."""
+        return self.method or ("two_stage" if len(self.model) > 1 else "optimism")
+
+
+@dataclass(frozen=True, eq=False)
+class ToValidate:
+    """Everything that is decided before the first fit."""
+
+    found: TableTask
+    source: str
+    asked: ValidationAsked
+    plan: ValidationPlan
+
+
+def check_validate_options(wanted: ValidateOptions) -> None:
+    """Refuse what can be refused before anything is read.
+
+    Raises
+    ------
+    InputError
+    """
+    from heldout.cli.engines import check_engine
+    from heldout.errors import InputError
+    from heldout.estimates.intervals import check_interval_settings
+    from heldout.protocols.validation.asked import TWO_STAGE
+    from heldout.protocols.validation.corrections import CORRECTIONS
+    from heldout.protocols.validation.intervals import interval_kind
+
+    methods = (*CORRECTIONS, TWO_STAGE)
+    if wanted.how not in methods:
+        raise InputError(f"--method must be one of {', '.join(methods)}, got {wanted.how!r}.")
+    check_engine(wanted.engine, wanted.fit_timeout)
+    if wanted.n_jobs == 0:
+        raise InputError("--n-jobs must not be 0; use a number of processes, or -1 for every core.")
+    if not 0 <= wanted.seed < 2**64:
+        raise InputError(f"--seed must be from 0 to 2**64 - 1, got {wanted.seed}.")
+    check_interval_settings(wanted.bootstraps, wanted.confidence_level, wanted.alternative)
+    interval_kind(_interval(wanted), "optimism" if wanted.how == TWO_STAGE else wanted.how)
+    if wanted.imputations in (1, *range(-9, 0)):
+        raise InputError(f"--imputations must be 0 for none, or at least 2, got {wanted.imputations}; 5 is usual.")
+    if not wanted.imputations and wanted.imputation_order != "boot_mi":
+        raise InputError("--imputation-order needs --imputations, the number of them; 5 is usual.")
+    if wanted.time and wanted.event is None:
+        raise InputError("--time is of survival, which --event COL makes of the times in --target; give both.")
+
+
+def to_validate(wanted: ValidateOptions, console: Console) -> ToValidate:
+    """Read the table and make the plan, and say what was read and decided.
+
+    Raises
+    ------
+    InputError
+    """
+    from heldout.cli.table_reading import read_task
+    from heldout.imputation.settings import Imputation
+    from heldout.imputation.tables import holes_of
+    from heldout.protocols.validation.asked import ValidationAsked
+    from heldout.wording import counted
+
+    found, source = read_task(
+        wanted.data, wanted.target, console, event=wanted.event, kind=wanted.task, groups=wanted.groups,
+        positive=wanted.positive, keep=wanted.keep,
+    )  # fmt: skip
+    task = found.task
+    n_lacking = int(holes_of(task.X).any(axis=1).sum())
+    if n_lacking and not wanted.imputations:
+        console.note(
+            f"Missing values in {counted(n_lacking, 'row')}: the named models fill them in by the median, or as a "
+            "category; --imputations 5 imputes them instead."
+        )
+    imputation = None
+    if wanted.imputations:
+        imputation = Imputation(wanted.imputations, order=cast("Any", wanted.imputation_order))
+    asked = ValidationAsked(
+        _models(wanted, found),
+        metric=_metrics(wanted, found),
+        method=wanted.how,
+        n_bootstraps=wanted.bootstraps,
+        n_inner_bootstraps=wanted.inner_bootstraps,
+        imputation=imputation,
+        interval=_interval(wanted),
+        confidence_level=wanted.confidence_level,
+        alternative=cast("Alternative", wanted.alternative),
+        random_state=wanted.seed,
+    )
+    plan = asked.plan_of(task)
+    names = ", ".join(configuration.name for configuration in plan.models)
+    each = f" with {wanted.imputations} imputations each" if wanted.imputations else ""
+    console.say(
+        f"Plan: {names} by {wanted.how}, {counted(wanted.bootstraps, 'bootstrap')}{each} = "
+        f"{counted(plan.n_fits, 'cell')}, seed {wanted.seed}. Metrics: {', '.join(plan.metrics)}."
+    )
+    return ToValidate(found, source, asked, plan)
+
+
+def _interval(wanted: ValidateOptions) -> str | None:
+    return None if wanted.interval == "none" else wanted.interval
+
+
+def _models(wanted: ValidateOptions, found: TableTask) -> Any:
+    """An estimator, or a list of (name, estimator)."""
+    from heldout.cli.model_file import models_of_file
+    from heldout.errors import InputError
+    from heldout.spaces.regressions import MODELS, regression, usual_model
+
+    kind, X = found.task.truth.kind, found.task.X
+    entries: list[tuple[str, Any]] = []
+    for name in wanted.model or (usual_model(kind),):
+        if name in MODELS:
+            entries.append((name, regression(name, X, kind, fill=not wanted.imputations)))
+            continue
+        models = models_of_file(Path(name))
+        entries += models if isinstance(models, list | tuple) else [(Path(name).stem, models)]
+    names = [entry[0] for entry in entries if isinstance(entry, tuple | list) and entry]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"--model names {twice!r} twice; give each model a name of its own.")
+    return entries
+
+
+def _metrics(wanted: ValidateOptions, found: TableTask) -> list[str] | None:
+    """Those that were named, or the usual ones, and the Brier score at each time asked for."""
+    from heldout.protocols.validation.asked import DEFAULT_METRICS
+
+    at_times = [f"brier_score_at(time={time:g})" for time in wanted.time]
+    if not wanted.metric and not at_times:
+        return None
+    return [*(wanted.metric or DEFAULT_METRICS[found.task.truth.kind]), *at_times]
