@@ -14,7 +14,6 @@ from heldout.errors import InputError
 if TYPE_CHECKING:
     from heldout.report import ReportContent
     from heldout.report.validation_content import ValidationContent
-    from heldout.report.validation_content import ValidationContent
 
 
 def read_content(path: Path) -> ReportContent | ValidationContent:
