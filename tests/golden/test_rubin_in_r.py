@@ -13,8 +13,8 @@
     with(imp, lm(y ~ x1 + x2))
     with(imp, coxph(Surv(time, status) ~ x1 + x2))
 
-``values`` and ``covariances`` are ``coef`` and ``vcov`` of each fit, the rest is ``pool(fits)$pooled``, and ``first``
-``complete(imp, 1)``. The Cox model's degrees of freedom are those of its 33 events.
+``values`` and ``covariances`` are ``coef`` and ``vcov`` of each fit, the rest is ``pool(fits)$pooled``, and
+``first`` is ``complete(imp, 1)``. The Cox model's degrees of freedom are those of its 33 events.
 """
 
 from __future__ import annotations

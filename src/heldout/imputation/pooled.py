@@ -57,9 +57,9 @@ class PooledModel(BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    Logistic regressions: the mean of their linear predictors, and its probabilities. Cox models (with ``coef_`` and a
-    cumulative baseline hazard): the mean of their linear predictors and of the logarithms of their hazards, which is
-    the same whatever row the baseline is of. Others: the mean of probabilities, values, risks and survival
+    Logistic regressions: the mean of their linear predictors, and its probabilities. Cox models (with ``coef_`` and
+    a cumulative baseline hazard): the mean of their linear predictors and of the logarithms of their hazards, which
+    is the same whatever row the baseline is of. Others: the mean of probabilities, values, risks and survival
     probabilities. Labels: the most probable by the averaged probabilities; where there are none, by the averaged
     decision, or the most frequent among the members' labels.
 

@@ -15,8 +15,6 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
-from scipy.special import log_softmax, softmax
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -64,7 +62,8 @@ class CategoryEquation:
 
     def probabilities(self, Z: Floats) -> Floats:
         """(n, k)."""
-        return softmax(_logits(Z, self.coefficients), axis=1)
+        others, _ = _others_and_norm(Z @ self.coefficients)
+        return np.column_stack([1 - others.sum(axis=1), others])
 
     def draw(self, Z: Floats, rng: np.random.Generator) -> Codes:
         below = np.cumsum(self.probabilities(Z), axis=1)[:, :-1]
@@ -87,12 +86,13 @@ def linear_equation(Z: Floats, y: Floats, rng: np.random.Generator) -> LinearEqu
     less the trace of the hat matrix.
     """
     gram = Z.T @ Z
-    factor = cho_factor(gram + np.diag(_precision(Z)), lower=True)
-    best = cho_solve(factor, Z.T @ y)
+    information = gram + np.diag(_precision(Z))
+    solved = np.linalg.solve(information, np.column_stack([gram, Z.T @ y]))
+    best = solved[:, -1]
     residual = y - Z @ best
-    degrees = max(len(y) - float(np.trace(cho_solve(factor, gram))), 1.0)
+    degrees = max(len(y) - float(np.trace(solved[:, :-1])), 1.0)
     noise = float(np.sqrt(residual @ residual / rng.chisquare(degrees)))
-    return LinearEquation(best + noise * _spread(factor[0], rng), noise)
+    return LinearEquation(best + noise * _spread(information, rng), noise)
 
 
 def category_equation(Z: Floats, codes: Codes, k: int, rng: np.random.Generator) -> CategoryEquation:
@@ -111,26 +111,30 @@ def category_equation(Z: Floats, codes: Codes, k: int, rng: np.random.Generator)
     """
     if k == 1:
         return CategoryEquation(np.zeros((Z.shape[1], 0)))
-    shape, precision = (Z.shape[1], k - 1), _precision(Z)
+    shape, precision = (Z.shape[1], k - 1), _precision(Z)[:, None]
     seen = (codes[:, None] == np.arange(1, k)).astype(np.float64)
+
+    def at(coefficients: Floats) -> tuple[Floats, float]:
+        """Probabilities (n, k - 1), and the log posterior."""
+        logits = Z @ coefficients
+        p, norm = _others_and_norm(logits)
+        return p, float((seen * logits).sum() - norm.sum() - 0.5 * (precision * coefficients**2).sum())
+
     coefficients = np.zeros(shape)
-    now = _log_posterior(Z, codes, coefficients, precision)
+    p, now = at(coefficients)
     for _ in range(_STEPS):
-        p = softmax(_logits(Z, coefficients), axis=1)[:, 1:]
-        gradient = Z.T @ (seen - p) - precision[:, None] * coefficients
-        factor = cho_factor(_information(Z, p, precision), lower=True)
-        step = cho_solve(factor, gradient.T.ravel()).reshape(shape[::-1]).T
-        reach, then = 1.0, _log_posterior(Z, codes, coefficients + step, precision)
-        while then < now and reach > 1e-4:  # the posterior is concave: a shorter step always gains
-            reach /= 2
-            then = _log_posterior(Z, codes, coefficients + reach * step, precision)
-        coefficients = coefficients + reach * step
-        if abs(then - now) < 1e-8 * (1 + abs(now)):
+        gradient = Z.T @ (seen - p) - precision * coefficients
+        step = np.linalg.solve(_information(Z, p, precision), gradient.T.ravel()).reshape(shape[::-1]).T
+        before = now
+        p, now = at(coefficients + step)
+        while now < before and np.abs(step).max() > 1e-9:  # it is concave: a shorter step always gains
+            step = step / 2
+            p, now = at(coefficients + step)
+        coefficients = coefficients + step
+        if now - before < 1e-8 * (1 + abs(now)):
             break
-        now = then
-    information = _information(Z, softmax(_logits(Z, coefficients), axis=1)[:, 1:], precision)
-    lower = cho_factor(information, lower=True)[0]
-    return CategoryEquation(coefficients + _spread(lower, rng).reshape(shape[::-1]).T)
+    drawn = _spread(_information(Z, p, precision), rng)
+    return CategoryEquation(coefficients + drawn.reshape(shape[::-1]).T)
 
 
 def _precision(Z: Floats) -> Floats:
@@ -140,13 +144,11 @@ def _precision(Z: Floats) -> Floats:
     return precision
 
 
-def _logits(Z: Floats, coefficients: Floats) -> Floats:
-    return np.column_stack([np.zeros(len(Z)), Z @ coefficients])
-
-
-def _log_posterior(Z: Floats, codes: Codes, coefficients: Floats, precision: Floats) -> float:
-    fit = log_softmax(_logits(Z, coefficients), axis=1)[np.arange(len(codes)), codes].sum()
-    return float(fit - 0.5 * (precision[:, None] * coefficients**2).sum())
+def _others_and_norm(logits: Floats) -> tuple[Floats, Floats]:
+    """Probabilities (n, k - 1) of all categories but the first, whose logit is 0, and the log of their norm (n,)."""
+    top = logits.max(axis=1, initial=0.0)
+    norm = top + np.log(np.exp(-top) + np.exp(logits - top[:, None]).sum(axis=1))
+    return np.exp(logits - norm[:, None]), norm
 
 
 def _information(Z: Floats, p: Floats, precision: Floats) -> Floats:
@@ -158,9 +160,10 @@ def _information(Z: Floats, p: Floats, precision: Floats) -> Floats:
             block = Z.T @ (Z * (p[:, a] * ((a == b) - p[:, b]))[:, None])
             information[a * P : (a + 1) * P, b * P : (b + 1) * P] = block
             information[b * P : (b + 1) * P, a * P : (a + 1) * P] = block.T
-    return information + np.diag(np.tile(precision, others))
+    return information + np.diag(np.tile(precision[:, 0], others))
 
 
-def _spread(lower: Floats, rng: np.random.Generator) -> Floats:
-    """A normal draw whose covariance is the inverse of LL'."""
-    return solve_triangular(lower, rng.standard_normal(len(lower)), lower=True, trans="T")
+def _spread(information: Floats, rng: np.random.Generator) -> Floats:
+    """A normal draw whose covariance is the inverse of the information."""
+    lower = np.linalg.cholesky(information)
+    return np.linalg.solve(lower.T, rng.standard_normal(len(lower)))
