@@ -88,7 +88,7 @@ def validation_content(
         failures_sentence=words.failures_sentence(len(validation.failures), replicates.n_replicates)
         if validation.failures
         else "",
-        parameters=parameters_of(validation.model),
+        parameters=parameters_of(next(iter(getattr(validation.model, "members", ())), validation.model)),
         method=_method(estimate, validation),
         settings=settings_of([_settings(validation, estimate)]),
         flags=flag_sentences(validation.estimates, first),
@@ -278,6 +278,8 @@ def _method(estimate: Estimate, validation: Validation) -> tuple[str, ...]:
 def _settings(validation: Validation, estimate: Estimate) -> dict[str, Any]:
     """Provenance without what the table says."""
     told = {key: value for key, value in estimate.provenance.items() if key not in _IN_THE_TABLE}
+    if (error := told.get("monte_carlo_error")) is not None:
+        told["monte_carlo_error"] = f"{error:.2g}"
     weight = told.get("weight")
     if isinstance(weight, float) and not np.isfinite(weight):
         told.pop("weight")

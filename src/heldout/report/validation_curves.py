@@ -23,7 +23,7 @@ from heldout.wording import validation_report as words
 MOST_CLASSES = 4
 """Of a task of several classes: how many are drawn."""
 CALIBRATION_BINS = 25
-OPTIMISM_BINS = 30
+MOST_OPTIMISM_BINS = 30
 FROM_OWN_SAMPLES = ("optimism", "two_stage")
 """Methods whose optimism is by how much models look better on their own sample than on all rows."""
 
@@ -41,7 +41,7 @@ def roc_pictures(replicates: Replicates) -> tuple[RocPicture, ...]:
         curve = roc_curve(replicates, of_class=of_class)
         pictures.append(
             RocPicture(
-                name=curve.name,
+                name=_of_class(curve.name),
                 x=tuple(curve.false_positive_rate.tolist()),
                 apparent=_numbers(curve.apparent),
                 corrected=_clipped(curve.corrected),
@@ -66,17 +66,18 @@ def calibration_pictures(replicates: Replicates) -> tuple[CalibrationPicture, ..
             curve = calibration_curve(replicates, **settings)
         except InputError:  # of ten rows or fewer there is no curve
             return ()
-        pictures.append(_calibration(curve, replicates.truth.kind is not TaskKind.REGRESSION))
+        pictures.append(_calibration(curve, replicates.truth.kind))
     return tuple(pictures)
 
 
-def _calibration(curve: CalibrationCurve, is_probability: bool) -> CalibrationPicture:
+def _calibration(curve: CalibrationCurve, kind: TaskKind) -> CalibrationPicture:
+    is_probability = kind is not TaskKind.REGRESSION
     shown = _clipped if is_probability else _numbers
     low, high = (0.0, 1.0) if is_probability else _ends(curve)
-    decimals = 3 if is_probability else decimals_for((high - low) / 10)
+    decimals = decimals_for(curve.mean_absolute_error)
     counts, _ = np.histogram(curve.of_rows, bins=CALIBRATION_BINS, range=(low, high))
     return CalibrationPicture(
-        name=curve.name,
+        name=_of_class(curve.name) if kind.is_classification else curve.name,
         x=tuple(curve.predicted.tolist()),
         apparent=shown(curve.apparent),
         corrected=shown(curve.corrected),
@@ -113,7 +114,7 @@ def decision_pictures(replicates: Replicates) -> tuple[DecisionPicture, ...]:
         curve = decision_curve(replicates, **settings)
         pictures.append(
             DecisionPicture(
-                name=curve.name,
+                name=_of_class(curve.name) if kind.is_classification else curve.name,
                 x=tuple(curve.threshold.tolist()),
                 apparent=_numbers(curve.apparent),
                 corrected=_numbers(curve.corrected),
@@ -123,6 +124,11 @@ def decision_pictures(replicates: Replicates) -> tuple[DecisionPicture, ...]:
             )
         )
     return tuple(pictures)
+
+
+def _of_class(label: str) -> str:
+    """A number alone would not be seen to be a class."""
+    return f"class {label}" if label.lstrip("-")[:1].isdigit() else label
 
 
 def _settings(replicates: Replicates) -> Sequence[dict[str, Any]]:
@@ -151,7 +157,8 @@ def optimism_picture(replicates: Replicates, metric: Metric, scale: Scale, metho
     low, high = float(optimism.min()), float(optimism.max())
     if high - low <= 1e-12 * max(abs(low), abs(high), 1e-300):
         low, high = low - 0.5, high + 0.5
-    counts, edges = np.histogram(optimism, bins=OPTIMISM_BINS, range=(low, high))
+    bins = int(np.clip(2 * np.sqrt(optimism.size), 5, MOST_OPTIMISM_BINS))
+    counts, edges = np.histogram(optimism, bins=bins, range=(low, high))
     return OptimismPicture(
         metric=scale,
         edges=tuple(edges.tolist()),

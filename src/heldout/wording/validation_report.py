@@ -88,7 +88,7 @@ def validation_table_sentence(method: str) -> str:
         "that their samples left out. Optimism"
     )
     if method in ("optimism", "two_stage"):
-        return f"{read} is by how much the second is better than the third, and it is taken off the apparent score."
+        return f"{read} is by how much in bootstrap is better than on original; it is taken off the apparent score."
     return f"{read} is by how much the apparent score is better than the corrected one."
 
 
@@ -97,7 +97,7 @@ def candidates_sentence(title: str, n_models: int, *, two_stages: bool) -> str:
     best = f"the best corrected {in_sentence(title)}"
     start = f"{n_models} models were bootstrapped on the same samples, and {best} chose"
     if two_stages:
-        return f"{start} one, which samples of its own then estimated: its score above is of those."
+        return f"{start} one. New samples then estimated it, and its score above is of those."
     return f"{start} one."
 
 
