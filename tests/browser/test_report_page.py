@@ -22,7 +22,9 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from heldout.estimates.comparison import compare, methods_of
 from heldout.estimates.evidence.asking import ask
+from heldout.protocols import learning_curve
 from heldout.report import ReportContent, estimate_content, render_html, report_content
+from heldout.report.learning_curve import render_learning_curve
 from heldout.report.race import Needed
 from heldout.search import HeldOutSearchCV
 
@@ -210,3 +212,17 @@ def test_the_page_prints(content: ReportContent, tmp_path: Path) -> None:
     assert printed.startswith(b"%PDF")
     sheets = len(re.findall(rb"/Type\s*/Page\b", printed))
     assert 2 <= sheets <= 10
+
+
+@pytest.mark.parametrize("width", [360, 1200])
+def test_the_page_of_learning_curves_fits(width: int, tmp_path: Path) -> None:
+    X, y = make_classification(80, 4, flip_y=0.2, random_state=0)
+    curve = learning_curve(
+        LogisticRegression(), X, y, {"C": [0.01, 0.1, 1.0, 10.0]}, n_subsamples=3, random_state=0
+    )
+    long = "a_very_long_name_without_any_place_to_break_" * 3
+    curve = replace(curve, names=tuple(f"{long}{j}" for j in range(4)))
+    found = measured(render_learning_curve(curve), width, tmp_path)
+    assert found["width"] <= width and not found["beyond"]
+    assert found["figures"] == 1 and found["smallest"] > 8
+    assert found["loaded"] == [] and "Learning curves" in found["text"]

@@ -1,8 +1,8 @@
 """Bias of the uncorrected score, wmc, wmcs and ipl where the truth is known exactly.
 
-Two classes of equal size, columns normal with unit variance around -shift and +shift. A configuration is the nearest
-class mean, on one column each or on the first k columns; its accuracy on new rows is half the sum of two normal
-probabilities.
+Two classes of equal size, columns normal with unit variance around -shift and +shift. A configuration is the
+nearest class mean, on one column each or on the first k columns; its accuracy on new rows is half the sum of two
+normal probabilities.
 
     python tests/statistical/learning_curve_simulation.py --repetitions 200
 

@@ -1,7 +1,7 @@
 """What wmc, wmcs and ipl leave of the optimism of choosing, where the truth is known exactly.
 
-docs/learning-curves.md has the table of 200 repetitions. Every bound is four standard errors and the allowance beside
-it: a test that holds fails by chance in less than 1 of 10 000 seeds.
+docs/learning-curves.md has the table of 200 repetitions. Every bound is four standard errors and the allowance
+beside it: a test that holds fails by chance in less than 1 of 10 000 seeds.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ def assert_order_of_optimism(setting, repetitions):
 
 
 def test_on_noise_wmcs_takes_most_out_and_ipl_little():
-    assert_order_of_optimism(NOISE, 25)
+    assert_order_of_optimism(NOISE, 15)
 
 
 def test_where_the_winner_is_clear_all_are_near_the_truth():
-    means, errors, _ = mean_biases(STRONG, 25)
+    means, errors, _ = mean_biases(STRONG, 15)
     assert (abs(means) < 0.02 + 4 * errors).all()
 
 

@@ -3,6 +3,7 @@
 from heldout.report.content import ReportContent
 from heldout.report.gathering import report_content
 from heldout.report.gathering_estimate import estimate_content
+from heldout.report.learning_curve import write_learning_curve
 from heldout.report.render import render_html, write_report
 from heldout.report.validation import validation_content
 from heldout.report.validation_content import ValidationContent
@@ -14,5 +15,6 @@ __all__ = [
     "render_html",
     "report_content",
     "validation_content",
+    "write_learning_curve",
     "write_report",
 ]

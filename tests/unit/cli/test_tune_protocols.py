@@ -22,9 +22,9 @@ FITTING = {
     "holdout:0.4": {
         "cv", "bbc", "naive_bootstrap", "tilting", "mabt", "wilson", "clopper_pearson", "hoeffding",
     },
-    "repeated_holdout:3:0.4": {"cv", "tt", "bbc", "naive_bootstrap"},
+    "repeated_holdout:3:0.4": {"cv", "tt", "bbc", "naive_bootstrap", "wmc", "wmcs"},
 }  # fmt: skip
-WITHOUT_INTERVAL = {"cv", "tt"}
+WITHOUT_INTERVAL = {"cv", "tt", "wmc", "wmcs"}
 
 
 @pytest.fixture
