@@ -1,5 +1,6 @@
 from heldout.dropping import RULES as DROP_RULES
 from heldout.estimates import METHODS
+from heldout.imputation.settings import SOURCES_OF_ORDER, Imputation
 from heldout.metrics import ConcordanceUno, metric_named
 from heldout.metrics.base import sources_of
 from heldout.metrics.named import DECLARED
@@ -24,6 +25,7 @@ def test_every_source_is_known_and_every_reference_is_cited():
     cited |= {key for make in CORRECTIONS.values() for key in make().sources}
     cited |= {key for curve in (calibration, roc, decision) for key in curve.SOURCES}
     cited |= {key for keys in SOURCES_OF_INTERVAL.values() for key in keys}
+    cited |= {key for order in SOURCES_OF_ORDER for key in Imputation(order=order).sources}
     cited |= {key for metric in DECLARED for key in sources_of(metric)}
     cited |= {key for make in DROP_RULES.values() for key in make.sources}
     cited |= {key for make in RULES.values() for key in getattr(make(), "sources", ())}

@@ -145,7 +145,7 @@ def _precision(Z: Floats) -> Floats:
 
 
 def _others_and_norm(logits: Floats) -> tuple[Floats, Floats]:
-    """Probabilities (n, k - 1) of all categories but the first, whose logit is 0, and the log of their norm (n,)."""
+    """Probabilities (n, k - 1) of all categories but the first, whose logit is 0, and the log of their norm."""
     top = logits.max(axis=1, initial=0.0)
     norm = top + np.log(np.exp(-top) + np.exp(logits - top[:, None]).sum(axis=1))
     return np.exp(logits - norm[:, None]), norm

@@ -27,6 +27,12 @@ from heldout.task import Truth
 
 Order = Literal["boot_mi", "mi_boot", "naive"]
 
+SOURCES_OF_ORDER: dict[Order, tuple[str, ...]] = {
+    "boot_mi": ("bartlett2020", "schomaker2018"),
+    "mi_boot": ("schomaker2018",),
+    "naive": (),
+}
+
 
 @dataclass(frozen=True)
 class Imputation:
@@ -80,6 +86,12 @@ class Imputation:
             raise InputError(f"outcome_in_evaluation must be True or False, got {got}.")
         if self.imputer is not None:
             _check_draws(self.imputer)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Keys of ``REFERENCES``."""
+        chained = ("buuren2011",) if self.imputer is None else ()
+        return (*SOURCES_OF_ORDER[self.order], *chained, "rubin1987", "barnard1999", "white2009")
 
     def completed(self, X: Any, truth: Truth | None, entropy: int, *place: int | str) -> list[Any]:
         """H complete tables of X's own type.

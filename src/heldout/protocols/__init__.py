@@ -1,6 +1,7 @@
 """Protocols: procedures that need fits of their own, beyond those of one search."""
 
 from heldout.fold_plans import hold_out, k_folds, leave_one_out, repeated, repeated_hold_out
+from heldout.imputation import ChainedImputer, Imputation
 from heldout.protocols.bootstrapped.estimate import Bootstrap, SearchBootstrapEstimate
 from heldout.protocols.bootstrapped.protocol import bootstrap_search
 from heldout.protocols.learning.curve import CurvePoint, LearningCurve
@@ -12,7 +13,9 @@ from heldout.protocols.nested.protocol import nested_cv
 __all__ = [
     "Agreement",
     "Bootstrap",
+    "ChainedImputer",
     "CurvePoint",
+    "Imputation",
     "LearningCurve",
     "NestedEstimate",
     "OuterFold",

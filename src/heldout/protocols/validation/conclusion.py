@@ -216,7 +216,9 @@ class Concluding:
     ) -> Estimate:
         metric, task = measured.metric, self.plan.task
         of_interval = () if self.interval is None else SOURCES_OF_INTERVAL[self.interval]
-        cited = [*self.plan.correction.sources, *of_interval, *sources_of(metric)]
+        do = self.plan.do
+        of_imputing = do.imputation.sources if isinstance(do, ImputedFit) else ()
+        cited = [*self.plan.correction.sources, *of_interval, *of_imputing, *sources_of(metric)]
         positive = positive_of(metric, task.truth)
         return Estimate(
             value=measured.corrected.value,
