@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 REVIEWED_TYPES = frozenset(
     {
         "_loss.CyHalfMultinomialLoss",
+        "heldout.imputation.pooled.PooledModel",
+        "heldout.spaces.cox.CoxRegression",
         "heldout.spaces.cox.CoxRegression",
         "numpy.dtype",
         "sklearn._loss.link.IdentityLink",
