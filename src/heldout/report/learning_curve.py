@@ -229,9 +229,9 @@ def _domain(curve: LearningCurve, scale: Scale, drawn: tuple[int, ...]) -> tuple
 
 
 def _scale(curve: LearningCurve) -> Scale:
-    return scale_of(
-        curve.metric, curve.greater_is_better, curve.estimate, scores=curve.mean[-1][np.isfinite(curve.mean[-1])]
-    )
+    """With as many decimals as the winner's standard error allows: others may score on another scale."""
+    mean, error = curve.mean[-1, curve.winner], np.nan_to_num(curve.standard_error[-1, curve.winner])
+    return scale_of(curve.metric, curve.greater_is_better, curve.estimate, scores=(mean - error, mean + error))
 
 
 def _summary(curve: LearningCurve, scale: Scale) -> str:
