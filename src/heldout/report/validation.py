@@ -107,12 +107,14 @@ def _known(name: str) -> Metric | None:
 
 
 def _scale(validation: Validation, name: str) -> Scale:
-    row, metric = validation.rows[name], _known(name)
+    row, metric, estimate = validation.rows[name], _known(name), validation.estimates[name]
     if metric is None:
         # The table's optimism is positive where flattering, and tells which way is better.
         greater = not row.optimism or (row.apparent - row.corrected) * row.optimism > 0
-        return scale_of(name, greater, validation.estimates[name])
-    return scale_of(name, metric.greater_is_better, validation.estimates[name], ideal=ideal_of(metric))
+        return scale_of(name, greater, estimate)
+    # Without an interval the spread of the replicates' scores says which digits mean something.
+    spread = [] if estimate.interval is not None else validation.replicates.scores(metric).on_original.tolist()
+    return scale_of(name, metric.greater_is_better, estimate, spread, ideal=ideal_of(metric))
 
 
 def _headline(validation: Validation, estimate: Estimate, scale: Scale) -> Headline:

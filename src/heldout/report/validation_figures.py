@@ -171,7 +171,7 @@ def optimism_svg(content: OptimismPicture, *, key: str, width: int) -> str:
     x_scale = alt.Scale(domain=[first - margin, last + margin], nice=False, zero=False)
     y_scale = alt.Scale(domain=[0, most * 1.25], nice=False)
     axis = alt.Axis(grid=False, tickCount=max(width // 90, 3), title=f"optimism, {content.metric.title}")
-    mean = number_text(content.mean, content.metric.decimals)
+    mean = number_text(content.mean, content.metric.decimals).replace("-", "−")
     to_the_left = content.mean > (first + last) / 2
     mark = inline_data([{"x": content.mean, "top": most * 1.2, "zero": 0, "text": f"mean {mean}"}])
     nothing = inline_data([{"x": 0.0, "top": most * 1.05, "zero": 0}])
