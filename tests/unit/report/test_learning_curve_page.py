@@ -56,7 +56,7 @@ def test_the_page_says_the_estimate_as_a_loss_with_its_flags(curve: LearningCurv
     page = render_learning_curve(curve, title="<data>")
     assert f'<p class="value">{-curve.estimate.value:.2f}' in page and "&lt;data&gt;" in page
     assert "leaves most of the optimism of the choice in" in page
-    assert "Ding, Y." in page and "http" not in page.replace("http://www.w3.org", "")
+    assert "Ding, Y." in page
     assert page == render_learning_curve(curve, title="<data>")
 
 
