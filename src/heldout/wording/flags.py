@@ -244,6 +244,12 @@ class Flag(StrEnum):
         "unpenalised models have a calibration slope of 1 there, so that its percentiles are not those of a score "
         "of new rows; interval='double' corrects the score anew in every bootstrap.",
     )
+    INTERVAL_OFF_CENTRE = (
+        "interval_off_centre",
+        "No interval: models look so much better in {metric} on their own samples, which hold rows twice, than this "
+        "one on its rows that the shifted interval would not hold the corrected score; interval='double' corrects "
+        "the score anew in every bootstrap.",
+    )
     OUT_OF_BAG_PERCENTILES = (
         "out_of_bag_percentiles",
         "The interval lies between the percentiles of scores of the rows that each bootstrap left out, about a "

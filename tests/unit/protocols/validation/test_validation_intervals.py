@@ -138,3 +138,14 @@ def test_words_for_intervals():
         interval_kind("percentile", "632")
     with pytest.raises(InputError, match="interval must be 'auto', 'location_shifted'"):
         interval_kind("bca", "632")
+
+
+def test_an_interval_that_would_not_hold_the_value_is_none() -> None:
+    """Models that look far better on copies than on as many rows: shifted by .1, all percentiles are above .8."""
+    inside = np.linspace(0.93, 0.97, 40)
+    scores = ReplicateScores(metric_named("roc_auc"), 0.9, inside, inside - 0.1, inside - 0.3)
+    found = interval_of("location_shifted", scores, 0.8, 0.95, "two-sided")
+    assert found.interval is None
+    assert "interval='double'" in found.flags[Flag.INTERVAL_OFF_CENTRE]
+    centred = ReplicateScores(metric_named("roc_auc"), 0.95, inside, inside - 0.1, inside - 0.3)
+    assert interval_of("location_shifted", centred, 0.85, 0.95, "two-sided").interval is not None
