@@ -13,25 +13,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.adapters.table_predictions import TablePredictions, labels_of_column
+from heldout.adapters.table_survival import survival_of_columns
 from heldout.adapters.tables import Table
-from heldout.metrics.base import Metric, Response
+from heldout.metrics.base import Metric, Response, full_name, times_of
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
-from heldout.task import Task, checked_groups, checked_weights, codes_of, missing
+from heldout.task import Task, TaskKind, Truth, checked_groups, checked_weights, codes_of, missing
 
 OWN_COLUMNS = ("row", "repeat", "fold", "group", "weight")
 """Columns before the target and the configurations."""
 
 
 def table_of_predictions(
-    task: Task, predictions: HeldOutPredictions, metric: Metric, target: str
+    task: Task, predictions: HeldOutPredictions, metric: Metric, target: str, event: str | None = None
 ) -> tuple[Any, dict[str, Any]]:
     """The predictions that a metric reads as a table, with what each column is.
+
+    Parameters
+    ----------
+    target, event : str
+        Names for the columns of the target; of a survival task those of the time and the event.
 
     Returns
     -------
     frame : pandas.DataFrame
         One row for each data row and repeat: ``row``, ``repeat``, ``fold``, ``group`` and ``weight`` where there
-        are any, the target, then a column a configuration (of several classes: one a configuration and class).
+        are any, the target, then a column a configuration (one a configuration and class of several classes, one a
+        configuration and time of survival probabilities).
     roles : dict
         JSON-safe; ``predictions_from_own_table`` reads the frame back by it.
     """
@@ -40,8 +47,8 @@ def table_of_predictions(
     array = predictions.for_metric(metric)
     n_rows, n_configurations, n_repeats = array.shape[:3]
     response = _response_held(predictions, metric)
-    names = _distinct(predictions.names, taken=(*OWN_COLUMNS, target))
-    target_name = target if target not in OWN_COLUMNS else f"{target} (target)"
+    truth_columns = _truth_columns(task.truth, target, event)
+    names = _distinct(predictions.names, taken=(*OWN_COLUMNS, *truth_columns))
     classes = predictions.classes
     columns: dict[str, Any] = {
         "row": np.tile(np.arange(n_rows), n_repeats),
@@ -53,21 +60,25 @@ def table_of_predictions(
         columns["group"] = np.tile(task.groups, n_repeats)
     if task.sample_weight is not None:
         columns["weight"] = np.tile(task.sample_weight, n_repeats)
-    columns[target_name] = np.tile(task.truth.labels(), n_repeats)
+    for name, values in truth_columns.items():
+        columns[name] = np.tile(values, n_repeats)
+    what = [f"until {time:.6g}" for time in times_of(metric)] if response is Response.SURVIVAL else _listed(classes)
     outputs: list[list[str]] = []
     for j in range(n_configurations):
         long = np.moveaxis(array[:, j], 1, 0).reshape(n_rows * n_repeats, -1)
-        heads = [names[j]] if array.ndim == 3 else [f"{names[j]} = {label}" for label in _listed(classes)]
+        heads = [names[j]] if array.ndim == 3 else [f"{names[j]} = {each}" for each in what]
         for head, values in zip(heads, long.T, strict=True):
             columns[head] = _readable(values, classes) if response is Response.LABELS else values
         outputs.append(heads)
     roles = {
-        "target": target_name,
+        "target": next(iter(truth_columns)),
+        "event": None if len(truth_columns) == 1 else list(truth_columns)[1],
         "kind": task.truth.kind.value,
-        "metric": metric.name,
+        "metric": full_name(metric),
         "response": response.value,
         "classes": None if classes is None else _listed(classes),
         "positive": predictions.positive,
+        "times": list(times_of(metric)),
         "names": list(predictions.names),
         "columns": outputs,
         "failed": {str(position): reason for position, reason in predictions.failed.items()},
@@ -86,7 +97,7 @@ def predictions_from_own_table(table: Table) -> TablePredictions:
     n_repeats = int(frame["repeat"].max()) + 1
     response = Response(roles["response"])
     classes = None if roles["classes"] is None else np.asarray(roles["classes"])
-    several = len(roles["columns"][0]) > 1
+    several = len(roles["columns"][0]) > 1 or response is Response.SURVIVAL
 
     def by_row(column: str) -> NDArray[Any]:
         return np.asarray(frame[column].to_numpy().reshape(n_repeats, n_rows).T)
@@ -109,10 +120,13 @@ def predictions_from_own_table(table: Table) -> TablePredictions:
         exchangeable=roles["exchangeable"],
         training_rows=roles["training_rows"],
         training_range=None if roles.get("training_range") is None else tuple(roles["training_range"]),
+        times=tuple(roles.get("times", ())),
     )
     first = frame["repeat"].to_numpy() == 0
     kept = {name: frame[name].to_numpy()[first] for name in ("group", "weight") if name in frame}
     y_true = labels_of_column(frame[roles["target"]][first])
+    if roles.get("event") is not None:
+        y_true = survival_of_columns(frame[roles["target"]][first], frame[roles["event"]][first]).values
     if classes is not None:
         y_true = y_true.astype(classes.dtype)
     return TablePredictions(
@@ -121,6 +135,14 @@ def predictions_from_own_table(table: Table) -> TablePredictions:
         groups=checked_groups(kept.get("group"), n_rows),
         sample_weight=checked_weights(kept.get("weight"), n_rows),
     )
+
+
+def _truth_columns(truth: Truth, target: str, event: str | None) -> dict[str, NDArray[Any]]:
+    """The target's column by a name that no other column has; of survival the time and the event."""
+    free = {name: name if name not in OWN_COLUMNS else f"{name} (target)" for name in (target, event or "event")}
+    if truth.kind is not TaskKind.SURVIVAL:
+        return {free[target]: truth.labels()}
+    return {free[target]: truth.values["time"], free[event or "event"]: truth.values["event"]}
 
 
 def _response_held(predictions: HeldOutPredictions, metric: Metric) -> Response:
@@ -138,8 +160,7 @@ def _distinct(names: Sequence[str], taken: Sequence[str]) -> list[str]:
 
 
 def _listed(classes: NDArray[Any] | None) -> list[Any]:
-    assert classes is not None
-    return list(classes.tolist())
+    return [] if classes is None else list(classes.tolist())
 
 
 def _readable(codes: NDArray[Any], classes: NDArray[Any] | None) -> NDArray[Any]:

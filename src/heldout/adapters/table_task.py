@@ -49,12 +49,15 @@ class TableTask:
         What the target was read as, and from what, as a sentence.
     set_aside : mapping of str to str
         Columns that are not used, with the reason.
+    event : str or None
+        Of a survival task the column of events.
     """
 
     task: Task
     target: str
     why: str
     set_aside: Mapping[str, str]
+    event: str | None = None
 
 
 def task_from_table(
@@ -122,7 +125,7 @@ def task_from_table(
         )
     for name in usable.select_dtypes("number").columns:
         _check_size(usable[name], f"column {name!r}")
-    return TableTask(Task(usable, truth, _group_labels(group_column, groups)), target, why, set_aside)
+    return TableTask(Task(usable, truth, _group_labels(group_column, groups)), target, why, set_aside, event)
 
 
 def _uses(target: str, event: str | None, groups: str | None) -> dict[str, str]:

@@ -60,6 +60,7 @@ def read(wanted: Options, console: Console) -> Reading:
     from heldout.adapters.table_predictions_classes import heads_of, held_out
     from heldout.adapters.tables import read_table
     from heldout.estimates.evidence.readings import read_as, refuse_labels, threshold_of_reading
+    from heldout.metrics.base import full_name
     from heldout.selection import rule_of
 
     table = read_table(wanted.file)
@@ -90,7 +91,9 @@ def read(wanted: Options, console: Console) -> Reading:
     held = held_out(found, heads, truth, standing, response=response, threshold=threshold)
     console.say(_what_was_read(table, truth, found, held))
     afterwards = wanted.threshold if threshold is None else None
-    return Reading(table, found.y_true, truth, held, metric.name, found.groups, found.sample_weight, afterwards)
+    return Reading(
+        table, found.y_true, truth, held, full_name(metric), found.groups, found.sample_weight, afterwards
+    )
 
 
 def _predictions(table: Table, wanted: Options) -> TablePredictions:

@@ -18,7 +18,6 @@ REVIEWED_TYPES = frozenset(
         "_loss.CyHalfMultinomialLoss",
         "heldout.imputation.pooled.PooledModel",
         "heldout.spaces.cox.CoxRegression",
-        "heldout.spaces.cox.CoxRegression",
         "numpy.dtype",
         "sklearn._loss.link.IdentityLink",
         "sklearn._loss.link.Interval",

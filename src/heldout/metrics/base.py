@@ -261,6 +261,19 @@ def times_of(metric: Metric) -> tuple[float, ...]:
     return () if times is None else tuple(float(time) for time in times)
 
 
+def full_name(metric: Metric) -> str:
+    """The name by which a metric is found again: with its times, where they are several and the name has none.
+
+    Examples
+    --------
+    >>> from heldout.metrics.survival_brier import IntegratedBrier
+    >>> full_name(IntegratedBrier(times=(1, 4)))
+    'integrated_brier_score(times=[1.0, 4.0])'
+    """
+    times = times_of(metric)
+    return f"{metric.name}(times={list(times)})" if len(times) > 1 and "(" not in metric.name else metric.name
+
+
 def at_times_of(metric: Metric, array: NDArray[Any], times: Sequence[float]) -> NDArray[Any]:
     """Survival probabilities (..., n_times) at the times that a metric reads, of those at ``times``.
 

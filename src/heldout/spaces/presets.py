@@ -1,8 +1,8 @@
 """The two presets: a few dozen configurations for a first look, a few hundred for a search that counts.
 
 Both try the families that win most comparisons on tables: penalised linear models, support vector machines,
-random forests, gradient-boosted trees and nearest neighbours. ``random_state`` is left None, so that a search
-fills it from its own seed.
+random forests, gradient-boosted trees and nearest neighbours. For times to an event there are Cox regressions.
+``random_state`` is left None, so that a search fills it from its own seed.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 
 from heldout.errors import InputError
+from heldout.spaces.cox import CoxRegression
 from heldout.spaces.preprocessing import column_kinds, default_preprocessing
 from heldout.task import TaskKind, truth_of
 
@@ -49,7 +50,7 @@ def quick(X: Any, y: Any) -> list[Entry]:
     X : table or array of shape (N, p)
         Numbers, booleans and text, with gaps.
     y : array-like of shape (N,)
-        The target; it decides between classification and regression.
+        The target; it decides between classification, regression and survival.
 
     Returns
     -------
@@ -82,7 +83,7 @@ def standard(X: Any, y: Any) -> list[Entry]:
 
 
 def kind_of_target(y: Any) -> TaskKind:
-    """Classification or regression, from the values: numbers of more than ``MOST_CLASSES`` values are amounts."""
+    """The kind of task, from the values: numbers of more than ``MOST_CLASSES`` values are amounts."""
     truth = truth_of(y)
     amounts = truth.classes is not None and truth.classes.dtype.kind in "iuf" and truth.n_classes > MOST_CLASSES
     return TaskKind.REGRESSION if amounts else truth.kind
@@ -99,7 +100,7 @@ def preset(name: str, X: Any, kind: TaskKind) -> list[Entry]:
     if name not in PRESETS:
         raise InputError(f"--preset must be one of {', '.join(PRESETS)}, got {name!r}.")
     wide = name == "standard"
-    make = _classification if kind.is_classification else _regression
+    make = _survival if kind is TaskKind.SURVIVAL else _classification if kind.is_classification else _regression
     n_rows = X.shape[0]
     kept = make(wide, 1 / max(column_kinds(X).n_columns, 1), n_rows)
     return [(family, wrapped(X), grid) for family, wrapped, grid in kept]
@@ -161,6 +162,11 @@ def _regression(wide: bool, width: float, n_rows: int) -> list[_Family]:
         ("boosting", _on_unscaled(HistGradientBoostingRegressor()), _boosting_grid(wide)),
         ("neighbours", _on_scaled(KNeighborsRegressor()), _neighbours_grid(wide, n_rows)),
     ]
+
+
+def _survival(wide: bool, width: float, n_rows: int) -> list[_Family]:
+    """Cox regressions by their penalty; without one, indicators of all categories of a column would depend."""
+    return [("cox", _on_scaled(CoxRegression()), {"fit__alpha": _powers(-2, 4, 19 if wide else 7)})]
 
 
 def _elastic_logistic() -> LogisticRegression:

@@ -10,7 +10,7 @@ import pytest
 from heldout.adapters.table_predictions_own import predictions_from_own_table, table_of_predictions
 from heldout.adapters.tables import Table
 from heldout.metrics import metric_named
-from heldout.metrics.base import Response
+from heldout.metrics.base import Response, times_of
 from heldout.predictions import HeldOutPredictions
 from heldout.task import Task, checked_weights, truth_of
 
@@ -25,6 +25,13 @@ def task_and_predictions(metric: str, repeats: int) -> tuple[Task, HeldOutPredic
     elif metric == "roc_auc":
         truth = truth_of(["no", "yes"] * 6)
         held = {Response.DECISION: rng.normal(size=(N, C, repeats))}
+    elif metric == "concordance_index":
+        truth = truth_of((np.arange(N) % 3 > 0, np.arange(N) + 0.5), "survival")
+        held = {Response.RISK: rng.normal(size=(N, C, repeats))}
+    elif metric.startswith(("integrated", "brier_score_at")):
+        truth = truth_of((np.arange(N) % 3 > 0, np.arange(N) + 0.5), "survival")
+        n_times = len(times_of(metric_named(metric)))
+        held = {Response.SURVIVAL: rng.uniform(size=(N, C, repeats, n_times))}
     elif metric == "accuracy":
         truth = truth_of([1, 2, 3] * 4)
         held = {Response.LABELS: rng.integers(0, 3, size=(N, C, repeats)).astype(np.int32)}
@@ -47,7 +54,10 @@ def task_and_predictions(metric: str, repeats: int) -> tuple[Task, HeldOutPredic
 
 
 @pytest.mark.parametrize("repeats", [1, 3])
-@pytest.mark.parametrize("metric", ["r2", "roc_auc", "accuracy", "log_loss"])
+@pytest.mark.parametrize("metric", [
+    "r2", "roc_auc", "accuracy", "log_loss", "concordance_index", "integrated_brier_score(times=[2, 5])",
+    "brier_score_at(time=5)",
+])  # fmt: skip
 def test_what_is_written_reads_back_the_same(metric: str, repeats: int) -> None:
     task, predictions = task_and_predictions(metric, repeats)
     measured = metric_named(metric)
@@ -61,6 +71,7 @@ def test_what_is_written_reads_back_the_same(metric: str, repeats: int) -> None:
     np.testing.assert_array_equal(held.folds, predictions.folds)
     assert held.training_range == (8, 10)
     np.testing.assert_array_equal(back.y_true, task.truth.labels())
+    assert metric_named(roles["metric"]) == measured and held.times == times_of(measured)
     np.testing.assert_array_equal(back.groups, task.groups)
     np.testing.assert_array_equal(back.sample_weight, task.sample_weight)
     for name in ("names", "positive", "failed", "exchangeable", "training_rows"):

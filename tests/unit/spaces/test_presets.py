@@ -106,3 +106,12 @@ def test_whole_numbers_of_many_values_are_a_regression() -> None:
 def test_an_unknown_preset_is_refused() -> None:
     with pytest.raises(InputError, match="--preset must be one of quick, standard, got 'huge'"):
         preset("huge", np.zeros((5, 2)), TaskKind.BINARY)
+
+
+def test_survival_has_cox_regressions() -> None:
+    target = np.array([(True, 1.0), (False, 2.0), (True, 3.0)], dtype=[("event", bool), ("time", float)])
+    table = np.array([[1.0, 4.0], [np.nan, 4.0], [3.0, 4.0]])
+    for entries, size in ((quick(table, target), 7), (standard(table, target), 19)):
+        ((name, model, grid),) = entries
+        assert name == "cox" and len(grid["fit__alpha"]) == size and min(grid["fit__alpha"]) > 0
+        assert model.set_params(fit__alpha=0.01).fit(table, target).predict(table).shape == (3,)
