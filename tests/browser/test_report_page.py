@@ -20,12 +20,22 @@ from sklearn.datasets import make_classification, make_regression
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
+import heldout as ho
 from heldout.estimates.comparison import compare, methods_of
 from heldout.estimates.evidence.asking import ask
 from heldout.protocols import learning_curve
-from heldout.report import ReportContent, estimate_content, render_html, report_content
+from heldout.report import (
+    ReportContent,
+    ValidationContent,
+    estimate_content,
+    render_html,
+    report_content,
+    validation_content,
+)
 from heldout.report.learning_curve import render_learning_curve
 from heldout.report.race import Needed
+from heldout.report.ranking import Failure
+from heldout.report.validation_content import CandidateRow
 from heldout.search import HeldOutSearchCV
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -157,15 +167,40 @@ def unwieldy(content: ReportContent) -> ReportContent:
     )
 
 
-@pytest.fixture(scope="module", params=["binary", "multiclass", "regression", "raced", "unwieldy", "compared"])
-def content(request: pytest.FixtureRequest) -> ReportContent:
+def validated() -> ValidationContent:
+    """A model validated on rows with missing values, and what one may meet of long names."""
+    X, y = make_classification(150, 4, n_informative=3, n_redundant=0, flip_y=0.1, random_state=0)
+    X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
+    found = ho.bootstrap_validate(LogisticRegression(C=np.inf), X, y, n_bootstraps=10, imputation=2, random_state=0)
+    content = validation_content(found, command="heldout validate data.csv --target y " * 6, title="data.csv")
+    long = "a_very_long_name_without_any_place_to_break_" * 4
+    assert content.imputation is not None
+    coefficients = (replace(content.imputation.coefficients[0], name=long), *content.imputation.coefficients[1:])
+    return replace(
+        content,
+        candidates=tuple(
+            CandidateRow(f"{long}{n}", n == 0, 0.9, 0.1, 0.8, 0.7, 0.9, 2, reason=long * n) for n in range(2)
+        ),
+        candidates_sentence="Two models.",
+        failures=(Failure(long, tuple(str(n) for n in range(20)), 12),),
+        failures_sentence="Some failed.",
+        imputation=replace(content.imputation, coefficients=coefficients),
+    )
+
+
+@pytest.fixture(
+    scope="module", params=["binary", "multiclass", "regression", "raced", "unwieldy", "compared", "validated"]
+)
+def content(request: pytest.FixtureRequest) -> ReportContent | ValidationContent:
     if request.param == "compared":
         return compared()
+    if request.param == "validated":
+        return validated()
     return unwieldy(searched("raced")) if request.param == "unwieldy" else searched(request.param)
 
 
 @pytest.mark.parametrize("width", [375, 740, 1200])
-def test_the_page_fits_its_width(content: ReportContent, width: int, tmp_path: Path) -> None:
+def test_the_page_fits_its_width(content: ReportContent | ValidationContent, width: int, tmp_path: Path) -> None:
     found = measured(render_html(content), width, tmp_path)
     assert found["beyond"] == []
     assert found["width"] <= width
@@ -174,7 +209,7 @@ def test_the_page_fits_its_width(content: ReportContent, width: int, tmp_path: P
     assert found["smallest"] >= 10.5  # pixels of a line of text: 9 pixel letters
 
 
-def test_the_headline_can_be_read(content: ReportContent, tmp_path: Path) -> None:
+def test_the_headline_can_be_read(content: ReportContent | ValidationContent, tmp_path: Path) -> None:
     text = measured(render_html(content), 375, tmp_path)["text"]
     head = content.headline
     assert head.metric.title in text
@@ -204,7 +239,7 @@ def test_every_method_of_a_comparison_can_be_read(tmp_path: Path) -> None:
         assert entry.text in text
 
 
-def test_the_page_prints(content: ReportContent, tmp_path: Path) -> None:
+def test_the_page_prints(content: ReportContent | ValidationContent, tmp_path: Path) -> None:
     page, paper = tmp_path / "report.html", tmp_path / "report.pdf"
     page.write_text(render_html(content), encoding="utf-8")
     chromium(tmp_path, "--no-pdf-header-footer", f"--print-to-pdf={paper}", page.as_uri())
