@@ -63,8 +63,14 @@ _SETTINGS = {
     "test_to_training_rows": "Test rows for each training row",
     "bates_hastie_tibshirani": "Measured for the interval",
     "monte_carlo_error": "Monte Carlo error",
+    "averaged": "Rows left out averaged",
+    "n_never_left_out": "Rows never left out",
+    "no_information": "Score without information",
+    "relative_overfitting": "Relative overfitting",
+    "weight": "Weight of the rows left out",
+    "as_published": "By the published formula",
 }
-_NOTHING = [("redrawn", 0), ("n_rows_choosing", 0), ("across", "folds")]
+_NOTHING = [("redrawn", 0), ("n_never_left_out", 0), ("n_rows_choosing", 0), ("across", "folds")]
 """What did not happen."""
 _WORDS: dict[str, Mapping[str, str]] = {
     "aggregate": wording.AGGREGATE_WORDS,

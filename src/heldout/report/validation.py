@@ -17,6 +17,7 @@ from heldout.metrics.named import metric_named
 from heldout.protocols.validation.curves import calibration as calibration_curves
 from heldout.protocols.validation.curves import decision as decision_curves
 from heldout.protocols.validation.curves import roc as roc_curves
+from heldout.protocols.validation.curves.base import CONFIDENCE_LEVEL
 from heldout.protocols.validation.estimate import Candidate, Validation, ValidationRow
 from heldout.report.content import Entry, Headline
 from heldout.report.entries import citations_of, positive_text, reproduction_of, rows_text, settings_of
@@ -79,7 +80,7 @@ def validation_content(
         if several
         else "",
         imputation=_imputation(validation),
-        curves_sentence=words.CORRECTED_CURVES_SENTENCE.format(level=95) if drawn_from else "",
+        curves_sentence=words.corrected_curves_sentence(validation.method, CONFIDENCE_LEVEL) if drawn_from else "",
         roc=roc,
         calibration=calibration,
         decision=decision,
@@ -279,12 +280,11 @@ def _method(estimate: Estimate, validation: Validation) -> tuple[str, ...]:
 
 def _settings(validation: Validation, estimate: Estimate) -> dict[str, Any]:
     """Provenance without what the table says."""
-    told = {key: value for key, value in estimate.provenance.items() if key not in _IN_THE_TABLE}
-    if (error := told.get("monte_carlo_error")) is not None:
-        told["monte_carlo_error"] = f"{error:.2g}"
-    weight = told.get("weight")
-    if isinstance(weight, float) and not np.isfinite(weight):
-        told.pop("weight")
+    told = {
+        key: f"{value:.3g}" if isinstance(value, float) and np.isfinite(value) else value
+        for key, value in estimate.provenance.items()
+        if key not in _IN_THE_TABLE
+    }
     kind = str(told.get("interval"))
     told["interval"] = words.INTERVAL_OF_VALIDATION_WORDS.get(kind, "") if estimate.interval else ""
     return told

@@ -128,9 +128,9 @@ def decision_svg(content: DecisionPicture, *, key: str) -> str:
     """Net benefit of acting by the model, on everybody and on nobody, over the threshold."""
     alt = altair()
     most = max([value for value in (*content.apparent, *content.corrected) if value is not None], default=0.0)
-    most = max(most, content.act_on_all[0], 0.01) * 1.08
+    most = max(most, content.act_on_all[0], 0.01)
     x_scale = alt.Scale(domain=[0, 1], nice=False)
-    y_scale = alt.Scale(domain=[-0.25 * most, most], nice=False)
+    y_scale = alt.Scale(domain=[-0.25 * most, 1.5 * most], nice=False)
     x = alt.X("x:Q", scale=x_scale, axis=alt.Axis(title="threshold probability", tickCount=5, format=".1f"))
     y = alt.Y("y:Q", scale=y_scale, axis=alt.Axis(title="net benefit a row", tickCount=5))
     nobody = alt.Chart(inline_data([{"y": 0.0}])).mark_rule(color=MUTED, strokeWidth=1.2).encode(y=y)
@@ -146,7 +146,7 @@ def decision_svg(content: DecisionPicture, *, key: str) -> str:
                 ("apparent", VERMILLION, (6, 3)),
                 ("corrected", BLUE, ()),
             ],
-            x, y, left=0.55, bottom=0.8 * most, step=0.085 * most,
+            x, y, left=0.55, bottom=1.14 * most, step=0.125 * most,
         ),
     ]  # fmt: skip
     chart = alt.layer(*layers).properties(width=WIDTH, height=TALL)

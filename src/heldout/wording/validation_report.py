@@ -119,13 +119,23 @@ def optimism_summary(title: str, least: str, most: str, mean: str, bootstraps: i
     )
 
 
-CORRECTED_CURVES_SENTENCE = (
-    "Every curve was drawn for the model of all rows (apparent, dashed), and for the model of each bootstrap on "
-    "its own sample and on all rows. The mean difference of the latter two, point by point, was taken off the "
-    "first (corrected, solid). Bands hold the middle {level:.4g} % of the curves on own samples, moved as far. A "
-    "model that is fitted to its sample hardly varies there, so that they are the least uncertainty to reckon "
-    "with."
-)
+def corrected_curves_sentence(method: str, level: float) -> str:
+    """How the curves were corrected, and how their bands are to be read."""
+    other = (
+        ""
+        if method in ("optimism", "two_stage")
+        else f" So the curves are corrected by the optimism bootstrap, not by {method_name(method)}, and may be "
+        "more flattering than the score above."
+    )
+    return (
+        "Every curve was drawn for the model of all rows (apparent, dashed), and for the model of each bootstrap "
+        "on its own sample and on all rows. The mean difference of the latter two, point by point, was taken off the "
+        f"first (corrected, solid).{other} Bands hold the middle {level * 100:.4g} % of the curves on own samples, "
+        "moved as far. A model that is fitted to its sample hardly varies there, so that they are the least "
+        "uncertainty to reckon with."
+    )
+
+
 CORRECTED_ROC_CAPTION = (
     "How many rows of the class are found (true positive rate) at the price of how many false alarms. The dotted "
     "diagonal is guessing."

@@ -125,6 +125,8 @@ def test_the_optimism_is_that_of_the_table(validation: Validation, content: Vali
     left_out = validation_content(validated(method="632", metric="roc_auc"))
     assert left_out.optimism is not None and "left out" in left_out.optimism.caption
     assert left_out.optimism.mean > content.optimism.mean
+    assert "not by the .632 bootstrap" in left_out.curves_sentence and "not by" not in content.curves_sentence
+    assert "Rows never left out" not in {entry.label for entry in left_out.settings}
 
 
 def test_of_several_models_each_has_its_row() -> None:
