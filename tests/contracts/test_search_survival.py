@@ -152,6 +152,19 @@ def test_a_function_of_the_target_and_risks_is_opened() -> None:
     assert ours.best_score_ == searched(aggregate="pooled").best_score_ and np.isfinite(ours.estimate_.value)
 
 
+def test_a_function_of_survival_is_asked_at_its_times() -> None:
+    def alive(y: Any, probabilities: Any) -> float:
+        return float(np.mean(np.abs((y["time"] > 0.5) - probabilities[:, 1])))
+
+    metric = ho.metrics.custom(alive, greater_is_better=False, response="survival", times=[0.2, 0.5])
+    ours = searched(scoring=ho.metrics.scorer(metric), n_bootstraps=20)
+    assert ours.predictions_.times == (0.2, 0.5) and -0.5 < ours.estimate_.value < 0
+    with pytest.raises(InputError, match="needs the times"):
+        ho.metrics.scorer(ho.metrics.custom(alive, greater_is_better=False, response="survival"))
+    with pytest.raises(InputError, match="times must be finite numbers"):
+        ho.metrics.custom(alive, greater_is_better=False, response="risk", times=[1])
+
+
 def test_a_score_of_the_models_own_gives_no_bootstrap_of_predictions() -> None:
     with pytest.raises(InputError, match="bbc_f"):
         searched(scoring=None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock
@@ -37,6 +37,7 @@ def custom(
     name: str | None = None,
     needs: str | Needs = Needs.ROW,
     takes_weights: bool | None = None,
+    times: Sequence[float] | None = None,
 ) -> CustomMetric:
     """Make a metric of a function.
 
@@ -62,6 +63,8 @@ def custom(
     takes_weights : bool, optional
         Whether ``f`` accepts ``sample_weight``; read off its signature when None. Without, draws are handed
         over as repeated rows, and importance weights are refused.
+    times : sequence of float, optional
+        With ``response="survival"``, of the survival probabilities: at which a search asks its models for them.
 
     Raises
     ------
@@ -90,15 +93,17 @@ def custom(
     low, high = (float(end) for end in range)
     if not low < high:
         raise InputError(f"range must be (least, greatest) with least < greatest, got {range!r}.")
+    responses = _responses(response)
     return CustomMetric(
         function=f,
         name=name or name_of(f),
         greater_is_better=bool(greater_is_better),
-        responses=_responses(response),
+        responses=responses,
         range=(low, high),
         needs=_needs(needs),
         undefined_without=_needs(needs),
         takes_weights=accepts_weights(f) if takes_weights is None else bool(takes_weights),
+        times=None if times is None else _times(times, responses),
     )
 
 
@@ -116,6 +121,8 @@ class CustomMetric:
         The class that binary probabilities and decisions are turned to; the task's positive one when None.
     own_fields : bool
         Whether the fields of a survival target are called as the user calls them, and not ``event`` and ``time``.
+    times : tuple of float or None
+        Of the survival probabilities that the function reads.
     """
 
     function: Callable[..., float]
@@ -129,6 +136,7 @@ class CustomMetric:
     arguments: tuple[tuple[str, Any], ...] = ()
     pos_label: Any = None
     own_fields: bool = False
+    times: tuple[float, ...] | None = None
 
     @property
     def row_wise(self) -> bool:
@@ -261,6 +269,13 @@ def _responses(response: str | Response | tuple[str | Response, ...]) -> tuple[R
     if {Response.RISK, Response.SURVIVAL} & set(found) and len(found) > 1:
         raise InputError(f"response of survival models is one of risk and survival, alone, got {response!r}.")
     return found
+
+
+def _times(times: Sequence[float], responses: tuple[Response, ...]) -> tuple[float, ...]:
+    listed = tuple(float(time) for time in times)
+    if responses != (Response.SURVIVAL,) or not listed or not np.isfinite(listed).all():
+        raise InputError(f"times must be finite numbers, and are for response='survival' alone, got {times!r}.")
+    return listed
 
 
 def _needs(needs: str | Needs) -> Needs:

@@ -6,10 +6,10 @@ from typing import Any
 
 from heldout.columns import column_of, distinct
 from heldout.errors import InputError
-from heldout.metrics.base import ESTIMATOR_METHODS, Metric, Response
+from heldout.metrics.base import ESTIMATOR_METHODS, Metric, Response, times_of
 from heldout.metrics.metric_function import MetricFunction
 from heldout.metrics.named import metric_named
-from heldout.metrics.survival_scorer import SurvivalScorer
+from heldout.metrics.survival_scorer import SurvivalScorer, reads_curves
 from heldout.task import TaskKind
 
 
@@ -56,6 +56,11 @@ def scorer(metric: Any, *, classes: Any = None) -> Any:
     if classes is not None and not methods:
         raise InputError(f"classes={classes!r} is for labels, and '{measured.name}' is of survival; leave it out.")
     function = MetricFunction(measured, None if classes is None else _told(measured, classes))
+    if reads_curves(measured) and not times_of(measured):
+        raise InputError(
+            f"metric '{measured.name}' needs the times of the survival probabilities that it reads, as in "
+            "'integrated_brier_score(times=[1, 2, 5])' or ho.metrics.custom(..., times=[...])."
+        )
     if TaskKind.SURVIVAL in measured.tasks:
         return SurvivalScorer(function, methods)
     return make_scorer(
