@@ -192,6 +192,25 @@ def test_a_regression_and_several_classes_have_their_curves() -> None:
     assert "Calibration" in render_html(values) and "ROC curve" not in render_html(values)
 
 
+def test_survival_is_drawn_at_the_middle_of_its_times() -> None:
+    rng = np.random.default_rng(0)
+    X, _ = rows()
+    time = rng.exponential(np.exp(-X[:, 0]))
+    y = np.array(list(zip(time < 2, np.minimum(time, 2.0), strict=True)), dtype=[("event", bool), ("time", float)])
+    found = ho.bootstrap_validate(
+        ho.spaces.CoxRegression(),
+        X,
+        y,
+        metric=["concordance_index", "integrated_brier_score(times=[0.5, 1, 1.5])"],
+        n_bootstraps=5,
+        random_state=0,
+    )
+    content = validation_content(found)
+    for (curve,) in (content.calibration, content.decision):
+        assert curve.name == "event by 1"
+    assert not content.roc and content.facts[0].text == "80 (64 with the event)"
+
+
 def test_numbers_as_classes_are_told_as_classes() -> None:
     X, y = rows()
     found = ho.bootstrap_validate(

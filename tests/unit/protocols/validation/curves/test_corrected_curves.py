@@ -232,6 +232,57 @@ def test_net_benefit_by_hand(make_replicates: MakeReplicates) -> None:
     np.testing.assert_allclose(all_of_them.apparent, all_of_them.act_on_all, atol=1e-8)
 
 
+# --- Survival -----------------------------------------------------------------------------------------------
+
+
+def of_survival(made: Replicates, event: np.ndarray, time: np.ndarray, at: tuple[float, ...]) -> Replicates:
+    """The same predictions as probabilities of the event until the last of several times."""
+    response = Response.PROBABILITIES
+
+    def survival(said: np.ndarray) -> np.ndarray:
+        return np.stack([np.full_like(said, 0.9)] * (len(at) - 1) + [1 - said], axis=-1)
+
+    return replace(
+        made,
+        truth=truth_of(list(zip(event, time, strict=True)), "survival"),
+        apparent={Response.SURVIVAL: survival(made.apparent[response])},
+        on_original={Response.SURVIVAL: survival(made.on_original[response])},
+        times=at,
+    )
+
+
+def test_without_censoring_the_event_by_a_time_is_a_class(make_replicates: MakeReplicates) -> None:
+    made = make_replicates("binary", B=5)
+    well = made.truth.values == made.truth.positive
+    survival = of_survival(made, np.ones(80, dtype=bool), np.where(well, 1.0, 9.0), (2.0, 5.0))
+    for measure in (calibration_curve, decision_curve):
+        wanted, found = measure(made), measure(survival, time=5.0)
+        np.testing.assert_allclose(found.corrected, wanted.corrected, atol=1e-12)
+        np.testing.assert_allclose((found.low, found.high), (wanted.low, wanted.high), atol=1e-12)
+        assert found.name == "event by 5"
+
+
+def test_censored_rows_are_stood_for_by_the_others(make_replicates: MakeReplicates) -> None:
+    """Rows censored at 3 weigh nothing at 5, and each row known until then 1 / G: here half of those left then."""
+    made = make_replicates("binary", B=5)
+    well = made.truth.values == made.truth.positive
+    censored = ~well & (np.arange(80) % 4 == 0)
+    time = np.where(well, 1.0, np.where(censored, 3.0, 9.0))
+    found = calibration_curve(of_survival(made, ~censored, time, (2.0, 5.0)), time=5.0, at=[0.4, 0.6])
+    # 40 rows without an event by 3, of which 20 are censored: those who stay stand for two.
+    assert censored.sum() == 20
+    weighed = replace(made, weights=np.where(well, 1.0, np.where(censored, 0.0, 2.0)))
+    np.testing.assert_allclose(found.corrected, calibration_curve(weighed, at=[0.4, 0.6]).corrected, atol=1e-9)
+
+
+def test_a_time_that_was_not_predicted_is_refused(make_replicates: MakeReplicates) -> None:
+    made = of_survival(make_replicates("binary"), np.ones(80, dtype=bool), np.arange(1.0, 81.0), (2.0, 5.0))
+    with pytest.raises(InputError, match=r"time must be one of .* 2, 5; got 4"):
+        calibration_curve(made, time=4)
+    with pytest.raises(InputError, match="a ROC curve is of a classification, this task is survival"):
+        roc_curve(made)
+
+
 # --- What is told and what is refused -----------------------------------------------------------------------
 
 
