@@ -131,8 +131,8 @@ def corrected_curves_sentence(method: str, level: float) -> str:
         "Every curve was drawn for the model of all rows (apparent, dashed), and for the model of each bootstrap "
         "on its own sample and on all rows. The mean difference of the latter two, point by point, was taken off "
         f"the first (corrected, solid).{other} Bands hold the middle {level * 100:.4g} % of the curves on own "
-        "samples, moved as far. A model that is fitted to its sample hardly varies there, so that they are the least "
-        "uncertainty to reckon with."
+        "samples, moved as far. A model that is fitted to its sample hardly varies there, so that they are the "
+        "least uncertainty to reckon with."
     )
 
 
