@@ -186,7 +186,7 @@ def test_resume_of_a_finished_run_fits_nothing_again(
     def never(*_: Any, **__: Any) -> None:
         raise AssertionError("a cell was fitted again")
 
-    monkeypatch.setattr("heldout.run.engines.worker.fit_cell", never)
+    monkeypatch.setattr("heldout.run.engines.local.do_cell", never)
     again = json.loads(tune(command, path, "--json", "--resume").out)
 
     assert again["distribution"] == first["distribution"] and again["value"] == first["value"]
