@@ -32,8 +32,7 @@ from heldout.folds import Split
 from heldout.metrics.base import Metric, Response, times_of
 from heldout.metrics.from_scorer import members_of, metric_from_scorer, told
 from heldout.metrics.named import check_fits
-from heldout.responses import recorded as recorded
-from heldout.responses import remember_responses
+from heldout.responses import recorded, remember_responses
 from heldout.task import Task, TaskKind, Truth
 
 

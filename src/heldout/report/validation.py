@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from heldout import wording
-from heldout.errors import InputError
 from heldout.estimates.types import Estimate, json_number
 from heldout.imputation.rubin import PooledCoefficients
-from heldout.metrics.base import Metric, ideal_of
-from heldout.metrics.named import metric_named
+from heldout.metrics.base import ideal_of
 from heldout.protocols.validation.curves import calibration as calibration_curves
 from heldout.protocols.validation.curves import decision as decision_curves
 from heldout.protocols.validation.curves import roc as roc_curves
@@ -99,20 +97,8 @@ def validation_content(
     )
 
 
-def _known(name: str) -> Metric | None:
-    """The metric of this name; None of one that is the user's own."""
-    try:
-        return metric_named(name)
-    except InputError:
-        return None
-
-
 def _scale(validation: Validation, name: str) -> Scale:
-    row, metric, estimate = validation.rows[name], _known(name), validation.estimates[name]
-    if metric is None:
-        # The table's optimism is positive where flattering, and tells which way is better.
-        greater = not row.optimism or (row.apparent - row.corrected) * row.optimism > 0
-        return scale_of(name, greater, estimate)
+    metric, estimate = validation.metrics[name], validation.estimates[name]
     # Without an interval the spread of the replicates' scores says which digits mean something.
     spread = [] if estimate.interval is not None else validation.replicates.scores(metric).on_original.tolist()
     return scale_of(name, metric.greater_is_better, estimate, spread, ideal=ideal_of(metric))
@@ -248,10 +234,7 @@ def _coefficients(pooled: PooledCoefficients, level: float) -> tuple[Coefficient
 
 
 def _optimism(validation: Validation, name: str, scale: Scale) -> OptimismPicture | None:
-    metric = _known(name)
-    if metric is None:
-        return None
-    return optimism_picture(validation.replicates, metric, scale, validation.method)
+    return optimism_picture(validation.replicates, validation.metrics[name], scale, validation.method)
 
 
 def _failures(failures: Mapping[int, str]) -> tuple[Failure, ...]:

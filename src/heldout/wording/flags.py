@@ -240,9 +240,9 @@ class Flag(StrEnum):
     )
     CONSTANT_APPARENT = (
         "constant_apparent",
-        "No interval: models score (nearly) the same {metric} on their own samples whatever the sample, as "
-        "unpenalised models have a calibration slope of 1 there, so that its percentiles are not those of a score "
-        "of new rows; interval='double' corrects the score anew in every bootstrap.",
+        "No interval: models score (nearly) the same {metric} on their own samples whatever the sample, as a model "
+        "does that is calibrated to its own rows or remembers them, so that its percentiles say nothing of new rows; "
+        "interval='double' corrects the score anew in every bootstrap.",
     )
     INTERVAL_OFF_CENTRE = (
         "interval_off_centre",

@@ -186,6 +186,10 @@ def _context(task: Task, metrics: Mapping[str, Metric], routed: Routed, seeds: i
     # Curves are drawn from probabilities, where there are any.
     keep = (Response.PROBABILITIES,) if task.truth.kind.is_classification else ()
     scoring = Scoring(no_scores, metrics, next(iter(metrics)), keep=keep)
+    if task.truth.kind is TaskKind.SURVIVAL and not scoring.times:
+        events = np.sort(task.truth.values["time"][task.truth.values["event"]])
+        middle = tuple(events[len(events) // 2 :][:1].tolist())
+        scoring = replace(scoring, keep=(Response.SURVIVAL,), more_times=middle)
     return CellContext.of_task(task, scoring, routed, np.nan, False, seeds)
 
 

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from heldout.errors import InputError
 from heldout.estimates.types import Estimate, Interval, frame_of, json_number
 from heldout.imputation.rubin import PooledCoefficients
+from heldout.metrics.base import Metric
 from heldout.protocols.validation.replicates import Replicates
 from heldout.wording import Flag
 
 if TYPE_CHECKING:
-    from heldout.protocols.validation.curves import CalibrationCurve, RocCurve
+    from heldout.protocols.validation.curves import CalibrationCurve, DecisionCurve, RocCurve
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,8 @@ class Validation:
         Replicates without a model, and why.
     n_fits : int
         Fits that were made, of everything.
+    metrics : mapping of str to Metric
+        By name, as they are on this target.
     flags : mapping of Flag to str
         What concerns all metrics.
     settings : mapping
@@ -139,6 +142,7 @@ class Validation:
     replicates: Replicates
     failures: Mapping[int, str]
     n_fits: int
+    metrics: Mapping[str, Metric] = field(default_factory=dict)
     flags: Mapping[Flag, str] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
 
@@ -178,6 +182,12 @@ class Validation:
         from heldout.protocols.validation.curves import roc_curve
 
         return roc_curve(self.replicates, **settings)
+
+    def decision_curve(self, **settings: Any) -> DecisionCurve:
+        """The net benefit by threshold, apparent and corrected for optimism; ``curves.decision_curve`` says how."""
+        from heldout.protocols.validation.curves import decision_curve
+
+        return decision_curve(self.replicates, **settings)
 
     @cached_property
     def share_failed(self) -> float:

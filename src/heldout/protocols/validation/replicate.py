@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_method_params
 
 from heldout.cells import CellKey, CellResult, CellState
 from heldout.configurations import Configuration
-from heldout.fitting import CellContext, on_one_thread, recorded, said, seeded_model
+from heldout.fitting import CellContext, on_one_thread, said, seeded_model
 from heldout.folds import Split
 from heldout.imputation.pooled import PooledModel
 from heldout.imputation.settings import Imputation
@@ -23,6 +23,7 @@ from heldout.metrics.base import Response
 from heldout.protocols.validation.copies import with_copies_together
 from heldout.protocols.validation.samples import ALL_ROWS
 from heldout.protocols.validation.weighing import weighed_rows, weighs_copies
+from heldout.responses import recorded
 from heldout.task import Truth
 from heldout.wording import Flag
 

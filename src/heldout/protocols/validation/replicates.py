@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from heldout.kernels.draws import Counts, out_of_bag
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Metric, Response, quiet_if_foreign
+from heldout.metrics.base import Metric, Response, at_times_of, quiet_if_foreign
 from heldout.protocols.draws import drawn_rows
 from heldout.task import Truth
 
@@ -124,10 +124,7 @@ class Replicates:
 
     def read(self, metric: Metric, said: NDArray[Any]) -> NDArray[Any]:
         """Of survival probabilities those at the metric's own times; anything else as it is."""
-        wanted = getattr(metric, "times", None)
-        if self.response_of(metric) is not Response.SURVIVAL or wanted is None:
-            return said
-        return said[..., [self.times.index(time) for time in wanted]]
+        return at_times_of(metric, said, self.times) if self.response_of(metric) is Response.SURVIVAL else said
 
     def scores(self, metric: Metric) -> ReplicateScores:
         """The metric of every replicate's model, and of the model fitted on all rows.
