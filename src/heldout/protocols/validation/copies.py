@@ -6,11 +6,13 @@ another, and choose what remembers rows best.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.model_selection import PredefinedSplit, check_cv
 from sklearn.utils import _safe_indexing
@@ -31,12 +33,15 @@ class CopiesTogether:
     cv : int, splitter, iterable of (train, test), or None
         As the estimator had it. A list of splits is of the original rows.
     origin : ndarray of shape (n,)
-        The original row of each row of the sample. Where other rows are split (a search within a search splits
-        parts of it), rows of the same content are taken for copies.
+        The original row of each row of the sample. Parts of it that a splitter of the model gave (to a search
+        within a search) are known again by their targets, whatever was done to their columns. Where still
+        other rows are split, as a bagged search does, rows of the same content are taken for copies.
     classifier : bool
         Whether an integer makes stratified folds.
     random_state : int, optional
         Of a splitter that shuffles.
+    parts : Parts, optional
+        What the splitters of one model gave away; one's own and its clones' by default.
 
     Examples
     --------
@@ -46,13 +51,19 @@ class CopiesTogether:
     """
 
     def __init__(
-        self, cv: Any, origin: NDArray[np.intp], classifier: bool, random_state: int | None = None
+        self,
+        cv: Any,
+        origin: NDArray[np.intp],
+        classifier: bool,
+        random_state: int | None = None,
+        parts: Parts | None = None,
     ) -> None:
         listed = cv is None or hasattr(cv, "split") or isinstance(cv, int | np.integer)
         self.cv = cv if listed else list(cv)
         self.origin = origin
         self.classifier = classifier
         self.random_state = random_state
+        self._parts = Parts() if parts is None else parts
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """How many splits there will be."""
@@ -60,7 +71,13 @@ class CopiesTogether:
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
         """Positions in the sample that train and that test."""
-        originals, first, place = np.unique(self._origin_of(X, y), return_index=True, return_inverse=True)
+        origin = self._origin_of(X, y)
+        for train, test in self._split(X, y, groups, origin):
+            self._parts.remember(None if y is None else _safe_indexing(y, train), origin[train])
+            yield train, test
+
+    def _split(self, X: Any, y: Any, groups: Any, origin: NDArray[np.intp]) -> Iterator[tuple[Rows, Rows]]:
+        originals, first, place = np.unique(origin, return_index=True, return_inverse=True)
         place = place.reshape(-1)
         if isinstance(self.cv, list | PredefinedSplit):
             for train, test in check_cv(self.cv).split():
@@ -83,7 +100,58 @@ class CopiesTogether:
 
     def _origin_of(self, X: Any, y: Any) -> NDArray[np.intp]:
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        return self.origin if n_rows == len(self.origin) else _alike(X, y)
+        known = self._parts.origin_of(n_rows, y)
+        if known is not None:
+            return known
+        # As many rows may be others too: a bagged search is given rows that were drawn once more.
+        if n_rows == len(self.origin) and _same_within(self.origin, y):
+            return self.origin
+        return _alike(X, y)
+
+
+class Parts:
+    """The parts of a sample that were given to train on, shared by all splitters of a model.
+
+    A search within a search is handed such a part, in order, and often with other columns. Its copies need not be
+    alike, as each copy of a row may have been imputed by itself. The targets tell which part it is; where several
+    parts have the same ones, rows stay together that are copies in any of them.
+    """
+
+    def __init__(self) -> None:
+        self._origins: dict[Hashable, dict[bytes, NDArray[np.intp]]] = {}
+
+    def __deepcopy__(self, memo: Any) -> Parts:
+        return self
+
+    def remember(self, y: Any, origin: NDArray[np.intp]) -> None:
+        self._origins.setdefault(_told_by(len(origin), y), {})[origin.tobytes()] = origin
+
+    def origin_of(self, n_rows: int, y: Any) -> NDArray[np.intp] | None:
+        found = list(self._origins.get(_told_by(n_rows, y), {}).values())
+        if len(found) <= 1:
+            return found[0] if found else None
+        codes = [np.unique(origin, return_inverse=True)[1].reshape(-1) for origin in found]
+        shifts = n_rows * np.arange(1, len(codes) + 1)
+        rows = np.tile(np.arange(n_rows), len(codes))
+        links = (np.ones(len(rows)), (rows, np.concatenate([c + by for c, by in zip(codes, shifts, strict=True)])))
+        graph = coo_array(links, shape=(n_rows * (1 + len(codes)),) * 2)
+        return connected_components(graph, directed=False)[1][:n_rows].astype(np.intp)
+
+
+def _told_by(n_rows: int, y: Any) -> Hashable:
+    if y is None:
+        return n_rows
+    values = np.asarray(y)
+    return (n_rows, tuple(values.ravel().tolist()) if values.dtype.kind == "O" else values.tobytes())
+
+
+def _same_within(origin: NDArray[np.intp], y: Any) -> bool:
+    """Whether the targets of the copies of a row are one; true without targets."""
+    if y is None:
+        return True
+    values = np.asarray(y)
+    first, place = np.unique(origin, return_index=True, return_inverse=True)[1:]
+    return bool(np.all(values == values[first[place.reshape(-1)]]))
 
 
 def _alike(X: Any, y: Any) -> NDArray[np.intp]:
@@ -114,7 +182,7 @@ def with_copies_together(model: BaseEstimator, origin: NDArray[np.intp]) -> Base
         The original row of each row of the sample that it is fitted on.
     """
     params = model.get_params(deep=True)
-    changed = {}
+    changed, parts = {}, Parts()
     for name, cv in params.items():
         place, _, last = name.rpartition("__")
         owner = params[place] if place else model
@@ -122,5 +190,5 @@ def with_copies_together(model: BaseEstimator, origin: NDArray[np.intp]) -> Base
             continue
         if cv is None and type(owner).__name__ in _LEAVES_ONE_OUT_BY_ITSELF:
             continue
-        changed[name] = CopiesTogether(cv, origin, is_classifier(owner))
+        changed[name] = CopiesTogether(cv, origin, is_classifier(owner), parts=parts)
     return model.set_params(**changed) if changed else model

@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from sklearn.ensemble import StackingClassifier
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.ensemble import BaggingClassifier, StackingClassifier
 from sklearn.linear_model import LassoCV, LogisticRegression, RidgeCV
 from sklearn.model_selection import GridSearchCV, KFold, PredefinedSplit, RepeatedKFold, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
@@ -102,3 +103,63 @@ def test_a_closed_form_and_a_model_without_folds_are_left() -> None:
     assert with_copies_together(RidgeCV(), ORIGIN).cv is None
     model = LogisticRegression()
     assert with_copies_together(model, ORIGIN) is model
+
+
+class RecordsRows(RecordsSplits):
+    """Remembers what each of its models was fitted on and asked."""
+
+    asked: ClassVar[list[tuple[Any, Any]]] = []
+
+    def fit(self, X: Any, y: Any) -> Any:
+        self.rows_ = np.asarray(X)[:, 0]
+        return super().fit(X, y)
+
+    def predict(self, X: Any) -> Any:
+        RecordsRows.asked.append((self.rows_, np.asarray(X)[:, 0]))
+        return super().predict(X)
+
+
+class FirstAndNoise(TransformerMixin, BaseEstimator):
+    """Leaves the first column and makes the others anew from the rows that it is fitted on."""
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        self.shift_ = np.asarray(X)[:, 1:].sum()
+        return self
+
+    def transform(self, X: Any) -> Any:
+        return np.column_stack([np.asarray(X)[:, 0], np.asarray(X)[:, 1:] * self.shift_])
+
+
+def _overlaps(model: Any, x: Any, y: Any) -> list[int]:
+    """Of each time that a model was asked in a fit: how many rows it had been fitted on, by the first column."""
+    RecordsRows.asked.clear()
+    with_copies_together(model, ORIGIN).fit(x, y)
+    return [len({*trained} & {*said}) for trained, said in RecordsRows.asked if {*trained} != {*said}]
+
+
+def test_a_search_in_a_search_divides_original_rows_whatever_was_done_to_their_columns() -> None:
+    # As imputed in each sample anew: copies of a row differ in all columns but the first, which says which it is.
+    x = np.column_stack([ORIGIN.astype(float), np.random.default_rng(1).normal(size=(40, 2))])
+    inner = GridSearchCV(RecordsRows(), {"n_neighbors": [1]}, cv=2)
+    between = make_pipeline(StandardScaler(with_mean=False, with_std=False), FirstAndNoise(), inner)
+    found = _overlaps(GridSearchCV(between, {"gridsearchcv__estimator__p": [1, 2]}, cv=3), x, Y)
+    assert len(found) >= 12
+    assert not any(found)
+
+
+def test_parts_of_the_same_targets_keep_together_what_is_a_copy_in_any() -> None:
+    splitter = CopiesTogether([([0, 1, 2], [3]), ([3, 4, 5], [0])], np.arange(6), classifier=False)
+    y = np.array([7, 8, 9, 7, 8, 9])
+    list(splitter.split(np.zeros((6, 1)), y))
+    splitter._parts.remember(y[:3], np.array([0, 0, 1]))
+    assert splitter._origin_of(np.zeros((3, 1)), y[:3]).tolist() == [0, 0, 1]
+
+
+def test_rows_drawn_again_go_by_their_content() -> None:
+    x = np.column_stack([ORIGIN.astype(float), X[:, 1:]])
+    bagged = BaggingClassifier(
+        GridSearchCV(RecordsRows(), {"n_neighbors": [1, 3]}, cv=3), n_estimators=3, random_state=0
+    )
+    found = _overlaps(bagged, x, Y)
+    assert len(found) >= 9
+    assert not any(found)
