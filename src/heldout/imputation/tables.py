@@ -105,6 +105,21 @@ def _new_names(taken: Any, n: int) -> Sequence[str]:
     return [f"{prefix}_{j}" for j in range(n)]
 
 
+def stacked(tables: Sequence[Any]) -> Any:
+    """Tables of the same columns, one under the other.
+
+    Examples
+    --------
+    >>> stacked([np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]])]).tolist()
+    [[1.0, 2.0], [3.0, 4.0]]
+    """
+    if not is_frame(tables[0]):
+        return np.concatenate([np.asarray(table) for table in tables])
+    import pandas as pd
+
+    return pd.concat(tables, ignore_index=True)
+
+
 def filled(X: Any, holes: Holes, answer: Any) -> Any:
     """A copy of ``X`` with its holes filled from a table of at least as many columns."""
     whole = X.copy()

@@ -19,6 +19,7 @@ from heldout.fitting import CellContext, on_one_thread, said, seeded_model
 from heldout.folds import Split
 from heldout.imputation.pooled import PooledModel
 from heldout.imputation.settings import Imputation
+from heldout.imputation.tables import stacked
 from heldout.metrics.base import Response
 from heldout.protocols.validation.copies import with_copies_together
 from heldout.protocols.validation.samples import ALL_ROWS
@@ -128,15 +129,13 @@ class ImputedFit(ReplicateFit):
     def asked(
         self, context: CellContext, models: Sequence[Any], split: Split, samples: Sequence[Any]
     ) -> Predictions:
-        pooled = models if self.imputation.order == "naive" else [self.deployed(models)] * len(models)
-        found = [
-            (recorded(context, model, all_rows), recorded(context, model, sample))
-            for model, all_rows, sample in zip(pooled, self.evaluated_on, samples, strict=True)
-        ]
-        return {
-            response: np.stack([np.concatenate([rows[response], own[response]]) for rows, own in found], axis=1)
-            for response in found[0][0]
-        }
+        both = [stacked(pair) for pair in zip(self.evaluated_on, samples, strict=True)]
+        if self.imputation.order == "naive":
+            found = [recorded(context, model, table) for model, table in zip(models, both, strict=True)]
+            return {response: np.stack([each[response] for each in found], axis=1) for response in found[0]}
+        # Every pooled model is asked for every completion: at once, as asking costs more than the rows.
+        at_once = recorded(context, self.deployed(models), stacked(both))
+        return {response: np.stack(np.split(said, len(models)), axis=1) for response, said in at_once.items()}
 
     def deployed(self, models: Sequence[Any]) -> Any:
         return PooledModel(tuple(models))
