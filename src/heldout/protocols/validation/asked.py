@@ -8,6 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.model_selection import (
+    GroupKFold,
+    GroupShuffleSplit,
+    LeaveOneGroupOut,
+    LeavePGroupsOut,
+    StratifiedGroupKFold,
+)
 from sklearn.utils import indexable
 from sklearn.utils.validation import has_fit_parameter
 
@@ -15,7 +22,7 @@ from heldout.configurations import Configurations, make_configurations
 from heldout.errors import InputError
 from heldout.estimates.intervals import check_interval_settings
 from heldout.estimates.types import Alternative, json_safe
-from heldout.fitting import CellContext, Routed, Scoring
+from heldout.fitting import CellContext, Routed, Scoring, on_one_thread
 from heldout.given import entropy_given, store_given, target_given, truth_given
 from heldout.imputation.settings import Imputation
 from heldout.imputation.tables import holes_of
@@ -70,10 +77,19 @@ class ValidationAsked:
         X, y = indexable(X, target_given(models[0].fresh(), y, "validation"))
         truth = truth_given(models[0].fresh(), y)
         weights = checked_weights(sample_weight, truth.n_rows)
-        return self.plan_of(Task(X, truth, checked_groups(groups, truth.n_rows), weights, y))
+        task = Task(X, truth, checked_groups(groups, truth.n_rows), weights, y)
+        # Scores are of weights' ratios only, but a penalty is set against the very weights that it is used with.
+        own = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64).reshape(truth.n_rows)
+        return self.plan_of(task, own)
 
-    def plan_of(self, task: Task) -> ValidationPlan:
+    def plan_of(self, task: Task, fit_weight: NDArray[np.float64] | None = None) -> ValidationPlan:
         """The plan for a task that is known.
+
+        Parameters
+        ----------
+        task : Task
+        fit_weight : ndarray of shape (N,), optional
+            The weights as ``fit`` is to have them; by default those of the task, whose mean is 1.
 
         Raises
         ------
@@ -91,7 +107,8 @@ class ValidationAsked:
             )
         entropy = entropy_given(self.random_state, store_given(self.store))
         seeds = None if self.random_state is None else entropy
-        context = _context(task, _metrics(self.metric, task.truth), _routed(models, task.sample_weight), seeds)
+        weights = task.sample_weight if fit_weight is None else fit_weight
+        context = _context(task, _metrics(self.metric, task.truth), _routed(models, weights, task.groups), seeds)
         context = _offered(context, models, named=self.metric is not None)
         if len(models) > 1:
             _check_chooses(context)
@@ -137,16 +154,17 @@ class ValidationAsked:
             )
         if not holes_of(task.X).any():
             return ReplicateFit(flags={Flag.NOTHING_MISSING: Flag.NOTHING_MISSING.filled()})
-        with_outcome = tuple(imputation.completed(task.X, task.truth, entropy, "rows that train"))
-        informed = imputation.outcome_in_evaluation or imputation.order == "naive"
-        evaluated = (
-            with_outcome
-            if informed
-            else tuple(imputation.completed(task.X, None, entropy, "rows that are evaluated"))
-        )
+        with on_one_thread():  # as cells have
+            with_outcome = tuple(imputation.completed(task.X, task.truth, entropy, "rows that train"))
+            evaluated = with_outcome
+            if not (imputation.outcome_in_evaluation or imputation.order == "naive"):
+                evaluated = tuple(imputation.completed(task.X, None, entropy, "rows that are evaluated"))
         return ImputedFit(
             imputation, task.truth, with_outcome, evaluated, entropy, flags=_flags_of_imputing(imputation)
         )
+
+
+_BY_GROUP = (GroupKFold, GroupShuffleSplit, LeaveOneGroupOut, LeavePGroupsOut, StratifiedGroupKFold)
 
 
 def no_scores(estimator: Any, X: Any, y: Any) -> dict[str, float]:
@@ -228,16 +246,19 @@ def _check_chooses(context: CellContext) -> None:
         )
 
 
-def _routed(models: Configurations, weights: NDArray[np.float64] | None) -> Routed:
-    if weights is None:
-        return Routed()
+def _routed(models: Configurations, weights: NDArray[np.float64] | None, groups: NDArray[Any] | None) -> Routed:
+    """Weights go to every fit, groups to searches whose folds cannot be made without them."""
     unable = next((model.name for model in models if not has_fit_parameter(model.fresh(), "sample_weight")), None)
-    if unable is not None:
+    if weights is not None and unable is not None:
         raise InputError(
             f"sample_weight goes to fit, and {unable}.fit does not take it; leave it out, or give an estimator "
             "that does."
         )
-    return Routed(fit={"sample_weight": weights})
+    fit = {} if weights is None else {"sample_weight": weights}
+    if groups is None:
+        return Routed(fit=fit)
+    divides = {model.model or "" for model in models if isinstance(getattr(model.fresh(), "cv", None), _BY_GROUP)}
+    return Routed(fit=fit, fit_of_model={name: {**fit, "groups": groups} for name in divides})
 
 
 def _imputation(asked: Any) -> Imputation | None:

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import brier_score_loss, mean_absolute_error, r2_score, roc_auc_score
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
@@ -87,11 +87,11 @@ class TestAgainstAPlainLoop:
         differences = []
         for counts in found.replicates.counts:
             drawn = drawn_rows(counts)
-            model = clone(LOGISTIC).fit(X[drawn], Y[drawn], sample_weight=weights[drawn] / weights.mean())
+            model = clone(LOGISTIC).fit(X[drawn], Y[drawn], sample_weight=weights[drawn])
             said = model.predict_proba(X)[:, 1]
             inside = brier_score_loss(Y[drawn], said[drawn], sample_weight=weights[drawn])
             differences.append(inside - brier_score_loss(Y, said, sample_weight=weights))
-        whole = clone(LOGISTIC).fit(X, Y, sample_weight=weights / weights.mean())
+        whole = clone(LOGISTIC).fit(X, Y, sample_weight=weights)
         apparent = brier_score_loss(Y, whole.predict_proba(X)[:, 1], sample_weight=weights)
         assert found.value == pytest.approx(apparent - np.mean(differences), abs=1e-6)
 
@@ -318,3 +318,40 @@ def test_double_intervals_hold_the_corrected_score_of_every_sample() -> None:
     found = validated(metric="brier_score", interval="double", n_bootstraps=10, n_inner_bootstraps=4)
     assert found.interval is not None and found.interval.low < found.interval.high
     assert found.n_fits == 11 + 10 * 4
+
+
+def test_a_penalty_is_set_against_the_weights_as_they_were_given() -> None:
+    weights = np.random.default_rng(3).uniform(50, 500, size=N)
+    model = LogisticRegression(C=1e-4, solver="newton-cholesky")
+    found = validated(model, metric="brier_score", sample_weight=weights, n_bootstraps=4)
+    whole = clone(model).fit(X, Y, sample_weight=weights)
+    assert np.allclose(found.model.coef_, whole.coef_, rtol=1e-9)
+    scores = found.replicates.scores(found.metrics["brier_score"])
+    for b, counts in enumerate(found.replicates.counts):
+        drawn = drawn_rows(counts)
+        said = clone(model).fit(X[drawn], Y[drawn], sample_weight=weights[drawn]).predict_proba(X)[:, 1]
+        for score, rows in ((scores.in_bootstrap, drawn), (scores.on_original, slice(None))):
+            assert score[b] == pytest.approx(brier_score_loss(Y[rows], said[rows], sample_weight=weights[rows]))
+
+
+class KeepsGroups(KNeighborsClassifier):
+    """Says whether a group was ever on both sides; the first column is the group."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        self.groups_ = {*X[:, 0]}
+        return super().fit(X, y)
+
+    def score(self, X: Any, y: Any) -> float:
+        return 0.0 if self.groups_ & {*X[:, 0]} else 1.0
+
+
+@pytest.mark.parametrize("several", [False, True], ids=["one_model", "beside_another"])
+def test_groups_reach_a_search_whose_folds_need_them(several: bool) -> None:
+    groups = np.arange(N) // 3
+    x = np.column_stack([groups, X])
+    search = GridSearchCV(KeepsGroups(), {"n_neighbors": [1, 3]}, cv=GroupKFold(3))
+    model = [("search", search), ("logistic", LogisticRegression(max_iter=5000))] if several else search
+    found = validated(model, x, metric="accuracy", groups=groups, n_bootstraps=3, method="oob", interval=None)
+    assert not found.failures
+    if not several:
+        assert found.model.best_score_ == 1.0
