@@ -56,6 +56,15 @@ def columns_set_aside(frame: Any, keep: Sequence[str] = ()) -> dict[str, str]:
     return reasons
 
 
+def columns_in_doubt(frame: Any) -> list[str]:
+    """The columns that are set aside unless they are asked for."""
+    return [
+        name
+        for name in frame.columns
+        if not _why_unreadable(frame[name]) and _why_doubtful(frame[name], str(name))
+    ]
+
+
 def _why_unreadable(column: Any) -> str:
     """Why no model of a preset can learn from a column."""
     present = column.dropna()
@@ -102,8 +111,9 @@ def remarks_on_text(frame: Any) -> list[str]:
     for name in column_kinds(frame).categorical:
         present = frame[name].dropna()
         texts = [value for value in present.unique() if isinstance(value, str)]
-        if texts and _mostly_numbers(texts):
-            examples[name] = next((text for text in texts if not reads_as_number(text)), texts[0])
+        stranger = next((text for text in texts if not reads_as_number(text)), None)
+        if stranger is not None and _mostly_numbers(texts):  # all numbers as text are codes, written so on purpose
+            examples[name] = stranger
         elif len(texts) > MOST_CATEGORIES:
             many[name] = len(texts)
     if examples:

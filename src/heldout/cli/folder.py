@@ -17,7 +17,7 @@ SPARE_BYTES = 32 * 2**20
 
 @dataclass(frozen=True)
 class OutputFolder:
-    """Where ``heldout tune`` leaves its files."""
+    """Where a command leaves its files."""
 
     path: Path
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from heldout.errors import InputError, MissingExtraError
+
+_PICKLERS = ("cloudpickle", "joblib.externals.cloudpickle")
+"""joblib brought its own until it needed the package; Dask always needs that."""
 
 
 def models_of_file(path: Path) -> Any:
@@ -23,7 +28,10 @@ def models_of_file(path: Path) -> Any:
         When there is no such file, it cannot be run, or defines no model.
     """
     if not path.is_file():
-        raise InputError(f"--model {path}: there is no such file; give logistic, linear, cox, or a file.")
+        raise InputError(
+            f"--model must be logistic, linear, cox, or a file (.py or .skops), got {str(path)!r}; there is no "
+            "such file."
+        )
     if path.suffix == ".skops":
         return _saved(path)
     if path.suffix != ".py":
@@ -32,37 +40,55 @@ def models_of_file(path: Path) -> Any:
 
 
 def _defined(path: Path) -> Any:
-    name = f"heldout_models_{path.stem}"
+    name = _module_name(path)
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None, "it ends with .py"
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     _send_by_value(module)
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:  # at the end, so that nothing there hides a module that is installed
+        sys.path.append(folder)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
-        said = " ".join(str(error).split())
-        raise InputError(f"--model {path} could not be run ({type(error).__name__}: {said}).") from error
-    found = getattr(module, "model", None)
-    if found is None:
+    except (Exception, SystemExit) as error:
+        raise InputError(
+            f"--model {path} could not be run ({type(error).__name__}: {_in_a_line(error)})."
+        ) from error
+    if not hasattr(module, "model"):
         raise InputError(
             f"--model {path} must define a variable model: an estimator, or a list of (name, estimator)."
         )
-    if not isinstance(found, list | tuple) and not (hasattr(found, "fit") and hasattr(found, "get_params")):
-        raise InputError(f"model in {path} must be a scikit-learn estimator or a list of them, got {found!r}.")
+    found = module.model
+    entries = found if isinstance(found, list | tuple) else [("model", found)]
+    for entry in entries:
+        model = entry[1] if isinstance(entry, list | tuple) and len(entry) == 2 else None
+        if isinstance(model, type) or not (hasattr(model, "fit") and hasattr(model, "get_params")):
+            raise InputError(
+                f"model in {path} must be a scikit-learn estimator or a list of (name, estimator), got "
+                f"{found!r:.200}."
+            )
+    if not entries:
+        raise InputError(f"model in {path} is an empty list; give at least one (name, estimator).")
     return found
+
+
+def _module_name(path: Path) -> str:
+    """The name by which ``import`` in its folder would find the file: a model saved with its classes needs it."""
+    name = path.stem
+    if name.isidentifier() and name not in sys.modules:
+        with suppress(ImportError, ValueError):
+            found = importlib.util.find_spec(name)
+            if found is None or found.origin == str(path.resolve()):
+                return name
+    return f"heldout_models_{path.stem}"
 
 
 def _send_by_value(module: Any) -> None:
     """Workers cannot import the file, so that its classes travel with the work."""
-    from joblib.externals import cloudpickle
-
-    cloudpickle.register_pickle_by_value(module)
-    try:
-        import cloudpickle as own  # type: ignore[import-untyped,unused-ignore]
-    except ImportError:
-        return
-    own.register_pickle_by_value(module)
+    for pickler in _PICKLERS:
+        with suppress(ImportError):
+            importlib.import_module(pickler).register_pickle_by_value(module)
 
 
 def _saved(path: Path) -> Any:
@@ -70,12 +96,28 @@ def _saved(path: Path) -> Any:
         from skops import io
     except ImportError:
         raise MissingExtraError("Loading a saved model", "app") from None
-    listed = path.with_name(f"{path.stem}.trusted.json")
-    trusted = json.loads(listed.read_text(encoding="utf-8")) if listed.is_file() else []
-    try:
-        from sklearn.base import clone
+    from sklearn.base import clone
 
-        return clone(io.load(path, trusted=trusted))
+    from heldout.imputation.pooled import PooledModel
+
+    listed = path.with_name(f"{path.stem}.trusted.json")
+    try:
+        trusted = json.loads(listed.read_text(encoding="utf-8")) if listed.is_file() else []
+        model = io.load(path, trusted=trusted)
     except Exception as error:
-        said = " ".join(str(error).split())
-        raise InputError(f"--model {path} could not be loaded ({type(error).__name__}: {said}).") from error
+        raise InputError(
+            f"--model {path} could not be loaded ({type(error).__name__}: {_in_a_line(error)})."
+        ) from error
+    # What stands for several fits is none to be fitted itself: what they are fits of is.
+    members = getattr(model, "members", ()) if isinstance(model, PooledModel) else ()
+    try:
+        return clone(members[0] if members else model)
+    except (TypeError, ValueError, RuntimeError):
+        raise InputError(
+            f"--model {path} holds a {type(model).__name__}, which is no estimator that can be fitted anew; save a "
+            "scikit-learn estimator."
+        ) from None
+
+
+def _in_a_line(error: BaseException) -> str:
+    return " ".join(str(error).split())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from heldout.errors import InputError
@@ -35,20 +35,29 @@ _OPTIONS = (
 )
 
 
-def in_options(text: str) -> str:
+def in_options(text: str, first: Sequence[tuple[str, str]] = ()) -> str:
     """A sentence of the library in the words of the command line; what it quotes as got stays as it was given.
+
+    Parameters
+    ----------
+    text : str
+    first : sequence of (pattern, replacement)
+        What this command calls otherwise than the others do.
 
     Examples
     --------
     >>> in_options("say response='decision'; give folds=, a label a row")
     'say --response decision; give --fold COL'
+    >>> in_options("n_bootstraps must be at least 2, got 1", [('n_bootstraps', '--bootstraps')])
+    '--bootstraps must be at least 2, got 1'
     """
     said, *rest = re.split(r"(?<=\bgot )('[^']*'|\"[^\"]*\")", text)
-    return "".join([_in_options(said), *(part if n % 2 == 0 else _in_options(part) for n, part in enumerate(rest))])
+    parts = [said, *rest]
+    return "".join(part if n % 2 else _in_options(part, first) for n, part in enumerate(parts))
 
 
-def _in_options(text: str) -> str:
-    for argument, option in _OPTIONS:
+def _in_options(text: str, first: Sequence[tuple[str, str]]) -> str:
+    for argument, option in (*first, *_OPTIONS):
         text = re.sub(argument, option, text)
     text = re.sub(rf"^({_SAME_NAME}) must\b", lambda found: f"--{found[1].replace('_', '-')} must", text)
 
@@ -61,12 +70,12 @@ def _in_options(text: str) -> str:
 
 
 @contextmanager
-def in_words_of_options() -> Iterator[None]:
-    """What the library refuses meanwhile is said in the words of the command line."""
+def in_words_of_options(first: Sequence[tuple[str, str]] = ()) -> Iterator[None]:
+    """What the library refuses meanwhile is said in the words of the command line, as ``in_options`` has it."""
     try:
         yield
     except InputError as error:
-        said = in_options(str(error))
+        said = in_options(str(error), first)
         if said == str(error):
             raise
         raise InputError(said) from None

@@ -13,8 +13,8 @@ from heldout.cli.console import Console
 @click.argument("folder", metavar="DIR")
 @click.option("--to", "destination", metavar="FILE", help="Where to write it; DIR/report.html unless told.")
 def command(folder: str, destination: str | None) -> None:
-    """Draw report.html again from DIR/report.json, the plain data that `heldout tune` or
-    `heldout estimate --out` left beside it.
+    """Draw report.html again from DIR/report.json, the plain data that `heldout tune`,
+    `heldout validate` or `heldout estimate --out` left beside it.
 
     Nothing is fitted or computed again, so a newer heldout can give an old run a newer page.
     """

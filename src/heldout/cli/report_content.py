@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def read_content(path: Path) -> ReportContent | ValidationContent:
-    """The content that ``heldout tune`` or ``heldout estimate --out`` saved.
+    """The content that ``heldout tune``, ``heldout validate`` or ``heldout estimate --out`` saved.
 
     Raises
     ------
@@ -29,7 +29,7 @@ def read_content(path: Path) -> ReportContent | ValidationContent:
 
     if not path.parent.is_dir():
         raise InputError(
-            f"there is no folder {path.parent}; give the folder that heldout tune, or "
+            f"there is no folder {path.parent}; give the folder that heldout tune, heldout validate, or "
             "heldout estimate --out, left its files in."
         )
     if not path.exists():
@@ -37,9 +37,10 @@ def read_content(path: Path) -> ReportContent | ValidationContent:
         raise InputError(
             f"{path.parent} holds no {path.name}: "
             + (
-                "its run is not finished; go on with it by heldout tune ... --resume."
+                "its run is not finished; go on with it by the same command and --resume."
                 if unfinished
-                else "give the folder that heldout tune, or heldout estimate --out, left its files in."
+                else "give the folder that heldout tune, heldout validate, or heldout estimate --out, left its "
+                "files in."
             )
         )
     try:
@@ -50,7 +51,7 @@ def read_content(path: Path) -> ReportContent | ValidationContent:
         said = " ".join(str(error).split())
         raise InputError(
             f"{path} is damaged or of another version of heldout ({type(error).__name__}: {said}); run the same "
-            "heldout estimate again, or heldout tune with --resume, to write it anew."
+            "heldout estimate again, or heldout tune or validate with --resume, to write it anew."
         ) from None
     return content
 

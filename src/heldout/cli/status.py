@@ -24,8 +24,8 @@ def command(folder: str, as_json: bool) -> None:
     """Say how far the run in DIR has come: whether its process lives, what is done, saved and left, who leads and
     who was dropped, and what went wrong.
 
-    DIR is what `heldout tune --out DIR` writes to, or a run file. Nothing in it is changed, and a run that goes
-    on is not disturbed.
+    DIR is what `heldout tune --out DIR` or `heldout validate --out DIR` writes to, or a run file. Nothing in it is
+    changed, and a run that goes on is not disturbed.
     """
     from heldout.store.inspecting import file_status
 
@@ -50,7 +50,10 @@ def _run_file(path: Path) -> Path:
     from heldout.errors import InputError
 
     if not path.exists():
-        raise InputError(f"there is no folder or run file {path}; name what `heldout tune --out DIR` writes to.")
+        raise InputError(
+            f"there is no folder or run file {path}; name what `heldout tune --out DIR` or"
+            " `heldout validate --out DIR` writes to."
+        )
     if not path.is_dir():
         return path
     if not (path / "run.db").exists():
@@ -95,10 +98,15 @@ def run_rows(run: RunStatus, *, is_one_of_several: bool = False) -> list[tuple[s
     from heldout.wording import counted
 
     data = [] if run.n_rows is None else [counted(run.n_rows, "row")]
-    splits = "" if run.n_splits is None else f" x {counted(run.n_splits, 'split')}"
-    data.append(f"{counted(run.n_configurations, 'configuration')}{splits}")
+    if run.is_validation:
+        data.append(f"{counted(run.n_configurations, 'model')} on all rows and on bootstrap samples")
+    else:
+        splits = "" if run.n_splits is None else f" x {counted(run.n_splits, 'split')}"
+        data.append(f"{counted(run.n_configurations, 'configuration')}{splits}")
     rows = [("run", f"{run.number}, begun {run.created}")] if is_one_of_several else []
-    rows += [("data", ", ".join(data)), ("fits", _fits(run)), ("best so far", _best(run) or "none yet")]
+    rows += [("data", ", ".join(data)), ("fits", _fits(run))]
+    if not run.is_validation:  # which scores its models when all are fitted
+        rows.append(("best so far", _best(run) or "none yet"))
     if run.barriers:
         rows.append(("dropped", "\n".join(_dropped(run))))
     if run.messages:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from heldout.cli.console import Console
 
 if TYPE_CHECKING:
     from heldout.adapters.table_task import TableTask
+    from heldout.adapters.tables import Table
 
 
 class Read(NamedTuple):
@@ -28,19 +30,29 @@ def read_task(
     groups: str | None = None,
     positive: str | None = None,
     keep: Sequence[str] = (),
+    predictors: Sequence[str] = (),
 ) -> Read:
     """Read the table and find the task in it; the parameters are those of ``task_from_table``.
+
+    Parameters
+    ----------
+    predictors : sequence of str
+        The only columns to predict from, where there are any, whatever they look like.
 
     Raises
     ------
     InputError
     """
-    from heldout.adapters.predictors import categories_said, remarks_on_text
+    from heldout.adapters.predictors import categories_said, columns_in_doubt, remarks_on_text
     from heldout.adapters.table_task import task_from_table
     from heldout.adapters.tables import quoted, read_table
     from heldout.wording import counted
 
     table = read_table(data)
+    if predictors:
+        uses = [(target, "the target"), (event, "the event"), (groups, "the groups")]
+        table = _of_columns(table, predictors, {name: use for name, use in uses if name is not None})
+        keep = [*keep, *columns_in_doubt(table.frame[list(dict.fromkeys(predictors))])]
     found = task_from_table(
         table, target, event=event, kind=kind, groups=groups, positive=positive, keep=keep
     )  # fmt: skip
@@ -56,3 +68,15 @@ def read_task(
         console.note(f"Set aside {quoted(names)} ({reason}).")
     console.say(found.why)
     return Read(found, table.name)
+
+
+def _of_columns(table: Table, predictors: Sequence[str], uses: Mapping[str, str]) -> Table:
+    """The table with only the predictors and the columns of other uses."""
+    from heldout.errors import InputError
+
+    for name in predictors:
+        table.column(name, "a predictor")
+        if name in uses:
+            raise InputError(f"--predictor {name}: the column is {uses[name]}; name another one.")
+    wanted = {*predictors, *uses}
+    return replace(table, frame=table.frame[[name for name in table.frame.columns if name in wanted]])

@@ -13,7 +13,8 @@ from heldout.cli.folder import folder_for, how_to_go_on
 from heldout.cli.group import Interrupted, stops_like_ctrl_c
 from heldout.cli.option_words import in_words_of_options
 from heldout.cli.validate_plan import ToValidate, ValidateOptions, check_validate_options, to_validate
-from heldout.cli.validate_result import validation_document, validation_lines
+from heldout.cli.validate_result import WORDS, validation_document, validation_lines
+from heldout.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from heldout.cli.folder import OutputFolder
@@ -50,6 +51,12 @@ if TYPE_CHECKING:
 @click.option("--positive", metavar="LABEL", help="The positive of two classes; the last in order unless told.")
 @click.option("--groups", metavar="COL", help="Rows of one group (a patient, a site) are drawn together.")
 @click.option(
+    "--predictor",
+    metavar="COL",
+    multiple=True,
+    help="A column to predict from; repeatable. All others unless told.",
+)
+@click.option(
     "--keep", metavar="COL", multiple=True, help="A column to use although it looks like a row number; repeatable."
 )
 @click.option(
@@ -80,7 +87,9 @@ if TYPE_CHECKING:
     help="location_shifted, double (a bootstrap of each bootstrap), percentile (of oob), or none.",
 )
 @click.option(
-    "--inner-bootstraps", type=int, default=50, show_default=True, help="Of each bootstrap, with --interval double."
+    "--inner-bootstraps",
+    type=int,
+    help="Samples to draw of each bootstrap, with --interval double; 50 unless told.",
 )
 @click.option("--confidence-level", type=float, default=0.95, show_default=True, help="Of the interval.")
 @click.option(
@@ -112,7 +121,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     wanted = ValidateOptions(**options)
     console = Console(wanted.as_json, wanted.quiet)
     again = command_line(ctx)
-    with console.noting_warnings(), stops_like_ctrl_c(), in_words_of_options():
+    with console.noting_warnings(), stops_like_ctrl_c(), in_words_of_options(WORDS):
         check_validate_options(wanted)
         folder = folder_for(wanted.out, wanted.resume)
         asked = to_validate(wanted, console)
@@ -165,7 +174,14 @@ def _leave(
     from heldout.report.validation import validation_content
 
     files = {"run": folder.run_file}
-    files["model"], strangers = write_model(validation.model, folder)
+    try:
+        files["model"], strangers = write_model(validation.model, folder)
+    except MissingExtraError:
+        raise
+    except Exception as error:  # of skops, which cannot write every estimator: no reason to lose the rest
+        said = " ".join(str(error).split())
+        console.note(f"The model could not be saved as model.skops ({type(error).__name__}: {said}).")
+        strangers = []
     if strangers:
         console.note(
             f"Before loading model.skops, look at its types {', '.join(strangers)}: they were not reviewed."

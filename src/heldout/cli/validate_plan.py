@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from heldout.cli.console import Console
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from heldout.estimates.types import Alternative
     from heldout.protocols.validation.asked import ValidationAsked
     from heldout.protocols.validation.plan import ValidationPlan
+
+
+MOST_IMPUTATIONS = 1000
 
 
 @dataclass(frozen=True)
@@ -28,13 +31,14 @@ class ValidateOptions:
     time: tuple[float, ...]
     positive: str | None
     groups: str | None
+    predictor: tuple[str, ...]
     keep: tuple[str, ...]
     method: str | None
     bootstraps: int
     imputations: int
     imputation_order: str
     interval: str
-    inner_bootstraps: int
+    inner_bootstraps: int | None
     confidence_level: float
     alternative: str
     n_jobs: int
@@ -75,7 +79,7 @@ def check_validate_options(wanted: ValidateOptions) -> None:
     from heldout.estimates.intervals import check_interval_settings
     from heldout.protocols.validation.asked import TWO_STAGE
     from heldout.protocols.validation.corrections import CORRECTIONS
-    from heldout.protocols.validation.intervals import interval_kind
+    from heldout.protocols.validation.intervals import KINDS, interval_kind
 
     methods = (*CORRECTIONS, TWO_STAGE)
     if wanted.how not in methods:
@@ -86,13 +90,28 @@ def check_validate_options(wanted: ValidateOptions) -> None:
     if not 0 <= wanted.seed < 2**64:
         raise InputError(f"--seed must be from 0 to 2**64 - 1, got {wanted.seed}.")
     check_interval_settings(wanted.bootstraps, wanted.confidence_level, wanted.alternative)
+    intervals = ("auto", *KINDS, "none")
+    if wanted.interval not in intervals:
+        raise InputError(f"--interval must be one of {', '.join(intervals)}, got {wanted.interval!r}.")
     interval_kind(_interval(wanted), "optimism" if wanted.how == TWO_STAGE else wanted.how)
-    if wanted.imputations in (1, *range(-9, 0)):
-        raise InputError(f"--imputations must be 0 for none, or at least 2, got {wanted.imputations}; 5 is usual.")
-    if not wanted.imputations and wanted.imputation_order != "boot_mi":
-        raise InputError("--imputation-order needs --imputations, the number of them; 5 is usual.")
+    if wanted.inner_bootstraps is not None and wanted.interval != "double":
+        raise InputError("--inner-bootstraps is of --interval double; give both, or leave it out.")
+    _check_imputing(wanted)
     if wanted.time and wanted.event is None:
         raise InputError("--time is of survival, which --event COL makes of the times in --target; give both.")
+
+
+def _check_imputing(wanted: ValidateOptions) -> None:
+    from heldout.errors import InputError
+    from heldout.imputation.settings import Order
+
+    h, orders = wanted.imputations, get_args(Order)
+    if h != 0 and not 2 <= h <= MOST_IMPUTATIONS:
+        raise InputError(f"--imputations must be 0 for none, or from 2 to {MOST_IMPUTATIONS}, got {h}; 5 is usual.")
+    if wanted.imputation_order not in orders:
+        raise InputError(f"--imputation-order must be one of {', '.join(orders)}, got {wanted.imputation_order!r}.")
+    if not h and wanted.imputation_order != "boot_mi":
+        raise InputError("--imputation-order needs --imputations, the number of them; 5 is usual.")
 
 
 def to_validate(wanted: ValidateOptions, console: Console) -> ToValidate:
@@ -110,15 +129,12 @@ def to_validate(wanted: ValidateOptions, console: Console) -> ToValidate:
 
     found, source = read_task(
         wanted.data, wanted.target, console, event=wanted.event, kind=wanted.task, groups=wanted.groups,
-        positive=wanted.positive, keep=wanted.keep,
+        positive=wanted.positive, keep=wanted.keep, predictors=wanted.predictor,
     )  # fmt: skip
     task = found.task
     n_lacking = int(holes_of(task.X).any(axis=1).sum())
     if n_lacking and not wanted.imputations:
-        console.note(
-            f"Missing values in {counted(n_lacking, 'row')}: the named models fill them in by the median, or as a "
-            "category; --imputations 5 imputes them instead."
-        )
+        console.note(_of_missing(wanted, n_lacking))
     imputation = None
     if wanted.imputations:
         imputation = Imputation(wanted.imputations, order=cast("Any", wanted.imputation_order))
@@ -127,7 +143,7 @@ def to_validate(wanted: ValidateOptions, console: Console) -> ToValidate:
         metric=_metrics(wanted, found),
         method=wanted.how,
         n_bootstraps=wanted.bootstraps,
-        n_inner_bootstraps=wanted.inner_bootstraps,
+        n_inner_bootstraps=50 if wanted.inner_bootstraps is None else wanted.inner_bootstraps,
         imputation=imputation,
         interval=_interval(wanted),
         confidence_level=wanted.confidence_level,
@@ -136,12 +152,25 @@ def to_validate(wanted: ValidateOptions, console: Console) -> ToValidate:
     )
     plan = asked.plan_of(task)
     names = ", ".join(configuration.name for configuration in plan.models)
-    each = f" with {wanted.imputations} imputations each" if wanted.imputations else ""
+    each = f", each of {plan.do.n_completions // 2} imputations" if plan.do.n_completions > 1 else ""
+    inner = f" of {counted(plan.n_inner, 'bootstrap')} each" if plan.n_inner else ""
     console.say(
-        f"Plan: {names} by {wanted.how}, {counted(wanted.bootstraps, 'bootstrap')}{each} = "
-        f"{counted(plan.n_fits, 'cell')}, seed {wanted.seed}. Metrics: {', '.join(plan.metrics)}."
+        f"Plan: {names} by {wanted.how}, {counted(wanted.bootstraps, 'bootstrap')}{inner}: "
+        f"{counted(plan.n_fits, 'fit')}{each}, seed {wanted.seed}. Metrics: {', '.join(plan.metrics)}."
     )
     return ToValidate(found, source, asked, plan)
+
+
+def _of_missing(wanted: ValidateOptions, n_rows: int) -> str:
+    """Who deals with missing values, where nothing is imputed."""
+    from heldout.spaces.regressions import MODELS
+    from heldout.wording import counted
+
+    files = [name for name in wanted.model if name not in MODELS]
+    by_us = "the named models fill them in by the median, or as a category"
+    by_them = f"{', '.join(files)} must deal with them"
+    whose = by_them if files and len(files) == len(wanted.model) else by_us
+    return f"Missing values in {counted(n_rows, 'row')}: {whose}; --imputations 5 imputes them instead."
 
 
 def _interval(wanted: ValidateOptions) -> str | None:

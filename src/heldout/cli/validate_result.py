@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from heldout.wording import counted, number_text
+from heldout.wording import Flag, counted, number_text
 
 if TYPE_CHECKING:
     from heldout.cli.validate_plan import ToValidate
@@ -15,7 +16,7 @@ _HEADINGS = ("metric", "apparent", "in bootstrap", "on original", "optimism", "c
 _OUT_OF_BAG = ("metric", "apparent", "out of bag", "optimism", "corrected", "interval", "n")
 
 
-def validation_lines(validation: Validation, files: dict[str, str]) -> list[str]:
+def validation_lines(validation: Validation, files: Mapping[str, str]) -> list[str]:
     """The table as users of rms know it, its notes, and the files."""
     from heldout.estimates.comparison import aligned
 
@@ -24,11 +25,11 @@ def validation_lines(validation: Validation, files: dict[str, str]) -> list[str]
     level = next((row.interval for row in validation.rows.values() if row.interval is not None), None)
     if level is not None:
         headings[headings.index("interval")] = f"interval ({level.confidence_level * 100:.4g}%)"
-    lines = [f"{validation.selected_name} by {validation.method}", ""]
+    lines = ["", f"{validation.selected_name} by {validation.method}", ""]
     lines += aligned([tuple(headings), *(_row(row, from_samples) for row in validation.rows.values())])
     if len(validation.candidates) > 1:
         lines += ["", "All models, corrected on the samples that they shared:", *_of_candidates(validation)]
-    notes = dict.fromkeys(note for estimate in validation.estimates.values() for note in estimate.flags.values())
+    notes = validation_notes(validation)
     lines += ["", *(f"- {note}" for note in notes)] if notes else []
     failed = f", {counted(len(validation.failures), 'bootstrap')} failed" if validation.failures else ""
     return [*lines, "", f"{counted(validation.n_fits, 'fit')}{failed}", *files.values()]
@@ -48,12 +49,50 @@ def _of_candidates(validation: Validation) -> list[str]:
 
     metrics = list(validation.rows)
     rows = [("model", *metrics)]
-    for each in validation.candidates:
-        if each.rows:
-            rows.append((each.name, *(_number(each.rows[name].corrected) for name in metrics)))
-        else:
-            rows.append((each.name, *("" for _ in metrics[1:]), each.reason))
-    return aligned(rows)
+    rows += [
+        (each.name, *(_number(each.rows[name].corrected) for name in metrics))
+        for each in validation.candidates
+        if each.rows
+    ]
+    # Why one could not be fitted is too long for a column.
+    return aligned(rows) + [
+        f"{each.name}: not fitted ({' '.join(each.reason.split())})"
+        for each in validation.candidates
+        if not each.rows
+    ]
+
+
+def validation_notes(validation: Validation) -> list[str]:
+    """What the estimates are flagged with, in the words of the options: each once, with the metrics it is of."""
+    from heldout.cli.option_words import in_options
+
+    found: dict[tuple[Flag, str], dict[str, str]] = {}
+    for name, estimate in validation.estimates.items():
+        for flag, message in estimate.flags.items():
+            if flag is Flag.NO_BOUND and Flag.UNDEFINED in estimate.flags:
+                continue  # why there is no score says why it has no interval
+            found.setdefault((flag, message.replace(name, "{}")), {})[name] = message
+    return [
+        in_options(_note(pattern, messages, len(validation.estimates)), WORDS)
+        for (_, pattern), messages in found.items()
+    ]
+
+
+def _note(pattern: str, messages: Mapping[str, str], n_metrics: int) -> str:
+    """One sentence for all metrics that have it."""
+    first, *others = messages
+    if "{}" in pattern:
+        return messages[first] + (f" So too: {', '.join(others)}." if others else "")
+    return pattern if len(messages) == n_metrics else f"{', '.join(messages)}: {pattern}"
+
+
+WORDS = (
+    (r"\bn_bootstraps\b=?", "--bootstraps"),
+    (r"\bn_inner_bootstraps\b=?", "--inner-bootstraps"),
+    (r"\bgroups=", "--groups COL"),
+    (r"; give a list of \(name, estimator\), or use", "; give several --model, or use"),
+)
+"""Patterns of what the library says, and what this command calls it in place of what others do."""
 
 
 def _number(value: float) -> str:
@@ -62,7 +101,7 @@ def _number(value: float) -> str:
     return number_text(value, 4) if abs(value) < 100 else f"{value:.5g}"
 
 
-def validation_document(validation: Validation, files: dict[str, str], asked: ToValidate) -> dict[str, Any]:
+def validation_document(validation: Validation, files: Mapping[str, str], asked: ToValidate) -> dict[str, Any]:
     """The validation's fields, and beside them what a script wants to know of the run."""
     return {
         **validation.to_dict(),
@@ -70,5 +109,5 @@ def validation_document(validation: Validation, files: dict[str, str], asked: To
         "n_rows": asked.plan.task.n_rows,
         "columns": list(asked.found.task.X.columns),
         "set_aside": dict(asked.found.set_aside),
-        "files": files,
+        "files": dict(files),
     }

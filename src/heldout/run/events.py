@@ -31,6 +31,8 @@ class SearchStarted:
         How many races are run side by side; one of a search.
     may_drop : bool
         Whether configurations may leave, so that the plan is the most that will be done.
+    is_validation : bool
+        Whether models are fitted on bootstrap samples and scored when all is done, so that nobody leads before.
     """
 
     n_cells: int
@@ -41,6 +43,7 @@ class SearchStarted:
     refit_metric: str = "score"
     n_races: int = 1
     may_drop: bool = False
+    is_validation: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -160,6 +160,7 @@ def opened(
     n_cells: int | None = None,
     n_races: int = 1,
     may_drop: bool = False,
+    is_validation: bool = False,
 ) -> Iterator[Session]:
     """A session over work whose folds hold every split that it may be asked for.
 
@@ -171,6 +172,8 @@ def opened(
         How many races will be run side by side.
     may_drop : bool
         Whether some may leave them.
+    is_validation : bool
+        Whether cells are scored when all are done, and not one by one.
 
     Raises
     ------
@@ -189,14 +192,14 @@ def opened(
             len(configurations),
             folds.n_splits,
             planned,
-            scoring.refit_metric,
-            title=getattr(scoring.metrics.get(scoring.refit_metric), "name", ""),
+            "" if is_validation else scoring.refit_metric,
+            title="" if is_validation else getattr(scoring.metrics.get(scoring.refit_metric), "name", ""),
             n_rows=task.n_rows,
             names=configurations.names,
         )
         started = SearchStarted(
             planned, len(run.acknowledged()), len(configurations), folds.n_splits, configurations.names,
-            scoring.refit_metric, n_races, may_drop,
+            scoring.refit_metric, n_races, may_drop, is_validation,
         )  # fmt: skip
         tell(running.listeners, started)
         with running.executor or executor_for(running) as executor:

@@ -59,8 +59,8 @@ def regression(name: str, X: Any, kind: TaskKind, *, fill: bool = True) -> Pipel
         Only its column names and types are used.
     kind : TaskKind
     fill : bool, default=True
-        Whether missing values are filled in (the median of the training rows; a category of their own), where nothing
-        else does it. An imputation before leaves none.
+        Whether missing values are filled in (the median of the training rows; a category of their own), where
+        nothing else does it. An imputation before leaves none.
 
     Raises
     ------

@@ -74,7 +74,7 @@ class RunStatus:
         As planned; None where an older heldout did not say.
     n_configurations : int
     metric, title : str or None
-        The scorer that decides, and what people call it.
+        The scorer that decides, and what people call it; empty of a validation.
     n_done, n_failed : int
         Cells that are acknowledged; the failed ones are among the done.
     n_saved : int
@@ -110,6 +110,11 @@ class RunStatus:
     opened: str | None = None
     acknowledged: str | None = None
     cells_per_second: float | None = None
+
+    @property
+    def is_validation(self) -> bool:
+        """Whether models are scored when all are fitted, and not cell by cell."""
+        return self.metric == ""
 
     @property
     def n_left(self) -> int | None:

@@ -13,6 +13,7 @@ from heldout.estimates.base import Settings
 from heldout.estimates.evidence.provenance import settings_provenance
 from heldout.estimates.evidence.race import FEW_GROUPS
 from heldout.estimates.types import Estimate, Interval
+from heldout.fitting import on_one_thread
 from heldout.imputation.coefficients import Coefficients, coefficients_of
 from heldout.imputation.rubin import PooledCoefficients, pool_coefficients
 from heldout.kernels.reference import Floats
@@ -67,6 +68,16 @@ class Measured:
     def optimism(self) -> float:
         """Positive when flattering."""
         return float(oriented(self.metric, np.array(self.scores.apparent - self.corrected.value)))
+
+
+def _undefined(replicates: Replicates, scores: ReplicateScores) -> dict[Flag, str]:
+    """Of replicates that have a model, those without a score: a sample that a model tells apart has no slope."""
+    total = replicates.n_replicates - len(replicates.failed)
+    undefined = total - int(scores.successful.sum())
+    if not undefined or undefined == total:  # none at all is said by the correction
+        return {}
+    said = Flag.UNDEFINED_BOOTSTRAPS.filled(undefined=undefined, total=total, why="")
+    return {Flag.UNDEFINED_BOOTSTRAPS: said}
 
 
 def _mean(values: Floats) -> float:
@@ -125,6 +136,7 @@ class Concluding:
             replicates=replicates,
             failures=replicates.failed,
             n_fits=n_fits,
+            metrics=self.plan.metrics,
             flags=flags,
             settings=self.asked,
         )
@@ -148,7 +160,7 @@ class Concluding:
         name, metric = next(iter(self.plan.metrics.items()))
         fitted = [j for j, candidate in enumerate(found) if candidate.rows]
         if not fitted:
-            reasons = "; ".join(f"{each.name}: {each.reason}" for each in found)
+            reasons = "; ".join(f"{each.name}: {each.reason.rstrip('.')}" for each in found)
             raise InputError(f"no model could be fitted on all rows: {reasons}.")
         if len(found) == 1:
             return fitted[0]
@@ -172,9 +184,8 @@ class Concluding:
                     self.interval, scores, corrected.value, settings.confidence_level, settings.alternative,
                     doubles=None if doubles is None else doubles[name],
                 )  # fmt: skip
-            found[name] = Measured(
-                metric, scores, corrected, bounded.interval, {**corrected.flags, **bounded.flags}
-            )
+            flags = {**_undefined(replicates, scores), **corrected.flags, **bounded.flags}
+            found[name] = Measured(metric, scores, corrected, bounded.interval, flags)
         return found
 
     def _doubles(self, fits: Fits, model: int, outer: Replicates) -> dict[str, Floats] | None:
@@ -258,8 +269,9 @@ class Concluding:
         """The selected model fitted on all rows as the cell of the apparent scores fitted it."""
         plan, do = self.plan, self.plan.do
         configuration = plan.models[selected]
-        samples = do.samples(plan.context, plan.all_rows)
-        models = do.models(plan.context, configuration, plan.all_rows, samples)
+        with on_one_thread():  # as the cell had
+            samples = do.samples(plan.context, plan.all_rows)
+            models = do.models(plan.context, configuration, plan.all_rows, samples)
         if not isinstance(do, ImputedFit):
             return do.deployed(models), None
         found = [

@@ -37,9 +37,14 @@ class Fits:
     session: Session
 
     def first(self) -> None:
-        """Do the cells of the first stage, those of all models side by side."""
-        splits = (self.plan.all_rows, *self.plan.first.splits)
-        self.session.race([Race(splits)])
+        """Do the cells of the first stage, those of all models side by side.
+
+        On all rows first: where no model can be fitted on these, nobody waits for the samples.
+        """
+        whole = Race((self.plan.all_rows,))
+        self.session.race([whole])
+        if any(cell.state is not CellState.FAILED for cell in self.session.results_of(whole)):
+            self.session.race([Race((self.plan.all_rows, *self.plan.first.splits))])
 
     def of_first(self, model: int) -> Replicates:
         """The replicates of a model in the first stage.
@@ -72,9 +77,10 @@ class Fits:
         return self.session.results_of(Race(tuple(splits), configurations=(model,)))
 
     def _replicates(self, model: int, splits: Sequence[Split], counts: Counts) -> Replicates:
-        whole, *samples = self._results(model, (self.plan.all_rows, *splits))
+        (whole,) = self._results(model, (self.plan.all_rows,))
         if whole.state is CellState.FAILED:
             raise NoModelError(whole.message)
+        samples = self._results(model, splits)
         n = self.plan.task.n_rows
         of_rows, of_own = zip(*(_divided(each, n) for each in samples), strict=True)
         said, failed = _side_by_side(of_rows)

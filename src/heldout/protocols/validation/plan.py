@@ -129,7 +129,8 @@ class ValidationPlan:
     def n_fits(self) -> int:
         """Cells that will be done, were every model to be fitted on all rows."""
         second = self.n_bootstraps if self.two_stages else 0
-        return len(self.models) * (1 + self.n_bootstraps) + second + self.n_bootstraps * self.n_inner
+        inner = sum(len(stage.splits) for stage in self.inner)
+        return len(self.models) * (1 + self.n_bootstraps) + second + inner
 
     def _stage(self, domain: str, first_repeat: int) -> Stage:
         seed, reads = stream(self.entropy, domain), self.correction.reads_left_out

@@ -82,7 +82,7 @@ def bootstrap_validate(
     groups : array-like of shape (N,), optional
         Drawn whole.
     sample_weight : array-like of shape (N,), optional
-        Importance weights, for fits and scores.
+        Importance weights, for fits (as they are) and scores (whatever their unit).
     n_jobs, pre_dispatch, fit_timeout, store, random_state, verbose
         As ``ho.HeldOutSearchCV`` has them. Bootstrap b is the same whatever B; a run with a ``store`` that was
         interrupted goes on where it was.
@@ -141,5 +141,5 @@ def validated(asked: ValidationAsked, plan: ValidationPlan, running: Running) ->
         effective_threads(running.n_jobs),
     )
     concluding = Concluding(plan, interval_kind(asked.interval, plan.correction.name), settings, asked.record())
-    with opened(plan.work, plan.task, plan.entropy, running, n_cells=plan.n_fits) as session:
+    with opened(plan.work, plan.task, plan.entropy, running, n_cells=plan.n_fits, is_validation=True) as session:
         return concluding(Fits(plan, session))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from heldout.run.events import BarrierPassed, CellFinished, Event, SearchStarted, WorkersLost
 from heldout.run.watching.standings import Standings
 from heldout.run.watching.words import barrier_line, lost_line
+from heldout.wording import counted
 
 
 class Printed:
@@ -26,6 +27,8 @@ class Printed:
                 what = f"{event.n_splits} folds for each of {event.n_configurations} candidates"
                 if event.n_races > 1:  # which have splits of their own, and the last fits one candidate alone
                     what = f"{event.n_configurations} candidates in several searches"
+                if event.is_validation:
+                    what = f"{counted(event.n_configurations, 'model')} on all rows and on bootstrap samples"
                 print(
                     f"Fitting {what}, totalling {'at most ' if event.may_drop else ''}{event.n_cells} fits{resumed}"
                 )

@@ -19,6 +19,8 @@ def plan_line(event: SearchStarted) -> str:
     configurations, fits = counted(event.n_configurations, "configuration"), counted(event.n_cells, "fit")
     most = "at most " if event.may_drop else ""
     words = f"{configurations} x {counted(event.n_splits, 'split')} = {most}{fits}"
+    if event.is_validation:  # a second stage is of one model only, so that the product may be another
+        words = f"{fits} of {counted(event.n_configurations, 'model')} on all rows and on bootstrap samples"
     are = "is" if event.n_resumed == 1 else "are"
     return f"{words}, of which {event.n_resumed} {are} done already" if event.n_resumed else words
 
