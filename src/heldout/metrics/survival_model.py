@@ -20,7 +20,7 @@ RISK_METHOD = "predict"
 SURVIVAL_METHOD = "predict_survival_function"
 _SCORES = {
     "sksurv": ("SurvivalAnalysisMixin.score", "IPCRidge.score"),
-    "heldout": ("CoxRegression.score",),
+    "heldout": ("CoxModel.score",),
 }
 """By package: methods ``score`` that are Harrell's concordance index."""
 _TIMES_KNOWN = ("unique_times_", "event_times_")

@@ -1,0 +1,124 @@
+"""Cox's regression as statsmodels fits it, as an estimator of scikit-learn."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError
+from sklearn.utils.validation import validate_data
+
+from heldout.errors import InputError, MissingExtraError
+from heldout.kernels.reference import Floats
+from heldout.kernels.reference_cox import Ties
+from heldout.metrics.base import check_among
+from heldout.spaces.cox_fit import PartialLikelihood
+from heldout.spaces.cox_model import CoxModel
+from heldout.survival_target import survival_target
+
+STILL = 1e-6
+"""At a maximum Newton's next step moves no row's log hazard by more than this part."""
+COLLINEAR = 1e-6
+"""What a column has beside the others, as a part of its spread, below which it is their rounding."""
+
+
+class StatsmodelsCox(CoxModel):
+    """Cox regression by statsmodels' ``PHReg``, to be validated and tuned like any other estimator.
+
+    Needs the extra ``survival``. ``CoxRegression`` finds the same coefficients without it, quicker and with
+    weights; this one is for an analysis whose model is statsmodels'.
+
+    Parameters
+    ----------
+    ties : "efron" or "breslow"
+        How the likelihood of events at one time is approximated. statsmodels' own default is "breslow"; a bootstrap
+        ties every row that it draws twice.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (p,)
+        By how much each column raises the log hazard.
+    covariance_ : ndarray of shape (p, p)
+        Of the coefficients: the inverse of the observed information.
+    unique_times_ : ndarray of shape (n_times,)
+        The distinct times of the training rows, ascending.
+    baseline_cumulative_hazard_ : ndarray of shape (n_times,)
+        At each of them, of a row with the ``means_``: Breslow's estimate. It is not statsmodels' own, which leaves
+        the events at a time out until the next one.
+    means_ : ndarray of shape (p,)
+        Of the training columns.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (p,)
+        Where the training table names its columns.
+
+    Examples
+    --------
+    >>> StatsmodelsCox(ties="breslow")
+    StatsmodelsCox(ties='breslow')
+    """
+
+    def __init__(self, ties: Ties = "efron") -> None:
+        self.ties = ties
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+        y : survival target
+            scikit-survival's structured array, or anything else of which the event comes first and the time second.
+            There are no sample weights: ``PHReg`` takes none.
+
+        Raises
+        ------
+        MissingExtraError
+            Without statsmodels.
+        InputError
+            When ``ties`` has no meaning, there is no event, or no finite or no single coefficients are best.
+        """
+        check_among("ties", self.ties, ("efron", "breslow"))
+        X = validate_data(self, X, dtype=np.float64)
+        target = survival_target(y)
+        if len(target) != len(X):
+            raise InputError(f"X and y must have as many rows as each other, got {len(X)} and {len(target)}.")
+        self.coef_, self.covariance_ = _maximum(X, target, self.ties)
+        likelihood = PartialLikelihood.of(X, target, np.ones(len(X)), self.ties, alpha=0.0)
+        self.means_ = likelihood.means
+        self.unique_times_, self.baseline_cumulative_hazard_ = likelihood.baseline(self.coef_)
+        return self
+
+
+def _maximum(X: Floats, target: NDArray[Any], ties: Ties) -> tuple[Floats, Floats]:
+    """The coefficients and their covariance, once they are known to be a maximum."""
+    try:
+        from statsmodels.duration.hazard_regression import PHReg
+    except ImportError:
+        raise MissingExtraError("StatsmodelsCox", "survival") from None
+    # In its own units a column far from 0 or wide overflows the first step's hazards.
+    means, spreads = X.mean(axis=0), X.std(axis=0)
+    constant = spreads <= 1e-13 * np.abs(means)
+    scales = np.where(constant, 1.0, spreads)
+    Z = np.where(constant, 0.0, (X - means) / scales)
+    if np.linalg.matrix_rank(Z, tol=COLLINEAR * np.sqrt(len(Z))) < Z.shape[1]:
+        raise InputError(
+            "statsmodels' PHReg has no single best coefficients here: a column is constant among these rows or "
+            "follows from others; leave it out."
+        )
+    model = PHReg(target["time"], Z, status=target["event"].astype(np.float64), ties=ties)
+    try:
+        with np.errstate(all="ignore"):
+            results = model.fit(disp=0, warn_convergence=False)
+            found, covariance = np.asarray(results.params), np.asarray(results.cov_params())
+            # What PHReg gives back does not say whether it arrived.
+            onward = Z @ (covariance @ np.asarray(model.score(found)))
+            moved = np.abs(onward).max() / (1.0 + np.abs(Z @ found).max())
+    except LinAlgError:
+        moved = np.nan
+    if not (moved <= STILL and (covariance.diagonal() > 0).all()):
+        raise InputError(
+            "statsmodels' PHReg found no finite best coefficients: it seems that columns tell the events entirely, "
+            "as with few events; leave columns out, or take a penalised model."
+        )
+    return found / scales, covariance / np.outer(scales, scales)
