@@ -59,7 +59,7 @@ def test_on_noise_that_is_remembered() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [20, 60])
+@pytest.mark.parametrize("n", [30, 60])
 def test_on_noise_that_is_remembered_at_length(n: int) -> None:
     assert_as_expected_on_noise(n, 100, repetitions=200)
 

@@ -10,7 +10,7 @@ N rows does on 20 000 new ones; its bias is the mean of that.
     cv           10-fold cross-validation, stratified, mean over the folds.
 
     python tests/statistical/validation_simulation.py bias REPETITIONS BOOTSTRAPS
-    python tests/statistical/validation_simulation.py coverage N REPETITIONS BOOTSTRAPS INNER
+    python tests/statistical/validation_simulation.py coverage N COLUMNS REPETITIONS BOOTSTRAPS INNER
 
 print the tables of docs/validation.md.
 """
@@ -140,15 +140,17 @@ class Coverage:
         return np.diff(self.intervals[kind], axis=2)[:, :, 0].mean(axis=0)
 
 
-def coverage(n: int, seeds: Sequence[int], n_bootstraps: int, n_inner: int = 0) -> Coverage:
+def coverage(
+    n: int, seeds: Sequence[int], n_bootstraps: int, n_inner: int = 0, effects: np.ndarray = EFFECTS
+) -> Coverage:
     """Of nominal 95 %; the double bootstrap too where there are inner samples."""
     kinds = ("apparent", "location_shifted", "double")[: 3 if n_inner else 2]
     truth = np.empty((len(seeds), len(METRICS)))
     found = {kind: np.empty((len(seeds), len(METRICS), 2)) for kind in kinds}
     for place, seed in enumerate(seeds):
         rng = np.random.default_rng([n, seed])
-        X, y = drawn(n, rng)
-        truth[place] = scores_of(clone(MODELS["logistic"]).fit(X, y), *drawn(N_NEW, rng))
+        X, y = drawn(n, rng, effects)
+        truth[place] = scores_of(clone(MODELS["logistic"]).fit(X, y), *drawn(N_NEW, rng, effects))
         validation = ho.bootstrap_validate(
             MODELS["logistic"], X, y, metric=list(METRICS), n_bootstraps=n_bootstraps, random_state=seed,
             interval="double" if n_inner else "location_shifted", n_inner_bootstraps=n_inner or 1,
@@ -163,14 +165,14 @@ def coverage(n: int, seeds: Sequence[int], n_bootstraps: int, n_inner: int = 0) 
     return Coverage(truth, found)
 
 
-def print_coverage(n: int, repetitions: int, n_bootstraps: int, n_inner: int) -> None:
-    found = coverage(n, range(repetitions), n_bootstraps, n_inner)
+def print_coverage(n: int, columns: int, repetitions: int, n_bootstraps: int, n_inner: int) -> None:
+    found = coverage(n, range(repetitions), n_bootstraps, n_inner, EFFECTS[:columns])
     for kind in found.intervals:
         for number, metric in enumerate(METRICS):
             held, on_average = found.held(kind)[number], found.held(kind, on_average=True)[number]
             p = binomtest(int(held), repetitions, 0.95, alternative="less").pvalue
             shares = f"{held / repetitions:.3f} | {p:.2g} | {on_average / repetitions:.3f}"
-            print(f"| {n} | {kind} | {metric} | {shares} | {found.width(kind)[number]:.3f} |")
+            print(f"| {n} | {columns} | {kind} | {metric} | {shares} | {found.width(kind)[number]:.3f} |")
 
 
 if __name__ == "__main__":
