@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator, is_classifier
-from sklearn.model_selection import PredefinedSplit, check_cv
+from sklearn.model_selection import PredefinedSplit, StratifiedShuffleSplit, check_cv
 from sklearn.utils import _safe_indexing
 
 from heldout.columns import distinct
@@ -190,5 +190,14 @@ def with_copies_together(model: BaseEstimator, origin: NDArray[np.intp]) -> Base
             continue
         if cv is None and type(owner).__name__ in _LEAVES_ONE_OUT_BY_ITSELF:
             continue
-        changed[name] = CopiesTogether(cv, origin, is_classifier(owner), parts=parts)
+        if "cv_object" not in getattr(type(owner), "_parameter_constraints", {}).get("cv", ["cv_object"]):
+            continue  # it takes no splitter, as TargetEncoder of older versions of scikit-learn
+        seed = getattr(owner, "random_state", None)
+        if isinstance(cv, float):  # a share of the rows, of a threshold that is tuned on the others
+            cv = StratifiedShuffleSplit(1, test_size=1 - cv, random_state=seed)
+        # An encoder of targets shuffles what an integer means, and makes it of classes where the targets are some.
+        shuffles = getattr(owner, "shuffle", False) in (True, "deprecated")
+        fixed = (int(seed) if isinstance(seed, int | np.integer) else 0) if shuffles else None
+        by_class = is_classifier(owner) or hasattr(owner, "target_type")
+        changed[name] = CopiesTogether(cv, origin, by_class, fixed, parts)
     return model.set_params(**changed) if changed else model

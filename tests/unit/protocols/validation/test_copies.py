@@ -9,10 +9,17 @@ import pytest
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.ensemble import BaggingClassifier, StackingClassifier
 from sklearn.linear_model import LassoCV, LogisticRegression, RidgeCV
-from sklearn.model_selection import GridSearchCV, KFold, PredefinedSplit, RepeatedKFold, StratifiedKFold
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    PredefinedSplit,
+    RepeatedKFold,
+    StratifiedKFold,
+    TunedThresholdClassifierCV,
+)
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import StandardScaler, TargetEncoder
 
 from heldout.protocols.validation.copies import CopiesTogether, with_copies_together
 
@@ -97,6 +104,39 @@ def test_every_cv_inside_is_found() -> None:
     model = with_copies_together(make_pipeline(StandardScaler(), stack), ORIGIN)
     assert isinstance(model.get_params()["stackingclassifier__cv"], CopiesTogether)
     assert isinstance(with_copies_together(LassoCV(), ORIGIN).cv, CopiesTogether)
+
+
+def test_a_share_of_the_rows_is_one_of_original_rows() -> None:
+    tuned = TunedThresholdClassifierCV(LogisticRegression(), cv=0.7, random_state=0)
+    splitter = with_copies_together(tuned, ORIGIN).cv
+    ((train, test),) = splitter.split(X, Y)
+    assert not {*ORIGIN[train]} & {*ORIGIN[test]}
+    assert len({*ORIGIN[test]}) == np.ceil(0.3 * len({*ORIGIN}))
+    assert with_copies_together(tuned, ORIGIN).fit(X, Y).predict(X).shape == (40,)
+
+
+def test_an_encoder_of_targets_has_shuffled_folds_of_classes() -> None:
+    sorted_y = (np.arange(40) >= 20)[ORIGIN].astype(int)
+    splitter = with_copies_together(TargetEncoder(cv=4), ORIGIN).cv
+    tests = [test for _, test in splitter.split(X, sorted_y)]
+    assert all(0 < sorted_y[test].mean() < 1 for test in tests)
+    numbers = [test for _, test in splitter.split(X, np.arange(40.0)[ORIGIN] + 0.5)]
+    assert all(ORIGIN[test].max() - ORIGIN[test].min() > 10 for test in numbers)
+    assert with_copies_together(TargetEncoder(cv=4), ORIGIN).fit_transform(X[:, :1].round(), Y).shape == (40, 1)
+
+
+class TakesNoSplitter(KNeighborsClassifier):
+    """Whose ``cv`` scikit-learn checks to be an integer."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**KNeighborsClassifier._parameter_constraints, "cv": [int]}
+
+    def __init__(self, cv: int = 3) -> None:
+        super().__init__()
+        self.cv = cv
+
+
+def test_what_takes_no_splitter_is_left() -> None:
+    assert with_copies_together(TakesNoSplitter(), ORIGIN).cv == 3
 
 
 def test_a_closed_form_and_a_model_without_folds_are_left() -> None:
