@@ -18,6 +18,7 @@ REVIEWED_TYPES = frozenset(
         "_loss.CyHalfMultinomialLoss",
         "heldout.imputation.pooled.PooledModel",
         "heldout.spaces.cox.CoxRegression",
+        "heldout.spaces.cox_statsmodels.StatsmodelsCox",
         "numpy.dtype",
         "sklearn._loss.link.IdentityLink",
         "sklearn._loss.link.Interval",
