@@ -70,6 +70,13 @@ class Measured:
         return float(oriented(self.metric, np.array(self.scores.apparent - self.corrected.value)))
 
 
+def _often_failed(failures: Sequence[str], total: int) -> dict[Flag, str]:
+    if len(failures) <= OFTEN * total:
+        return {}
+    said = Flag.FAILED_REPLICATES.filled(failed=len(failures), total=total, why=failures[0])
+    return {Flag.FAILED_REPLICATES: said}
+
+
 def _undefined(replicates: Replicates, scores: ReplicateScores) -> dict[Flag, str]:
     """Of replicates that have a model, those without a score: a sample that a model tells apart has no slope."""
     total = replicates.n_replicates - len(replicates.failed)
@@ -116,11 +123,11 @@ class Concluding:
         candidates = tuple(candidate for candidate, _ in found.values())
         selected = self._selected(candidates)
         replicates = fits.of_last(selected) if self.plan.two_stages else fits.of_first(selected)
-        doubles = self._doubles(fits, selected, replicates)
+        doubles, inner_flags = self._doubles(fits, selected, replicates)
         measured = found[selected][1]
         if self.plan.two_stages or doubles is not None:
             measured = self._measured(replicates, doubles)
-        flags = self._flags(replicates)
+        flags = {**inner_flags, **self._flags(replicates)}
         model, coefficients = self._deployed(selected)
         n_fits = self.plan.n_fits
         return Validation(
@@ -188,23 +195,25 @@ class Concluding:
             found[name] = Measured(metric, scores, corrected, bounded.interval, flags)
         return found
 
-    def _doubles(self, fits: Fits, model: int, outer: Replicates) -> dict[str, Floats] | None:
-        """For each metric the corrected score of every sample, by the samples drawn from it."""
+    def _doubles(
+        self, fits: Fits, model: int, outer: Replicates
+    ) -> tuple[dict[str, Floats] | None, dict[Flag, str]]:
+        """For each metric the corrected score of every sample, by the samples drawn from it; and which failed."""
         if self.interval != "double":
-            return None
+            return None, {}
         found = {name: np.full(outer.n_replicates, np.nan) for name in self.plan.metrics}
+        failures: list[str] = []
+        total = 0
         for b, inner in fits.doubles(model, outer):
+            failures += inner.failed.values()
+            total += inner.n_replicates
             for name, metric in self.plan.metrics.items():
                 found[name][b] = corrected_score(self.plan.correction, metric, inner)
-        return found
+        return found, _often_failed(failures, total)
 
     def _flags(self, replicates: Replicates) -> dict[Flag, str]:
         """What concerns all metrics."""
-        flags: dict[Flag, str] = {}
-        failed, total = len(replicates.failed), replicates.n_replicates
-        if failed > OFTEN * total:
-            first = next(iter(replicates.failed.values()))
-            flags[Flag.FAILED_REPLICATES] = Flag.FAILED_REPLICATES.filled(failed=failed, total=total, why=first)
+        flags = _often_failed(list(replicates.failed.values()), replicates.n_replicates)
         if len(self.plan.models) > 1:
             said = TWO_STAGE_UNCORRECTED if self.plan.two_stages else CHOSEN_UNCORRECTED
             flags[Flag.SELECTION_UNCORRECTED] = said.format(total=len(self.plan.models))
@@ -256,7 +265,7 @@ class Concluding:
                 "n_bootstraps": self.plan.n_bootstraps,
                 "n_successful": int(measured.scores.successful.sum()),
                 "n_redraws": self.plan.last.redraws,
-                "training_rows": float(task.n_rows),
+                "training_rows": self._training_rows(replicates),
                 "grouped": task.groups is not None,
                 "weighted": task.sample_weight is not None,
                 "interval": self.interval,
@@ -264,6 +273,12 @@ class Concluding:
                 **measured.corrected.provenance,
             },
         )
+
+    def _training_rows(self, replicates: Replicates) -> float:
+        """Of the models that the estimate is of: all, but of rows left out those that a sample holds, once each."""
+        if self.plan.correction.name == "oob" and replicates.kept.size:
+            return float(np.count_nonzero(replicates.counts[replicates.kept], axis=1).mean())
+        return float(self.plan.task.n_rows)
 
     def _deployed(self, selected: int) -> tuple[Any, PooledCoefficients | None]:
         """The selected model fitted on all rows as the cell of the apparent scores fitted it."""

@@ -121,7 +121,7 @@ class Validation:
     failures : mapping of int to str
         Replicates without a model, and why.
     n_fits : int
-        Fits that were made, of everything.
+        Fits that were made, of everything; where rows were imputed, each stands for one of every completion.
     metrics : mapping of str to Metric
         By name, as they are on this target.
     flags : mapping of Flag to str

@@ -23,6 +23,7 @@ from heldout.protocols.draws import drawn_rows
 from heldout.protocols.validation.copies import CopiesTogether
 from heldout.protocols.validation.estimate import Validation
 from heldout.task import truth_of
+from heldout.wording import Flag
 
 N = 60
 CANCER = load_breast_cancer()
@@ -355,3 +356,25 @@ def test_groups_reach_a_search_whose_folds_need_them(several: bool) -> None:
     assert not found.failures
     if not several:
         assert found.model.best_score_ == 1.0
+
+
+def test_rows_left_out_are_scored_by_models_of_those_drawn() -> None:
+    left_out, optimism = (validated(metric="brier_score", method=method) for method in ("oob", "optimism"))
+    distinct = (left_out.replicates.counts > 0).sum(axis=1).mean()
+    assert left_out.estimates["brier_score"].provenance["training_rows"] == pytest.approx(distinct)
+    assert optimism.estimates["brier_score"].provenance["training_rows"] == N
+
+
+class FailsOnFew(LogisticRegression):
+    """As where a sample of a sample holds too little: a sample itself holds 38 of 60 rows, one of it about 29."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        if len(np.unique(X, axis=0)) < 30:
+            raise ValueError("too few rows")
+        return super().fit(X, y)
+
+
+def test_failures_in_samples_of_samples_are_flagged() -> None:
+    found = validated(FailsOnFew(C=10.0), metric="brier_score", interval="double", n_inner_bootstraps=6)
+    assert not found.failures
+    assert "too few rows" in found.flags[Flag.FAILED_REPLICATES]
