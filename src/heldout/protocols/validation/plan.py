@@ -16,9 +16,12 @@ from heldout.protocols.draws import Demands, draw
 from heldout.protocols.validation.corrections.base import Correction
 from heldout.protocols.validation.double import inner_counts
 from heldout.protocols.validation.replicate import ReplicateFit
-from heldout.protocols.validation.samples import sample_splits, split_of_all_rows
+from heldout.protocols.validation.samples import inner_splits, sample_splits, split_of_all_rows
 from heldout.run.executor import Work
 from heldout.task import Task
+
+FIRST, SECOND, INNER = 0, 1, 2
+"""Folds of the repeats of a sample: of both stages, and the first of those of the samples drawn from it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,21 +92,22 @@ class ValidationPlan:
     @cached_property
     def first(self) -> Stage:
         """The samples that all models share."""
-        return self._stage("draws", first_repeat=1)
+        return self._stage("draws", FIRST)
 
     @cached_property
     def last(self) -> Stage:
         """The samples of the estimates: those of the first stage, unless there is a second."""
         if not self.two_stages:
             return self.first
-        return self._stage("draws of the second stage", first_repeat=1 + self.n_bootstraps)
+        return self._stage("draws of the second stage", SECOND)
 
     @cached_property
     def inner(self) -> tuple[Stage, ...]:
         """For each sample of the last stage the samples that were drawn from it."""
-        first_repeat, found = self.last.splits[-1].repeat + 1, []
+        found = []
         left_out = self.demands.of_left_out if self.correction.reads_left_out else always
-        for b, counts in enumerate(self.last.counts if self.n_inner else ()):
+        for b, outer in enumerate(self.last.splits if self.n_inner else ()):
+            counts = self.last.counts[b]
             try:
                 drawn = inner_counts(
                     counts, self.n_inner, stream(self.entropy, "inner draws", b), unit_of_row=self.demands.units,
@@ -111,7 +115,7 @@ class ValidationPlan:
                 )  # fmt: skip
             except UndefinedDrawsError:  # the sample holds too little: it has no corrected score of its own
                 drawn = counts[None, :][:0]
-            found.append(Stage(drawn, sample_splits(drawn, first_repeat + b * self.n_inner)))
+            found.append(Stage(drawn, inner_splits(drawn, outer.repeat, first_fold=INNER)))
         return tuple(found)
 
     @cached_property
@@ -132,7 +136,7 @@ class ValidationPlan:
         inner = sum(len(stage.splits) for stage in self.inner)
         return len(self.models) * (1 + self.n_bootstraps) + second + inner
 
-    def _stage(self, domain: str, first_repeat: int) -> Stage:
+    def _stage(self, domain: str, fold: int) -> Stage:
         seed, reads = stream(self.entropy, domain), self.correction.reads_left_out
         drawn = draw(self.demands, self.n_bootstraps, seed, scores_left_out=reads)
-        return Stage(drawn.counts, sample_splits(drawn.counts, first_repeat), drawn.redraws)
+        return Stage(drawn.counts, sample_splits(drawn.counts, fold), drawn.redraws)

@@ -44,20 +44,33 @@ class SampleSplit:
         return drawn_rows(self.counts)
 
 
-def sample_splits(counts: Sequence[Counts] | Counts, first_repeat: int) -> tuple[Split, ...]:
-    """A split a sample, each a repeat of its own.
+def sample_splits(counts: Sequence[Counts] | Counts, fold: int = 0) -> tuple[Split, ...]:
+    """A split a sample, each a repeat of its own, numbered from 1 whatever their number.
+
+    Parameters
+    ----------
+    counts : sequence of B ndarrays of uint8, shape (N,)
+    fold : int
+        Of another stage another one, so that a sample's place says what seeds it.
 
     Examples
     --------
-    >>> (split,) = sample_splits(np.array([[2, 0, 1]], dtype=np.uint8), first_repeat=1)
+    >>> (split,) = sample_splits(np.array([[2, 0, 1]], dtype=np.uint8))
     >>> split.place, split.train.tolist(), split.test.tolist()
     ((1, 0), [0, 0, 2], [0, 1, 2])
     """
     everybody = np.arange(len(counts[0])) if len(counts) else np.empty(0, dtype=np.intp)
-    splits = (SampleSplit(first_repeat + b, mine, everybody) for b, mine in enumerate(counts))
+    splits = (SampleSplit(ALL_ROWS + 1 + b, mine, everybody, fold) for b, mine in enumerate(counts))
+    return tuple(cast("Split", split) for split in splits)
+
+
+def inner_splits(counts: Sequence[Counts] | Counts, repeat: int, first_fold: int) -> tuple[Split, ...]:
+    """A split for each sample of one sample: its repeat, and folds from ``first_fold`` on."""
+    everybody = np.arange(len(counts[0])) if len(counts) else np.empty(0, dtype=np.intp)
+    splits = (SampleSplit(repeat, mine, everybody, first_fold + i) for i, mine in enumerate(counts))
     return tuple(cast("Split", split) for split in splits)
 
 
 def split_of_all_rows(n_rows: int) -> Split:
     """Trains on all rows and predicts them."""
-    return sample_splits(np.ones((1, n_rows), dtype=np.uint8), ALL_ROWS)[0]
+    return cast("Split", SampleSplit(ALL_ROWS, np.ones(n_rows, dtype=np.uint8), np.arange(n_rows)))

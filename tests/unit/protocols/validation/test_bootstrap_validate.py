@@ -19,7 +19,9 @@ import heldout as ho
 from heldout.errors import InputError
 from heldout.imputation.pooled import PooledModel
 from heldout.imputation.settings import Imputation
+from heldout.metrics.base import Response
 from heldout.protocols.draws import drawn_rows
+from heldout.protocols.validation.asked import ValidationAsked
 from heldout.protocols.validation.copies import CopiesTogether
 from heldout.protocols.validation.estimate import Validation
 from heldout.task import truth_of
@@ -161,6 +163,26 @@ class TestPromises:
     def test_a_bootstrap_is_the_same_whatever_their_number(self) -> None:
         few, many = validated(n_bootstraps=5), validated(n_bootstraps=9)
         assert (few.replicates.counts == many.replicates.counts[:5]).all()
+
+    def test_what_seeds_a_model_is_the_same_whatever_their_number(self) -> None:
+        tree = DecisionTreeClassifier(max_features=1, max_depth=2)
+        settings: dict[str, Any] = {"metric": "brier_score", "method": "two_stage"}
+        few, many = (validated([("a", tree), ("b", tree)], n_bootstraps=n, **settings) for n in (4, 7))
+        said = [found.replicates.on_original[Response.PROBABILITIES] for found in (few, many)]
+        assert (said[0] == said[1][:, :, :4]).all()
+
+    def test_samples_of_a_sample_have_its_place_whatever_their_number(self) -> None:
+        few, many = (
+            ValidationAsked(
+                LOGISTIC, "brier_score", n_bootstraps=n, interval="double", n_inner_bootstraps=3, random_state=0
+            ).plan(X, Y)
+            for n in (4, 7)
+        )
+        for some, more in zip(few.inner, many.inner[:4], strict=True):
+            assert [split.place for split in some.splits] == [split.place for split in more.splits]
+            assert (some.counts == more.counts).all()
+        places = [split.place for split in many.work.folds.splits]
+        assert len(set(places)) == len(places) == 1 + 7 + 7 * 3
 
     def test_groups_are_drawn_whole(self) -> None:
         groups = np.arange(N) // 4
