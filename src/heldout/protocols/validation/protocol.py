@@ -115,8 +115,8 @@ def bootstrap_validate(
     ... )
     >>> for row in found.rows.values():
     ...     print(f"{row.metric}: apparent {row.apparent:.2f}, corrected {row.corrected:.2f}")
-    roc_auc: apparent 0.79, corrected 0.75
-    brier_score: apparent 0.16, corrected 0.18
+    roc_auc: apparent 0.87, corrected 0.83
+    brier_score: apparent 0.13, corrected 0.15
     """
     asked = ValidationAsked(
         estimator, metric, method, n_bootstraps, n_inner_bootstraps, imputation, interval, confidence_level,
