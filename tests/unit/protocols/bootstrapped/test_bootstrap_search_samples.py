@@ -77,7 +77,7 @@ def test_no_row_is_on_both_sides(name: str, entropy: int) -> None:
 
 
 def test_draws_are_those_of_philox() -> None:
-    drawn = draw(Demands(task_of(), [], 1), 3, 11)
+    drawn = draw(Demands(task_of(), [], 1), 3, stream(11, "draws"))
     for b in range(3):
         raw = np.random.Philox(key=np.array([stream(11, "draws"), b], dtype=np.uint64)).random_raw(N)
         rows = [int(word) * N >> 64 for word in raw.tolist()]
