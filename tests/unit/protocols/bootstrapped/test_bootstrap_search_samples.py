@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold
 
 from heldout._seeding import stream
-from heldout._seeding import stream
 from heldout.errors import InputError
 from heldout.fold_plans import hold_out, k_folds, leave_one_out, repeated
 from heldout.folds import make_folds
