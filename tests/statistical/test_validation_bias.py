@@ -61,7 +61,7 @@ def test_on_noise_that_is_remembered() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [30, 60])
 def test_on_noise_that_is_remembered_at_length(n: int) -> None:
-    assert_as_expected_on_noise(n, 100, repetitions=200)
+    assert_as_expected_on_noise(n, 60, repetitions=120)
 
 
 def flattery(name: str, n: int, repetitions: int, n_bootstraps: int) -> dict[str, np.ndarray]:
