@@ -41,7 +41,7 @@ def models_of_file(path: Path) -> Any:
 
 def _defined(path: Path) -> Any:
     name = _module_name(path)
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location(name, path.resolve())
     assert spec is not None and spec.loader is not None, "it ends with .py"
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
@@ -76,7 +76,7 @@ def _defined(path: Path) -> Any:
 def _module_name(path: Path) -> str:
     """The name by which ``import`` in its folder would find the file: a model saved with its classes needs it."""
     name = path.stem
-    if name.isidentifier() and name not in sys.modules:
+    if name.isidentifier():
         with suppress(ImportError, ValueError):
             found = importlib.util.find_spec(name)
             if found is None or found.origin == str(path.resolve()):
@@ -103,7 +103,15 @@ def _saved(path: Path) -> Any:
     listed = path.with_name(f"{path.stem}.trusted.json")
     try:
         trusted = json.loads(listed.read_text(encoding="utf-8")) if listed.is_file() else []
+        strangers = sorted(set(io.get_untrusted_types(file=path)) - set(trusted))
+        if strangers:
+            raise InputError(
+                f"--model {path} holds types that nobody vouched for, {', '.join(strangers)}; look at them, and "
+                f"list them in {listed.name} beside it, or define the model in a Python file."
+            )
         model = io.load(path, trusted=trusted)
+    except InputError:
+        raise
     except Exception as error:
         raise InputError(
             f"--model {path} could not be loaded ({type(error).__name__}: {_in_a_line(error)})."
@@ -120,4 +128,4 @@ def _saved(path: Path) -> Any:
 
 
 def _in_a_line(error: BaseException) -> str:
-    return " ".join(str(error).split())
+    return " ".join(str(error).split()).rstrip(".")

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 
 MOST_IMPUTATIONS = 1000
+OF_A_TIME = ("brier_score_at", "roc_auc_at")
+"""Metrics that --time is for; the first is reported unless one is named."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +53,6 @@ class ValidateOptions:
     as_json: bool
     quiet: bool
 
-    @property
-    def how(self) -> str:
-        """The method: of several models in two stages, unless told."""
-        return self.method or ("two_stage" if len(self.model) > 1 else "optimism")
-
 
 @dataclass(frozen=True, eq=False)
 class ToValidate:
@@ -82,8 +79,8 @@ def check_validate_options(wanted: ValidateOptions) -> None:
     from heldout.protocols.validation.intervals import KINDS, interval_kind
 
     methods = (*CORRECTIONS, TWO_STAGE)
-    if wanted.how not in methods:
-        raise InputError(f"--method must be one of {', '.join(methods)}, got {wanted.how!r}.")
+    if wanted.method is not None and wanted.method not in methods:
+        raise InputError(f"--method must be one of {', '.join(methods)}, got {wanted.method!r}.")
     check_engine(wanted.engine, wanted.fit_timeout)
     if wanted.n_jobs == 0:
         raise InputError("--n-jobs must not be 0; use a number of processes, or -1 for every core.")
@@ -93,7 +90,7 @@ def check_validate_options(wanted: ValidateOptions) -> None:
     intervals = ("auto", *KINDS, "none")
     if wanted.interval not in intervals:
         raise InputError(f"--interval must be one of {', '.join(intervals)}, got {wanted.interval!r}.")
-    interval_kind(_interval(wanted), "optimism" if wanted.how == TWO_STAGE else wanted.how)
+    interval_kind(_interval(wanted), "optimism" if wanted.method in (None, TWO_STAGE) else wanted.method)
     if wanted.inner_bootstraps is not None and wanted.interval != "double":
         raise InputError("--inner-bootstraps is of --interval double; give both, or leave it out.")
     _check_imputing(wanted)
@@ -124,7 +121,7 @@ def to_validate(wanted: ValidateOptions, console: Console) -> ToValidate:
     from heldout.cli.table_reading import read_task
     from heldout.imputation.settings import Imputation
     from heldout.imputation.tables import holes_of
-    from heldout.protocols.validation.asked import ValidationAsked
+    from heldout.protocols.validation.asked import TWO_STAGE, ValidationAsked
     from heldout.wording import counted
 
     found, source = read_task(
@@ -138,10 +135,12 @@ def to_validate(wanted: ValidateOptions, console: Console) -> ToValidate:
     imputation = None
     if wanted.imputations:
         imputation = Imputation(wanted.imputations, order=cast("Any", wanted.imputation_order))
+    models = _models(wanted, found)
+    method = wanted.method or (TWO_STAGE if len(models) > 1 else "optimism")
     asked = ValidationAsked(
-        _models(wanted, found),
+        models,
         metric=_metrics(wanted, found),
-        method=wanted.how,
+        method=method,
         n_bootstraps=wanted.bootstraps,
         n_inner_bootstraps=50 if wanted.inner_bootstraps is None else wanted.inner_bootstraps,
         imputation=imputation,
@@ -155,7 +154,7 @@ def to_validate(wanted: ValidateOptions, console: Console) -> ToValidate:
     each = f", each of {plan.do.n_completions // 2} imputations" if plan.do.n_completions > 1 else ""
     inner = f" of {counted(plan.n_inner, 'bootstrap')} each" if plan.n_inner else ""
     console.say(
-        f"Plan: {names} by {wanted.how}, {counted(wanted.bootstraps, 'bootstrap')}{inner}: "
+        f"Plan: {names} by {method}, {counted(wanted.bootstraps, 'bootstrap')}{inner}: "
         f"{counted(plan.n_fits, 'fit')}{each}, seed {wanted.seed}. Metrics: {', '.join(plan.metrics)}."
     )
     return ToValidate(found, source, asked, plan)
@@ -177,8 +176,8 @@ def _interval(wanted: ValidateOptions) -> str | None:
     return None if wanted.interval == "none" else wanted.interval
 
 
-def _models(wanted: ValidateOptions, found: TableTask) -> Any:
-    """An estimator, or a list of (name, estimator)."""
+def _models(wanted: ValidateOptions, found: TableTask) -> list[Any]:
+    """Each with its name."""
     from heldout.cli.model_file import models_of_file
     from heldout.errors import InputError
     from heldout.spaces.regressions import MODELS, regression, usual_model
@@ -199,10 +198,16 @@ def _models(wanted: ValidateOptions, found: TableTask) -> Any:
 
 
 def _metrics(wanted: ValidateOptions, found: TableTask) -> list[str] | None:
-    """Those that were named, or the usual ones, and the Brier score at each time asked for."""
+    """Those that were named, or the usual ones, and each that is of a time at all of the times asked for."""
     from heldout.protocols.validation.asked import DEFAULT_METRICS
 
-    at_times = [f"brier_score_at(time={time:g})" for time in wanted.time]
-    if not wanted.metric and not at_times:
+    if not wanted.metric and not wanted.time:
         return None
-    return [*(wanted.metric or DEFAULT_METRICS[found.task.truth.kind]), *at_times]
+    named = wanted.metric or DEFAULT_METRICS[found.task.truth.kind]
+    if wanted.time and not any(name in OF_A_TIME for name in named):
+        named = (*named, OF_A_TIME[0])
+    return [
+        each
+        for name in named
+        for each in ([f"{name}(time={time!r})" for time in wanted.time] if name in OF_A_TIME else []) or [name]
+    ]

@@ -29,7 +29,7 @@ def validation_lines(validation: Validation, files: Mapping[str, str]) -> list[s
     lines += aligned([tuple(headings), *(_row(row, from_samples) for row in validation.rows.values())])
     if len(validation.candidates) > 1:
         lines += ["", "All models, corrected on the samples that they shared:", *_of_candidates(validation)]
-    notes = validation_notes(validation)
+    notes = [*_separation(validation), *validation_notes(validation)]
     lines += ["", *(f"- {note}" for note in notes)] if notes else []
     failed = f", {counted(len(validation.failures), 'bootstrap')} failed" if validation.failures else ""
     return [*lines, "", f"{counted(validation.n_fits, 'fit')}{failed}", *files.values()]
@@ -62,6 +62,29 @@ def _of_candidates(validation: Validation) -> list[str]:
     ]
 
 
+def _separation(validation: Validation) -> list[str]:
+    """That classes are told apart entirely, by a model of which nothing holds the coefficients then."""
+    from heldout.metrics.base import Response
+    from heldout.spaces.regressions import MODELS
+    from heldout.task import TaskKind
+
+    truth = validation.replicates.truth
+    said = validation.replicates.apparent.get(Response.PROBABILITIES)
+    if validation.selected_name not in MODELS or not truth.kind.is_classification or said is None:
+        return []
+    if truth.kind is TaskKind.BINARY:
+        positive = truth.values == truth.positive
+        if not (said[positive].min(axis=0) > said[~positive].max(axis=0)).all():
+            return []
+    elif not (said.argmax(axis=-1) == truth.values[:, None]).all():
+        return []
+    return [
+        "The model tells the classes of its own rows apart without an error; then the likelihood has no highest "
+        "point, and coefficients and probabilities depend on where the fit stopped: use fewer --predictor, or a "
+        "penalised model in a file."
+    ]
+
+
 def validation_notes(validation: Validation) -> list[str]:
     """What the estimates are flagged with, in the words of the options: each once, with the metrics it is of."""
     from heldout.cli.option_words import in_options
@@ -83,13 +106,24 @@ def _note(pattern: str, messages: Mapping[str, str], n_metrics: int) -> str:
     first, *others = messages
     if "{}" in pattern:
         return messages[first] + (f" So too: {', '.join(others)}." if others else "")
-    return pattern if len(messages) == n_metrics else f"{', '.join(messages)}: {pattern}"
+    return pattern if 2 * len(messages) > n_metrics else f"{', '.join(messages)}: {pattern}"
 
 
 WORDS = (
     (r"\bn_bootstraps\b=?", "--bootstraps"),
     (r"\bn_inner_bootstraps\b=?", "--inner-bootstraps"),
     (r"\bgroups=", "--groups COL"),
+    (r"^time must\b", "--time must"),
+    (r"^metric (names|')", r"--metric \1"),
+    (r"^the model (\w+) does not fit", r"--model \1 does not fit"),
+    (r"or 'double', which corrects", "or --interval double, which corrects"),
+    (r"ho\.metrics\.all_names\(\) lists them", "docs/metrics.md lists them"),
+    (r"; give it as '(\w+)\(time=5\)' or ho\.metrics\.\w+\(time=5\)", "; add --time T"),
+    (r" or ho\.metrics\.IntegratedBrier\(times=\[\.\.\.\]\)", ""),
+    (
+        r", more than max_categories=(\d+)(: each is .*); join rare ones, leave the column out, or raise max_categories",
+        r", more than \1\2; join rare ones, or leave the column out",
+    ),
     (r"; give a list of \(name, estimator\), or use", "; give several --model, or use"),
 )
 """Patterns of what the library says, and what this command calls it in place of what others do."""

@@ -1,7 +1,8 @@
 """The regressions of clinical prediction, ready for a table: logistic, linear and Cox, unpenalised.
 
-Columns keep their units, so that coefficients are read as in a paper; text is one indicator a category, less the
-first.
+Columns keep their units and names, so that coefficients are read as in a paper; text is one indicator a category,
+less the first. What is fitted on a sample of the rows may meet others: a category that the sample lacks counts as
+the first one.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.compose import ColumnTransformer
+from sklearn.feature_selection import VarianceThreshold
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import Pipeline
@@ -85,4 +87,9 @@ def regression(name: str, X: Any, kind: TaskKind, *, fill: bool = True) -> Pipel
     )
     parts = [("numbers", numbers, columns.numeric), ("categories", categories, columns.categorical)]
     prepare = ColumnTransformer([part for part in parts if part[2]], verbose_feature_names_out=False)
-    return Pipeline([("prepare", prepare), (name, make())])
+    if name != "cox":
+        return Pipeline([("prepare", prepare), (name, make())])
+    # Its likelihood has no maximum where a sample lacks the rows that differ in a column.
+    model = Pipeline([("prepare", prepare), ("vary", VarianceThreshold()), (name, make())])
+    # Passing names on takes a few milliseconds; CoxRegression names the columns that it cannot fit.
+    return model.set_output(transform="pandas") if hasattr(X, "iloc") else model

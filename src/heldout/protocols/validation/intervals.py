@@ -158,7 +158,7 @@ def hardly_varies(in_bootstrap: Floats, on_original: Floats) -> bool:
     >>> hardly_varies(*slopes), hardly_varies(*slopes[::-1])
     (True, False)
     """
-    if not in_bootstrap.size:
+    if in_bootstrap.size < 2:
         return False
     return _central_range(in_bootstrap) <= HARDLY_VARIES * _central_range(on_original)
 
