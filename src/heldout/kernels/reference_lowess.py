@@ -135,7 +135,7 @@ def _smooth(x: Floats, y: Floats, w: Floats, at: Floats, span: float) -> Floats:
     h = _half_widths(x, w, at, span)[:, None]
     away = x - at[:, None]
     distance = np.abs(away)
-    share = distance / np.where(h > 0, h, 1.0)
+    share = np.minimum(distance, h) / np.where(h > 0, h, 1.0)  # far rows weigh nothing, and must not overflow
     kernel = 1.0 - share * share * share
     kernel *= kernel * kernel
     kernel[distance <= NEAR * h] = 1.0

@@ -91,6 +91,13 @@ def test_degenerate_rows() -> None:
     np.testing.assert_array_equal(lowess(X, Y, at, one), np.ones((1, 3)))
 
 
+def test_rows_however_far_do_not_overflow() -> None:
+    x = np.array([0.0, 1.0, 2.0, 3.0, 1e300])
+    near, far = lowess(x, np.array([1.0, 2.0, 3.0, 4.0, 9.0]), np.array([1.0, 1e300]), span=0.5)[0]
+    assert near == pytest.approx(2.0)
+    assert np.isfinite(far)
+
+
 def test_between_two_groups_neighbours_as_far_as_the_furthest_are_averaged() -> None:
     x, y = np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.0, 0.0, 0.0, 1.0])
     np.testing.assert_allclose(lowess(x, y, np.array([0.5]))[0], [0.25])
