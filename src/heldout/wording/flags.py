@@ -250,6 +250,11 @@ class Flag(StrEnum):
         "one on its rows that the shifted interval would not hold the corrected score; interval='double' corrects "
         "the score anew in every bootstrap.",
     )
+    FEW_ROWS_A_COLUMN = (
+        "few_rows_a_column",
+        "With {rows:.3g} {of} a column the interval holds the truth less often than it says: in simulations of 95 % "
+        "intervals in 72 to 88 % of the studies with 5, and in 87 to 96 % with 20.",
+    )
     OUT_OF_BAG_PERCENTILES = (
         "out_of_bag_percentiles",
         "The interval lies between the percentiles of scores of the rows that each bootstrap left out, about a "

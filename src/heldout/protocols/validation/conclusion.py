@@ -11,7 +11,6 @@ import numpy as np
 from heldout.errors import InputError
 from heldout.estimates.base import Settings
 from heldout.estimates.evidence.provenance import settings_provenance
-from heldout.estimates.evidence.race import FEW_GROUPS
 from heldout.estimates.types import Estimate, Interval
 from heldout.fitting import on_one_thread
 from heldout.imputation.coefficients import Coefficients, coefficients_of
@@ -24,19 +23,17 @@ from heldout.protocols.validation.estimate import Candidate, Validation, Validat
 from heldout.protocols.validation.fits import Fits, NoModelError
 from heldout.protocols.validation.intervals import SOURCES_OF_INTERVAL, Bounded, IntervalKind, interval_of
 from heldout.protocols.validation.plan import ValidationPlan
+from heldout.protocols.validation.remarks import flags_of_plan, flags_of_width, often_failed, undefined_in_some
 from heldout.protocols.validation.replicate import ImputedFit
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
 from heldout.wording import Flag
 from heldout.wording.methods import QUANTITY_OPTIMISM, QUANTITY_OUT_OF_BAG, QUANTITY_POINT632
-from heldout.wording.validation import CHOSEN_UNCORRECTED, TWO_STAGE_UNCORRECTED
 
 _QUANTITIES = {
     "oob": QUANTITY_OUT_OF_BAG,
     "632": QUANTITY_POINT632,
     "632+": QUANTITY_POINT632,
 }
-OFTEN = 0.05
-"""The share of failed replicates above which an estimate is flagged."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,23 +65,6 @@ class Measured:
     def optimism(self) -> float:
         """Positive when flattering."""
         return float(oriented(self.metric, np.array(self.scores.apparent - self.corrected.value)))
-
-
-def _often_failed(failures: Sequence[str], total: int) -> dict[Flag, str]:
-    if len(failures) <= OFTEN * total:
-        return {}
-    said = Flag.FAILED_REPLICATES.filled(failed=len(failures), total=total, why=failures[0])
-    return {Flag.FAILED_REPLICATES: said}
-
-
-def _undefined(replicates: Replicates, scores: ReplicateScores) -> dict[Flag, str]:
-    """Of replicates that have a model, those without a score: a sample that a model tells apart has no slope."""
-    total = replicates.n_replicates - len(replicates.failed)
-    undefined = total - int(scores.successful.sum())
-    if not undefined or undefined == total:  # none at all is said by the correction
-        return {}
-    said = Flag.UNDEFINED_BOOTSTRAPS.filled(undefined=undefined, total=total, why="")
-    return {Flag.UNDEFINED_BOOTSTRAPS: said}
 
 
 def _mean(values: Floats) -> float:
@@ -127,7 +107,8 @@ class Concluding:
         measured = found[selected][1]
         if self.plan.two_stages or doubles is not None:
             measured = self._measured(replicates, doubles)
-        flags = {**inner_flags, **self._flags(replicates)}
+        failed = often_failed(list(replicates.failed.values()), replicates.n_replicates)
+        flags = {**inner_flags, **failed, **flags_of_plan(self.plan)}
         model, coefficients = self._deployed(selected)
         n_fits = self.plan.n_fits
         return Validation(
@@ -191,7 +172,9 @@ class Concluding:
                     self.interval, scores, corrected.value, settings.confidence_level, settings.alternative,
                     doubles=None if doubles is None else doubles[name],
                 )  # fmt: skip
-            flags = {**_undefined(replicates, scores), **corrected.flags, **bounded.flags}
+            flags = {**undefined_in_some(replicates, scores), **corrected.flags, **bounded.flags}
+            if bounded.interval is not None and self.interval != "percentile":
+                flags |= flags_of_width(self.plan.task)
             found[name] = Measured(metric, scores, corrected, bounded.interval, flags)
         return found
 
@@ -209,27 +192,7 @@ class Concluding:
             total += inner.n_replicates
             for name, metric in self.plan.metrics.items():
                 found[name][b] = corrected_score(self.plan.correction, metric, inner)
-        return found, _often_failed(failures, total)
-
-    def _flags(self, replicates: Replicates) -> dict[Flag, str]:
-        """What concerns all metrics."""
-        flags = _often_failed(list(replicates.failed.values()), replicates.n_replicates)
-        if len(self.plan.models) > 1:
-            said = TWO_STAGE_UNCORRECTED if self.plan.two_stages else CHOSEN_UNCORRECTED
-            flags[Flag.SELECTION_UNCORRECTED] = said.format(total=len(self.plan.models))
-        if self.plan.last.redraws:
-            flags[Flag.REDRAWN] = Flag.REDRAWN.filled(
-                redraws=self.plan.last.redraws, needs="what the metrics or the model need"
-            )
-        groups = self.plan.task.groups
-        if groups is not None and (n_groups := len(np.unique(groups))) < FEW_GROUPS:
-            flags[Flag.FEW_GROUPS] = Flag.FEW_GROUPS.filled(groups=n_groups)
-        n_columns = np.shape(self.plan.task.X)[1:2]
-        if self.plan.correction.name == "optimism" and n_columns and n_columns[0] > self.plan.task.n_rows:
-            flags[Flag.MORE_COLUMNS_THAN_ROWS] = Flag.MORE_COLUMNS_THAN_ROWS.filled(
-                columns=n_columns[0], rows=self.plan.task.n_rows
-            )
-        return {**flags, **self.plan.do.flags}
+        return found, often_failed(failures, total)
 
     def _estimate(
         self, measured: Measured, selected: int, replicates: Replicates, flags: Mapping[Flag, str]

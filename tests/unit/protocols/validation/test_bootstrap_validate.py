@@ -400,3 +400,18 @@ def test_failures_in_samples_of_samples_are_flagged() -> None:
     found = validated(FailsOnFew(C=10.0), metric="brier_score", interval="double", n_inner_bootstraps=6)
     assert not found.failures
     assert "too few rows" in found.flags[Flag.FAILED_REPLICATES]
+
+
+class TestFlagsOfWidth:
+    def test_few_rows_a_column_are_said_beside_an_interval(self) -> None:
+        found = validated(metric="brier_score")
+        assert (
+            "rows of the rarest class a column" in found.estimates["brier_score"].flags[ho.Flag.FEW_ROWS_A_COLUMN]
+        )
+        without = validated(metric="brier_score", interval=None)
+        assert ho.Flag.FEW_ROWS_A_COLUMN not in without.estimates["brier_score"].flags
+
+    def test_many_are_not(self) -> None:
+        x, y = CANCER.data[:, [1, 4]], CANCER.target
+        found = validated(x=x, y=y, metric="brier_score")
+        assert ho.Flag.FEW_ROWS_A_COLUMN not in found.estimates["brier_score"].flags

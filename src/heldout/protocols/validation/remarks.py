@@ -1,0 +1,76 @@
+"""What a reader of a validation must know: flags of the plan, of the replicates, and of an interval's width."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from heldout.estimates.evidence.race import FEW_GROUPS
+from heldout.protocols.validation.plan import ValidationPlan
+from heldout.protocols.validation.replicates import Replicates, ReplicateScores
+from heldout.task import Task, TaskKind
+from heldout.wording import Flag
+from heldout.wording.validation import CHOSEN_UNCORRECTED, TWO_STAGE_UNCORRECTED
+
+OFTEN = 0.05
+"""The share of failed replicates above which an estimate is flagged."""
+FEW_ROWS = 20
+"""Rows a column below which intervals are flagged; of the rarer class, or with the event."""
+
+
+def flags_of_plan(plan: ValidationPlan) -> dict[Flag, str]:
+    """What is known before the first fit."""
+    flags: dict[Flag, str] = {}
+    if len(plan.models) > 1:
+        said = TWO_STAGE_UNCORRECTED if plan.two_stages else CHOSEN_UNCORRECTED
+        flags[Flag.SELECTION_UNCORRECTED] = said.format(total=len(plan.models))
+    redraws = plan.first.redraws + (plan.last.redraws if plan.two_stages else 0)
+    if redraws:
+        needs = "what the metrics or the model need"
+        flags[Flag.REDRAWN] = Flag.REDRAWN.filled(redraws=redraws, needs=needs)
+    groups = plan.task.groups
+    if groups is not None and (n_groups := len(np.unique(groups))) < FEW_GROUPS:
+        flags[Flag.FEW_GROUPS] = Flag.FEW_GROUPS.filled(groups=n_groups)
+    n_columns, n_rows = n_columns_of(plan.task), plan.task.n_rows
+    if plan.correction.name == "optimism" and n_columns > n_rows:
+        said = Flag.MORE_COLUMNS_THAN_ROWS.filled(columns=n_columns, rows=n_rows)
+        flags[Flag.MORE_COLUMNS_THAN_ROWS] = said
+    return {**flags, **plan.do.flags}
+
+
+def often_failed(failures: Sequence[str], total: int) -> dict[Flag, str]:
+    """Of replicates without a model, where they are more than a few."""
+    if len(failures) <= OFTEN * total:
+        return {}
+    said = Flag.FAILED_REPLICATES.filled(failed=len(failures), total=total, why=failures[0])
+    return {Flag.FAILED_REPLICATES: said}
+
+
+def undefined_in_some(replicates: Replicates, scores: ReplicateScores) -> dict[Flag, str]:
+    """Of replicates that have a model, those without a score: a sample that a model tells apart has no slope."""
+    total = replicates.n_replicates - len(replicates.failed)
+    undefined = total - int(scores.successful.sum())
+    if not undefined or undefined == total:  # none at all is said by the correction
+        return {}
+    said = Flag.UNDEFINED_BOOTSTRAPS.filled(undefined=undefined, total=total, why="")
+    return {Flag.UNDEFINED_BOOTSTRAPS: said}
+
+
+def flags_of_width(task: Task) -> dict[Flag, str]:
+    """Of an interval from models that are fitted anew: too narrow where there are few rows for the columns."""
+    rows, of = task.n_rows, "rows"
+    if task.truth.kind is TaskKind.SURVIVAL:
+        rows, of = int(task.truth.values["event"].sum()), "events"
+    elif task.truth.kind.is_classification:
+        rows, of = int(task.truth.class_counts().min()), "rows of the rarest class"
+    a_column = rows / max(n_columns_of(task), 1)
+    if a_column >= FEW_ROWS:
+        return {}
+    return {Flag.FEW_ROWS_A_COLUMN: Flag.FEW_ROWS_A_COLUMN.filled(rows=a_column, of=of)}
+
+
+def n_columns_of(task: Task) -> int:
+    """Columns of the table; 0 where it does not say."""
+    shape = np.shape(task.X) if not hasattr(task.X, "shape") else task.X.shape
+    return int(shape[1]) if len(shape) > 1 else 0
