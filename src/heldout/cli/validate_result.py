@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, Any
 
 from heldout.wording import Flag, counted, number_text
@@ -95,18 +95,16 @@ def validation_notes(validation: Validation) -> list[str]:
             if flag is Flag.NO_BOUND and Flag.UNDEFINED in estimate.flags:
                 continue  # why there is no score says why it has no interval
             found.setdefault((flag, message.replace(name, "{}")), {})[name] = message
-    return [
-        in_options(_note(pattern, messages, len(validation.estimates)), WORDS)
-        for (_, pattern), messages in found.items()
-    ]
+    with_interval = {name for name, estimate in validation.estimates.items() if estimate.interval is not None}
+    return [in_options(_note(pattern, messages, with_interval), WORDS) for (_, pattern), messages in found.items()]
 
 
-def _note(pattern: str, messages: Mapping[str, str], n_metrics: int) -> str:
-    """One sentence for all metrics that have it."""
+def _note(pattern: str, messages: Mapping[str, str], with_interval: Set[str]) -> str:
+    """One sentence for all metrics that have it; what all intervals have in common needs no names."""
     first, *others = messages
     if "{}" in pattern:
         return messages[first] + (f" So too: {', '.join(others)}." if others else "")
-    return pattern if 2 * len(messages) > n_metrics else f"{', '.join(messages)}: {pattern}"
+    return pattern if with_interval <= messages.keys() else f"{', '.join(messages)}: {pattern}"
 
 
 WORDS = (
@@ -120,10 +118,8 @@ WORDS = (
     (r"ho\.metrics\.all_names\(\) lists them", "docs/metrics.md lists them"),
     (r"; give it as '(\w+)\(time=5\)' or ho\.metrics\.\w+\(time=5\)", "; add --time T"),
     (r" or ho\.metrics\.IntegratedBrier\(times=\[\.\.\.\]\)", ""),
-    (
-        r", more than max_categories=(\d+)(: each is .*); join rare ones, leave the column out, or raise max_categories",
-        r", more than \1\2; join rare ones, or leave the column out",
-    ),
+    (r", more than max_categories=(\d+): ", r", more than \1: "),
+    (r", leave the column out, or raise max_categories", ", or leave the column out"),
     (r"; give a list of \(name, estimator\), or use", "; give several --model, or use"),
 )
 """Patterns of what the library says, and what this command calls it in place of what others do."""

@@ -1,0 +1,85 @@
+"""``heldout validate``: stopped by Ctrl-C or kill -9, then to the end: the same document as in one go."""
+
+import json
+import shlex
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+
+import pytest
+from sklearn.datasets import make_classification
+
+for needed in ("click", "rich", "pandas", "pyarrow", "skops", "altair"):
+    pytest.importorskip(needed)
+
+N_FITS = 201
+
+
+@pytest.fixture
+def table(tmp_path):
+    X, y = make_classification(60, 4, flip_y=0.3, random_state=0)
+    rows = [",".join(map(repr, [*map(float, row), int(label)])) for row, label in zip(X, y, strict=True)]
+    path = tmp_path / "small.csv"
+    path.write_text("\n".join(["a,b,c,d,y", *rows]))
+    return path
+
+
+def command(table, out, *more):
+    options = f"--target y --metric roc_auc --metric log_loss --bootstraps {N_FITS - 1} --n-jobs 1 --out"
+    return [sys.executable, "-m", "heldout", "validate", str(table), *shlex.split(options), str(out), *more]
+
+
+def cells(out):
+    """The time that each fit took, in the run file; none while there is none."""
+    try:
+        with closing(sqlite3.connect(f"file:{out / 'run.db'}?mode=ro", uri=True)) as connection:
+            return dict(connection.execute("SELECT number, fit_seconds FROM cell"))
+    except sqlite3.OperationalError:
+        return {}
+
+
+def stopped_at(n_cells, how, table, out, *more):
+    """Start the validation and stop it once so many fits are acknowledged; its exit code and what it said."""
+    process = subprocess.Popen(
+        command(table, out, *more),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    try:
+        while len(cells(out)) < n_cells and process.poll() is None:
+            time.sleep(0.005)
+        process.send_signal(how)
+        _, said = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    return process.returncode, said
+
+
+def test_a_stopped_validation_goes_on_to_the_same_document(tmp_path, table):
+    subprocess.run(command(table, tmp_path / "one_go"), check=True, capture_output=True)
+    out = tmp_path / "out"
+
+    code, said = stopped_at(10, signal.SIGINT, table, out)
+    assert code == 130
+    again = shlex.join(["heldout", *command(table, out, "--resume")[3:]])
+    assert said.strip().endswith(again)
+    kept = cells(out)
+    assert 10 <= len(kept) < N_FITS
+
+    code, _ = stopped_at(len(kept) + 20, signal.SIGKILL, table, out, "--resume")
+    assert code == -signal.SIGKILL
+    kept |= cells(out)
+
+    ended = subprocess.run(command(table, out, "--resume"), check=True, capture_output=True, text=True)
+    assert f"of which {len(kept)} are done already" in ended.stderr
+    done = cells(out)
+    assert len(done) == N_FITS and {number: done[number] for number in kept} == kept  # none was done again
+    document, in_one_go = (
+        json.loads((folder / "validation.json").read_text()) for folder in (out, tmp_path / "one_go")
+    )
+    assert document == in_one_go

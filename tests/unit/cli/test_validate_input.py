@@ -1,0 +1,124 @@
+"""What ``heldout validate`` refuses: one sentence in the words of its options, before anything is fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+Command = Callable[..., Any]
+Write = Callable[..., Path]
+
+
+REFUSED = {
+    "--method best": "--method must be one of optimism, 632, 632+, oob, two_stage, got 'best'.",
+    "--method two_stage": "--method two_stage chooses among several models first, got one; give several --model,",
+    "--interval wide": "--interval must be one of auto, location_shifted, double, percentile, none, got 'wide'.",
+    "--interval percentile": "--interval percentile is of the scores of the rows left out, which --method oob",
+    "--inner-bootstraps 9": "--inner-bootstraps is of --interval double; give both, or leave it out.",
+    "--interval double --inner-bootstraps 1": "--inner-bootstraps must be a whole number from 2 on, got 1;",
+    "--interval double --inner-bootstraps 9000000": "--interval double would take 36,000,000 fits",
+    "--interval double --imputations 2": "--interval double does not go with imputation: every bootstrap",
+    "--bootstraps 0": "--bootstraps must be an integer of at least 1, got 0;",
+    "--imputations 1": "--imputations must be 0 for none, or from 2 to 1000, got 1; 5 is usual.",
+    "--imputations -20": "--imputations must be 0 for none, or from 2 to 1000, got -20; 5 is usual.",
+    "--imputation-order naive": "--imputation-order needs --imputations, the number of them; 5 is usual.",
+    "--imputations 2 --imputation-order first": "--imputation-order must be one of boot_mi, mi_boot, naive, got",
+    "--time 3": "--time is of survival, which --event COL makes of the times in --target; give both.",
+    "--metric luck": "--metric must be a known name, got 'luck'; docs/metrics.md lists them.",
+    "--metric r2": "--metric 'r2' does not fit a binary target; metrics that do: accuracy, ",
+    "--metric f1 --metric f1": "--metric names 'f1' twice; name each once.",
+    "--model ridge": "--model must be logistic, linear, cox, or a file (.py or .skops), got 'ridge'; there is",
+    "--model linear": "--model linear does not fit a binary target; use logistic.",
+    "--model logistic --model logistic": "--model names 'logistic' twice; give each model a name of its own.",
+    "--positive maybe": "--positive must be one of the classes 'no', 'yes', got 'maybe'.",
+    "--predictor outcome": "--predictor outcome: the column is the target; name another one.",
+    "--predictor site --groups site": "--predictor site: the column is the groups; name another one.",
+    "--predictor constant": "data.csv has no usable column left to predict 'outcome' from: 'constant'",
+    "--n-jobs 0": "--n-jobs must not be 0;",
+    "--seed -1": "--seed must be from 0 to 2**64 - 1, got -1.",
+    "--confidence-level 1.5": "--confidence-level must lie between 0 and 1, got 1.5;",
+    "--event text": "the target column 'outcome' must hold times, numbers of at least 0, as there is an event",
+    "--predictor years": "data.csv has no column 'years' to use as a predictor; its columns are 'a', ",
+}
+"""Options, and how the sentence that refuses them begins."""
+
+
+def refused(command: Command, path: object, *options: object, target: str = "outcome") -> str:
+    ended = command("validate", path, "--target", target, "--n-jobs", "1", "--bootstraps", "4", *options)
+    assert ended.code == 2, ended
+    assert not Path("heldout-out", "run.db").exists()
+    return str(ended.last).removeprefix("Error: ")
+
+
+@pytest.mark.parametrize("options", list(REFUSED), ids=lambda options: options.replace(" ", "_"))
+def test_options(command: Command, table: Write, options: str) -> None:
+    assert refused(command, table(), *options.split()).startswith(REFUSED[options])
+
+
+def test_survival_that_cannot_be_validated(command: Command, table: Write, frame: pd.DataFrame) -> None:
+    days, none = np.arange(len(frame)) + 1.5, np.zeros(len(frame), dtype=int)
+    one, twice = none.copy(), none + 1
+    one[3], twice[5] = 1, 2
+    path = table(days=days, none=none, one=one, twice=twice, seen=none + 1)
+
+    assert "no event: all are censored" in refused(command, path, "--event", "none", target="days")
+    assert refused(command, path, "--event", "one", target="days").startswith("1 row had the event that")
+    assert "got 2 in row 6" in refused(command, path, "--event", "twice", target="days")
+    late = refused(command, path, "--event", "seen", "--time", "1000", target="days")
+    assert late.startswith("--time must lie within those of the target, from 1.5 to before 60.5, got 1000;")
+    untimed = refused(command, path, "--event", "seen", "--metric", "roc_auc_at", target="days")
+    assert untimed == "roc_auc_at needs the time at which it is measured; add --time T."
+
+
+def test_a_class_of_one_row(command: Command, table: Write, frame: pd.DataFrame) -> None:
+    rare = np.where(np.arange(len(frame)) == 7, "yes", "no ")
+    assert "has 1 row, and a bootstrap needs at least 2" in refused(command, table(outcome=rare))
+
+
+def test_more_categories_than_can_be_imputed(command: Command, table: Write, frame: pd.DataFrame) -> None:
+    town = pd.Series([f"t{row % 40}" for row in range(len(frame))])
+    said = refused(command, table(text=town), "--imputations", "2")
+    assert said == (
+        "column 'text' has 40 categories, more than 30: each is a predictor of every other column; join rare ones, "
+        "or leave the column out."
+    )
+
+
+def test_a_first_metric_that_cannot_choose(command: Command, table: Write, tmp_path: Path) -> None:
+    (tmp_path / "other.py").write_text(
+        "from sklearn.dummy import DummyClassifier\nmodel = [('dummy', DummyClassifier())]\n"
+    )
+    options = ["--model", "logistic", "--model", "other.py", "--metric", "calibration_slope"]
+    assert refused(command, table(), *options).startswith("the first metric chooses among models, and")
+
+
+def test_a_model_that_cannot_be_fitted_ends_before_the_bootstraps(
+    command: Command, table: Write, frame: pd.DataFrame
+) -> None:
+    days = np.arange(len(frame)) + 1.0
+    path = table(days=days, seen=1, half=frame["site"] / 2, drop=["outcome", "text"])
+    ended = command(
+        "validate", path, "--target", "days", "--event", "seen", "--bootstraps", "40", "--n-jobs", "1"
+    )  # 'half' is a multiple of 'site'
+
+    assert ended.code == 2
+    assert ended.last.startswith(
+        "Error: no model could be fitted on all rows: cox: InputError: CoxRegression finds"
+    )
+    assert "single best coefficient of half:" in ended.last and ".." not in ended.last
+    status = command("status", "heldout-out").out
+    assert "1 of 41 done (2%), 1 failed, 40 left" in status
+
+
+def test_a_folder_that_holds_a_run(command: Command, table: Write) -> None:
+    options = ["--target", "outcome", "--n-jobs", "1", "--bootstraps", "2", "--metric", "roc_auc"]
+    assert command("validate", table(), *options).code == 0
+    again = command("validate", table(), *options)
+    assert again.code == 2 and "holds a run already; go on with it (--resume)" in again.last
+    other = command("validate", table(), *options, "--resume", "--seed", "7")
+    assert other.code == 2
