@@ -40,7 +40,7 @@ from heldout.run.events import Listener
 from heldout.run.session import Running
 from heldout.run.table import ResultsTable, mean_over_splits
 from heldout.run.watching.callbacks import SklearnCallbacks
-from heldout.run.watching.verbose import Printed
+from heldout.run.watching.verbose import printed
 from heldout.searching import Search
 from heldout.selection.callable_refit import CallableRefit
 from heldout.task import Task, checked_groups, checked_weights
@@ -368,10 +368,9 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         return Routed(metadata.estimator.fit, of_model, metadata.scorer.score)
 
     def _listeners(self) -> list[Listener]:
-        printed: list[Listener] = [Printed(self.verbose)] if self.verbose > 0 else []
         # scikit-learn has callbacks since 1.9.
         told: list[Listener] = [SklearnCallbacks(self, bool(self.refit))] if hasattr(self, "set_callbacks") else []
-        return printed + told
+        return printed(self.verbose) + told
 
     def _choice_of_refit(self, table: ResultsTable, found: Collected) -> int:
         """What a callable ``refit`` chooses."""

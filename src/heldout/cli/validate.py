@@ -62,7 +62,8 @@ if TYPE_CHECKING:
 @click.option(
     "--method",
     metavar="NAME",
-    help="optimism (unless told), 632, 632+, oob, or two_stage (of several models: choose, then estimate anew).",
+    help="optimism, 632, 632+, oob, or two_stage (choose among several models, then estimate anew). optimism unless "
+    "told, of several models two_stage.",
 )
 @click.option("--bootstraps", type=int, default=200, show_default=True, help="How many samples to draw.")
 @click.option(
@@ -118,6 +119,8 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     DATA is a CSV or Parquet file, or example:breast_cancer (also iris, wine, digits, diabetes). DIR receives
     run.db, model.skops, validation.json and report.html.
     """
+    from heldout.protocols.validation.memory import bytes_recorded
+
     wanted = ValidateOptions(**options)
     console = Console(wanted.as_json, wanted.quiet)
     again = command_line(ctx)
@@ -126,7 +129,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
         folder = folder_for(wanted.out, wanted.resume)
         asked = to_validate(wanted, console)
         folder.check_writable()
-        folder.check_room(_bytes_of(asked))
+        folder.check_room(bytes_recorded(asked.plan))
         try:
             validation = _validated(wanted, asked, folder, console)
             files = _leave(validation, asked, folder, again, console)
@@ -135,12 +138,6 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     console.lines(validation_lines(validation, files))
     console.document(validation_document(validation, files, asked))
     console.check_all_was_printed(f"the files are in {folder.path}")
-
-
-def _bytes_of(asked: ToValidate) -> int:
-    """Predictions on the disk."""
-    outputs = max(asked.plan.task.truth.n_classes, 1) + len(asked.plan.context.scoring.times)
-    return 8 * asked.plan.task.n_rows * asked.plan.n_fits * outputs * asked.plan.do.n_completions
 
 
 def _validated(wanted: ValidateOptions, asked: ToValidate, folder: OutputFolder, console: Console) -> Validation:

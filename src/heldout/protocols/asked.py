@@ -22,9 +22,8 @@ from heldout.fitting import Routed, make_scoring
 from heldout.fold_plans import KFolds, seeded
 from heldout.folds import Folds, make_folds
 from heldout.given import deciding_scorer, entropy_given, scoring_given, store_given, target_given, truth_given
-from heldout.run.events import Listener
 from heldout.run.session import Running
-from heldout.run.watching.verbose import Printed
+from heldout.run.watching.verbose import printed
 from heldout.searching import Search
 from heldout.selection import CallableRefit
 from heldout.task import Task, checked_groups, checked_weights
@@ -138,14 +137,13 @@ class Asked:
 
     def running(self) -> Running:
         """Where its cells are done and kept. A store that holds the run already is gone on with."""
-        listeners: Sequence[Listener] = [Printed(self.verbose)] if self.verbose > 0 else []
         return Running(
             store=store_given(self.store),
             resume=True,
             n_jobs=self.n_jobs,
             pre_dispatch=self.pre_dispatch,
             fit_timeout=self.fit_timeout,
-            listeners=listeners,
+            listeners=printed(self.verbose),
         )
 
     def entropy(self) -> int:

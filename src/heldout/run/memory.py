@@ -17,8 +17,13 @@ def bytes_needed(truth: Truth, n_configurations: int, folds: Folds, scoring: Sco
     """Bytes of the held-out predictions, as they come and gathered."""
     tested = sum(len(split.test) for split in folds.splits)
     gathered = truth.n_rows * folds.n_repeats
-    cells = (tested + gathered) * n_configurations
-    return sum(cells * _bytes_of(group[0], truth, len(scoring.times)) for group in scoring.wanted)
+    return (tested + gathered) * n_configurations * bytes_a_row(truth, scoring)
+
+
+def bytes_a_row(truth: Truth, scoring: Scoring) -> int:
+    """Bytes of what one model says of one row."""
+    recorded = dict.fromkeys(group[0] for group in scoring.wanted)
+    return sum(_bytes_of(response, truth, len(scoring.times)) for response in recorded)
 
 
 def check_memory(truth: Truth, n_configurations: int, folds: Folds, scoring: Scoring) -> None:
@@ -28,12 +33,25 @@ def check_memory(truth: Truth, n_configurations: int, folds: Folds, scoring: Sco
     ------
     InputError
     """
-    needed, there = bytes_needed(truth, n_configurations, folds, scoring), machine_memory()
+    refuse_beyond_memory(
+        bytes_needed(truth, n_configurations, folds, scoring),
+        f"the held-out predictions of {n_configurations} configurations on {truth.n_rows} rows",
+        "a store (store='run.db'), fewer configurations or repeats, or fewer metrics",
+    )
+
+
+def refuse_beyond_memory(needed: int, what: str, remedy: str) -> None:
+    """Refuse what would take more than half of the machine's memory.
+
+    Raises
+    ------
+    InputError
+    """
+    there = machine_memory()
     if there is not None and needed > _SHARE * there:
         raise InputError(
-            f"the held-out predictions of {n_configurations} configurations on {truth.n_rows} rows need "
-            f"{needed / 2**30:.1f} GiB, more than half of this machine's {there / 2**30:.1f} GiB; use a store "
-            "(store='run.db'), fewer configurations or repeats, or fewer metrics."
+            f"{what} need {needed / 2**30:,.1f} GiB, more than half of this machine's {there / 2**30:.1f} GiB; "
+            f"use {remedy}."
         )
 
 

@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any
 
 from heldout.cells import CellKey, CellResult
 from heldout.dropping.base import Barrier, DropRule, judged_after
+from heldout.errors import InputError
 from heldout.kernels.blocks import effective_threads
 from heldout.run.barriers import Judging
 from heldout.run.collect import Collected, Collector, Outcome
@@ -54,6 +57,11 @@ class Running:
     fit_timeout: float | None = None
     executor: Executor | None = None
     listeners: Sequence[Listener] = ()
+
+    def __post_init__(self) -> None:
+        n_jobs: Any = self.n_jobs
+        if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0):
+            raise InputError(f"n_jobs must be a number of processes, -1 for every core, or None, got {n_jobs!r}.")
 
 
 class Session:
@@ -182,7 +190,8 @@ def opened(
     """
     configurations, folds, scoring = work.configurations, work.folds, work.context.scoring
     if isinstance(running.store, MemoryStore):
-        check_memory(task.truth, len(configurations), folds, scoring)
+        if not is_validation:  # of which not every model meets every split
+            check_memory(task.truth, len(configurations), folds, scoring)
         identity, ids = RunIdentity("", "", "", "", entropy), list[tuple[str, str]]()
     else:
         identity, ids = run_identity(task, work, entropy)

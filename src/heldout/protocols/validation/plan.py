@@ -132,9 +132,17 @@ class ValidationPlan:
     @property
     def n_fits(self) -> int:
         """Cells that will be done, were every model to be fitted on all rows."""
+        return self._n_outer_fits + sum(len(stage.splits) for stage in self.inner)
+
+    @property
+    def most_fits(self) -> int:
+        """``n_fits`` without drawing: samples of a sample may turn out to be too poor to be drawn from."""
+        return self._n_outer_fits + self.n_bootstraps * self.n_inner
+
+    @property
+    def _n_outer_fits(self) -> int:
         second = self.n_bootstraps if self.two_stages else 0
-        inner = sum(len(stage.splits) for stage in self.inner)
-        return len(self.models) * (1 + self.n_bootstraps) + second + inner
+        return len(self.models) * (1 + self.n_bootstraps) + second
 
     def _stage(self, domain: str, fold: int) -> Stage:
         seed, reads = stream(self.entropy, domain), self.correction.reads_left_out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from heldout.estimates.base import Settings
@@ -14,10 +13,11 @@ from heldout.protocols.validation.conclusion import Concluding
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.fits import Fits
 from heldout.protocols.validation.intervals import interval_kind
+from heldout.protocols.validation.memory import check_memory
 from heldout.protocols.validation.plan import ValidationPlan
-from heldout.run.events import Listener
 from heldout.run.session import Running, opened
-from heldout.run.watching.verbose import Printed
+from heldout.run.watching.verbose import printed
+from heldout.store.memory import MemoryStore
 
 
 def bootstrap_validate(
@@ -123,16 +123,22 @@ def bootstrap_validate(
         alternative, store, random_state,
     )  # fmt: skip
     plan = asked.plan(X, y, groups, sample_weight)
-    listeners: Sequence[Listener] = [Printed(verbose)] if verbose > 0 else []
     running = Running(
         store=store_given(store), resume=True, n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout,
-        listeners=listeners,
+        listeners=printed(verbose),
     )  # fmt: skip
     return validated(asked, plan, running)
 
 
 def validated(asked: ValidationAsked, plan: ValidationPlan, running: Running) -> Validation:
-    """What a plan comes to."""
+    """What a plan comes to.
+
+    Raises
+    ------
+    InputError
+        When it would not fit in memory, or no model could be fitted on all rows.
+    """
+    check_memory(plan, keeps_fits=isinstance(running.store, MemoryStore))
     settings = Settings(
         plan.n_bootstraps,
         asked.confidence_level,

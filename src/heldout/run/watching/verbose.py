@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
-from heldout.run.events import BarrierPassed, CellFinished, Event, SearchStarted, WorkersLost
+from numbers import Integral
+from typing import Any
+
+from heldout.errors import InputError
+from heldout.run.events import BarrierPassed, CellFinished, Event, Listener, SearchStarted, WorkersLost
 from heldout.run.watching.standings import Standings
 from heldout.run.watching.words import barrier_line, lost_line
 from heldout.wording import counted
+
+
+def printed(verbose: Any) -> list[Listener]:
+    """The listener that ``verbose`` asks for, none with 0.
+
+    Raises
+    ------
+    InputError
+    """
+    if not isinstance(verbose, Integral) or verbose < 0:
+        raise InputError(f"verbose must be 0, 1 or more, got {verbose!r}.")
+    return [Printed(int(verbose))] if verbose else []
 
 
 class Printed:
