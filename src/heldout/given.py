@@ -107,13 +107,21 @@ def deciding_scorer(scorers: Any, scoring: Any, refit: Any) -> str:
 
 
 def store_given(store: Any) -> Store:
-    """A store from a path, a store, or None for the memory."""
+    """A store from a path, a store, or None for the memory.
+
+    Raises
+    ------
+    InputError
+        For anything else.
+    """
     if store is None:
         return MemoryStore()
     if isinstance(store, str | os.PathLike):
         from heldout.store.sqlite import SQLiteStore
 
         return SQLiteStore(Path(store))
+    if not hasattr(store, "open"):
+        raise InputError(f"store must be the path of a run file, ho.SQLiteStore(path) or None, got {store!r}.")
     opened: Store = store
     return opened
 

@@ -234,7 +234,9 @@ def as_written(confidence_level: float) -> float:
     return float(str(confidence_level))
 
 
-def check_interval_settings(n_bootstraps: int, confidence_level: float, alternative: str) -> None:
+def check_interval_settings(
+    n_bootstraps: int, confidence_level: float, alternative: str, *, usual_bootstraps: int = 1000
+) -> None:
     """Refuse settings of no meaning.
 
     Raises
@@ -242,7 +244,9 @@ def check_interval_settings(n_bootstraps: int, confidence_level: float, alternat
     InputError
     """
     if isinstance(n_bootstraps, bool) or not isinstance(n_bootstraps, int | np.integer) or n_bootstraps < 1:
-        raise InputError(f"n_bootstraps must be an integer of at least 1, got {n_bootstraps!r}; 1000 is usual.")
+        raise InputError(
+            f"n_bootstraps must be an integer of at least 1, got {n_bootstraps!r}; {usual_bootstraps} is usual."
+        )
     if not isinstance(confidence_level, float | int | np.floating) or not 0 < confidence_level < 1:
         raise InputError(f"confidence_level must lie between 0 and 1, got {confidence_level!r}; .95 is usual.")
     if alternative not in ALTERNATIVES:

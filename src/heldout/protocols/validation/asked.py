@@ -95,7 +95,7 @@ class ValidationAsked:
         ------
         InputError
         """
-        check_interval_settings(self.n_bootstraps, self.confidence_level, self.alternative)
+        check_interval_settings(self.n_bootstraps, self.confidence_level, self.alternative, usual_bootstraps=200)
         two_stages = self.method == TWO_STAGE
         correction = correction_named("optimism" if two_stages else self.method)
         interval = interval_kind(self.interval, correction.name)
@@ -174,14 +174,23 @@ def no_scores(estimator: Any, X: Any, y: Any) -> dict[str, float]:
 
 def _models(estimator: Any) -> Configurations:
     if not isinstance(estimator, list | tuple):
-        return make_configurations(estimator)
+        return make_configurations(_checked_model(estimator))
     wanted = "several models are given as a list of (name, estimator)"
     if not estimator:
         raise InputError(f"{wanted}, got an empty one.")
     for entry in estimator:
         if not (isinstance(entry, tuple | list) and len(entry) == 2 and isinstance(entry[0], str)):
             raise InputError(f"{wanted}, got {entry!r} in it; for instance [('logistic', LogisticRegression())].")
-    return make_configurations([(name, model, {}) for name, model in estimator])
+    return make_configurations([(name, _checked_model(model), {}) for name, model in estimator])
+
+
+def _checked_model(model: Any) -> Any:
+    if isinstance(model, type) or not (hasattr(model, "fit") and hasattr(model, "get_params")):
+        raise InputError(
+            f"a model must be an estimator with fit and get_params, such as LogisticRegression(), got {model!r}; "
+            "several are given as a list of (name, estimator)."
+        )
+    return model
 
 
 def _metrics(asked: Any, truth: Truth) -> dict[str, Metric]:

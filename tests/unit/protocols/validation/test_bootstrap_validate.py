@@ -304,6 +304,13 @@ def by_hand_of(found: Validation, model: Any) -> np.ndarray:
         pytest.param({"imputation": 2, "interval": "double", "x": HOLES}, "does not go with", id="double imputed"),
         pytest.param({"model": []}, "got an empty one", id="no models"),
         pytest.param({"model": [LOGISTIC]}, "list of (name, estimator)", id="no names"),
+        pytest.param({"model": LogisticRegression}, "must be an estimator", id="a class"),
+        pytest.param({"model": {"a": LOGISTIC}}, "must be an estimator", id="a dict"),
+        pytest.param({"model": [("a", LOGISTIC), ("b", 3)]}, "must be an estimator", id="a number of two"),
+        pytest.param({"n_jobs": 0}, "n_jobs must be", id="no processes"),
+        pytest.param({"n_jobs": "all"}, "n_jobs must be", id="processes by word"),
+        pytest.param({"store": 3}, "store must be the path", id="store"),
+        pytest.param({"verbose": "yes"}, "verbose must be", id="verbose"),
         pytest.param({"model": DecisionTreeClassifier(), "y": np.zeros(N)}, "2 classes", id="one class"),
         pytest.param(
             {"model": [("a", LOGISTIC), ("b", DecisionTreeClassifier())], "metric": "calibration_slope"},

@@ -52,6 +52,6 @@ def correction_named(method: Any) -> Correction:
             f"method must be a correction and not its class; write {method.__name__}(), got {method!r}."
         )
     raise InputError(
-        f"method must be one of {', '.join(CORRECTIONS)}, or an object with a name and a method "
+        f"method must be one of {', '.join(CORRECTIONS)}, two_stage, or an object with a name and a method "
         f"corrected(replicates, scores), got {method!r}."
     )
