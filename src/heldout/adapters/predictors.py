@@ -59,9 +59,7 @@ def columns_set_aside(frame: Any, keep: Sequence[str] = ()) -> dict[str, str]:
 def columns_in_doubt(frame: Any) -> list[str]:
     """The columns that are set aside unless they are asked for."""
     return [
-        name
-        for name in frame.columns
-        if not _why_unreadable(frame[name]) and _why_doubtful(frame[name], str(name))
+        name for name in frame.columns if not _why_unreadable(frame[name]) and _why_doubtful(frame[name], str(name))
     ]
 
 

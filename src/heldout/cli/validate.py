@@ -62,8 +62,8 @@ if TYPE_CHECKING:
 @click.option(
     "--method",
     metavar="NAME",
-    help="optimism, 632, 632+, oob, or two_stage (choose among several models, then estimate anew). optimism unless "
-    "told, of several models two_stage.",
+    help="optimism, 632, 632+, oob, or two_stage (choose among several models, then estimate anew). optimism "
+    "unless told, of several models two_stage.",
 )
 @click.option("--bootstraps", type=int, default=200, show_default=True, help="How many samples to draw.")
 @click.option(

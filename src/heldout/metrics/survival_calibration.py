@@ -53,7 +53,8 @@ class CoxR2:
     ----------
     fits : CoxFits
     recalibrated : bool
-        Whether the risks count times their slope (or ever steeper, where no finite slope fits best), or as they are.
+        Whether the risks count times their slope (or ever steeper, where no finite slope fits best), or as they
+        are.
     """
 
     fits: CoxFits

@@ -214,8 +214,8 @@ class Flag(StrEnum):
     )
     FAILED_REPLICATES = (
         "failed_replicates",
-        "{failed} of {total} bootstraps have no model, and the estimate rests on the others, which may be the easier "
-        "ones; the first failed with: {why}",
+        "{failed} of {total} bootstraps have no model, and the estimate rests on the others, which may be the "
+        "easier ones; the first failed with: {why}",
     )
     NAIVE_IMPUTATION = (
         "naive_imputation",
@@ -224,8 +224,9 @@ class Flag(StrEnum):
     )
     IMPUTED_BEFORE_DRAWING = (
         "imputed_before_drawing",
-        "Missing values were completed before the bootstraps were drawn, so that rows of a sample were completed by "
-        "rows that it left out: a little of the optimism may remain. order='boot_mi' completes every bootstrap anew.",
+        "Missing values were completed before the bootstraps were drawn, so that rows of a sample were completed "
+        "by rows that it left out: a little of the optimism may remain. order='boot_mi' completes every bootstrap "
+        "anew.",
     )
     OUTCOME_IN_EVALUATION = (
         "outcome_in_evaluation",
@@ -241,19 +242,19 @@ class Flag(StrEnum):
     CONSTANT_APPARENT = (
         "constant_apparent",
         "No interval: models score (nearly) the same {metric} on their own samples whatever the sample, as a model "
-        "does that is calibrated to its own rows or remembers them, so that its percentiles say nothing of new rows; "
-        "interval='double' corrects the score anew in every bootstrap.",
+        "does that is calibrated to its own rows or remembers them, so that its percentiles say nothing of new "
+        "rows; interval='double' corrects the score anew in every bootstrap.",
     )
     INTERVAL_OFF_CENTRE = (
         "interval_off_centre",
-        "No interval: models look so much better in {metric} on their own samples, which hold rows twice, than this "
-        "one on its rows that the shifted interval would not hold the corrected score; interval='double' corrects "
-        "the score anew in every bootstrap.",
+        "No interval: models look so much better in {metric} on their own samples, which hold rows twice, than "
+        "this one on its rows that the shifted interval would not hold the corrected score; interval='double' "
+        "corrects the score anew in every bootstrap.",
     )
     FEW_ROWS_A_COLUMN = (
         "few_rows_a_column",
-        "With {rows:.3g} {of} a column the interval holds the truth less often than it says: in simulations of 95 % "
-        "intervals in 72 to 88 % of the studies with 5, and in 87 to 96 % with 20.",
+        "With {rows:.3g} {of} a column the interval holds the truth less often than it says: in simulations of 95 "
+        "% intervals in 72 to 88 % of the studies with 5, and in 87 to 96 % with 20.",
     )
     OUT_OF_BAG_PERCENTILES = (
         "out_of_bag_percentiles",
@@ -278,8 +279,9 @@ class Flag(StrEnum):
 
     SELECTION_SMOOTHED = (
         "selection_smoothed",
-        "The winner was chosen from {chosen_from} on the same rows that its curve is of: the curve smooths its luck "
-        "over training sizes and leaves most of the optimism of the choice in; wmcs, bbc or nested take that out.",
+        "The winner was chosen from {chosen_from} on the same rows that its curve is of: the curve smooths its "
+        "luck over training sizes and leaves most of the optimism of the choice in; wmcs, bbc or nested take that "
+        "out.",
     )
     CURVE_MISFIT = (
         "curve_misfit",

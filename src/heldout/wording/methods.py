@@ -159,10 +159,10 @@ METHOD_SENTENCES: dict[str, str] = {
         "the optimism, and it was taken off the score that the model has on its own rows."
     ),
     "two_stage": (
-        "The rows were drawn with replacement {bootstraps} times, each model was fitted on each sample, and the one "
-        "of the best corrected score was chosen. It was then bootstrapped by as many new samples: by how much its "
-        "models scored better on their own sample than on all rows, in the mean, is the optimism, and it was taken "
-        "off the score that the model has on its own rows."
+        "The rows were drawn with replacement {bootstraps} times, each model was fitted on each sample, and the "
+        "one of the best corrected score was chosen. It was then bootstrapped by as many new samples: by how much "
+        "its models scored better on their own sample than on all rows, in the mean, is the optimism, and it was "
+        "taken off the score that the model has on its own rows."
     ),
     "oob": (
         "The rows were drawn with replacement {bootstraps} times, the model was fitted on each sample, and each "

@@ -225,6 +225,7 @@ def test_only_repeated_subsampling_has_a_share_of_tested_rows():
         task, ShuffleSplit(30, test_size=4, train_size=8, random_state=0)
     ).test_share == pytest.approx(1 / 3)
     for other in (
-        5, ho.protocols.hold_out(0.25), ho.protocols.repeated(5, 3), TimeSeriesSplit(4), ho.protocols.leave_one_out(),
+        5, ho.protocols.hold_out(0.25), ho.protocols.repeated(5, 3), TimeSeriesSplit(4),
+        ho.protocols.leave_one_out(),
     ):  # fmt: skip
         assert make_folds(task, other).test_share is None
