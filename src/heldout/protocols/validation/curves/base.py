@@ -6,15 +6,18 @@ the models of the replicates look better on their own samples than on all rows.
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
+from heldout.estimates.intervals import order_statistic
+from heldout.estimates.types import frame_of, json_safe
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import Response
 from heldout.protocols.draws import drawn_rows
@@ -97,13 +100,44 @@ class Replicated:
         usable = np.isfinite(self.in_bootstrap - self.on_original)
         for point in np.flatnonzero(usable.any(axis=0)):
             values = np.sort(self.in_bootstrap[usable[:, point], point])
-            ends[:, point] = [values[_place(p, len(values))] for p in (tail, 1.0 - tail)]
+            ends[:, point] = [order_statistic(values, p) for p in (tail, 1.0 - tail)]
         return ends[0] - self.optimism, ends[1] - self.optimism
 
 
-def _place(p: float, n: int) -> int:
-    """Of the quantile p among n sorted values, from 0: the rule of all percentile intervals here."""
-    return int(np.clip(np.ceil(p * n - 1e-9), 1, n)) - 1
+class CurveTable:
+    """What every corrected curve shows of itself: a row a point, and its flags.
+
+    Curves are frozen dataclasses with ``name``, ``confidence_level`` and ``flags``; a curve says which of its
+    fields are columns, and what it comes to in numbers.
+    """
+
+    name: str
+    confidence_level: float
+    flags: Mapping[Flag, str]
+    _columns: ClassVar[tuple[str, ...]]
+    _numbers: ClassVar[tuple[str, ...]] = ()
+
+    def to_frame(self) -> Any:
+        """A row a point, as a pandas DataFrame (pandas comes with the extra ``app``)."""
+        return frame_of({name: getattr(self, name) for name in self._columns}, f"{type(self).__name__}.to_frame")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        shown = ("name", *self._columns, "confidence_level", *self._numbers)
+        flags = [{"flag": flag.value, "message": text} for flag, text in self.flags.items()]
+        plain: dict[str, Any] = json_safe({**{name: getattr(self, name) for name in shown}, "flags": flags})
+        return plain
+
+    def _as_html(self, caption: str, rows: str) -> str:
+        notes = "".join(f"<li>{html.escape(message)}</li>" for message in self.flags.values())
+        table = f"<table><caption>{html.escape(caption)}</caption>{rows}</table>"
+        return table + (f"<ul>{notes}</ul>" if notes else "")
+
+
+def numbers_as_html(numbers: Mapping[str, float]) -> str:
+    """A row a number, with its name."""
+    rows = (f"<tr><th style='text-align:left'>{name}</th><td>{x:.4g}</td></tr>" for name, x in numbers.items())
+    return "".join(rows)
 
 
 def _mean(values: Floats) -> Floats:

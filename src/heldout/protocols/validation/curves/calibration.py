@@ -7,25 +7,26 @@ ends. This is what ``calibrate`` of R's rms does.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from heldout.errors import InputError
-from heldout.estimates.types import frame_of, json_safe
+from heldout.estimates.types import json_safe
 from heldout.kernels.reference import Floats
 from heldout.kernels.reference_lowess import Lowess
 from heldout.metrics.base import Response
 from heldout.metrics.survival import observed_by
 from heldout.protocols.validation.curves.base import (
     CONFIDENCE_LEVEL,
+    CurveTable,
     Outcome,
     class_outcome,
     curve_flags,
+    numbers_as_html,
     recorded,
     replicated,
 )
@@ -50,7 +51,7 @@ class CalibrationPoint:
 
 
 @dataclass(frozen=True, eq=False)
-class CalibrationCurve:
+class CalibrationCurve(CurveTable):
     """Observed over predicted, corrected for optimism. The ideal is ``predicted`` itself.
 
     Attributes
@@ -100,35 +101,12 @@ class CalibrationCurve:
         """(m,): where everything comes true as predicted."""
         return self.predicted
 
-    def to_frame(self) -> Any:
-        """A row a point, as a pandas DataFrame (pandas comes with the extra ``app``)."""
-        return frame_of(self._columns(), "CalibrationCurve.to_frame")
+    _columns: ClassVar = ("predicted", "apparent", "corrected", "low", "high", "n_replicates")
+    _numbers: ClassVar = ("mean_absolute_error", "mean_squared_error", "quantile_90")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        plain: dict[str, Any] = json_safe(
-            {
-                "name": self.name,
-                **self._columns(),
-                "confidence_level": self.confidence_level,
-                "mean_absolute_error": self.mean_absolute_error,
-                "mean_squared_error": self.mean_squared_error,
-                "quantile_90": self.quantile_90,
-                "groups": [vars(group) for group in self.groups],
-                "flags": [{"flag": flag.value, "message": text} for flag, text in self.flags.items()],
-            }
-        )
-        return plain
-
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        return {
-            "predicted": self.predicted,
-            "apparent": self.apparent,
-            "corrected": self.corrected,
-            "low": self.low,
-            "high": self.high,
-            "n_replicates": self.n_replicates,
-        }
+        return {**super().to_dict(), "groups": json_safe([vars(group) for group in self.groups])}
 
     def __repr__(self) -> str:
         of = f" of {self.name}" if self.name else ""
@@ -138,15 +116,12 @@ class CalibrationCurve:
         )
 
     def _repr_html_(self) -> str:
-        rows = (
-            ("mean absolute error", self.mean_absolute_error),
-            ("mean squared error", self.mean_squared_error),
-            ("90 % of absolute errors up to", self.quantile_90),
-        )
-        cells = "".join(f"<tr><th style='text-align:left'>{name}</th><td>{x:.4g}</td></tr>" for name, x in rows)
-        notes = "".join(f"<li>{html.escape(message)}</li>" for message in self.flags.values())
-        caption = html.escape(f"Calibration {self.name}".strip())
-        return f"<table><caption>{caption}</caption>{cells}</table>" + (f"<ul>{notes}</ul>" if notes else "")
+        errors = {
+            "mean absolute error": self.mean_absolute_error,
+            "mean squared error": self.mean_squared_error,
+            "90 % of absolute errors up to": self.quantile_90,
+        }
+        return self._as_html(f"Calibration {self.name}".strip(), numbers_as_html(errors))
 
 
 def calibration_curve(
@@ -170,9 +145,9 @@ def calibration_curve(
     span : float
         Share of the rows that each point of lowess rests on.
     time : float, optional
-        Of a survival task, one of the times that survival was predicted for: the curve is of the probability of
-        the event by then. Rows censored before it weigh nothing and the others more, by the inverse probability
-        of not being censored, estimated from all rows.
+        Of a survival task, one of the times that survival was predicted for, if there are several: the curve is of
+        the probability of the event by then. Rows censored before it weigh nothing and the others more, by the
+        inverse probability of not being censored, estimated from all rows.
     of_class : label, optional
         Of a task of several classes: which one, against the others.
     confidence_level : float
@@ -260,8 +235,10 @@ def calibrated_outcome(replicates: Replicates, *, time: float | None = None, of_
         return class_outcome(replicates, of_class, response)
     if truth.kind is TaskKind.REGRESSION:
         return Outcome("", truth.values, np.ones(truth.n_rows), response)
-    if time not in replicates.times:
-        listed = ", ".join(f"{each:g}" for each in replicates.times)
+    if time is None and len(replicates.times) == 1:
+        (time,) = replicates.times
+    if time is None or time not in replicates.times:
+        listed = ", ".join(f"{each!r}" for each in replicates.times)
         raise InputError(f"time must be one of those that survival was predicted for, {listed}; got {time!r}.")
     there, weights = observed_by(truth, time)
     return Outcome(f"event by {time:g}", 1.0 - there, weights, response, replicates.times.index(time))

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from heldout.errors import InputError
-from heldout.estimates.types import frame_of, json_safe
 from heldout.kernels.reference import Floats
-from heldout.protocols.validation.curves.base import CONFIDENCE_LEVEL, curve_flags, replicated
+from heldout.protocols.validation.curves.base import CONFIDENCE_LEVEL, CurveTable, curve_flags, replicated
 from heldout.protocols.validation.curves.calibration import calibrated_outcome
 from heldout.protocols.validation.replicates import Replicates
 from heldout.task import TaskKind
@@ -23,7 +21,7 @@ SOURCES = ("vickers2006",)
 
 
 @dataclass(frozen=True, eq=False)
-class DecisionCurve:
+class DecisionCurve(CurveTable):
     """Net benefit over the threshold probability, corrected for optimism at each threshold.
 
     Attributes
@@ -55,29 +53,7 @@ class DecisionCurve:
     n_replicates: NDArray[np.intp]
     flags: Mapping[Flag, str] = field(default_factory=dict)
 
-    def to_frame(self) -> Any:
-        """A row a threshold, as a pandas DataFrame (pandas comes with the extra ``app``)."""
-        return frame_of(self._columns(), "DecisionCurve.to_frame")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        flags = [{"flag": flag.value, "message": text} for flag, text in self.flags.items()]
-        level = self.confidence_level
-        plain: dict[str, Any] = json_safe(
-            {"name": self.name, **self._columns(), "confidence_level": level, "flags": flags}
-        )
-        return plain
-
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        return {
-            "threshold": self.threshold,
-            "apparent": self.apparent,
-            "corrected": self.corrected,
-            "act_on_all": self.act_on_all,
-            "low": self.low,
-            "high": self.high,
-            "n_replicates": self.n_replicates,
-        }
+    _columns: ClassVar = ("threshold", "apparent", "corrected", "act_on_all", "low", "high", "n_replicates")
 
     def __repr__(self) -> str:
         return f"DecisionCurve({len(self.threshold)} thresholds of acting on {self.name})"
@@ -89,7 +65,7 @@ class DecisionCurve:
         cells = "".join(
             "<tr>" + "".join(f"<td>{column[place]:.4g}</td>" for column in columns) + "</tr>" for place in tenth
         )
-        return f"<table><caption>{html.escape(f'Net benefit {self.name}')}</caption>{head}{cells}</table>"
+        return self._as_html(f"Net benefit {self.name}", head + cells)
 
 
 def decision_curve(

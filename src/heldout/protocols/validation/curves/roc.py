@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
-from heldout.estimates.types import frame_of, json_safe
 from heldout.kernels.reference import Floats
 from heldout.kernels.reference_curves import roc_points
 from heldout.metrics.base import Response
 from heldout.protocols.validation.curves.base import (
     CONFIDENCE_LEVEL,
+    CurveTable,
     class_outcome,
     curve_flags,
+    numbers_as_html,
     recorded,
     replicated,
 )
@@ -30,7 +30,7 @@ SOURCES = ("fawcett2006",)
 
 
 @dataclass(frozen=True, eq=False)
-class RocCurve:
+class RocCurve(CurveTable):
     """Sensitivity over false positive rate, corrected for optimism at each false positive rate.
 
     Attributes
@@ -65,33 +65,8 @@ class RocCurve:
     area_corrected: float
     flags: Mapping[Flag, str] = field(default_factory=dict)
 
-    def to_frame(self) -> Any:
-        """A row a false positive rate, as a pandas DataFrame (pandas comes with the extra ``app``)."""
-        return frame_of(self._columns(), "RocCurve.to_frame")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        plain: dict[str, Any] = json_safe(
-            {
-                "name": self.name,
-                **self._columns(),
-                "confidence_level": self.confidence_level,
-                "area_apparent": self.area_apparent,
-                "area_corrected": self.area_corrected,
-                "flags": [{"flag": flag.value, "message": text} for flag, text in self.flags.items()],
-            }
-        )
-        return plain
-
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        return {
-            "false_positive_rate": self.false_positive_rate,
-            "apparent": self.apparent,
-            "corrected": self.corrected,
-            "low": self.low,
-            "high": self.high,
-            "n_replicates": self.n_replicates,
-        }
+    _columns: ClassVar = ("false_positive_rate", "apparent", "corrected", "low", "high", "n_replicates")
+    _numbers: ClassVar = ("area_apparent", "area_corrected")
 
     def __repr__(self) -> str:
         return (
@@ -100,11 +75,8 @@ class RocCurve:
         )
 
     def _repr_html_(self) -> str:
-        rows = (("area, apparent", self.area_apparent), ("area, corrected", self.area_corrected))
-        cells = "".join(f"<tr><th style='text-align:left'>{name}</th><td>{x:.4g}</td></tr>" for name, x in rows)
-        notes = "".join(f"<li>{html.escape(message)}</li>" for message in self.flags.values())
-        caption = html.escape(f"ROC curve {self.name}")
-        return f"<table><caption>{caption}</caption>{cells}</table>" + (f"<ul>{notes}</ul>" if notes else "")
+        areas = {"area, apparent": self.area_apparent, "area, corrected": self.area_corrected}
+        return self._as_html(f"ROC curve {self.name}", numbers_as_html(areas))
 
 
 def roc_curve(

@@ -262,6 +262,12 @@ def test_without_censoring_the_event_by_a_time_is_a_class(make_replicates: MakeR
         assert found.name == "event by 5"
 
 
+def test_a_time_need_not_be_said_where_there_is_one(make_replicates: MakeReplicates) -> None:
+    made = of_survival(make_replicates("binary"), np.ones(80, dtype=bool), np.arange(1.0, 81.0), (20.0,))
+    for measure in (calibration_curve, decision_curve):
+        np.testing.assert_array_equal(measure(made).corrected, measure(made, time=20.0).corrected)
+
+
 def test_censored_rows_are_stood_for_by_the_others(make_replicates: MakeReplicates) -> None:
     """Rows censored at 3 weigh nothing at 5, and each row known until then 1 / G: here half of those left then."""
     made = make_replicates("binary", B=5)
@@ -277,7 +283,7 @@ def test_censored_rows_are_stood_for_by_the_others(make_replicates: MakeReplicat
 
 def test_a_time_that_was_not_predicted_is_refused(make_replicates: MakeReplicates) -> None:
     made = of_survival(make_replicates("binary"), np.ones(80, dtype=bool), np.arange(1.0, 81.0), (2.0, 5.0))
-    with pytest.raises(InputError, match=r"time must be one of .* 2, 5; got 4"):
+    with pytest.raises(InputError, match=r"time must be one of .* 2\.0, 5\.0; got 4"):
         calibration_curve(made, time=4)
     with pytest.raises(InputError, match="a ROC curve is of a classification, this task is survival"):
         roc_curve(made)
