@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -234,6 +235,21 @@ class Validation:
 
     def __repr__(self) -> str:
         return f"Validation({self})"
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in ("", "apparent", "optimism", "corrected", "interval"))
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(row.metric)}</th><td>{row.apparent:.4g}</td>"
+            f"<td>{row.optimism:.4g}</td><td><strong>{row.corrected:.4g}</strong></td>"
+            f"<td>{'none' if row.interval is None else html.escape(str(row.interval))}</td></tr>"
+            for row in self.rows.values()
+        )
+        of_metrics = (estimate.flags for estimate in self.estimates.values())
+        notes = dict.fromkeys(message for flags in (self.flags, *of_metrics) for message in flags.values())
+        listed = "".join(f"<li>{html.escape(message)}</li>" for message in notes)
+        caption = html.escape(f"{self.selected_name} by {self.method}, {self.replicates.n_replicates} bootstraps")
+        table = f"<table><caption>{caption}</caption><tr>{head}</tr>{rows}</table>"
+        return table + (f"<ul>{listed}</ul>" if listed else "")
 
     def __str__(self) -> str:
         shown = "; ".join(

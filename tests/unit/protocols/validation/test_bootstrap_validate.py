@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from pathlib import Path
 from typing import Any
 
@@ -323,6 +324,16 @@ def test_bad_input_is_one_sentence(settings: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError) as caught:
         validated(**settings)
     assert said in str(caught.value)
+
+
+def test_a_notebook_shows_a_row_a_metric_and_every_remark_once() -> None:
+    models = [("<b>", LOGISTIC), ("tree", DecisionTreeClassifier(max_depth=1))]
+    found = validated(models, metric=["roc_auc", "calibration_slope"])
+    shown = found._repr_html_()
+    assert shown.count("<tr>") == 3 and "<b>" not in shown
+    for estimate in found.estimates.values():
+        assert all(shown.count(html.escape(remark)) == 1 for remark in estimate.flags.values())
+    assert all(set(found.flags) < set(estimate.flags) for estimate in found.estimates.values())
 
 
 def test_several_metrics_have_no_one_value() -> None:
