@@ -116,7 +116,8 @@ def test_a_share_of_the_rows_is_one_of_original_rows() -> None:
 
 
 @pytest.mark.skipif(
-    "cv_object" not in TargetEncoder._parameter_constraints["cv"], reason="it takes no splitter before scikit-learn 1.9"
+    "cv_object" not in TargetEncoder._parameter_constraints["cv"],
+    reason="it takes no splitter before scikit-learn 1.9",
 )
 def test_an_encoder_of_targets_has_shuffled_folds_of_classes() -> None:
     sorted_y = (np.arange(40) >= 20)[ORIGIN].astype(int)
