@@ -15,7 +15,7 @@ from sklearn.datasets import make_classification
 for needed in ("click", "rich", "pandas", "pyarrow", "skops", "altair"):
     pytest.importorskip(needed)
 
-N_FITS = 201
+N_FITS = 101
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_a_stopped_validation_goes_on_to_the_same_document(tmp_path, table):
     kept = cells(out)
     assert 10 <= len(kept) < N_FITS
 
-    code, _ = stopped_at(len(kept) + 20, signal.SIGKILL, table, out, "--resume")
+    code, _ = stopped_at(len(kept) + 10, signal.SIGKILL, table, out, "--resume")
     assert code == -signal.SIGKILL
     kept |= cells(out)
 

@@ -206,8 +206,9 @@ def _metrics(wanted: ValidateOptions, found: TableTask) -> list[str] | None:
     named = wanted.metric or DEFAULT_METRICS[found.task.truth.kind]
     if wanted.time and not any(name in OF_A_TIME for name in named):
         named = (*named, OF_A_TIME[0])
-    return [
-        each
-        for name in named
-        for each in ([f"{name}(time={time!r})" for time in wanted.time] if name in OF_A_TIME else []) or [name]
-    ]
+    of_each = {name: [f"{name}(time={_written(time)})" for time in wanted.time] for name in OF_A_TIME}
+    return [each for name in named for each in of_each.get(name) or [name]]
+
+
+def _written(time: float) -> str:
+    return f"{time:g}" if float(f"{time:g}") == time else repr(time)

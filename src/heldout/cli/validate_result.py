@@ -10,9 +10,11 @@ from heldout.wording import Flag, counted, number_text
 
 if TYPE_CHECKING:
     from heldout.cli.validate_plan import ToValidate
+    from heldout.imputation.rubin import PooledCoefficients
     from heldout.protocols.validation.estimate import Validation, ValidationRow
 
 _HEADINGS = ("metric", "apparent", "in bootstrap", "on original", "optimism", "corrected", "interval", "n")
+MOST_COEFFICIENTS = 30
 _OUT_OF_BAG = ("metric", "apparent", "out of bag", "optimism", "corrected", "interval", "n")
 
 
@@ -29,6 +31,9 @@ def validation_lines(validation: Validation, files: Mapping[str, str]) -> list[s
     lines += aligned([tuple(headings), *(_row(row, from_samples) for row in validation.rows.values())])
     if len(validation.candidates) > 1:
         lines += ["", "All models, corrected on the samples that they shared:", *_of_candidates(validation)]
+    if validation.coefficients is not None:
+        asked = float(validation.settings["confidence_level"])
+        lines += ["", *_of_coefficients(validation.coefficients, asked)]
     notes = [*_separation(validation), *validation_notes(validation)]
     lines += ["", *(f"- {note}" for note in notes)] if notes else []
     failed = f", {counted(len(validation.failures), 'bootstrap')} failed" if validation.failures else ""
@@ -60,6 +65,21 @@ def _of_candidates(validation: Validation) -> list[str]:
         for each in validation.candidates
         if not each.rows
     ]
+
+
+def _of_coefficients(pooled: PooledCoefficients, level: float) -> list[str]:
+    from heldout.estimates.comparison import aligned
+
+    n = len(pooled.names)
+    title = f"Coefficients of the model of all rows, pooled over {pooled.n_imputations} imputations"
+    if n > MOST_COEFFICIENTS:
+        return [f"{title}: {n}, listed in validation.json."]
+    columns = (pooled.values, pooled.standard_errors, *pooled.intervals(level).T, pooled.missing_share)
+    rows = [("", "value", "standard error", f"interval ({level * 100:.4g}%)", "missing")]
+    for name, value, error, low, high, share in zip(pooled.names, *columns, strict=True):
+        interval = f"{_number(low)} to {_number(high)}"
+        rows.append((name, _number(value), _number(error), interval, f"{share:.0%}"))
+    return [f"{title}:", *aligned(rows)]
 
 
 def _separation(validation: Validation) -> list[str]:

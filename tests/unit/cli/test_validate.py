@@ -138,6 +138,19 @@ def test_imputing_pools_coefficients_and_models(
     assert loaded.predict_proba(X).shape == (len(X), 2) and type(loaded).__name__ == "PooledModel"
 
 
+def test_pooled_coefficients_are_printed(command: Command, table: Write) -> None:
+    ended = validate(
+        command, table(), *LINEAR, "--predictor", "a", "--imputations", "2", "--confidence-level", "0.9"
+    )
+
+    lines = ended.out.splitlines()
+    at = lines.index("Coefficients of the model of all rows, pooled over 2 imputations:")
+    assert "interval (90%)" in lines[at + 1]
+    assert [line.split()[0] for line in lines[at + 2 : at + 4]] == ["intercept", "a"]
+    pooled = json.loads(Path("out/validation.json").read_text())["coefficients"]
+    assert float(lines[at + 3].split()[1]) == pytest.approx(pooled["values"][1], abs=5e-5)
+
+
 def test_saved_models_load_and_predict_as_the_readme_says(command: Command, survival: Path, tmp_path: Path) -> None:
     validate(command, survival, *QUICK, "--event", "died", "--imputations", "2", target="days", out="pooled")
     validate(command, survival, *QUICK, "--event", "died", target="days", out="single")

@@ -154,6 +154,14 @@ def test_verbose_does_not_multiply_the_splits_of_several_searches(capsys):
     assert capsys.readouterr().out == "Fitting 6 candidates in several searches, totalling 57 fits\n"
 
 
+def test_a_validation_fits_models_on_samples(capsys):
+    begun = SearchStarted(602, 40, 2, 401, is_validation=True)
+    told = "602 fits of 2 models on all rows and on bootstrap samples, of which 40 are done already"
+    assert lines_of([begun], Clock(), 1) == [told]
+    Printed(1)(SearchStarted(201, 0, 1, 201, is_validation=True))
+    assert capsys.readouterr().out == ("Fitting 1 model on all rows and on bootstrap samples, totalling 201 fits\n")
+
+
 def test_verbose_prints_the_plan_who_left_and_what_was_lost(capsys):
     for verbose in (1, 2):
         listener = Printed(verbose)
