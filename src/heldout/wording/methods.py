@@ -205,22 +205,6 @@ def method_sentence(method: str, bootstraps: int | None, *, finalists: int = 1, 
     return sentence.format(bootstraps=f"{bootstraps or 0:,}", parts=parts) + pays
 
 
-VALIDATION_INTERVALS: dict[str, str] = {
-    "location_shifted": (
-        "The interval lies between percentiles of the scores that the models of the samples have on their own "
-        "samples, moved by as much as the score was corrected (Noma and others)."
-    ),
-    "double": (
-        "The interval lies between percentiles of scores corrected anew: each sample was itself resampled, and its "
-        "model's score corrected as that of all rows was (Noma and others)."
-    ),
-    "percentile": (
-        "The interval lies between percentiles of the scores of the rows that each sample left out, and is wide "
-        "for being of fewer rows."
-    ),
-}
-"""How an interval of a validation was made."""
-
 METHOD_NAMES: dict[str, str] = {
     "cv": "cross-validation of the winner",
     "tt": "the method of Tibshirani and Tibshirani",

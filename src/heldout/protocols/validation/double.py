@@ -7,13 +7,12 @@ left out of a sample of a sample only with all of its copies.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.kernels.draws import Counts, Defined, Draws, always
-from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric
 from heldout.protocols.validation.corrections.base import Correction
 from heldout.protocols.validation.replicates import Replicates, Said
@@ -112,19 +111,6 @@ def inner_replicates(
         times=outer.times,
         failed=failed or {},
     )
-
-
-def double_scores(correction: Correction, metric: Metric, inner: Sequence[Replicates | None]) -> Floats:
-    """The corrected score of each outer sample, (B,); NaN where it has none.
-
-    Parameters
-    ----------
-    correction : Correction
-    metric : Metric
-    inner : sequence of B Replicates or None
-        None for an outer sample that has no model, or of which nothing could be drawn.
-    """
-    return np.array([float("nan") if each is None else corrected_score(correction, metric, each) for each in inner])
 
 
 def corrected_score(correction: Correction, metric: Metric, inner: Replicates) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from heldout.errors import InputError
@@ -189,11 +188,6 @@ class Validation:
         from heldout.protocols.validation.curves import decision_curve
 
         return decision_curve(self.replicates, **settings)
-
-    @cached_property
-    def share_failed(self) -> float:
-        """Of the replicates."""
-        return len(self.failures) / max(self.replicates.n_replicates, 1)
 
     def to_frame(self, *, candidates: bool = False) -> Any:
         """A row a metric, as a pandas DataFrame (pandas comes with the extra ``app``).

@@ -10,8 +10,8 @@ from heldout.kernels.draws import UndefinedDrawsError
 from heldout.metrics import metric_named
 from heldout.metrics.base import Response
 from heldout.protocols.draws import drawn_rows
-from heldout.protocols.validation.corrections import CORRECTIONS, Optimism, correction_named
-from heldout.protocols.validation.double import double_scores, inner_counts, inner_replicates
+from heldout.protocols.validation.corrections import CORRECTIONS, correction_named
+from heldout.protocols.validation.double import corrected_score, inner_counts, inner_replicates
 from heldout.protocols.validation.replicates import Replicates
 from heldout.task import truth_of
 
@@ -126,10 +126,5 @@ def test_the_double_bootstrap_is_a_loop_over_tables_with_copies():
             ]
         )
     metric = metric_named("mean_squared_error")
-    found = [double_scores(correction_named(name), metric, INNER) for name in CORRECTIONS]
+    found = [[corrected_score(correction_named(name), metric, inner) for inner in INNER] for name in CORRECTIONS]
     assert np.transpose(found) == pytest.approx(np.array(expected), rel=1e-10)
-
-
-def test_an_outer_sample_without_a_model_has_no_score():
-    found = double_scores(Optimism(), metric_named("r2"), [INNER[0], None])
-    assert np.isfinite(found[0]) and np.isnan(found[1])

@@ -17,7 +17,7 @@ from heldout.protocols.validation.intervals import KINDS, hardly_varies, interva
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
 from heldout.task import truth_of
 from heldout.wording import Flag
-from heldout.wording.methods import VALIDATION_INTERVALS
+from heldout.wording.validation_report import INTERVAL_OF_VALIDATION_SENTENCES, INTERVAL_OF_VALIDATION_WORDS
 
 B = 200
 OWN = np.random.default_rng(0).permutation(np.linspace(0.701, 0.9, B))  # .701, .702, ... .900
@@ -133,7 +133,7 @@ def test_words_for_intervals():
     assert [interval_kind("auto", name) for name in CORRECTIONS] == [*["location_shifted"] * 3, "percentile"]
     assert [interval_kind(None, name) for name in CORRECTIONS] == [None] * 4
     assert [interval_kind(kind, "oob") for kind in KINDS] == list(KINDS)
-    assert set(VALIDATION_INTERVALS) == set(KINDS)
+    assert set(INTERVAL_OF_VALIDATION_SENTENCES) == set(INTERVAL_OF_VALIDATION_WORDS) == set(KINDS)
     with pytest.raises(InputError, match=r"'632' is corrected once .* use interval='location_shifted'"):
         interval_kind("percentile", "632")
     with pytest.raises(InputError, match="interval must be 'auto', 'location_shifted'"):
