@@ -23,6 +23,7 @@ from heldout.kernels.reference_calibration import LineFits
 from heldout.metrics.base import Metric, Needs, Response, Sums, check_among, name_with
 from heldout.metrics.by_kind import ByKind, OfKind
 from heldout.metrics.classification import checked_probabilities
+from heldout.metrics.fitted_part import FittedPart
 from heldout.metrics.row_losses import most_drawn
 from heldout.metrics.survival_calibration import cox_slope, cox_slope_error
 from heldout.metrics.weights import total_weight
@@ -262,22 +263,3 @@ def log_odds(name: str, predictions: NDArray[Any]) -> Floats:
     given = np.clip(checked_probabilities(name, predictions), eps, 1 - eps)
     odds: Floats = np.log(given / (1 - given))
     return odds
-
-
-@dataclass(frozen=True, eq=False)
-class FittedPart:
-    """Intercept or slope of every column's fit, or its distance from a number; a ``Statistic``."""
-
-    fits: Sums
-    part: int
-    away_from: float | None = None
-
-    def all(self, counts: Weightings) -> Floats:
-        return self._value(self.fits.all(counts))
-
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        return self._value(self.fits.selected(counts, columns))
-
-    def _value(self, fits: Floats) -> Floats:
-        part: Floats = fits[..., self.part]
-        return part if self.away_from is None else np.abs(part - self.away_from)

@@ -15,30 +15,9 @@ from numpy.typing import NDArray
 
 from heldout.kernels.reference import Floats, Weightings
 from heldout.kernels.reference_cox import AT_ONE, AT_SLOPE, AT_ZERO, SLOPE, CoxFits
+from heldout.metrics.fitted_part import FittedPart
 from heldout.metrics.weights import total_weight
 from heldout.task import Truth
-
-
-@dataclass(frozen=True, eq=False)
-class CoxSlope:
-    """The slope of the Cox regression on every column, or its distance from a number; a ``Statistic``.
-
-    NaN where no finite slope fits best: no event outlasted, risks that are all equal, or that are always greatest
-    (always least) of those at risk.
-    """
-
-    fits: CoxFits
-    away_from: float | None = None
-
-    def all(self, counts: Weightings) -> Floats:
-        return self._value(self.fits.all(counts))
-
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        return self._value(self.fits.selected(counts, columns))
-
-    def _value(self, fits: Floats) -> Floats:
-        slope: Floats = fits[..., SLOPE]
-        return slope if self.away_from is None else np.abs(slope - self.away_from)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +55,11 @@ class CoxR2:
         return np.minimum(share, 1.0)
 
 
-def cox_slope(truth: Truth, risks: NDArray[Any]) -> CoxSlope:
+def cox_slope(truth: Truth, risks: NDArray[Any]) -> FittedPart:
     """Bind risks (n, C): the calibration slope of ``rms::validate.cph`` in R.
+
+    NaN where no finite slope fits best: no event outlasted, risks that are all equal, or that are always greatest
+    (always least) of those at risk.
 
     It means something of log hazards only. The risks of scikit-survival's forests are numbers of expected events,
     and those of a concordance are any ranking: the slope of such a risk is a matter of its units.
@@ -90,12 +72,12 @@ def cox_slope(truth: Truth, risks: NDArray[Any]) -> CoxSlope:
     >>> cox_slope(truth, np.array([[2.0], [0.0], [2.0], [0.0]])).all(once).round(4)
     array([[0.4703]])
     """
-    return CoxSlope(_fits(truth, risks))
+    return FittedPart(_fits(truth, risks), SLOPE)
 
 
-def cox_slope_error(truth: Truth, risks: NDArray[Any]) -> CoxSlope:
+def cox_slope_error(truth: Truth, risks: NDArray[Any]) -> FittedPart:
     """Bind risks (n, C): the distance of the calibration slope from 1."""
-    return CoxSlope(_fits(truth, risks), away_from=1.0)
+    return FittedPart(_fits(truth, risks), SLOPE, away_from=1.0)
 
 
 def cox_r2(truth: Truth, risks: NDArray[Any], recalibrated: bool = True) -> CoxR2:
