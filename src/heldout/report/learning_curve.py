@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from heldout import wording
-from heldout.errors import InputError, MissingExtraError
 from heldout.protocols.learning.curve import LearningCurve
 from heldout.references import REFERENCES
 from heldout.report.drawing import INK, MORE_SERIES, MUTED, SERIES, altair, inline_data, inline_svg
 from heldout.report.numbers import Scale, scale_of
-from heldout.report.render import NARROW, WIDE, _safe, minus, number
+from heldout.report.render import NARROW, WIDE, filled, safe, written
 from heldout.wording import learning
 
 MOST_CURVES = 5
@@ -47,51 +45,33 @@ def write_learning_curve(curve: LearningCurve, path: str | os.PathLike[str], *, 
     MissingExtraError
         Without the packages of the extra ``app``.
     """
-    target, page = Path(path), render_learning_curve(curve, title=title)
-    try:
-        target.write_text(page, encoding="utf-8", newline="\n")
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InputError(
-            f"the learning curves could not be written to '{target}': {reason}; give a path in an existing folder "
-            "that can be written to and has room."
-        ) from error
-    return target
+    return written(render_learning_curve(curve, title=title), path, "the learning curves")
 
 
 def render_learning_curve(curve: LearningCurve, *, title: str = "") -> str:
     """The page as text; the same curves give the same text."""
-    try:
-        import jinja2
-    except ImportError:
-        raise MissingExtraError("the report", "app") from None
-    folder = files("heldout.report") / "templates"
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters.update(number=number, minus=minus)
     scale, drawn, estimate = _scale(curve), drawn_configurations(curve), curve.estimate
     sources = [REFERENCES[key] for key in estimate.provenance.get("sources", ())]
-    return environment.from_string((folder / "learning_curve.html.jinja").read_text(encoding="utf-8")).render(
-        css=_safe((folder / "report.css").read_text(encoding="utf-8").strip()),
-        title=title,
-        scale=scale,
-        curve=curve,
-        estimate=estimate,
-        value=scale.shown(estimate.value),
-        uncorrected=scale.shown(estimate.uncorrected),
-        at_all=[scale.shown(score) for score in curve.at(curve.n_rows).tolist()],
-        means=[[scale.shown(score) for score in row] for row in curve.mean.T.tolist()],
-        drawn=drawn,
-        figures={
-            name: _safe(learning_curve_svg(curve, key=f"learning-{name}", width=width))
+    values = {
+        "title": title,
+        "scale": scale,
+        "curve": curve,
+        "estimate": estimate,
+        "value": scale.shown(estimate.value),
+        "uncorrected": scale.shown(estimate.uncorrected),
+        "at_all": [scale.shown(score) for score in curve.at(curve.n_rows).tolist()],
+        "means": [[scale.shown(score) for score in row] for row in curve.mean.T.tolist()],
+        "drawn": drawn,
+        "figures": {
+            name: safe(learning_curve_svg(curve, key=f"learning-{name}", width=width))
             for name, width in (("wide", WIDE), ("narrow", NARROW))
         },
-        caption=learning.caption(curve.scores.shape[1], len(drawn), len(curve.names)),
-        direction=wording.direction_sentence(scale.greater_is_better, scale.ideal),
-        method=(wording.method_sentence("ipl", None), wording.quantity_sentence(learning.QUANTITY_IPL, None)),
-        sources=sources,
-    )
+        "caption": learning.caption(curve.scores.shape[1], len(drawn), len(curve.names)),
+        "direction": wording.direction_sentence(scale.greater_is_better, scale.ideal),
+        "method": (wording.method_sentence("ipl", None), wording.quantity_sentence(learning.QUANTITY_IPL, None)),
+        "sources": sources,
+    }
+    return filled("learning_curve.html.jinja", values)
 
 
 def drawn_configurations(curve: LearningCurve) -> tuple[int, ...]:

@@ -52,15 +52,25 @@ def write_report(
         report = report_content(report)
     elif isinstance(report, Validation):
         report = validation_content(report)
+    return written(render_html(report), path, "the report")
+
+
+def written(page: str, path: str | os.PathLike[str], what: str) -> Path:
+    """A page as a file.
+
+    Raises
+    ------
+    InputError
+        When it cannot be written.
+    """
     target = Path(path)
-    page = render_html(report)
     try:
         target.write_text(page, encoding="utf-8", newline="\n")
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise InputError(
-            f"the report could not be written to '{target}': {reason}; give a path in an existing folder that can "
-            "be written to and has room."
+            f"{what} could not be written to '{target}': {reason}; give a path in an existing folder that can be "
+            "written to and has room."
         ) from error
     return target
 
@@ -70,17 +80,29 @@ def render_html(content: ReportContent | ValidationContent) -> str:
     title = f"{content.title or 'heldout report'}: {content.headline.metric.title}"
     if isinstance(content, ValidationContent):
         captions = {"roc": words.CORRECTED_ROC_CAPTION, "decision": words.DECISION_CAPTION}
-        return _page("validation.html.jinja", content, title, _validation_figures(content), captions)
-    return _page("report.html.jinja", content, title, _figures(content), _captions(content))
+        return filled(
+            "validation.html.jinja",
+            {
+                "content": content,
+                "page_title": title,
+                "figures": _validation_figures(content),
+                "captions": captions,
+            },
+        )
+    return filled(
+        "report.html.jinja",
+        {"content": content, "page_title": title, "figures": _figures(content), "captions": _captions(content)},
+    )
 
 
-def _page(
-    template: str,
-    content: ReportContent | ValidationContent,
-    title: str,
-    drawn: Mapping[str, Any],
-    captions: Mapping[str, str],
-) -> str:
+def filled(template: str, values: Mapping[str, Any]) -> str:
+    """A template of the package as a page, in the style of all pages.
+
+    Raises
+    ------
+    MissingExtraError
+        Without the packages of the extra ``app``.
+    """
     try:
         import jinja2
     except ImportError:
@@ -102,13 +124,8 @@ def _page(
         breakable=breakable,
         risk=lambda part: minus(wording.risk_text(part)),
     )
-    return environment.get_template(template).render(
-        content=content,
-        css=_safe((folder / "report.css").read_text(encoding="utf-8").strip()),
-        page_title=title,
-        figures=drawn,
-        captions=captions,
-    )
+    css = safe((folder / "report.css").read_text(encoding="utf-8").strip())
+    return environment.get_template(template).render(css=css, **values)
 
 
 def number(value: float | None, decimals: int) -> str:
@@ -150,10 +167,10 @@ def ticks(row: RankedConfiguration, ranking: Ranking) -> Any:
         if score is not None
     )
     dot = "" if row.mean is None else f'<circle cx="{place(row.mean):.1f}" cy="8" r="3.2"/>'
-    return _safe(f'<svg viewBox="0 0 {_TICKS_WIDTH} 16" aria-hidden="true">{lines}{dot}</svg>')
+    return safe(f'<svg viewBox="0 0 {_TICKS_WIDTH} 16" aria-hidden="true">{lines}{dot}</svg>')
 
 
-def _safe(text: str) -> Any:
+def safe(text: str) -> Any:
     """Markup of our own, made of numbers and constants: not to be escaped."""
     from markupsafe import Markup
 
@@ -190,22 +207,21 @@ def _figures(content: ReportContent) -> dict[str, Any]:
     if seen is not None and seen.residuals is not None:
         drawn["fitted"] = figures.fitted_svg(seen.residuals, key="fitted")
         drawn["residuals"] = figures.residuals_svg(seen.residuals, key="residuals")
-    return {name: _safe(svg) for name, svg in drawn.items()}
+    return {name: safe(svg) for name, svg in drawn.items()}
 
 
 def _validation_figures(content: ValidationContent) -> dict[str, Any]:
     """Of each kind a list, one a class."""
     drawn: dict[str, Any] = {
         "roc": [
-            _safe(validation_figures.corrected_roc_svg(curve, key=f"roc-{n}"))
-            for n, curve in enumerate(content.roc)
+            safe(validation_figures.corrected_roc_svg(curve, key=f"roc-{n}")) for n, curve in enumerate(content.roc)
         ],
         "calibration": [
-            _safe(validation_figures.corrected_calibration_svg(curve, key=f"calibration-{n}"))
+            safe(validation_figures.corrected_calibration_svg(curve, key=f"calibration-{n}"))
             for n, curve in enumerate(content.calibration)
         ],
         "decision": [
-            _safe(validation_figures.decision_svg(curve, key=f"decision-{n}"))
+            safe(validation_figures.decision_svg(curve, key=f"decision-{n}"))
             for n, curve in enumerate(content.decision)
         ],
     }
@@ -213,7 +229,7 @@ def _validation_figures(content: ValidationContent) -> dict[str, Any]:
         return drawn
     for name, width in (("wide", WIDE), ("narrow", NARROW)):
         svg = validation_figures.optimism_svg(content.optimism, key=f"optimism-{name}", width=width)
-        drawn[f"optimism_{name}"] = _safe(svg)
+        drawn[f"optimism_{name}"] = safe(svg)
     return drawn
 
 
