@@ -13,6 +13,7 @@ from heldout.cli.folder import folder_for, how_to_go_on
 from heldout.cli.group import Interrupted, stops_like_ctrl_c
 from heldout.cli.option_words import in_words_of_options
 from heldout.cli.result import search_document, search_rows
+from heldout.cli.run_options import run_options
 from heldout.cli.tune_plan import Options, Plan, check_options, plan_of
 from heldout.cli.tune_protocols import BOOTSTRAP, is_protocol, protocol_rows, run_protocol, times_predicted
 
@@ -117,26 +118,7 @@ if TYPE_CHECKING:
 @click.option(
     "--n-bootstraps", type=int, help="1000 unless told; 100 of bootstrap_search, which searches in each anew."
 )
-@click.option("--confidence-level", type=float, default=0.95, show_default=True, help="Of the interval.")
-@click.option(
-    "--alternative", default="two-sided", show_default=True, help="two-sided, greater (a lower bound) or less."
-)
-@click.option("--n-jobs", type=int, default=-1, show_default=True, help="Processes; -1 uses every core.")
-@click.option(
-    "--engine",
-    default="local",
-    show_default=True,
-    help="Where to fit: local (processes), threads, or a Dask cluster, tcp://HOST:PORT of its scheduler.",
-)
-@click.option(
-    "--fit-timeout", type=float, metavar="SECONDS", help="Stop fits that take longer; they count as failed."
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same result.")
-@click.option("--out", default="heldout-out", show_default=True, metavar="DIR", help="Where to leave the files.")
-@click.option("--resume", is_flag=True, help="Go on with the run in DIR, doing only what is left.")
-@click.option("--accept-changed-code", is_flag=True, help="Resume although a version has changed since.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else to stdout.")
-@click.option("--quiet", is_flag=True, help="Print only the result.")
+@run_options
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> None:
     """Try many models on DATA and estimate how good the best one is, corrected for having been the best.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from heldout.cli.console import Console
+from heldout.cli.run_options import RunOptions
 
 if TYPE_CHECKING:
     from heldout.adapters.table_task import TableTask
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from heldout.task import Task
 
 
-@dataclass(frozen=True)
-class Options:
+@dataclass(frozen=True, kw_only=True)
+class Options(RunOptions):
     """What the user asked for; the fields are the options."""
 
     data: str
@@ -40,17 +41,6 @@ class Options:
     interval: str
     scheme: str
     n_bootstraps: int
-    confidence_level: float
-    alternative: str
-    n_jobs: int
-    engine: str
-    fit_timeout: float | None
-    seed: int
-    out: str
-    resume: bool
-    accept_changed_code: bool
-    as_json: bool
-    quiet: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +63,6 @@ def check_options(wanted: Options) -> None:
     ------
     InputError
     """
-    from heldout.cli.engines import check_engine
     from heldout.cli.tune_protocols import PROTOCOLS, check_protocol_options, is_protocol
     from heldout.dropping import drop_rule_of, strategy_of
     from heldout.errors import InputError
@@ -99,11 +88,7 @@ def check_options(wanted: Options) -> None:
             f"--drop {wanted.drop} plans its own splits, without repeats; leave --repeats out, or use --drop "
             "bootstrap."
         )
-    check_engine(wanted.engine, wanted.fit_timeout)
-    if wanted.n_jobs == 0:
-        raise InputError("--n-jobs must not be 0; use a number of processes, or -1 for every core.")
-    if not 0 <= wanted.seed < 2**64:
-        raise InputError(f"--seed must be from 0 to 2**64 - 1, got {wanted.seed}.")
+    wanted.check()
     if wanted.repeats < 1:
         raise InputError(f"--repeats must be at least 1, got {wanted.repeats}.")
     cv = plan_named(wanted.cv)

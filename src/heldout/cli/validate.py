@@ -12,6 +12,7 @@ from heldout.cli.console import Console
 from heldout.cli.folder import folder_for, how_to_go_on
 from heldout.cli.group import Interrupted, stops_like_ctrl_c
 from heldout.cli.option_words import in_words_of_options
+from heldout.cli.run_options import run_options
 from heldout.cli.validate_plan import ToValidate, ValidateOptions, check_validate_options, to_validate
 from heldout.cli.validate_result import WORDS, validation_document, validation_lines
 from heldout.errors import MissingExtraError
@@ -92,26 +93,7 @@ if TYPE_CHECKING:
     type=int,
     help="Samples to draw of each bootstrap, with --interval double; 50 unless told.",
 )
-@click.option("--confidence-level", type=float, default=0.95, show_default=True, help="Of the interval.")
-@click.option(
-    "--alternative", default="two-sided", show_default=True, help="two-sided, greater (a lower bound) or less."
-)
-@click.option("--n-jobs", type=int, default=-1, show_default=True, help="Processes; -1 uses every core.")
-@click.option(
-    "--engine",
-    default="local",
-    show_default=True,
-    help="Where to fit: local (processes), threads, or a Dask cluster, tcp://HOST:PORT of its scheduler.",
-)
-@click.option(
-    "--fit-timeout", type=float, metavar="SECONDS", help="Stop fits that take longer; they count as failed."
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same result.")
-@click.option("--out", default="heldout-out", show_default=True, metavar="DIR", help="Where to leave the files.")
-@click.option("--resume", is_flag=True, help="Go on with the run in DIR, doing only what is left.")
-@click.option("--accept-changed-code", is_flag=True, help="Resume although a version has changed since.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else to stdout.")
-@click.option("--quiet", is_flag=True, help="Print only the result.")
+@run_options
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> None:
     """Fit a model on bootstrap samples of DATA, and correct its apparent performance by what it flatters itself.

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from heldout.cli.console import Console
+from heldout.cli.run_options import RunOptions
 
 if TYPE_CHECKING:
     from heldout.adapters.table_task import TableTask
@@ -20,8 +21,8 @@ OF_A_TIME = ("brier_score_at", "roc_auc_at")
 """Metrics that --time is for; the first is reported unless one is named."""
 
 
-@dataclass(frozen=True)
-class ValidateOptions:
+@dataclass(frozen=True, kw_only=True)
+class ValidateOptions(RunOptions):
     """What the user asked for; the fields are the options."""
 
     data: str
@@ -41,17 +42,6 @@ class ValidateOptions:
     imputation_order: str
     interval: str
     inner_bootstraps: int | None
-    confidence_level: float
-    alternative: str
-    n_jobs: int
-    engine: str
-    fit_timeout: float | None
-    seed: int
-    out: str
-    resume: bool
-    accept_changed_code: bool
-    as_json: bool
-    quiet: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +61,6 @@ def check_validate_options(wanted: ValidateOptions) -> None:
     ------
     InputError
     """
-    from heldout.cli.engines import check_engine
     from heldout.errors import InputError
     from heldout.estimates.intervals import check_interval_settings
     from heldout.protocols.validation.asked import TWO_STAGE
@@ -81,11 +70,7 @@ def check_validate_options(wanted: ValidateOptions) -> None:
     methods = (*CORRECTIONS, TWO_STAGE)
     if wanted.method is not None and wanted.method not in methods:
         raise InputError(f"--method must be one of {', '.join(methods)}, got {wanted.method!r}.")
-    check_engine(wanted.engine, wanted.fit_timeout)
-    if wanted.n_jobs == 0:
-        raise InputError("--n-jobs must not be 0; use a number of processes, or -1 for every core.")
-    if not 0 <= wanted.seed < 2**64:
-        raise InputError(f"--seed must be from 0 to 2**64 - 1, got {wanted.seed}.")
+    wanted.check()
     check_interval_settings(wanted.bootstraps, wanted.confidence_level, wanted.alternative)
     intervals = ("auto", *KINDS, "none")
     if wanted.interval not in intervals:
