@@ -23,7 +23,13 @@ from heldout.protocols.validation.estimate import Candidate, Validation, Validat
 from heldout.protocols.validation.fits import Fits, NoModelError
 from heldout.protocols.validation.intervals import SOURCES_OF_INTERVAL, Bounded, IntervalKind, interval_of
 from heldout.protocols.validation.plan import ValidationPlan
-from heldout.protocols.validation.remarks import flags_of_plan, flags_of_width, often_failed, undefined_in_some
+from heldout.protocols.validation.remarks import (
+    flags_of_plan,
+    flags_of_width,
+    no_candidates,
+    often_failed,
+    undefined_in_some,
+)
 from heldout.protocols.validation.replicate import ImputedFit
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
 from heldout.wording import Flag
@@ -108,7 +114,7 @@ class Concluding:
         if self.plan.two_stages or doubles is not None:
             measured = self._measured(replicates, doubles)
         failed = often_failed(list(replicates.failed.values()), replicates.n_replicates)
-        flags = {**inner_flags, **failed, **flags_of_plan(self.plan)}
+        flags = {**inner_flags, **failed, **no_candidates(candidates), **flags_of_plan(self.plan)}
         model, coefficients = self._deployed(selected)
         n_fits = self.plan.n_fits
         return Validation(

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from heldout.estimates.evidence.race import FEW_GROUPS
+from heldout.estimates.evidence.race import FEW_GROUPS, failed_sentence
+from heldout.protocols.validation.estimate import Candidate
 from heldout.protocols.validation.plan import ValidationPlan
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
 from heldout.task import Task, TaskKind
@@ -37,6 +38,14 @@ def flags_of_plan(plan: ValidationPlan) -> dict[Flag, str]:
         said = Flag.MORE_COLUMNS_THAN_ROWS.filled(columns=n_columns, rows=n_rows)
         flags[Flag.MORE_COLUMNS_THAN_ROWS] = said
     return {**flags, **plan.do.flags}
+
+
+def no_candidates(models: Sequence[Candidate]) -> dict[Flag, str]:
+    """Of models that could not be fitted on all rows, where others could."""
+    failed = {number: model.reason for number, model in enumerate(models) if model.reason}
+    if not failed:
+        return {}
+    return {Flag.FAILED_CONFIGURATIONS: failed_sentence([model.name for model in models], failed)}
 
 
 def often_failed(failures: Sequence[str], total: int) -> dict[Flag, str]:

@@ -272,6 +272,9 @@ class TestFailures:
         found = validated([("hopeless", Hopeless()), ("logistic", LOGISTIC)], metric="brier_score")
         assert found.selected_name == "logistic" and found.selected == 1
         assert found.candidates[0].reason == "ValueError: never"
+        said = found.estimates["brier_score"].flags[ho.Flag.FAILED_CONFIGURATIONS]
+        assert said.startswith("1 of 2") and "hopeless (ValueError: never)" in said
+        assert ho.Flag.FAILED_CONFIGURATIONS not in validated(metric="brier_score").flags
 
     def test_if_all_bootstraps_fail_the_value_is_nan(self) -> None:
         found = validated(OnlyAllRows(), metric="brier_score", n_bootstraps=3)
