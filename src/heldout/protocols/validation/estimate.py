@@ -5,17 +5,25 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.typing import ArrayLike
 
 from heldout.errors import InputError
 from heldout.estimates.types import Estimate, Interval, frame_of, json_number
 from heldout.imputation.rubin import PooledCoefficients
 from heldout.metrics.base import Metric
+from heldout.protocols.validation.curves import (
+    CalibrationCurve,
+    DecisionCurve,
+    RocCurve,
+    calibration_curve,
+    decision_curve,
+    roc_curve,
+)
+from heldout.protocols.validation.curves.base import CONFIDENCE_LEVEL
 from heldout.protocols.validation.replicates import Replicates
 from heldout.wording import Flag
-
-if TYPE_CHECKING:
-    from heldout.protocols.validation.curves import CalibrationCurve, DecisionCurve, RocCurve
 
 
 @dataclass(frozen=True)
@@ -171,23 +179,68 @@ class Validation:
             )
         return next(iter(self.estimates.values()))
 
-    def calibration_curve(self, **settings: Any) -> CalibrationCurve:
-        """The calibration curve, apparent and corrected for optimism; ``curves.calibration_curve`` says how."""
-        from heldout.protocols.validation.curves import calibration_curve
+    def calibration_curve(
+        self,
+        *,
+        at: ArrayLike | None = None,
+        span: float = 2 / 3,
+        time: float | None = None,
+        of_class: Any = None,
+        confidence_level: float = CONFIDENCE_LEVEL,
+    ) -> CalibrationCurve:
+        """The calibration curve, apparent and corrected for optimism.
 
-        return calibration_curve(self.replicates, **settings)
+        Parameters
+        ----------
+        at : array-like of shape (m,), optional
+            Predictions at which the curve is wanted, increasing; 50 within their range by default.
+        span : float
+            Share of the rows that each point of the smoother rests on.
+        time : float, optional
+            Of a survival task, one of the times that survival was predicted for, if there are several.
+        of_class : label, optional
+            Of a task of several classes: which one, against the others.
+        confidence_level : float
+            Of the band.
 
-    def roc_curve(self, **settings: Any) -> RocCurve:
-        """The ROC curve, apparent and corrected for optimism; ``curves.roc_curve`` says how."""
-        from heldout.protocols.validation.curves import roc_curve
+        Raises
+        ------
+        InputError
+            When no such predictions were recorded, or a setting cannot be used.
+        """
+        return calibration_curve(
+            self.replicates, at=at, span=span, time=time, of_class=of_class, confidence_level=confidence_level
+        )
 
-        return roc_curve(self.replicates, **settings)
+    def roc_curve(self, *, of_class: Any = None, confidence_level: float = CONFIDENCE_LEVEL) -> RocCurve:
+        """The ROC curve, apparent and corrected for optimism, with settings as ``calibration_curve`` has them."""
+        return roc_curve(self.replicates, of_class=of_class, confidence_level=confidence_level)
 
-    def decision_curve(self, **settings: Any) -> DecisionCurve:
-        """The net benefit by threshold, apparent and corrected for optimism; ``curves.decision_curve`` says how."""
-        from heldout.protocols.validation.curves import decision_curve
+    def decision_curve(
+        self,
+        *,
+        thresholds: ArrayLike | None = None,
+        time: float | None = None,
+        of_class: Any = None,
+        confidence_level: float = CONFIDENCE_LEVEL,
+    ) -> DecisionCurve:
+        """The net benefit by threshold, apparent and corrected for optimism.
 
-        return decision_curve(self.replicates, **settings)
+        Parameters
+        ----------
+        thresholds : array-like of shape (m,), optional
+            Probabilities from which on one acts, increasing; .01, .02 .. .99 by default.
+        time, of_class, confidence_level
+            As ``calibration_curve`` has them.
+
+        Raises
+        ------
+        InputError
+            When no probabilities were recorded, or a setting cannot be used.
+        """
+        return decision_curve(
+            self.replicates, thresholds=thresholds, time=time, of_class=of_class, confidence_level=confidence_level
+        )
 
     def to_frame(self, *, candidates: bool = False) -> Any:
         """A row a metric, as a pandas DataFrame (pandas comes with the extra ``app``).
