@@ -29,6 +29,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from heldout.imputation import Coefficients, coefficients_of, pool_coefficients
+from heldout.spaces.regressions import NO_PENALTY
 
 GIVEN = json.loads((Path(__file__).parent / "data" / "rubin_mice.json").read_text(encoding="utf-8"))
 N = 40
@@ -60,7 +61,7 @@ def test_the_covariance_of_one_fit_is_that_of_r(kind: str) -> None:
     first = {name: np.array(values) for name, values in GIVEN["first"].items()}
     X = np.column_stack([first["x1"], first["x2"]])
     y = first["z"] if kind == "glm" else first["y"]
-    model = LogisticRegression(C=np.inf, tol=1e-10) if kind == "glm" else LinearRegression()
+    model = LogisticRegression(C=NO_PENALTY, tol=1e-10) if kind == "glm" else LinearRegression()
     found = coefficients_of(model.fit(X, y), X, y)
     assert found is not None
     np.testing.assert_allclose(found.values, GIVEN[kind]["values"][0], rtol=1e-6)

@@ -31,9 +31,10 @@ from heldout.metrics import metric_named
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.replicates import ReplicateScores
 from heldout.spaces.cox import CoxRegression
+from heldout.spaces.regressions import NO_PENALTY
 
 RUNS, SAMPLES, SEED = 20, 500, 20261120
-LOGISTIC = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-10)
+LOGISTIC = LogisticRegression(C=NO_PENALTY, solver="newton-cholesky", tol=1e-10)
 Data = tuple[np.ndarray, np.ndarray]
 
 

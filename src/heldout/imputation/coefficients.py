@@ -23,6 +23,10 @@ Floats = NDArray[np.float64]
 INTERCEPT = "intercept"
 
 
+_HARDLY_ANY = 1e300
+"""From here on C is no penalty; scikit-learn 1.8 warns at every fit of C=inf."""
+
+
 @dataclass(frozen=True, eq=False)
 class Coefficients:
     """p coefficients of one fitted model.
@@ -49,9 +53,9 @@ def coefficients_of(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Co
     Parameters
     ----------
     model : fitted estimator
-        Logistic regression of two classes without a penalty (``C=inf`` or ``penalty=None``), ``LinearRegression``,
-        a Cox model with ``coef_`` and ``covariance_``, fitted results with ``params`` and ``cov_params()`` (as
-        statsmodels has), or a pipeline that ends in one of these and names its columns.
+        Logistic regression of two classes without a penalty (``C`` from 1e300 to inf, or ``penalty=None``),
+        ``LinearRegression``, a Cox model with ``coef_`` and ``covariance_``, fitted results with ``params`` and
+        ``cov_params()`` (as statsmodels has), or a pipeline that ends in one of these and names its columns.
     X : array-like of shape (n, columns), y : array-like of shape (n,)
         What it was fitted on.
     sample_weight : array-like of shape (n,), optional
@@ -104,7 +108,7 @@ def _of_pipeline(model: Any, X: Any, y: Any, sample_weight: Any) -> Coefficients
 
 
 def _of_logistic(model: Any, X: Any, y: Any, sample_weight: Any) -> Coefficients | None:
-    unpenalised = getattr(model, "penalty", "l2") is None or np.isposinf(model.C)
+    unpenalised = getattr(model, "penalty", "l2") is None or model.C >= _HARDLY_ANY
     if not unpenalised or len(model.classes_) != 2 or model.class_weight is not None:
         return None
     design, values = _design(model, X), _with_intercept(model)

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+import sklearn
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.impute import SimpleImputer
@@ -24,10 +25,13 @@ from heldout.spaces.cox import CoxRegression
 from heldout.spaces.preprocessing import MOST_CATEGORIES, column_kinds
 from heldout.task import TaskKind
 
+NO_PENALTY = 1e300 if sklearn.__version__.startswith("1.8.") else np.inf
+"""``C`` of a logistic regression without a penalty. scikit-learn 1.8 asks for inf, and warns at every fit of it."""
+
 
 def _logistic() -> LogisticRegression:
     # Newton's method needs a handful of steps and no scaling; several classes are fitted jointly.
-    return LogisticRegression(C=np.inf, solver="newton-cholesky", max_iter=200)
+    return LogisticRegression(C=NO_PENALTY, solver="newton-cholesky", max_iter=200)
 
 
 MODELS: Mapping[str, tuple[frozenset[TaskKind], Callable[[], Any]]] = MappingProxyType(

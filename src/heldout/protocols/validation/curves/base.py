@@ -94,7 +94,15 @@ class Replicated:
         return self.apparent - self.optimism
 
     def band(self, confidence_level: float) -> tuple[Floats, Floats]:
-        """(m,) each: percentiles of the replicates on their own samples, moved by the optimism."""
+        """(m,) each: percentiles of the replicates on their own samples, moved by the optimism.
+
+        Raises
+        ------
+        InputError
+            When the level is none.
+        """
+        if not 0 < confidence_level < 1:
+            raise InputError(f"confidence_level must lie between 0 and 1, got {confidence_level!r}; .95 is usual.")
         tail = (1.0 - confidence_level) / 2
         ends = np.full((2, len(self.apparent)), np.nan)
         usable = np.isfinite(self.in_bootstrap - self.on_original)

@@ -182,7 +182,8 @@ def calibration_curve(
     >>> curve.corrected.round(6).tolist(), round(curve.mean_absolute_error, 6)
     ([4.5, 6.5], 0.5)
     """
-    _check(span, confidence_level)
+    if not 0 < span <= 1:
+        raise InputError(f"span must be above 0 and at most 1, got {span!r}; 2/3 is usual.")
     outcome = calibrated_outcome(replicates, time=time, of_class=of_class)
     predictions = outcome.predicted(replicates.apparent[outcome.response])
     of_rows = predictions.mean(axis=1)
@@ -299,10 +300,3 @@ def _points(at: ArrayLike) -> Floats:
     if points.ndim != 1 or not points.size or not np.isfinite(points).all() or (np.diff(points) <= 0).any():
         raise InputError(f"at must be increasing finite numbers, got {at!r}; for instance at=[0.1, 0.2, 0.5].")
     return points
-
-
-def _check(span: float, confidence_level: float) -> None:
-    if not 0 < span <= 1:
-        raise InputError(f"span must be above 0 and at most 1, got {span!r}; 2/3 is usual.")
-    if not 0 < confidence_level < 1:
-        raise InputError(f"confidence_level must lie between 0 and 1, got {confidence_level!r}; for instance 0.95.")

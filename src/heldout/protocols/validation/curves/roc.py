@@ -123,8 +123,6 @@ def roc_curve(
     """
     if not replicates.truth.kind.is_classification:
         raise InputError(f"a ROC curve is of a classification, this task is {replicates.truth.kind.value}.")
-    if not 0 < confidence_level < 1:
-        raise InputError(f"confidence_level must lie between 0 and 1, got {confidence_level!r}; for instance 0.95.")
     # In the order in which the ROC AUC reads them, so that the areas agree with it.
     response = recorded(replicates, Response.DECISION, Response.PROBABILITIES)
     if response is None:

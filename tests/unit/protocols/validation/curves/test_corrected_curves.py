@@ -317,9 +317,8 @@ def test_a_curve_can_be_told(measure: object, make_replicates: MakeReplicates) -
         ("regression", {"of_class": "a"}, "of_class='a' is for classes, this task is regression"),
         ("binary", {"at": [0.2, 0.1]}, "at must be increasing finite numbers"),
         ("binary", {"span": 0}, "span must be above 0 and at most 1, got 0"),
-        ("binary", {"confidence_level": 95}, "confidence_level must lie between 0 and 1, got 95"),
     ],
-    ids=["no class", "no such class", "not the positive class", "time", "class of numbers", "at", "span", "level"],
+    ids=["no class", "no such class", "not the positive class", "time", "class of numbers", "at", "span"],
 )
 def test_what_cannot_be_drawn_is_refused(
     kind: str, settings: dict[str, object], message: str, make_replicates: MakeReplicates
@@ -327,6 +326,12 @@ def test_what_cannot_be_drawn_is_refused(
     with pytest.raises(InputError) as refused:
         calibration_curve(make_replicates(kind), **settings)  # type: ignore[arg-type]
     assert message in str(refused.value)
+
+
+@pytest.mark.parametrize("measure", [calibration_curve, roc_curve, decision_curve])
+def test_every_curve_refuses_a_level_that_is_none(measure: object, make_replicates: MakeReplicates) -> None:
+    with pytest.raises(InputError, match="confidence_level must lie between 0 and 1, got 95"):
+        measure(make_replicates("binary"), confidence_level=95)  # type: ignore[operator]
 
 
 def test_predictions_that_were_not_recorded_are_named(make_replicates: MakeReplicates) -> None:
