@@ -140,7 +140,7 @@ def to_validate(wanted: ValidateOptions, console: Console) -> ToValidate:
     inner = f" of {counted(plan.n_inner, 'bootstrap')} each" if plan.n_inner else ""
     console.say(
         f"Plan: {names} by {method}, {counted(wanted.bootstraps, 'bootstrap')}{inner}: "
-        f"{counted(plan.n_fits, 'fit')}{each}, seed {wanted.seed}. Metrics: {', '.join(plan.metrics)}."
+        f"{counted(plan.most_fits, 'fit')}{each}, seed {wanted.seed}. Metrics: {', '.join(plan.metrics)}."
     )
     return ToValidate(found, source, asked, plan)
 
