@@ -459,4 +459,31 @@ REFERENCES: dict[str, Reference] = {
         "Statistics in Medicine 37, 2252-2266",
         "10.1002/sim.7654",
     ),
+    "ahdesmaki2010": Reference(
+        "Ahdesmäki, M. and Strimmer, K.",
+        2010,
+        "Feature selection in omics prediction problems using cat scores and false nondiscovery rate control",
+        "Annals of Applied Statistics 4, 503-519",
+        "10.1214/09-AOAS277",
+    ),
+    "schafer2005": Reference(
+        "Schäfer, J. and Strimmer, K.",
+        2005,
+        "A shrinkage approach to large-scale covariance matrix estimation and implications for functional genomics",
+        "Statistical Applications in Genetics and Molecular Biology 4 (1), 32",
+        "10.2202/1544-6115.1175",
+    ),
+    "opgenrhein2007": Reference(
+        "Opgen-Rhein, R. and Strimmer, K.",
+        2007,
+        "Accurate ranking of differentially expressed genes by a distribution-free shrinkage approach",
+        "Statistical Applications in Genetics and Molecular Biology 6 (1), 9",
+        "10.2202/1544-6115.1252",
+    ),
+    "hausser2009": Reference(
+        "Hausser, J. and Strimmer, K.",
+        2009,
+        "Entropy inference and the James-Stein estimator, with application to nonlinear gene association networks",
+        "Journal of Machine Learning Research 10, 1469-1484",
+    ),
 }

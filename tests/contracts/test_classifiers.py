@@ -1,0 +1,58 @@
+"""The classifiers of ``heldout.spaces`` hold scikit-learn's contract, in every version that is supported."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+
+from heldout.errors import InputError
+from heldout.spaces import ShrinkageDiscriminant
+
+CLASSIFIERS = [ShrinkageDiscriminant()]
+
+
+def named(model: Any) -> str:
+    return type(model).__name__
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=named)
+def test_scikit_learns_checks_pass(model: Any) -> None:
+    said = check_estimator(model, on_skip=None)
+    # Checks of what is not installed, or not switched on, are skipped.
+    assert [one["status"] for one in said].count("passed") > 40
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=named)
+def test_one_column_constant_columns_more_columns_than_rows_and_many_classes(model: Any) -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(8), 4)
+    one = y[:, None] + rng.normal(scale=0.1, size=(32, 1))
+    wide = one @ np.ones((1, 100)) + rng.normal(scale=0.1, size=(32, 100))
+    constant = np.column_stack([one, np.full(32, 0.1), np.full(32, 1e9)])
+
+    for X in (one, wide, constant):
+        fitted = clone(model).fit(X, y)
+        assert fitted.score(X, y) > 0.7
+        assert np.isfinite(fitted.predict_proba(X)).all() if hasattr(fitted, "predict_proba") else True
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=named)
+def test_the_same_seed_gives_the_same_model_also_pickled(model: Any) -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(30, 3)), rng.choice(["a", "b", "c"], 30)
+    seed = {"random_state": 7} if "random_state" in model.get_params() else {}
+    first, second = (clone(model).set_params(**seed).fit(X, y) for _ in range(2))
+
+    assert (first.predict(X) == second.predict(X)).all()
+    assert (pickle.loads(pickle.dumps(first)).predict(X) == first.predict(X)).all()
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=named)
+def test_rows_of_one_class_are_refused(model: Any) -> None:
+    with pytest.raises(InputError, match="at least two classes, got 1 class: all 3 rows are of class 'a'"):
+        clone(model).fit([[1.0], [2.0], [3.0]], ["a", "a", "a"])
