@@ -486,4 +486,24 @@ REFERENCES: dict[str, Reference] = {
         "Entropy inference and the James-Stein estimator, with application to nonlinear gene association networks",
         "Journal of Machine Learning Research 10, 1469-1484",
     ),
+    "tsamardinos2006": Reference(
+        "Tsamardinos, I., Brown, L. E. and Aliferis, C. F.",
+        2006,
+        "The max-min hill-climbing Bayesian network structure learning algorithm",
+        "Machine Learning 65, 31-78",
+        "10.1007/s10994-006-6889-7",
+    ),
+    "tsamardinos2012": Reference(
+        "Tsamardinos, I., Lagani, V. and Pappas, D.",
+        2012,
+        "Discovering multiple, equivalent biomarker signatures",
+        "7th Conference of the Hellenic Society for Computational Biology and Bioinformatics",
+    ),
+    "lagani2017": Reference(
+        "Lagani, V., Athineou, G., Farcomeni, A., Tsagris, M. and Tsamardinos, I.",
+        2017,
+        "Feature selection with the R package MXM: discovering statistically equivalent feature subsets",
+        "Journal of Statistical Software 80 (7)",
+        "10.18637/jss.v080.i07",
+    ),
 }

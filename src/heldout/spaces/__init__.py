@@ -4,10 +4,12 @@ from heldout.spaces.cox import CoxRegression
 from heldout.spaces.cox_statsmodels import StatsmodelsCox
 from heldout.spaces.preprocessing import default_preprocessing
 from heldout.spaces.presets import PRESETS, Entry, preset, quick, standard
+from heldout.spaces.ses import SES
 from heldout.spaces.shrinkage_discriminant import ShrinkageDiscriminant
 
 __all__ = [
     "PRESETS",
+    "SES",
     "CoxRegression",
     "Entry",
     "ShrinkageDiscriminant",
