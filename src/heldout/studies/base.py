@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypeVar
+from zipfile import BadZipFile
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -147,9 +148,10 @@ def _read(folder: Path | None, name: str) -> Columns | None:
     if path is None or not path.exists():
         return None
     try:
-        with np.load(path, allow_pickle=False) as file:
+        # Opened here, as NumPy leaves a file open that is no archive.
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             return {column: file[column] for column in file.files}
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, BadZipFile) as error:
         raise StoreError(f"{path} cannot be read ({error}); remove it, and it is done again.") from error
 
 
