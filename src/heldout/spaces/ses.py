@@ -33,6 +33,9 @@ MOST_SIGNATURES = 1000
 SAME = 1e-8
 """Logarithms of p-values that differ by less than this part are the same."""
 
+MOST_CLASSES_GUESSED = 20
+"""Of whole numbers with more distinct values it is not guessed whether they are labels."""
+
 TEST_OF: dict[TaskKind, Literal["fisher", "logistic", "cox"]] = {
     TaskKind.REGRESSION: "fisher",
     TaskKind.BINARY: "logistic",
@@ -54,7 +57,8 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         ``fisher``: Fisher's z of the partial correlation, for numbers. ``logistic``: the likelihood ratio of nested
         logistic regressions (multinomial of several classes). ``cox``: the likelihood ratio of nested Cox
         regressions, for survival. ``auto`` goes by the target: numbers with a fractional part are a regression,
-        other columns are classes, a structured array is survival.
+        other columns are classes, a structured array is survival. Of more than 20 different whole numbers it
+        asks.
 
     Attributes
     ----------
@@ -137,7 +141,7 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         InputError
-            When a parameter has no meaning, or the target is of one value.
+            When a parameter has no meaning, the target is of one value, or ``auto`` cannot tell what it is.
         """
         check_among("test", self.test, ("auto", "fisher", "logistic", "cox"))
         if not (is_number(self.alpha) and 0 < self.alpha < 1):
@@ -170,7 +174,7 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             self.test_ = "cox"
             return X, LikelihoodRatio.cox(X, target)
         X, y = validate_data(self, X, y, dtype=np.float64)
-        self.test_ = TEST_OF[guess_kind(y)] if self.test == "auto" else self.test
+        self.test_ = _guessed(y) if self.test == "auto" else self.test
         if self.test_ == "fisher":
             return X, FisherZ.of(X, truth_of(y, TaskKind.REGRESSION).values)
         check_classification_targets(y)
@@ -185,6 +189,16 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+def _guessed(y: NDArray[Any]) -> Literal["fisher", "logistic", "cox"]:
+    test = TEST_OF[guess_kind(y)]
+    if test == "logistic" and y.dtype.kind in "iuf" and len(np.unique(y)) > MOST_CLASSES_GUESSED:
+        raise InputError(
+            f"the target holds {len(np.unique(y))} different whole numbers, which may be labels or amounts; give "
+            "test='fisher' for amounts, test='logistic' for labels."
+        )
+    return test
 
 
 @dataclass(eq=False)

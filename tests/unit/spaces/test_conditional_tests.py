@@ -208,3 +208,37 @@ def test_what_cannot_be_tested_has_its_sentence() -> None:
         FisherZ.of(np.eye(3), np.arange(3.0))
     with pytest.raises(InputError, match="the target has the one value 2,"):
         FisherZ.of(np.eye(5), np.full(5, 2.0))
+
+
+def level(n_repetitions: int) -> None:
+    """Each test of a column that is independent given another rejects as often as it should."""
+    n_rejected = dict.fromkeys(("fisher", "two classes", "three classes", "cox"), 0)
+    for repetition in range(n_repetitions):
+        rng = np.random.default_rng([7, repetition])
+        z = rng.normal(size=150)
+        X, signal = np.column_stack([z, z + rng.normal(size=150)]), 0.7 * z
+        of_three = np.column_stack([np.zeros(150), signal, -signal]) + rng.gumbel(size=(150, 3))
+        times = np.exp(-signal) * rng.exponential(size=150)
+        tests: dict[str, Any] = {
+            "fisher": FisherZ.of(X, signal + rng.normal(size=150)),
+            "two classes": LikelihoodRatio.logistic(X, (signal + rng.logistic(size=150) > 0).astype(np.int32), 2),
+            "three classes": LikelihoodRatio.logistic(X, of_three.argmax(axis=1).astype(np.int32), 3),
+            "cox": LikelihoodRatio.cox(X, survival_target((rng.random(150) < 0.7, times))),
+        }
+        for name, test in tests.items():
+            n_rejected[name] += one(test, 1, (0,))[1] <= np.log(0.05)
+    # Four tests, two sides: each bound fails with 1 in 80 000, all together with 1 in 10 000. The likelihood ratios
+    # are right in large samples only; of 150 rows they may reject up to .065.
+    for name, found in n_rejected.items():
+        most = 0.05 if name == "fisher" else 0.065
+        assert found <= stats.binom.isf(1 / 80_000, n_repetitions, most), name
+        assert found >= stats.binom.ppf(1 / 80_000, n_repetitions, 0.05), name
+
+
+def test_the_tests_keep_their_level() -> None:
+    level(200)
+
+
+@pytest.mark.slow
+def test_the_tests_keep_their_level_in_many_repetitions() -> None:
+    level(4000)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -191,6 +192,7 @@ X, Y = np.column_stack([A, B])[:64], (A + C + 0.5 * D)[:64]
         pytest.param({"test": "fisher"}, {"y": np.ones(64)}, "the target has the one value 1,", id="one number"),
         pytest.param({"test": "fisher"}, {"y": ["a", "b"] * 32}, "number", id="text"),
         pytest.param({"test": "logistic"}, {"y": Y + 0.1}, "Unknown label type: continuous", id="no classes"),
+        pytest.param({}, {"y": np.arange(64) % 21}, "holds 21 different whole numbers, which may be", id="counts"),
         pytest.param({"test": "cox"}, {"y": [(True, 1.0)]}, "as many rows as each other, got 64 and 1", id="rows"),
         pytest.param({}, {"X": np.where(X > 0, X, np.nan)}, "contains NaN", id="missing"),
     ],
@@ -206,6 +208,35 @@ def test_what_cannot_be_selected_from_has_its_sentence(settings: Any, given: Any
 def test_sparse_tables_are_refused() -> None:
     with pytest.raises(TypeError, match="Sparse data was passed"):
         SES().fit(csr_array(X), Y)
+
+
+def partial_p(x: Any, target: Any, given: Any) -> float:
+    """By the residuals of two regressions."""
+    design = np.column_stack([np.ones(len(x)), given])
+    left = [column - design @ np.linalg.lstsq(design, column, rcond=None)[0] for column in (x, target)]
+    z = np.arctanh(np.corrcoef(*left)[0, 1]) * np.sqrt(len(x) - given.shape[1] - 3)
+    return float(2 * stats.norm.sf(abs(z)))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_each_selected_column_depends_on_the_target_given_any_few_of_the_others(seed: int) -> None:
+    # What a backward phase would check, by an independent computation of the test.
+    rng = np.random.default_rng([99, seed])
+    X = rng.normal(size=(150, 12)) @ (np.eye(12) + 0.4 * rng.normal(size=(12, 12)))
+    target = X[:, :5] @ rng.normal(size=5) + 3 * rng.normal(size=150)
+    ses = SES(max_k=2).fit(X, target)
+    assert len(ses.selected_) >= 2
+    for column in ses.selected_:
+        others = [other for other in ses.selected_ if other != column]
+        sets = [given for size in range(3) for given in combinations(others, size)]
+        found = [partial_p(X[:, column], target, X[:, list(given)]) for given in sets]
+        assert max(found) <= 0.05
+        assert ses.p_values_[column] >= max(found) * (1 - 1e-6)
+    assert (ses.p_values_[~ses.support_] > 0.05).all()
+    assert (ses.p_values_[ses.support_] <= 0.05).all()
+    # A column equivalent to a selected one was independent given some, and stands in one queue at most.
+    listed = [column for queue in ses.equivalent_.values() for column in queue]
+    assert len(set(listed)) == len(listed) and not ses.support_[listed].any()
 
 
 def network(rng: np.random.Generator, n_rows: int, n_unrelated: int) -> tuple[Any, Any]:
