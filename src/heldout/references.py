@@ -506,4 +506,17 @@ REFERENCES: dict[str, Reference] = {
         "Journal of Statistical Software 80 (7)",
         "10.18637/jss.v080.i07",
     ),
+    "kohonen1990": Reference(
+        "Kohonen, T.",
+        1990,
+        "The self-organizing map",
+        "Proceedings of the IEEE 78, 1464-1480",
+        "10.1109/5.58325",
+    ),
+    "sato1996": Reference(
+        "Sato, A. and Yamada, K.",
+        1996,
+        "Generalized learning vector quantization",
+        "Advances in Neural Information Processing Systems 8, 423-429",
+    ),
 }

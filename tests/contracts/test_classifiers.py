@@ -11,9 +11,9 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 from heldout.errors import InputError
-from heldout.spaces import ShrinkageDiscriminant
+from heldout.spaces import GLVQ, LVQ1, ShrinkageDiscriminant
 
-CLASSIFIERS = [ShrinkageDiscriminant()]
+CLASSIFIERS = [ShrinkageDiscriminant(), LVQ1(), GLVQ()]
 
 
 def named(model: Any) -> str:

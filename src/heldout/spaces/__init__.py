@@ -2,12 +2,16 @@
 
 from heldout.spaces.cox import CoxRegression
 from heldout.spaces.cox_statsmodels import StatsmodelsCox
+from heldout.spaces.glvq import GLVQ
+from heldout.spaces.lvq1 import LVQ1
 from heldout.spaces.preprocessing import default_preprocessing
 from heldout.spaces.presets import PRESETS, Entry, preset, quick, standard
 from heldout.spaces.ses import SES
 from heldout.spaces.shrinkage_discriminant import ShrinkageDiscriminant
 
 __all__ = [
+    "GLVQ",
+    "LVQ1",
     "PRESETS",
     "SES",
     "CoxRegression",
