@@ -180,8 +180,9 @@ class Metric(Protocol):
 
     A metric may also have ``pos_label`` (a positive class of its own), ``takes_weights`` (False where it cannot
     be weighted), ``calls_foreign_code`` (True where it runs code that is not ours), ``ideal`` (the best value,
-    where values beyond it are no better: see ``ideal_of``), ``sources`` (keys of ``heldout.references``) and
-    ``times`` (of the survival probabilities that it reads, in order).
+    where values beyond it are no better: see ``ideal_of``), ``fits_to_its_rows`` (True where it fits a curve to the
+    very rows that it scores), ``sources`` (keys of ``heldout.references``) and ``times`` (of the survival
+    probabilities that it reads, in order).
     """
 
     @property

@@ -69,6 +69,10 @@ class NagelkerkeR2(ByKind):
     def range(self) -> tuple[float, float]:
         return (0.0 if self.recalibrated else -np.inf, 1.0)
 
+    @property
+    def fits_to_its_rows(self) -> bool:
+        return self.recalibrated
+
     def of_kinds(self) -> Mapping[TaskKind, OfKind]:
         return {
             TaskKind.BINARY: OfKind((Response.PROBABILITIES,), Needs.EVERY_CLASS, self._of_probabilities),

@@ -57,6 +57,7 @@ class CurveDistance(Metric):
     responses = (Response.PROBABILITIES,)
     tasks = frozenset({TaskKind.BINARY})
     range = (0.0, np.inf)
+    fits_to_its_rows = True
 
     def __post_init__(self) -> None:
         check_among("smoother", self.smoother, get_args(Smoother))

@@ -234,6 +234,11 @@ class Flag(StrEnum):
         "score is optimistic for deployment.",
     )
     NOTHING_MISSING = ("nothing_missing", "No value was missing, so that nothing was imputed.")
+    FITS_TO_ITS_ROWS = (
+        "fits_to_its_rows",
+        "{metric} fits a curve to the very rows that it scores, and on the few that each sample leaves out it fits "
+        "the more of their chance: method='{method}' has it too high; method='optimism' scores all rows.",
+    )
     NEVER_LEFT_OUT = (
         "never_left_out",
         "{rows} {were} drawn by every bootstrap that has a model, so that no model predicts them unseen, and the "

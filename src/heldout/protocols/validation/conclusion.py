@@ -24,6 +24,7 @@ from heldout.protocols.validation.fits import Fits, NoModelError
 from heldout.protocols.validation.intervals import SOURCES_OF_INTERVAL, Bounded, IntervalKind, interval_of
 from heldout.protocols.validation.plan import ValidationPlan
 from heldout.protocols.validation.remarks import (
+    flags_of_metric,
     flags_of_plan,
     flags_of_width,
     no_candidates,
@@ -178,7 +179,8 @@ class Concluding:
                     self.interval, scores, corrected.value, settings.confidence_level, settings.alternative,
                     doubles=None if doubles is None else doubles[name],
                 )  # fmt: skip
-            flags = {**undefined_in_some(replicates, scores), **corrected.flags, **bounded.flags}
+            flags = {**flags_of_metric(self.plan, metric), **undefined_in_some(replicates, scores)}
+            flags |= {**corrected.flags, **bounded.flags}
             if bounded.interval is not None and self.interval != "percentile":
                 flags |= flags_of_width(self.plan.task)
             found[name] = Measured(metric, scores, corrected, bounded.interval, flags)

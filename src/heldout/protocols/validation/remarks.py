@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from heldout.estimates.evidence.race import FEW_GROUPS, failed_sentence
+from heldout.metrics.base import Metric
 from heldout.protocols.validation.estimate import Candidate
 from heldout.protocols.validation.plan import ValidationPlan
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
@@ -46,6 +47,14 @@ def no_candidates(models: Sequence[Candidate]) -> dict[Flag, str]:
     if not failed:
         return {}
     return {Flag.FAILED_CONFIGURATIONS: failed_sentence([model.name for model in models], failed)}
+
+
+def flags_of_metric(plan: ValidationPlan, metric: Metric) -> dict[Flag, str]:
+    """Of a metric that does not go well with the rows that the correction scores."""
+    if not plan.correction.reads_left_out or not getattr(metric, "fits_to_its_rows", False):
+        return {}
+    said = Flag.FITS_TO_ITS_ROWS.filled(metric=metric.name, method=plan.correction.name)
+    return {Flag.FITS_TO_ITS_ROWS: said}
 
 
 def often_failed(failures: Sequence[str], total: int) -> dict[Flag, str]:

@@ -436,3 +436,13 @@ class TestFlagsOfWidth:
         x, y = CANCER.data[:, [1, 4]], CANCER.target
         found = validated(x=x, y=y, metric="brier_score")
         assert ho.Flag.FEW_ROWS_A_COLUMN not in found.estimates["brier_score"].flags
+
+
+def test_metrics_that_fit_to_the_rows_left_out_are_flagged() -> None:
+    asked = ["nagelkerke_r2", "nagelkerke_r2(recalibrated=False)", "ici", "brier_score"]
+    flagged = {
+        method: [name for name, found in validated(metric=asked, method=method).estimates.items()
+                 if ho.Flag.FITS_TO_ITS_ROWS in found.flags]
+        for method in ("oob", "optimism")
+    }  # fmt: skip
+    assert flagged == {"oob": ["nagelkerke_r2", "ici"], "optimism": []}
