@@ -519,4 +519,25 @@ REFERENCES: dict[str, Reference] = {
         "Generalized learning vector quantization",
         "Advances in Neural Information Processing Systems 8, 423-429",
     ),
+    "li2011": Reference(
+        "Li, S., Harner, E. J. and Adjeroh, D. A.",
+        2011,
+        "Random KNN feature selection - a fast and stable alternative to random forests",
+        "BMC Bioinformatics 12, 450",
+        "10.1186/1471-2105-12-450",
+    ),
+    "buhlmann2007": Reference(
+        "Bühlmann, P. and Hothorn, T.",
+        2007,
+        "Boosting algorithms: regularization, prediction and model fitting",
+        "Statistical Science 22, 477-505",
+        "10.1214/07-STS242",
+    ),
+    "wang2011": Reference(
+        "Wang, Z.",
+        2011,
+        "HingeBoost: ROC-based boost for classification and variable selection",
+        "The International Journal of Biostatistics 7 (1), 13",
+        "10.2202/1557-4679.1304",
+    ),
 }
