@@ -9,7 +9,7 @@ import click
 
 def command_line(ctx: click.Context) -> str:
     """The command as the user could type it again, without what was left at its default."""
-    words = ["heldout", str(ctx.info_name)]
+    words = ["heldout", *ctx.command_path.split()[1:]]
     for parameter in ctx.command.params:
         name, value = str(parameter.name), ctx.params.get(str(parameter.name))
         if ctx.get_parameter_source(name) is not click.core.ParameterSource.COMMANDLINE:

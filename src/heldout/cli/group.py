@@ -11,7 +11,7 @@ import importlib
 import signal
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -25,6 +25,7 @@ COMMANDS = {
     "tune": "heldout.cli.tune",
     "estimate": "heldout.cli.estimate",
     "validate": "heldout.cli.validate",
+    "study": "heldout.cli.study",
     "report": "heldout.cli.report",
     "status": "heldout.cli.status",
 }
@@ -81,28 +82,46 @@ def interrupts_ignored() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-class Group(click.Group):
-    """Loads a command's module when it is called, and turns whatever ends it into an exit code."""
+class LazyGroup(click.Group):
+    """Loads a command's module when it is called.
+
+    Parameters
+    ----------
+    modules : mapping of str to str
+        By the command's name the module that holds it as ``command``.
+    nouns : (str, str)
+        What such a command is called, one and many.
+    """
+
+    def __init__(
+        self, *arguments: Any, modules: Mapping[str, str], nouns: tuple[str, str], **settings: Any
+    ) -> None:
+        super().__init__(*arguments, **settings)
+        self._modules = modules
+        self._noun, self._nouns = nouns
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(self._modules)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        if cmd_name not in self._modules:
             return None
-        command: click.Command = importlib.import_module(COMMANDS[cmd_name]).command
+        command: click.Command = importlib.import_module(self._modules[cmd_name]).command
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            close = difflib.get_close_matches(args[0], COMMANDS, n=1)
+        if args and args[0] not in self._modules and not args[0].startswith("-"):
+            close = difflib.get_close_matches(args[0], self._modules, n=1)
             hint = f" Did you mean {close[0]}?" if close else ""
-            raise click.UsageError(
-                f"there is no command {args[0]!r}; the commands are {', '.join(COMMANDS)}.{hint}"
-            )
+            names = ", ".join(self._modules)
+            raise click.UsageError(f"there is no {self._noun} {args[0]!r}; the {self._nouns} are {names}.{hint}")
         return super().resolve_command(ctx, args)
+
+
+class Group(LazyGroup):
+    """Turns whatever ends a command into an exit code."""
 
     def main(self, *arguments: Any, **settings: Any) -> Any:
         """As click's, but a stdout that takes nothing is a sentence even where help was to be printed."""
@@ -179,7 +198,12 @@ def _say_version(ctx: click.Context, option: click.Parameter, wanted: bool) -> N
     ctx.exit()
 
 
-@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=Group,
+    modules=COMMANDS,
+    nouns=("command", "commands"),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.option("--debug", is_flag=True, help="Print the traceback of an error.")
 @click.option(
     "--version",
@@ -196,4 +220,5 @@ def heldout(debug: bool) -> None:
     heldout tune data.csv --target outcome --out results
     heldout estimate predictions.csv --target truth --fold fold
     heldout validate data.csv --target outcome --model logistic
+    heldout study bias --quick
     """

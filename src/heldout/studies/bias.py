@@ -313,6 +313,32 @@ def bias(
     bbc       -0.02
     bced      -0.01
     """
+    study = bias_plan(
+        rows, configurations, beta,
+        repetitions=repetitions, folds=folds, n_bootstraps=n_bootstraps, protocols=protocols,
+        random_state=random_state,
+    )  # fmt: skip
+    columns = run(study, batch_size=BATCH, n_jobs=n_jobs, folder=folder, told=told)
+    return BiasStudy(study.settings, study.repetitions, tuple(columns), study.entropy)
+
+
+def bias_plan(
+    rows: Any = ROWS,
+    configurations: Any = CONFIGURATIONS,
+    beta: Any = BETAS,
+    *,
+    repetitions: int = 500,
+    folds: int = 10,
+    n_bootstraps: int = 1000,
+    protocols: Sequence[str] = tuple(PROTOCOLS),
+    random_state: RandomState = None,
+) -> Study[BiasSetting]:
+    """What ``bias`` would do, checked, with nothing done yet.
+
+    Raises
+    ------
+    InputError
+    """
     named = _checked_protocols(protocols)
     sizes = checked_sizes("rows", rows, 2), checked_sizes("configurations", configurations, 2)
     (folds,), (repetitions,) = checked_sizes("folds", folds, 2), checked_sizes("repetitions", repetitions, 1)
@@ -322,9 +348,7 @@ def bias(
     settings = tuple(
         BiasSetting(n, c, pair, folds, n_bootstraps, named) for pair, n, c in product(_checked_beta(beta), *sizes)
     )
-    study = Study("bias", settings, repetitions, entropy_of(random_state), do_batch)
-    columns = run(study, batch_size=BATCH, n_jobs=n_jobs, folder=folder, told=told)
-    return BiasStudy(settings, repetitions, tuple(columns), study.entropy)
+    return Study("bias", settings, repetitions, entropy_of(random_state), do_batch)
 
 
 def _checked_protocols(protocols: Any) -> tuple[str, ...]:

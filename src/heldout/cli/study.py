@@ -1,0 +1,25 @@
+"""``heldout study``: the experiments of the literature, on its settings or on yours. One file a study."""
+
+from __future__ import annotations
+
+import click
+
+from heldout.cli.group import LazyGroup
+
+STUDIES = {"bias": "heldout.cli.study_bias"}
+
+
+@click.group(
+    name="study",
+    cls=LazyGroup,
+    modules=STUDIES,
+    nouns=("study", "studies"),
+    short_help="Repeat an experiment of the literature, on its settings or on yours.",
+)
+def command() -> None:
+    """Repeat an experiment of the literature, on its settings or on yours.
+
+    \b
+    heldout study bias --quick
+    heldout study bias --rows 40,200 --configurations 30 --folds 5 --beta 24,6
+    """

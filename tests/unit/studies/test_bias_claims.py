@@ -1,0 +1,119 @@
+"""What a study says of the article's claims: which can be tested, and when they hold."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from heldout.studies import BiasSetting, BiasStudy
+from heldout.studies.bias import CONFIGURATIONS, PROTOCOLS, ROWS
+from heldout.studies.bias_claims import bias_claims
+from heldout.studies.claims import Claim
+
+AS_PUBLISHED = {"nested_cv": 0.0, "bbc": -0.013, "bced": -0.005}
+
+
+def study(
+    rows: tuple[int, ...] = ROWS,
+    configurations: tuple[int, ...] = CONFIGURATIONS,
+    beta: tuple[float, float] = (9.0, 6.0),
+    folds: int = 10,
+    protocols: tuple[str, ...] = tuple(PROTOCOLS),
+    repetitions: int = 20,
+    noise: float = 1e-6,
+    **biases: float,
+) -> BiasStudy:
+    """With these biases at every setting; those of cv and tt are the article's in kind unless told."""
+    settings, columns = [], []
+    for n, c in product(rows, configurations):
+        told = {"cv": 3.4 / n * (0.5 + c / 4000), "tt": 0.05 if n < 50 else -0.02, **AS_PUBLISHED, **biases}
+        settings.append(BiasSetting(n, c, beta, folds, 10, protocols))
+        wobble = noise * np.resize([1.0, -1.0], repetitions)
+        columns.append(
+            {f"{name}.estimate": 0.7 + told[name] + wobble for name in protocols}
+            | {f"{name}.truth": np.full(repetitions, 0.7) for name in protocols}
+        )
+    return BiasStudy(tuple(settings), repetitions, tuple(columns), 0)
+
+
+def claim(found: tuple[Claim, ...], start: str) -> Claim:
+    return next(one for one in found if one.text.startswith(start))
+
+
+def test_numbers_stand_beside_the_published_ones() -> None:
+    found = bias_claims(study())
+
+    assert claim(found, "NCV less BBC-CV, mean") == Claim(
+        "NCV less BBC-CV, mean.", "0.013", "0.0130",
+        "Agrees: +0.0000, no more than rounding and chance explain (±\u00a00.0005).", True,
+    )  # fmt: skip
+    assert claim(found, "NCV less BBC-CV, worst") == Claim(
+        "NCV less BBC-CV, worst case.", "0.034", "0.0130 (N = 20, C = 50)",
+        "Differs: -0.0210, more than rounding and chance explain (±\u00a00.0005).", False,
+    )  # fmt: skip
+    assert claim(found, "The bias of CVT is as high").ours == "0.1700 (N = 20, C = 2000)"
+    assert all(
+        claim(found, start).holds for start in ("CVT is", "The bias of CVT", "TT is", "TT over", "BBC-CV is")
+    )
+
+
+def test_chance_excuses_what_it_can_and_no_more() -> None:
+    """Standard deviation .04 a repetition, 49 settings: two standard errors of the mean's difference are .0026."""
+    exact = claim(bias_claims(study(bbc=-0.018)), "NCV less BBC-CV, mean")
+    # The noise of one protocol only: it would cancel in a difference on the same matrices.
+    noisy = study(bbc=-0.018, noise=0.04)
+    for columns in noisy.columns:
+        columns["nested_cv.estimate"][:] = 0.7  # type: ignore[index]
+    noisy_claim = claim(bias_claims(noisy), "NCV less BBC-CV, mean")
+    spread = 0.04 * np.sqrt(20 / 19)
+    allowed = 0.0005 + 2 * spread / 7 * np.sqrt(1 / 20 + 1 / 500)
+
+    assert not exact.holds
+    assert noisy_claim.holds == (allowed > 0.005)
+    assert noisy_claim.difference.endswith(f"(±\u00a0{allowed:.4f}).")
+
+
+def test_a_bias_on_the_other_side_is_told() -> None:
+    found = bias_claims(study(bbc=0.004))
+
+    assert claim(found, "BBC-CV is conservative") == Claim(
+        "BBC-CV is conservative.", "", "+0.004 to +0.004",
+        "Holds in 0 of 49 settings; in 49 it is on the other side of 0 by more than three standard errors.", False,
+    )  # fmt: skip
+
+
+def test_no_bias_that_could_be_told_from_none_is_no_contradiction() -> None:
+    found = claim(bias_claims(study(bbc=1e-4, noise=0.01)), "BBC-CV is conservative")
+
+    assert found.holds
+    assert found.difference == (
+        "Holds in 0 of 49 settings; in the others the bias is 0 as far as three standard errors can tell."
+    )
+
+
+def test_what_is_reversed_does_not_hold() -> None:
+    found = bias_claims(study(cv=0.1, tt=0.05, nested_cv=-0.03, bced=-0.02))
+
+    assert not claim(found, "The bias of CVT tends").holds
+    assert not claim(found, "TT over-corrects").holds
+    assert not claim(found, "NCV is almost").holds
+    assert not claim(found, "BCED-CV is less").holds
+
+
+@pytest.mark.parametrize(
+    ("changed", "n_claims"),
+    [
+        pytest.param({}, 14, id="all of the article"),
+        pytest.param({"rows": (20, 40)}, 1, id="few rows"),
+        pytest.param({"rows": (*ROWS, 30)}, 14, id="more rows"),
+        pytest.param({"configurations": (50, 2000)}, 0, id="few configurations"),
+        pytest.param({"beta": (14.0, 6.0)}, 0, id="another beta"),
+        pytest.param({"folds": 5}, 0, id="other folds"),
+        pytest.param({"protocols": ("cv", "bbc")}, 5, id="two protocols"),
+        pytest.param({"repetitions": 19}, 0, id="too few repetitions"),
+    ],
+)
+def test_only_what_can_be_tested_is_claimed(changed: dict[str, object], n_claims: int) -> None:
+    assert len(bias_claims(study(**changed))) == n_claims  # type: ignore[arg-type]
