@@ -24,8 +24,9 @@ BIAS_METHOD = (
     "The article describes one uniform number a row that all configurations share. Then the truly best is right "
     "wherever another is, selection cannot err, and no protocol but TT is biased by it; the published figures are "
     "reached with a number of its own for each prediction, as here.",
-    "The race of BCED-CV compares by an approximation of what the share of bootstraps tends to with their number, in "
-    "place of 1000 of them; with 20 rows, 2 a fold, exact shares would move its bias by some 0.003. With the same seed all protocols see the same matrices and the same bootstraps.",
+    "The race of BCED-CV compares by an approximation of what the share of bootstraps tends to with their number, "
+    "in place of 1000 of them; with 20 rows, 2 a fold, exact shares would move its bias by some 0.003. With the same "
+    "seed all protocols see the same matrices and the same bootstraps.",
 )
 
 

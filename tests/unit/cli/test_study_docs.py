@@ -1,0 +1,36 @@
+"""The page on ``heldout study``: its commands and its Python do what they say."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Command = Callable[..., Any]
+PAGE = Path(__file__).parents[3] / "docs" / "studies.md"
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")
+def test_the_commands_of_the_page(command: Command, tmp_path: Path) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    (python,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    commands = re.findall(r"^    \$ heldout (.*)$", page, flags=re.MULTILINE)
+
+    for line in commands:  # of options that are named twice the last counts
+        ended = command(
+            *shlex.split(line), "--repetitions", 2, "--bootstraps", 5, "--rows", "20,30", "--configurations", 50,
+            "--n-jobs", 1,
+        )  # fmt: skip
+        assert ended.code == 0, (line, ended.err)
+    names: dict[str, Any] = {}
+    exec(compile(python, "page", "exec"), names)
+
+    assert len(commands) == 3
+    for folder in ("quick", "mine", "all"):
+        found = {path.name for path in (tmp_path / folder).iterdir()}
+        assert found == {"batches", "bias.parquet", "bias.csv", "study.json", "report.html"}
+    assert list(names["table"]["rows"]) == [60] * 5 + [200] * 5
