@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._seeding import RandomState, entropy_of, stream
-from heldout.dropping.replay import race_on_matrix
 from heldout.errors import InputError
 from heldout.estimates.types import frame_of
 from heldout.kernels.draws import Draws, always
 from heldout.metrics.row_losses import Finish, mean_of_errors
 from heldout.studies.base import Batch, Columns, Study, Told, checked_sizes, run
+from heldout.studies.bias_race import survivors
 
 ROWS = (20, 40, 60, 80, 100, 500, 1000)
 CONFIGURATIONS = (50, 100, 200, 300, 500, 1000, 2000)
@@ -152,9 +152,7 @@ def bbc(matrix: Matrix) -> Found:
 
 def bced(matrix: Matrix) -> Found:
     """BCED-CV: configurations are dropped from the first fold on, and BBC corrects the choice among the others."""
-    fold_of_row = np.repeat(np.arange(len(matrix.starts)), matrix.fold_sizes)
-    met = race_on_matrix(matrix.wrong, fold_of_row, threshold=DROPPING_THRESHOLD, min_predictions=1)
-    alive = np.flatnonzero(met == len(matrix.starts))
+    alive = survivors(matrix.wrong, matrix.starts, DROPPING_THRESHOLD)
     wrong = np.ascontiguousarray(matrix.wrong[:, alive])
     return Found(_corrected(wrong, matrix.counts()), int(alive[wrong.sum(axis=0).argmin()]))
 

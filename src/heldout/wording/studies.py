@@ -22,11 +22,11 @@ BIAS_METHOD = (
     "others. A protocol chooses a configuration and says how accurate it is; its bias is what it says less the "
     "true accuracy of its own choice, for NCV of the choice from all rows. Positive is flattering.",
     "The article describes one uniform number a row that all configurations share. Then the truly best is right "
-    "wherever another is, selection cannot err, and no protocol but TT is biased by it; the published figures are "
-    "reached with a number of its own for each prediction, as here.",
-    "The race of BCED-CV compares by an approximation of what the share of bootstraps tends to with their number, "
-    "in place of 1000 of them; with 20 rows, 2 a fold, exact shares would move its bias by some 0.003. With the same "
-    "seed all protocols see the same matrices and the same bootstraps.",
+    "wherever another is, and selection can err among ties only; the published figures are reached with a number "
+    "of its own for each prediction, as here.",
+    "The race of BCED-CV drops, from the first fold on, whoever is worse than the leader in more than 99 % of the "
+    "bootstraps of the rows so far: of all of them up to 50 rows, then by an expansion of that share, in place of "
+    "1000 that are drawn. With the same seed all protocols see the same matrices and the same bootstraps.",
 )
 
 

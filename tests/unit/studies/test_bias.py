@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from heldout.dropping.replay import race_on_matrix
+from heldout.dropping.shares import share_of_more_errors
 from heldout.errors import InputError, StoreError
 from heldout.studies import BiasSetting, BiasStudy, bias
 from heldout.studies.bias import PROTOCOLS, Found, Matrix, bbc, bced, cross_validation, nested, tibshirani
+from heldout.studies.bias_race import exact_shares, survivors
 
 SETTING = BiasSetting(60, 40, (9.0, 6.0), folds=10, n_bootstraps=50, protocols=tuple(PROTOCOLS))
 
@@ -111,22 +114,52 @@ def raced(drawn: Matrix) -> tuple[list[int], float]:
     return alive, nearest
 
 
-def test_bced_is_a_race_by_exact_shares_and_bbc_of_the_survivors() -> None:
-    compared = 0
-    for repetition in range(8):
-        drawn = Matrix.drawn(BiasSetting(60, 40, (9.0, 6.0), 6, 50, ("bced",)), 3, repetition)
+@pytest.mark.parametrize(("rows", "folds"), [(60, 6), (20, 10), (23, 4)])
+def test_bced_is_a_race_by_exact_shares_and_bbc_of_the_survivors(rows: int, folds: int) -> None:
+    for repetition in range(6):
+        drawn = Matrix.drawn(BiasSetting(rows, 40, (9.0, 6.0), folds, 50, ("bced",)), 3, repetition)
         alive, nearest = raced(drawn)
-        if nearest < 1e-4:  # the study's shares are approximations
-            continue
-        compared += 1
         right = ~drawn.wrong[:, alive]
 
         found = bced(drawn)
 
+        assert nearest > 1e-9  # no share so near the threshold that rounding would decide
         assert 0 < len(alive) < 40
         assert found.winner == alive[int(right.sum(axis=0).argmax())]
         assert found.estimate == pytest.approx(bbc_by_loops(right, drawn.counts()), abs=1e-12)
-    assert compared >= 4
+
+
+@pytest.mark.parametrize(("rows", "folds"), [(1000, 10), (180, 3)])
+def test_with_more_rows_the_race_is_that_of_the_library(rows: int, folds: int) -> None:
+    """Which has the same shares from 50 rows on, found another way."""
+    drawn = Matrix.drawn(BiasSetting(rows, 60, (9.0, 6.0), folds, 50, ("bced",)), 4, 0)
+    fold_of_row = np.repeat(np.arange(folds), drawn.fold_sizes)
+    met = race_on_matrix(drawn.wrong, fold_of_row, threshold=0.99, min_predictions=1)
+
+    assert survivors(drawn.wrong, drawn.starts, 0.99).tolist() == np.flatnonzero(met == folds).tolist()
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 50])
+def test_exact_shares_are_sums_of_whole_numbers(n: int) -> None:
+    shares = exact_shares(n)
+
+    for more, fewer in [(0, 0), (1, 0), (0, 1), (n, 0), (n // 2, n // 3), (n - n // 5, n // 5)]:
+        assert shares[more, fewer] == pytest.approx(share_worse(n, more, fewer), abs=1e-12)
+    assert np.isnan(shares[n, n])
+
+
+def test_the_expansion_is_near_the_exact_shares_where_it_takes_over() -> None:
+    near = [
+        (more, fewer)
+        for more in range(51)
+        for fewer in range(51 - more)
+        if 0.98 < exact_shares(50)[more, fewer] < 0.997
+    ]
+    more, fewer = np.array(near).T
+    expansion = share_of_more_errors(np.array(50.0), more.astype(float), fewer.astype(float))
+
+    assert len(near) > 20
+    assert abs(expansion - exact_shares(50)[more, fewer]).max() < 3e-3
 
 
 def test_predictions_are_right_with_their_true_probability() -> None:
