@@ -152,7 +152,9 @@ def _read(folder: Path | None, name: str) -> Columns | None:
         with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             return {column: file[column] for column in file.files}
     except (OSError, ValueError, EOFError, BadZipFile) as error:
-        raise StoreError(f"{path} cannot be read ({error}); remove it, and it is done again.") from error
+        # NumPy's own words for a damaged file are about pickles.
+        why = (getattr(error, "strerror", None) or "it is damaged").lower()
+        raise StoreError(f"{path} cannot be read ({why}); remove it, and it is done again.") from error
 
 
 def _keep(folder: Path, name: str, columns: Columns) -> None:
