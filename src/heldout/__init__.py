@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from heldout._version import __version__
 
 if TYPE_CHECKING:
-    from heldout import dropping, estimates, metrics, protocols, selection, spaces
+    from heldout import dropping, estimates, metrics, protocols, selection, spaces, studies
     from heldout.adapters.correct import correct
     from heldout.adapters.from_parquet import estimate_from_parquet
     from heldout.errors import HeldoutError, HeldoutWarning, InputError
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from heldout.protocols.nested.protocol import nested_cv
     from heldout.protocols.validation.protocol import bootstrap_validate
     from heldout.search import HeldOutSearchCV
-    from heldout.store.sqlite import SQLiteStore
     from heldout.wording import Flag
 
 __all__ = [
@@ -35,7 +34,6 @@ __all__ = [
     "HeldoutError",
     "HeldoutWarning",
     "InputError",
-    "SQLiteStore",
     "__version__",
     "bootstrap_search",
     "bootstrap_validate",
@@ -52,6 +50,7 @@ __all__ = [
     "protocols",
     "selection",
     "spaces",
+    "studies",
 ]
 
 # Loaded when first asked for: the command line shows its help without scikit-learn.
@@ -64,7 +63,6 @@ _HOMES = {
     "HeldoutError": "heldout.errors",
     "HeldoutWarning": "heldout.errors",
     "InputError": "heldout.errors",
-    "SQLiteStore": "heldout.store.sqlite",
     "bootstrap_search": "heldout.protocols.bootstrapped.protocol",
     "bootstrap_validate": "heldout.protocols.validation.protocol",
     "compare_configurations": "heldout.paired.compare",
@@ -75,7 +73,7 @@ _HOMES = {
     "estimate_from_scores": "heldout.estimates.from_scores",
     "nested_cv": "heldout.protocols.nested.protocol",
 }
-_PACKAGES = ("dropping", "estimates", "metrics", "protocols", "selection", "spaces")
+_PACKAGES = ("dropping", "estimates", "metrics", "protocols", "selection", "spaces", "studies")
 
 
 def __getattr__(name: str) -> Any:

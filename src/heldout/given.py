@@ -121,7 +121,9 @@ def store_given(store: Any) -> Store:
 
         return SQLiteStore(Path(store))
     if not hasattr(store, "open"):
-        raise InputError(f"store must be the path of a run file, ho.SQLiteStore(path) or None, got {store!r}.")
+        raise InputError(
+            f"store must be the path of a run file, heldout.store.SQLiteStore(path) or None, got {store!r}."
+        )
     opened: Store = store
     return opened
 

@@ -18,7 +18,6 @@ NAMES = [
     "HeldoutError",
     "HeldoutWarning",
     "InputError",
-    "SQLiteStore",
     "__version__",
     "bootstrap_search",
     "bootstrap_validate",
@@ -35,6 +34,7 @@ NAMES = [
     "protocols",
     "selection",
     "spaces",
+    "studies",
 ]
 
 
