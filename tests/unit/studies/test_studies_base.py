@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from dice import Dice, throw
 
 from heldout.errors import InputError, StoreError
 from heldout.studies.base import Batch, Columns, Study, checked_sizes, run
-
-
-@dataclass(frozen=True)
-class Dice:
-    """A setting: how many dice, and where each batch leaves a mark that it was done."""
-
-    dice: int
-    marks: str
-
-
-def throw(batch: Batch[Dice], entropy: int) -> Columns:
-    """The sum of the dice of each repetition, from entropy, setting and repetition alone."""
-    Path(batch.setting.marks, f"{batch.setting.dice}-{batch.first}-{batch.last}").touch()
-    sums = [
-        np.random.default_rng([entropy, batch.setting.dice, repetition]).integers(1, 7, batch.setting.dice).sum()
-        for repetition in range(batch.first, batch.last)
-    ]
-    return {"sum": np.array(sums), "repetition": np.arange(batch.first, batch.last)}
 
 
 @pytest.fixture
