@@ -13,8 +13,7 @@ from heldout.estimates.base import Settings
 from heldout.estimates.evidence.provenance import settings_provenance
 from heldout.estimates.types import Estimate, Interval
 from heldout.fitting import on_one_thread
-from heldout.imputation.coefficients import Coefficients, coefficients_of
-from heldout.imputation.rubin import PooledCoefficients, pool_coefficients
+from heldout.imputation.rubin import PooledCoefficients
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric, oriented, positive_of, sources_of
 from heldout.protocols.validation.corrections.base import Corrected
@@ -31,7 +30,6 @@ from heldout.protocols.validation.remarks import (
     often_failed,
     undefined_in_some,
 )
-from heldout.protocols.validation.replicate import ImputedFit
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
 from heldout.wording import Flag
 from heldout.wording.methods import QUANTITY_OPTIMISM, QUANTITY_OUT_OF_BAG, QUANTITY_POINT632
@@ -207,9 +205,7 @@ class Concluding:
     ) -> Estimate:
         metric, task = measured.metric, self.plan.task
         of_interval = () if self.interval is None else SOURCES_OF_INTERVAL[self.interval]
-        do = self.plan.do
-        of_imputing = do.imputation.sources if isinstance(do, ImputedFit) else ()
-        cited = [*self.plan.correction.sources, *of_interval, *of_imputing, *sources_of(metric)]
+        cited = [*self.plan.correction.sources, *of_interval, *self.plan.do.sources, *sources_of(metric)]
         positive = positive_of(metric, task.truth)
         return Estimate(
             value=measured.corrected.value,
@@ -258,18 +254,5 @@ class Concluding:
         with on_one_thread():  # as the cell had
             samples = do.samples(plan.context, plan.all_rows)
             models = do.models(plan.context, configuration, plan.all_rows, samples)
-        if not isinstance(do, ImputedFit):
-            return do.deployed(models), None
-        found = [
-            coefficients_of(model, sample, plan.context.y, plan.task.sample_weight)
-            for model, sample in zip(models, samples, strict=True)
-        ]
-        return do.deployed(models), _pooled(found, plan.task.n_rows)
-
-
-def _pooled(found: Sequence[Coefficients | None], n_rows: int) -> PooledCoefficients | None:
-    """By Rubin's rules where every completion has the same coefficients; else there are none."""
-    known = [each for each in found if each is not None]
-    if len(known) < len(found) or any(each.names != known[0].names for each in known):
-        return None
-    return pool_coefficients(known, n_rows)
+        coefficients = do.coefficients(models, samples, plan.context.y, plan.task.sample_weight)
+        return do.deployed(models), coefficients

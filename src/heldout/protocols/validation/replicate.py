@@ -17,7 +17,9 @@ from heldout.cells import CellKey, CellResult, CellState
 from heldout.configurations import Configuration
 from heldout.fitting import CellContext, on_one_thread, said, seeded_model
 from heldout.folds import Split
+from heldout.imputation.coefficients import coefficients_of
 from heldout.imputation.pooled import PooledModel
+from heldout.imputation.rubin import PooledCoefficients, pool_coefficients
 from heldout.imputation.settings import Imputation
 from heldout.imputation.tables import stacked
 from heldout.metrics.base import Response
@@ -89,9 +91,20 @@ class ReplicateFit:
         X = _safe_split(model, context.X, None, split.test, split.train)[0]
         return {response: values[:, None] for response, values in recorded(context, model, X).items()}
 
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Keys of ``heldout.references``, of how rows are completed."""
+        return ()
+
     def deployed(self, models: Sequence[Any]) -> Any:
         """The one model that stands for those of all completions."""
         return models[0]
+
+    def coefficients(
+        self, models: Sequence[Any], samples: Sequence[Any], y: Any, sample_weight: Any
+    ) -> PooledCoefficients | None:
+        """Those of the models pooled, where there are several models with the same."""
+        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,8 +150,20 @@ class ImputedFit(ReplicateFit):
         at_once = recorded(context, self.deployed(models), stacked(both))
         return {response: np.stack(np.split(said, len(models)), axis=1) for response, said in at_once.items()}
 
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return self.imputation.sources
+
     def deployed(self, models: Sequence[Any]) -> Any:
         return PooledModel(tuple(models))
+
+    def coefficients(
+        self, models: Sequence[Any], samples: Sequence[Any], y: Any, sample_weight: Any
+    ) -> PooledCoefficients | None:
+        each = [
+            coefficients_of(model, sample, y, sample_weight) for model, sample in zip(models, samples, strict=True)
+        ]
+        return pool_coefficients(each, self.truth.n_rows)
 
     def samples(self, context: CellContext, split: Split) -> Sequence[Any]:
         """Completed anew, or drawn from what was completed before."""
