@@ -2,60 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 
 from heldout.cli.folder import OutputFolder, folder_for
+from heldout.cli.run_options import Command, WorkOptions, with_options, work_options
 from heldout.errors import InputError, StoreError
 
-Command = TypeVar("Command", bound=Callable[..., Any])
 OUT = "heldout-study"
-
-_OPTIONS = (
-    click.option("--quick", is_flag=True, help="Fewer settings and repetitions: half a minute on two cores."),
-    click.option("--n-jobs", type=int, default=-1, show_default=True, help="Processes; -1 uses every core."),
-    click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same result."),
-    click.option("--out", default=OUT, show_default=True, metavar="DIR", help="Where to leave the files."),
-    click.option("--resume", is_flag=True, help="Go on with the study in DIR, doing only what is left."),
-    click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else to stdout."),
-    click.option("--quiet", is_flag=True, help="Print only the result."),
-)
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudyOptions:
+class StudyOptions(WorkOptions):
     """What the user asked for with them."""
 
     quick: bool
-    n_jobs: int
-    seed: int
-    out: str
-    resume: bool
-    as_json: bool
-    quiet: bool
-
-    def check(self) -> None:
-        """Refuse what can be refused at once.
-
-        Raises
-        ------
-        InputError
-        """
-        if self.n_jobs == 0:
-            raise InputError("--n-jobs must not be 0; use a number of processes, or -1 for every core.")
-        if not 0 <= self.seed < 2**64:
-            raise InputError(f"--seed must be from 0 to 2**64 - 1, got {self.seed}.")
 
 
 def study_options(command: Command) -> Command:
-    """A command with these options, after its own."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+    """A command with the options of every study, after its own."""
+    quick = click.option("--quick", is_flag=True, help="Fewer settings and repetitions: half a minute.")
+    return with_options(command, [quick, *work_options("study", OUT)])
 
 
 @dataclass(frozen=True)
