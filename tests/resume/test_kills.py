@@ -139,14 +139,14 @@ def check(tmp_path, monkeypatch, server, *, n_kills, most_fits, seed, **settings
 
 def test_five_kills_over_sixty_cells(tmp_path, monkeypatch, server):
     size = {"n_configurations": 12, "n_splits": 5}
-    found, n_before = check(tmp_path, monkeypatch, server, n_kills=5, most_fits=15, seed=0, **size)
-    assert found["n_fits"] == 60 > n_before
+    found, n_before = check(tmp_path, monkeypatch, server, n_kills=5, most_fits=9, seed=0, **size)
+    assert found["n_fits"] == 60 >= n_before  # the last kill may come during the refit
 
 
 def test_kills_where_configurations_are_dropped(tmp_path, monkeypatch, server):
     size = {"n_configurations": 10, "n_splits": 5, "drop": "bootstrap"}
-    found, n_before = check(tmp_path, monkeypatch, server, n_kills=4, most_fits=15, seed=1, **size)
-    assert n_before < found["n_fits"] < 50
+    found, n_before = check(tmp_path, monkeypatch, server, n_kills=4, most_fits=9, seed=1, **size)
+    assert n_before <= found["n_fits"] < 50
 
 
 @pytest.mark.slow
