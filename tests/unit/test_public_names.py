@@ -58,3 +58,17 @@ def test_unknown_names_are_refused() -> None:
 def test_the_import_alone_loads_no_scikit_learn() -> None:
     code = "import sys, heldout; sys.exit(int('sklearn' in sys.modules or 'numpy' in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_search_without_a_run_file_loads_no_sqlite() -> None:
+    code = "import sys, heldout.search; sys.exit(int('heldout.store.sqlite' in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_store_of_run_files_is_there_when_asked_for() -> None:
+    from heldout import store
+    from heldout.store.sqlite import SQLiteStore
+
+    assert store.SQLiteStore is SQLiteStore
+    with pytest.raises(ImportError, match="nonsense"):
+        from heldout.store import nonsense  # noqa: F401
