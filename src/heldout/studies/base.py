@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 from zipfile import BadZipFile
 
 import numpy as np
@@ -73,6 +73,36 @@ class Study(Generic[Setting]):
         """What a kept batch is recognised by."""
         text = repr([self.name, __version__, self.entropy, batch])
         return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+class StudyResult(Protocol):
+    """What came of a study.
+
+    Attributes
+    ----------
+    name : str
+        "bias"; its files are called so.
+    entropy : int
+        The seed that repeats it.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def entropy(self) -> int: ...
+
+    def asked(self) -> dict[str, Any]:
+        """What was asked for, by the names of the arguments."""
+        ...
+
+    def rows(self) -> list[dict[str, Any]]:
+        """What was found, a row a setting and protocol or method."""
+        ...
+
+    def to_frame(self, *, each: bool = False) -> Any:
+        """The same as a pandas DataFrame, or a row a repetition instead: what was found, before any summary."""
+        ...
 
 
 def run(

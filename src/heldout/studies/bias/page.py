@@ -11,10 +11,10 @@ import numpy as np
 from heldout._version import __version__
 from heldout.report.content import Entry
 from heldout.report.drawing import INK, MUTED, SERIES, altair, inline_data, inline_svg
-from heldout.studies.bias import BiasStudy
-from heldout.studies.bias_claims import bias_claims
+from heldout.studies.bias.claims import bias_claims
+from heldout.studies.bias.study import BiasStudy
 from heldout.studies.page import Picture, StudyPage, StudyTable
-from heldout.wording import studies as words
+from heldout.wording.studies import bias as words
 
 WIDTH, HEIGHT = 420, 330
 APART = 1.035

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from heldout.studies import BiasSetting, BiasStudy
-from heldout.studies.bias import CONFIGURATIONS, PROTOCOLS, ROWS
-from heldout.studies.bias_claims import bias_claims
+from heldout.studies.bias.claims import bias_claims
+from heldout.studies.bias.study import CONFIGURATIONS, PROTOCOLS, ROWS
 from heldout.studies.claims import Claim
 
 AS_PUBLISHED = {"nested_cv": 0.0, "bbc": -0.013, "bced": -0.005}

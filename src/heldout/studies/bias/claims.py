@@ -12,9 +12,9 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.studies.bias import CONFIGURATIONS, ROWS, BiasStudy
+from heldout.studies.bias.study import CONFIGURATIONS, ROWS, BiasStudy
 from heldout.studies.claims import Claim
-from heldout.wording.studies import almost_difference, number_difference, order_difference, sign_difference
+from heldout.wording.studies.claims import almost_difference, number_difference, order_difference, sign_difference
 
 BETA, FOLDS = (9.0, 6.0), 10
 """Of the article's figure 1 and of the numbers that it gives beside it."""

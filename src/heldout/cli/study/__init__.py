@@ -6,7 +6,7 @@ import click
 
 from heldout.cli.group import LazyGroup
 
-STUDIES = {"bias": "heldout.cli.study_bias"}
+STUDIES = {"bias": "heldout.cli.study.bias"}
 
 
 @click.group(

@@ -13,8 +13,8 @@ from heldout.dropping.replay import race_on_matrix
 from heldout.dropping.shares import share_of_more_errors
 from heldout.errors import InputError, StoreError
 from heldout.studies import BiasSetting, BiasStudy, bias
-from heldout.studies.bias import PROTOCOLS, Found, Matrix, bbc, bced, cross_validation, nested, tibshirani
-from heldout.studies.bias_race import exact_shares, survivors
+from heldout.studies.bias.race import exact_shares, survivors
+from heldout.studies.bias.study import PROTOCOLS, Found, Matrix, bbc, bced, cross_validation, nested, tibshirani
 
 SETTING = BiasSetting(60, 40, (9.0, 6.0), folds=10, n_bootstraps=50, protocols=tuple(PROTOCOLS))
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from heldout.estimates.types import frame_of
 from heldout.kernels.draws import Draws, always
 from heldout.metrics.row_losses import Finish, mean_of_errors
 from heldout.studies.base import Batch, Columns, Study, Told, checked_sizes, run
-from heldout.studies.bias_race import survivors
+from heldout.studies.bias.race import survivors
 
 ROWS = (20, 40, 60, 80, 100, 500, 1000)
 CONFIGURATIONS = (50, 100, 200, 300, 500, 1000, 2000)
@@ -199,6 +199,17 @@ class BiasStudy:
     repetitions: int
     columns: tuple[Columns, ...]
     entropy: int
+    name: ClassVar[str] = "bias"
+
+    def asked(self) -> dict[str, Any]:
+        """What all settings share."""
+        first = self.settings[0]
+        return {
+            "repetitions": self.repetitions,
+            "folds": first.folds,
+            "n_bootstraps": first.n_bootstraps,
+            "protocols": list(first.protocols),
+        }
 
     def rows(self) -> list[dict[str, Any]]:
         """A row a setting and protocol: the mean of estimate - truth with its standard error, and both means."""

@@ -9,7 +9,7 @@ import pytest
 
 from heldout.errors import InputError
 from heldout.studies import BiasStudy, bias
-from heldout.studies.bias_page import beta_title, bias_page
+from heldout.studies.bias.page import beta_title, bias_page
 from heldout.studies.page import StudyPage, render_study, write_study
 
 

@@ -1,0 +1,153 @@
+"""Real tables of a folder for a study: which there are, which are fit for it, and one of them as a task."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import InputError
+from heldout.task import Task, TaskKind
+
+SUFFIXES = (".parquet", ".csv")
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A binary table of a folder.
+
+    Attributes
+    ----------
+    name : str
+        The file's, without its ending.
+    digest : str
+        Of what the file holds: by it and not by its place a batch that was kept is recognised.
+    rows, columns : int
+        Rows, and columns to predict from.
+    minority : float
+        The share of the rarer class.
+    path : str
+    target : str
+    """
+
+    name: str
+    digest: str
+    rows: int
+    columns: int
+    minority: float
+    path: str = field(repr=False)
+    target: str = "target"
+
+    def read(self) -> tuple[Any, NDArray[np.intp]]:
+        """Columns to predict from (a DataFrame), and 1 for the rows of the rarer class, 0 for the others.
+
+        Raises
+        ------
+        InputError
+        """
+        task = _task(Path(self.path), self.target)
+        codes = task.truth.values
+        rarer = int(np.bincount(codes).argmin())
+        return task.X, (codes == rarer).astype(np.intp)
+
+
+@dataclass(frozen=True)
+class TableFolder:
+    """What a folder holds.
+
+    Attributes
+    ----------
+    tables : tuple of TableFile
+        By name.
+    left_out : mapping of str to str
+        Names of other tables, with the reason.
+    """
+
+    tables: tuple[TableFile, ...]
+    left_out: Mapping[str, str]
+
+
+def tables_in(
+    folder: str | os.PathLike[str],
+    *,
+    names: Sequence[str] | None = None,
+    target: str = "target",
+    least_rows: int = 0,
+    least_minority: int = 2,
+) -> TableFolder:
+    """The binary tables of a folder, CSV or Parquet.
+
+    Parameters
+    ----------
+    folder : path
+    names : sequence of str, optional
+        Only these; all of them must be fit for the study.
+    target : str
+        The column that holds the classes.
+    least_rows : int
+    least_minority : int
+        Rows of the rarer class.
+
+    Raises
+    ------
+    InputError
+        When there is no folder of that name, no table in it that fits, or not one of ``names``.
+    """
+    place = Path(folder)
+    if not place.is_dir():
+        raise InputError(f"{place} is no folder; give one that holds tables, CSV or Parquet.")
+    paths = {path.stem: path for path in sorted(place.iterdir()) if path.suffix.lower() in SUFFIXES}
+    strangers = [name for name in names or () if name not in paths]
+    if strangers:
+        raise InputError(
+            f"{place} holds no table {strangers[0]!r}; it holds {', '.join(list(paths)[:12]) or 'none'}."
+        )
+    tables, left_out = [], {}
+    for name in names or paths:
+        found = _fit(paths[name], target, least_rows, least_minority)
+        if isinstance(found, TableFile):
+            tables.append(found)
+        elif names:
+            raise InputError(f"table {name} cannot be used: {found}.")
+        else:
+            left_out[name] = found
+    if not tables:
+        why = "; ".join(f"{name}: {reason}" for name, reason in list(left_out.items())[:3])
+        raise InputError(
+            f"{place} holds no table that fits: a column {target!r} with two classes, {least_rows} rows or more. "
+            + (f"Left out were {why}." if why else "It holds no CSV or Parquet file.")
+        )
+    return TableFolder(tuple(sorted(tables, key=lambda table: table.name)), left_out)
+
+
+def _fit(path: Path, target: str, least_rows: int, least_minority: int) -> TableFile | str:
+    """The table, or why it does not fit."""
+    try:
+        task = _task(path, target)
+    except InputError as error:
+        return str(error).rstrip(".")
+    if task.truth.kind is not TaskKind.BINARY:
+        return f"its target is {task.truth.kind.value}"
+    classes = np.bincount(task.truth.values)
+    if task.n_rows < least_rows:
+        return f"it has {task.n_rows} rows"
+    if classes.min() < least_minority:
+        return f"its rarer class has {classes.min()} rows"
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    share = round(float(classes.min() / classes.sum()), 4)
+    return TableFile(path.stem, digest, task.n_rows, task.X.shape[1], share, str(path), target)
+
+
+def _task(path: Path, target: str) -> Task:
+    from heldout.adapters.table_task import task_from_table
+    from heldout.adapters.tables import read_table
+
+    table = read_table(path)
+    groups = "group" if "group" in table.frame.columns else None
+    return task_from_table(table, target, groups=groups).task

@@ -1,0 +1,1 @@
+"""What is said of studies: one file a study, and how ours compare with what was published."""
