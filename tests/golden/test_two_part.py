@@ -188,7 +188,7 @@ def test_tilting_of_an_area():
 
 def test_mabt_of_areas():
     """All 6 candidates are finalists; the second part is what the library's own split says."""
-    from heldout.estimates.methods.two_part.template import split
+    from heldout.estimates.methods.two_part.parts import split
     from heldout.task import truth_of
 
     rng = np.random.default_rng(7)

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from heldout import wording
-from heldout._seeding import stream
 from heldout.errors import InputError
 from heldout.estimates.base import (
     Evidence,
@@ -27,15 +26,14 @@ from heldout.estimates.base import (
     no_value,
 )
 from heldout.estimates.intervals import as_written
+from heldout.estimates.methods.two_part.parts import Parts, Rows, split, split_at_random
 from heldout.estimates.methods.two_part.second_part import Reading, SecondPart, Share, reading_of, second_part
 from heldout.estimates.types import Alternative, Estimate, Interval
 from heldout.metrics.base import Metric, oriented
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError
 from heldout.selection.ties import tie_exactly
-from heldout.task import TaskKind, Truth
+from heldout.task import TaskKind
 from heldout.wording import Flag
-
-Rows = NDArray[np.intp]
 
 
 class Tails(NamedTuple):
@@ -55,13 +53,6 @@ class Bound(NamedTuple):
     high: float
     standard_error: float | None = None
     flags: dict[Flag, str] = {}  # noqa: RUF012 (never changed)
-
-
-class Parts(NamedTuple):
-    """Row numbers of the part that chooses and of the part that is scored."""
-
-    first: Rows
-    second: Rows
 
 
 class Chosen(NamedTuple):
@@ -86,16 +77,19 @@ class TwoPart:
         share of all candidates there (at least one, and all that tie with the last). Of several, the best on the
         second part is the final one, and the bound pays for that choice.
     evaluation_share : float
-        The share of rows in the second part, drawn within each class. 1.0 takes all rows to bound a configuration
-        that was named beforehand.
+        The share of rows in the second part. 1.0 takes all rows to bound a configuration that was named beforehand.
     configuration : str or int, optional
         With ``evaluation_share=1.0``, the configuration that was named before its predictions were seen, by name or
         index. A single one need not be named.
+    within_classes : bool
+        Draw the second part within each class, which keeps their shares; False draws it from all rows together,
+        as often as it takes until both parts hold each class and the first one rows of each fold.
     """
 
     candidates: Literal["best"] | float = "best"
     evaluation_share: float = 0.25
     configuration: str | int | None = None
+    within_classes: bool = True
     name: str = "two_part"
     reads: frozenset[str] = frozenset({"predictions"})
     draws: bool = False
@@ -119,6 +113,8 @@ class TwoPart:
             raise InputError(
                 f"evaluation_share must be above 0 and up to 1, got {self.evaluation_share!r}; 0.25 is usual."
             )
+        if not isinstance(self.within_classes, bool | np.bool_):
+            raise InputError(f"within_classes must be True or False, got {self.within_classes!r}.")
         named = self.configuration
         if isinstance(named, bool) or not isinstance(named, str | int | np.integer | None):
             raise InputError(f"configuration must be a name or an index, got {named!r}.")
@@ -184,7 +180,13 @@ class TwoPart:
         assert matrix is not None, "unfit says so"
         reading = reading_of(evidence.metric, matrix.truth.kind)
         assert reading is not None, "unfit says so"
-        parts = split(matrix.truth, self.evaluation_share, evidence.settings.entropy)
+        parts = self._parts(evidence, matrix)
+        if parts is None:
+            return no_value(
+                evidence,
+                self,
+                f"no draw of {matrix.truth.n_rows} rows left each class in both parts and each fold in the first",
+            )
         try:
             chosen = self._chosen(evidence, matrix, reading, parts)
         except SelectionFailedError as error:
@@ -192,6 +194,13 @@ class TwoPart:
         if isinstance(chosen, str):
             return no_value(evidence, self, chosen)
         return self._concluded(evidence, matrix, parts, chosen)
+
+    def _parts(self, evidence: Evidence, matrix: Matrix) -> Parts | None:
+        entropy = evidence.settings.entropy
+        if self.within_classes:
+            return split(matrix.truth, self.evaluation_share, entropy)
+        folds = () if matrix.by_fold is None else matrix.by_fold.segments
+        return split_at_random(matrix.truth, self.evaluation_share, entropy, [segment.rows for segment in folds])
 
     def _concluded(self, evidence: Evidence, matrix: Matrix, parts: Parts, chosen: Chosen) -> Estimate:
         second, settings = chosen.second, evidence.settings
@@ -219,6 +228,7 @@ class TwoPart:
             provenance={
                 "quantity": _quantity(parts, second),
                 "evaluation_share": self.evaluation_share,
+                "stratified": self.within_classes,
                 "candidates": self.candidates if len(parts.first) else None,
                 "n_rows_choosing": len(parts.first),
                 "n_rows_evaluated": len(parts.second),
@@ -287,26 +297,6 @@ class TwoPart:
     def _bound(self, second: SecondPart, tails: Tails) -> Bound:
         """The interval of the final's share; at least two rows (of each class, for an area) are there."""
         raise NotImplementedError
-
-
-def split(truth: Truth, evaluation_share: float, entropy: int) -> Parts:
-    """Draw the second part: of a classification, the share of each class, rounded (half up).
-
-    Examples
-    --------
-    >>> from heldout.task import truth_of
-    >>> parts = split(truth_of([0, 0, 0, 0, 1, 1, 1, 1]), 0.25, entropy=0)
-    >>> len(parts.first), parts.second.size, np.union1d(*parts).size
-    (6, 2, 8)
-    """
-    everyone = np.arange(truth.n_rows)
-    if evaluation_share == 1:
-        return Parts(everyone[:0], everyone)
-    generator = np.random.Generator(np.random.Philox(stream(entropy, "splits")))
-    strata = [np.flatnonzero(truth.values == code) for code in range(truth.n_classes)] or [everyone]
-    second = [generator.permutation(rows)[: math.floor(evaluation_share * len(rows) + 0.5)] for rows in strata]
-    evaluated = np.sort(np.concatenate(second))
-    return Parts(np.setdiff1d(everyone, evaluated), evaluated)
 
 
 def indicator(rows: Rows, n_rows: int) -> NDArray[np.uint8]:

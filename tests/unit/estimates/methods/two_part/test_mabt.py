@@ -10,7 +10,7 @@ import pytest
 import heldout as ho
 from heldout.estimates import MABT, METHODS, Tilting
 from heldout.estimates.methods.two_part.mabt import highest_ranks
-from heldout.estimates.methods.two_part.template import split
+from heldout.estimates.methods.two_part.parts import split
 from heldout.task import truth_of
 
 

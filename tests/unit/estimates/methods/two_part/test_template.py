@@ -7,7 +7,7 @@ import pytest
 
 import heldout as ho
 from heldout.estimates import MABT, ClopperPearson, DeLong, HanleyMcNeil, Tilting, Wilson
-from heldout.estimates.methods.two_part.template import split
+from heldout.estimates.methods.two_part.parts import split, split_at_random
 from heldout.selection import CallableRefit
 from heldout.task import truth_of
 
@@ -41,6 +41,39 @@ def test_split_is_stratified_disjoint_and_of_the_seed():
     assert np.array_equal(split(truth, 0.25, entropy=7).second, parts.second)
     assert not np.array_equal(split(truth, 0.25, entropy=8).second, parts.second)
     assert len(split(truth, 1.0, entropy=7).first) == 0
+
+
+def test_a_split_of_all_rows_leaves_each_class_in_both_parts_and_each_fold_in_the_first():
+    y = np.repeat([0, 1], [37, 3])
+    folds = np.arange(40) // 4
+    rows = [np.flatnonzero(folds == k) for k in range(10)]
+    counts = set()
+    for entropy in range(40):
+        first, second = split_at_random(truth_of(y), 0.25, entropy, rows)
+        assert len(second) == 10 and np.union1d(first, second).size == 40
+        assert 1 <= np.count_nonzero(y[second]) <= 2
+        assert set(folds[first]) == set(range(10))
+        counts.add(np.count_nonzero(y[second]))
+    assert counts == {1, 2}  # of all rows, not of each class
+
+    # Each of the folds of one row must stay in the first part, and the second takes a quarter.
+    assert split_at_random(truth_of(y), 0.25, 0, [np.array([row]) for row in range(40)]) is None
+
+
+def test_a_split_of_all_rows_is_asked_for_and_has_no_value_where_there_is_none():
+    y, scores = ranked()
+    folds = np.arange(200) // 20
+    method = DeLong(within_classes=False)
+    first, second = split_at_random(truth_of(y), 0.25, 3, [np.flatnonzero(folds == k) for k in range(10)])
+    found = ho.estimate(y, scores, metric="roc_auc", method=method, folds=folds, random_state=3)
+    assert found.value == pytest.approx(area(y[second], scores[second, found.selected]), abs=1e-12)
+    assert found.provenance["stratified"] is False
+    with pytest.warns(ho.HeldoutWarning, match="no draw of 20 rows left each class in both parts"):
+        none = ho.estimate(
+            y[:20], scores[:20], metric="accuracy", method=Tilting(within_classes=False), folds=np.arange(20),
+            alternative="greater", response="decision",
+        )  # fmt: skip
+    assert np.isnan(none.value)
 
 
 def test_the_first_part_chooses_pooled_where_folds_are_unknown():
@@ -195,11 +228,12 @@ def test_rows_that_lack_a_repeat_are_refused():
         ({"candidates": "all"}, "candidates must be 'best' or a share"),
         ({"candidates": 0.0}, "candidates must be"),
         ({"candidates": True}, "candidates must be"),
+        ({"within_classes": "yes"}, "within_classes must be True or False, got 'yes'"),
         ({"evaluation_share": 1.5}, "evaluation_share must be above 0 and up to 1, got 1.5"),
         ({"configuration": 2}, r"give evaluation_share=1.0 with it \(got 0.25\)"),
         ({"configuration": 2.5, "evaluation_share": 1.0}, "a name or an index, got 2.5"),
     ],
-    ids=["word", "nothing", "boolean", "beyond", "named for nothing", "fraction"],
+    ids=["word", "nothing", "boolean", "how it is drawn", "beyond", "named for nothing", "fraction"],
 )
 def test_settings_of_no_meaning_are_refused(settings, reason):
     with pytest.raises(ho.InputError, match=reason):
