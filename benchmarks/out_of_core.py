@@ -87,7 +87,7 @@ def one_run(arguments: argparse.Namespace) -> None:
         if backend != "threads":
             stack.enter_context(parallel_config({"processes": "loky"}.get(backend, backend)))
         started = time.perf_counter()
-        found = ho.estimate_from_parquet(
+        found = ho.estimates.estimate_from_parquet(
             arguments.file,
             target=TARGETS.get(arguments.metric, "label"),
             configurations=CONFIGURATIONS,

@@ -10,7 +10,6 @@ from heldout._version import __version__
 if TYPE_CHECKING:
     from heldout import dropping, estimates, metrics, protocols, selection, spaces, studies
     from heldout.adapters.correct import correct
-    from heldout.adapters.from_parquet import estimate_from_parquet
     from heldout.errors import HeldoutError, HeldoutWarning, InputError
     from heldout.estimates.comparison import compare_estimates
     from heldout.estimates.from_predictions import estimate
@@ -42,7 +41,6 @@ __all__ = [
     "correct",
     "dropping",
     "estimate",
-    "estimate_from_parquet",
     "estimate_from_scores",
     "estimates",
     "metrics",
@@ -69,7 +67,6 @@ _HOMES = {
     "correct": "heldout.adapters.correct",
     "compare_estimates": "heldout.estimates.comparison",
     "estimate": "heldout.estimates.from_predictions",
-    "estimate_from_parquet": "heldout.adapters.from_parquet",
     "estimate_from_scores": "heldout.estimates.from_scores",
     "nested_cv": "heldout.protocols.nested.protocol",
 }

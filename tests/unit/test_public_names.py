@@ -26,7 +26,6 @@ NAMES = [
     "correct",
     "dropping",
     "estimate",
-    "estimate_from_parquet",
     "estimate_from_scores",
     "estimates",
     "metrics",
@@ -63,6 +62,17 @@ def test_the_import_alone_loads_no_scikit_learn() -> None:
 def test_a_search_without_a_run_file_loads_no_sqlite() -> None:
     code = "import sys, heldout.search; sys.exit(int('heldout.store.sqlite' in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_estimates_of_a_parquet_file_stand_with_the_estimates() -> None:
+    from heldout import estimates
+    from heldout.adapters.from_parquet import estimate_from_parquet
+
+    assert "estimate_from_parquet" in estimates.__all__
+    assert estimates.estimate_from_parquet is estimate_from_parquet
+    assert "estimate_from_parquet" in dir(estimates)
+    with pytest.raises(ImportError, match="nonsense"):
+        from heldout.estimates import nonsense  # noqa: F401
 
 
 def test_the_store_of_run_files_is_there_when_asked_for() -> None:

@@ -1,4 +1,4 @@
-"""``ho.estimate_from_parquet``: the corrected performance from a file of predictions larger than the memory."""
+"""``ho.estimates.estimate_from_parquet``: the corrected performance from a file larger than the memory."""
 
 from __future__ import annotations
 
@@ -80,12 +80,13 @@ def estimate_from_parquet(
 
     Examples
     --------
-    >>> import numpy as np, pandas as pd, heldout as ho
+    >>> import numpy as np, pandas as pd
+    >>> from heldout.estimates import estimate_from_parquet
     >>> rng = np.random.default_rng(0)
     >>> table = pd.DataFrame(rng.random((200, 50)), columns=[f"c{j}" for j in range(50)])
     >>> table["y"] = rng.integers(0, 2, 200)
     >>> table.to_parquet("guesses.parquet")  # doctest: +SKIP
-    >>> found = ho.estimate_from_parquet("guesses.parquet", target="y", metric="roc_auc")  # doctest: +SKIP
+    >>> found = estimate_from_parquet("guesses.parquet", target="y", metric="roc_auc")  # doctest: +SKIP
     """
     measured = metric_named(metric)
     check_summable(measured)

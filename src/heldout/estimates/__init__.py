@@ -1,5 +1,8 @@
 """Estimates: methods that need only the held-out matrix or the fold scores, one a file."""
 
+from importlib import import_module
+from typing import Any
+
 from heldout.estimates.base import Evidence, Method, Settings
 from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.methods.bbc_f import BBCF
@@ -39,5 +42,19 @@ __all__ = [
     "Settings",
     "Tilting",
     "Wilson",
+    "estimate_from_parquet",
     "method_of",
 ]
+
+_OF_FILES = {"estimate_from_parquet": "heldout.adapters.from_parquet"}
+"""What estimates from files: it stands a layer above, with what reads them, and is loaded when first asked for."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _OF_FILES:
+        return getattr(import_module(_OF_FILES[name]), name)
+    raise AttributeError(f"module 'heldout.estimates' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

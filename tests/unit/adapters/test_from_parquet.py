@@ -37,7 +37,7 @@ def blocks_of(path: Path, metric: str = "roc_auc", **settings: Any) -> ParquetBl
 
 def asked(path: Path, metric: str = "roc_auc", **settings: Any) -> ho.Estimate:
     settings = {"target": "y", "n_bootstraps": 30, "random_state": 1} | settings
-    return ho.estimate_from_parquet(path, metric=metric, **settings)
+    return ho.estimates.estimate_from_parquet(path, metric=metric, **settings)
 
 
 @pytest.mark.parametrize("row_group_size", [1, 7, 64, 1000])

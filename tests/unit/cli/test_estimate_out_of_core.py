@@ -1,4 +1,4 @@
-"""``heldout estimate --out-of-core``: what ``ho.estimate_from_parquet`` says; what it does not use is refused."""
+"""``heldout estimate --out-of-core`` says what ``estimate_from_parquet`` says; what it does not use is refused."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_the_command_says_what_the_function_says(command: Command, table: Path) 
     ended = command(
         *ASKED, "--metric", "roc_auc", "--exclude", "site", "--positive", "ill", *more, "--n-jobs", "2", "--json"
     )
-    expected = ho.estimate_from_parquet(
+    expected = ho.estimates.estimate_from_parquet(
         table,
         target="truth",
         metric="roc_auc",
