@@ -1,9 +1,9 @@
-"""What a study of flat and nested cross-validation found: for each table, repetition and algorithm three accuracies."""
+"""What a study of flat and nested cross-validation found: three accuracies of each algorithm and repetition."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from heldout.errors import InputError
 from heldout.estimates.types import frame_of
+from heldout.studies.flat_vs_nested.accuracies import Accuracies
+from heldout.studies.flat_vs_nested.analysis import outcomes
 
 TEXTS = ("table", "algorithm", "reason")
 WHOLE = ("rows", "columns", "repetition", "n_configurations")
@@ -32,9 +34,9 @@ class FlatVsNestedStudy:
     columns : mapping of str to ndarray, each of shape (n,)
         A row a table, repetition and algorithm, in this order: ``table``; ``rows``, of both halves, and ``columns``
         to predict from; ``repetition``; ``algorithm``; ``flat``, the cross-validated accuracy of its best
-        configuration; ``nested``, that of the algorithm with its configuration chosen anew in each fold; ``future``,
-        on the other half, of the flat choice; ``n_configurations``; ``flat_seconds`` and ``nested_seconds``, of all
-        fits that each needs; ``reason``. Where an algorithm failed its accuracies are NaN, and the reason says why.
+        configuration; ``nested``, that of the algorithm with its configuration chosen anew in each fold;
+        ``future``, on the other half, of the flat choice; ``n_configurations``; ``flat_seconds`` and
+        ``nested_seconds``, of all fits that each needs; ``reason``. Where an algorithm failed its accuracies are NaN, and the reason says why.
     entropy : int
     max_rows : int or None
         How many rows of a table were drawn at most.
@@ -97,7 +99,16 @@ class FlatVsNestedStudy:
             "max_rows": self.max_rows,
         }
 
+    @property
+    def accuracies(self) -> Accuracies:
+        """The same as arrays."""
+        return Accuracies.from_frame(self.columns)
+
     def rows(self) -> list[dict[str, Any]]:
+        """A row a scenario and analysis: what ``heldout.studies.flat_vs_nested.analysis.Outcome`` holds."""
+        return [asdict(found) for found in outcomes(self.accuracies, self.entropy)]
+
+    def by_table(self) -> list[dict[str, Any]]:
         """A row a table and algorithm: the means over repetitions, of those in which the algorithm worked."""
         c = self.columns
         found = []
@@ -122,7 +133,7 @@ class FlatVsNestedStudy:
         return found
 
     def to_frame(self, *, each: bool = False) -> Any:
-        """A row a table and algorithm, as a pandas DataFrame (pandas comes with the extra ``app``).
+        """A row a scenario and analysis, as a pandas DataFrame (pandas comes with the extra ``app``).
 
         Parameters
         ----------

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from flat_vs_nested_slowly import Measured, Row, by_table, deviations, each, errors, ranks, signed_rank_below
 from flat_vs_nested_slowly import averaged as slow_averaged
@@ -12,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heldout.errors import InputError
+from heldout.studies.flat_vs_nested import FlatVsNestedStudy
 from heldout.studies.flat_vs_nested.accuracies import Accuracies, mean_ranks, table_ranks
 from heldout.studies.flat_vs_nested.analysis import (
     ANALYSES,
@@ -143,11 +147,11 @@ def test_ranks_are_those_of_loops() -> None:
 
     for by in ("flat", "nested"):
         expected = ranks(measured, by)
-        found = mean_ranks(accuracies, by)  # type: ignore[arg-type]
+        found = mean_ranks(accuracies, by)
         assert found == pytest.approx(expected)
         assert list(found.values()) == sorted(found.values())
         assert np.mean(list(found.values())) == pytest.approx(6.5)
-        assert np.mean(list(mean_ranks(accuracies, by, "best").values())) < 6.4  # type: ignore[arg-type]
+        assert np.mean(list(mean_ranks(accuracies, by, "best").values())) < 6.4
 
 
 @settings(max_examples=10, deadline=None)
@@ -329,3 +333,15 @@ def test_bad_frames_are_one_sentence(spoil: Callable[[Frame], object], sentence:
 def test_an_algorithm_that_was_not_measured_is_one_sentence() -> None:
     with pytest.raises(InputError, match="'knn' was not measured; gbm, rf, svmRadial were"):
         Accuracies.from_frame(frame_of(HAND)).only(["knn"])
+
+
+def test_a_study_s_summary_is_that_of_its_accuracies() -> None:
+    frame: dict[str, Any] = frame_of(drawn(4, 6, 2, HERE))
+    n = len(frame["table"])
+    others = {"columns": [4] * n, "n_configurations": [9] * n, "reason": [""] * n}
+    times = {"flat_seconds": [1.0] * n, "nested_seconds": [5.0] * n}
+    study = FlatVsNestedStudy.from_frame(pd.DataFrame(frame | others | times), entropy=3)
+    expected = [asdict(one) for one in outcomes(Accuracies.from_frame(frame), 3)]
+
+    pd.testing.assert_frame_equal(pd.DataFrame(study.rows()), pd.DataFrame(expected))
+    assert len(study.by_table()) == 6 * 3
