@@ -36,7 +36,8 @@ class FlatVsNestedStudy:
         to predict from; ``repetition``; ``algorithm``; ``flat``, the cross-validated accuracy of its best
         configuration; ``nested``, that of the algorithm with its configuration chosen anew in each fold;
         ``future``, on the other half, of the flat choice; ``n_configurations``; ``flat_seconds`` and
-        ``nested_seconds``, of all fits that each needs; ``reason``. Where an algorithm failed its accuracies are NaN, and the reason says why.
+        ``nested_seconds``, of all fits that each needs; ``reason``. Where an algorithm failed its accuracies are
+        NaN, and the reason says why.
     entropy : int
     max_rows : int or None
         How many rows of a table were drawn at most.
