@@ -66,6 +66,14 @@ class Chosen(NamedTuple):
         return int(self.columns[self.second.final])
 
 
+class FirstPart(NamedTuple):
+    """What the first part sent on: ``chosen`` is a sentence, with its flag, where nothing was."""
+
+    parts: Parts | None
+    chosen: Chosen | str
+    flag: Flag = Flag.UNDEFINED
+
+
 @dataclass(frozen=True)
 class TwoPart:
     """The template of two-part methods (Paraschakis et al. 2024, sections 3 and 4).
@@ -75,7 +83,7 @@ class TwoPart:
     candidates : "best" or float
         Who goes on to the second part: the one that the selection rule chooses on the first part, or the best
         share of all candidates there (at least one, and all that tie with the last). Of several, the best on the
-        second part is the final one, and the bound pays for that choice.
+        second part is the final one, and the bound pays for that first.
     evaluation_share : float
         The share of rows in the second part. 1.0 takes all rows to bound a configuration that was named beforehand.
     configuration : str or int, optional
@@ -83,7 +91,7 @@ class TwoPart:
         index. A single one need not be named.
     within_classes : bool
         Draw the second part within each class, which keeps their shares; False draws it from all rows together,
-        as often as it takes until both parts hold each class and the first one rows of each fold.
+        as often as it takes until both parts hold each class, and the first one each that a fold holds.
     """
 
     candidates: Literal["best"] | float = "best"
@@ -176,24 +184,31 @@ class TwoPart:
 
     def estimate(self, evidence: Evidence) -> Estimate:
         """Choose on the first part, bound on the second; NaN with a flag where either cannot be done."""
+        return self.bounded(evidence, self.first_part(evidence))
+
+    def first_part(self, evidence: Evidence) -> FirstPart:
+        """What the first part sends on: the same for all methods of one split and one ``candidates``."""
         matrix = evidence.matrix
         assert matrix is not None, "unfit says so"
         reading = reading_of(evidence.metric, matrix.truth.kind)
         assert reading is not None, "unfit says so"
         parts = self._parts(evidence, matrix)
         if parts is None:
-            return no_value(
-                evidence,
-                self,
-                f"no draw of {matrix.truth.n_rows} rows left each class in both parts and each fold in the first",
+            rows = f"{matrix.truth.n_rows} rows"
+            return FirstPart(
+                None, f"no draw of {rows} left each class in both parts, and in each fold of the first"
             )
         try:
-            chosen = self._chosen(evidence, matrix, reading, parts)
+            return FirstPart(parts, self._chosen(evidence, matrix, reading, parts))
         except SelectionFailedError as error:
-            return no_value(evidence, self, str(error), flag=Flag.SELECTION_NOT_REPLAYABLE)
-        if isinstance(chosen, str):
-            return no_value(evidence, self, chosen)
-        return self._concluded(evidence, matrix, parts, chosen)
+            return FirstPart(parts, str(error), Flag.SELECTION_NOT_REPLAYABLE)
+
+    def bounded(self, evidence: Evidence, first: FirstPart) -> Estimate:
+        """The estimate of what was chosen; NaN with a flag where nothing was, or there is no bound."""
+        if isinstance(first.chosen, str):
+            return no_value(evidence, self, first.chosen, flag=first.flag)
+        assert evidence.matrix is not None and first.parts is not None, "something was chosen"
+        return self._concluded(evidence, evidence.matrix, first.parts, first.chosen)
 
     def _parts(self, evidence: Evidence, matrix: Matrix) -> Parts | None:
         entropy = evidence.settings.entropy

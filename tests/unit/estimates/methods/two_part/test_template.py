@@ -68,7 +68,9 @@ def test_a_split_of_all_rows_is_asked_for_and_has_no_value_where_there_is_none()
     found = ho.estimate(y, scores, metric="roc_auc", method=method, folds=folds, random_state=3)
     assert found.value == pytest.approx(area(y[second], scores[second, found.selected]), abs=1e-12)
     assert found.provenance["stratified"] is False
-    with pytest.warns(ho.HeldoutWarning, match="no draw of 20 rows left each class in both parts"):
+    with pytest.warns(
+        ho.HeldoutWarning, match="no draw of 20 rows left each class in both parts, and in each fold"
+    ):
         none = ho.estimate(
             y[:20], scores[:20], metric="accuracy", method=Tilting(within_classes=False), folds=np.arange(20),
             alternative="greater", response="decision",
