@@ -6,7 +6,10 @@ import click
 
 from heldout.cli.group import LazyGroup
 
-STUDIES = {"bias": "heldout.cli.study.bias"}
+STUDIES = {
+    "bias": "heldout.cli.study.bias",
+    "timing": "heldout.cli.study.timing",
+}
 
 
 @click.group(

@@ -16,6 +16,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from heldout.cli.study import STUDIES
 from heldout.cli.study.bias import QUICK_BETA, QUICK_BOOTSTRAPS, QUICK_REPETITIONS, BiasOptions
 from heldout.cli.study.progress import StudyProgress
 from heldout.studies import bias
@@ -122,7 +123,9 @@ def test_a_study_that_there_is_not(command: Command) -> None:
     ended = command("study", "bais")
 
     assert ended.code == 2
-    assert ended.last == "Error: there is no study 'bais'; the studies are bias. Did you mean bias?"
+    assert ended.last == (
+        f"Error: there is no study 'bais'; the studies are {', '.join(STUDIES)}. Did you mean bias?"
+    )
 
 
 def options(**changed: Any) -> BiasOptions:
