@@ -43,7 +43,8 @@ def timing_method(kernels: str, n_bootstraps: int) -> tuple[str, ...]:
         "process; another comes first in each repetition, and each is called once before it is timed. What is "
         f"timed is the way from predictions to a lower 95 % bound by {counted(n_bootstraps, 'bootstrap')}.",
         f"{ours} BBC-F has little left to save there, and the checks of what is given weigh more in its time.",
-        "Times are those of one machine on one day, and differ from run to run; kept batches keep theirs. "
+        "Times are of the processor, which are the wall's where one thread has an idle machine to itself; they are "
+        "those of one machine on one day, and differ from run to run; kept batches keep theirs. "
         "Problems and bounds are the same for the same seed. The published times are medians of the files beside "
         "the published code, which calls a compiled AUC once for each bootstrap and configuration.",
     )
