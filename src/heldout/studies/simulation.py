@@ -39,6 +39,39 @@ def scores_of_auc(rng: np.random.Generator, y: NDArray[np.intp], auc: Floats) ->
     return noise + np.asarray(y, dtype=np.float64)[:, None] * means
 
 
+def scores_of_class_aucs(rng: np.random.Generator, y: NDArray[np.intp], auc: Floats) -> Floats:
+    """A score for each class k, N(0, 1) in its own rows and N(-μ, 1) in those of class l, μ = √2 Φ⁻¹(AUC[k, l]).
+
+    Each of the areas for class k against class l by the score of k is then AUC[k, l], and Hand and Till's area for
+    several classes the mean of all that are off the diagonal. The scores are no probabilities.
+
+    Parameters
+    ----------
+    rng : Generator
+    y : ndarray of shape (N,)
+        Codes 0 .. n_classes - 1.
+    auc : ndarray of shape (C, n_classes, n_classes)
+        Between 0 and 1; the diagonal is not read.
+
+    Returns
+    -------
+    ndarray of shape (N, C, n_classes)
+
+    Examples
+    --------
+    >>> rng, y = np.random.default_rng(0), np.repeat([0, 1, 2], 20_000)
+    >>> scores = scores_of_class_aucs(rng, y, np.full((1, 3, 3), 0.8))
+    >>> from sklearn.metrics import roc_auc_score
+    >>> pair = y != 2
+    >>> round(float(roc_auc_score(y[pair] == 0, scores[pair, 0, 0])), 2)
+    0.8
+    """
+    own = np.eye(auc.shape[1], dtype=bool)
+    means = np.where(own, 0.0, -np.sqrt(2.0) * ndtri(np.where(own, 0.5, auc)))
+    noise: Floats = rng.standard_normal((len(y), len(auc), auc.shape[1]))
+    return noise + np.moveaxis(means[:, :, y], 2, 0)
+
+
 def predictions_of_r2(rng: np.random.Generator, y: Floats, r2: Floats) -> Floats:
     """Predictions P (y + ε) of outcomes y ~ N(0, 1), with ε ~ N(0, 1/P - 1): their true R² is P.
 

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 SIGNIFICANCE = 0.05
 """At which an inclusion below its level is rejected."""
-MOST_FAILURES = 0.5
+MOST_FAILURES = 0.1
 """A row in which some method failed more often than this is not complete."""
 
 
@@ -69,7 +69,7 @@ class Inclusion:
 
     @property
     def complete(self) -> bool:
-        """Whether it has a result: a bound in most of the repetitions."""
+        """Whether it has a result: a bound in nearly all of the repetitions."""
         return self.bounds > 0 and self.failed <= MOST_FAILURES
 
 
