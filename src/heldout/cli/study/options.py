@@ -84,3 +84,34 @@ def whole_numbers(option: str, text: str | None) -> tuple[int, ...] | None:
         raise InputError(
             f"{option} must be whole numbers with commas between, such as 20,40, got {text!r}."
         ) from None
+
+
+def numbers(option: str, text: str | None) -> tuple[float, ...] | None:
+    """``0.1,0.5`` as numbers; None where nothing was typed.
+
+    Raises
+    ------
+    InputError
+    """
+    if text is None:
+        return None
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise InputError(f"{option} must be numbers with commas between, such as 0.1,0.5, got {text!r}.") from None
+
+
+def pair_of_numbers(option: str, text: str) -> tuple[float, float]:
+    """``9,6`` as two numbers above 0.
+
+    Raises
+    ------
+    InputError
+    """
+    try:
+        a, b = (float(part) for part in text.split(","))
+    except ValueError:
+        raise InputError(f"{option} must be two numbers with a comma between, such as 9,6, got {text!r}.") from None
+    if not (0 < a < float("inf") and 0 < b < float("inf")):
+        raise InputError(f"{option} must be two numbers above 0, such as 9,6, got {text!r}.")
+    return a, b
