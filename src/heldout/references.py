@@ -42,6 +42,13 @@ REFERENCES: dict[str, Reference] = {
         "International Conference on Automated Machine Learning",
         "10.48550/arXiv.2406.08099",
     ),
+    "wainer2021": Reference(
+        "Wainer, J. and Cawley, G.",
+        2021,
+        "Nested cross-validation when selecting classifiers is overzealous for most practical applications",
+        "Expert Systems with Applications 182, 115222",
+        "10.1016/j.eswa.2021.115222",
+    ),
     "hansen2011": Reference(
         "Hansen, P. R., Lunde, A. and Nason, J. M.",
         2011,
@@ -532,6 +539,27 @@ REFERENCES: dict[str, Reference] = {
         "Boosting algorithms: regularization, prediction and model fitting",
         "Statistical Science 22, 477-505",
         "10.1214/07-STS242",
+    ),
+    "friedman2010": Reference(
+        "Friedman, J., Hastie, T. and Tibshirani, R.",
+        2010,
+        "Regularization paths for generalized linear models via coordinate descent",
+        "Journal of Statistical Software 33 (1)",
+        "10.18637/jss.v033.i01",
+    ),
+    "zou2005": Reference(
+        "Zou, H. and Hastie, T.",
+        2005,
+        "Regularization and variable selection via the elastic net",
+        "Journal of the Royal Statistical Society, Series B 67, 301-320",
+        "10.1111/j.1467-9868.2005.00503.x",
+    ),
+    "breiman2001": Reference(
+        "Breiman, L.",
+        2001,
+        "Random forests",
+        "Machine Learning 45, 5-32",
+        "10.1023/A:1010933404324",
     ),
     "wang2011": Reference(
         "Wang, Z.",
