@@ -6,6 +6,7 @@ classifier; run for long it approaches the one with the least loss.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import check_among
-from heldout.spaces.classifiers import LinearClassifier, check_count, check_number, training_rows
+from heldout.spaces.classifiers import LinearClassifier, check_count, check_number, rows_to_predict, training_rows
 
 Loss: TypeAlias = Literal["logistic", "hinge"]
 
@@ -94,7 +95,24 @@ class BoostedLinear(LinearClassifier):
         self.coef_ = np.array([path.coefficients for path in paths])
         self.intercept_ = np.array([path.at_means for path in paths]) - self.coef_ @ columns.means
         self.losses_ = np.array([path.losses for path in paths])
+        self._steps = [path.steps for path in paths]
+        self._centre = columns.means
         return self
+
+    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
+        """Scores after each iteration, as ``decision_function`` gives them after the last (up to rounding).
+
+        Yields
+        ------
+        ndarray of shape (n,) or (n, n_classes)
+        """
+        rows = rows_to_predict(self, X) - self._centre
+        scores = np.tile([steps.begin for steps in self._steps], (len(rows), 1)).astype(np.float64)
+        for iteration in range(self.n_iterations):
+            for place, steps in enumerate(self._steps):
+                column = steps.columns[iteration]
+                scores[:, place] += steps.slopes[iteration] * rows[:, column] + steps.shifts[iteration]
+            yield scores[:, 0].copy() if scores.shape[1] == 1 else scores.copy()
 
     @available_if(lambda self: self.loss == "logistic")  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
@@ -128,11 +146,21 @@ class _Columns(NamedTuple):
         return cls(centred / lengths, means, lengths)
 
 
+class _Steps(NamedTuple):
+    """What each iteration did: the column that it chose, the weight that it got, what was added to all rows."""
+
+    begin: float
+    columns: list[int]
+    slopes: Floats
+    shifts: list[float]
+
+
 class _Path(NamedTuple):
     coefficients: Floats
     at_means: float
     """The score of a row of the columns' means."""
     losses: list[float]
+    steps: _Steps
 
 
 def _boosted(columns: _Columns, y: Floats, loss: Loss, n_iterations: int, learning_rate: float) -> _Path:
@@ -142,6 +170,7 @@ def _boosted(columns: _Columns, y: Floats, loss: Loss, n_iterations: int, learni
     coefficients = np.zeros(unit.shape[1])
     scores = np.full(len(y), at_means)
     losses = [_mean_loss(loss, y * scores)]
+    begin, chosen, slopes_of_chosen, shifts = float(at_means), [], [], []
     for _ in range(n_iterations):
         margins = y * scores
         gradient = y * (expit(-margins) if loss == "logistic" else margins < 1)
@@ -152,7 +181,11 @@ def _boosted(columns: _Columns, y: Floats, loss: Loss, n_iterations: int, learni
         at_means += shift
         scores += step * unit[:, best] + shift
         losses.append(_mean_loss(loss, y * scores))
-    return _Path(coefficients / columns.lengths, float(at_means), losses)
+        chosen.append(best)
+        slopes_of_chosen.append(step)
+        shifts.append(shift)
+    steps = _Steps(begin, chosen, np.array(slopes_of_chosen) / columns.lengths[chosen], shifts)
+    return _Path(coefficients / columns.lengths, float(at_means), losses, steps)
 
 
 def _mean_loss(loss: Loss, margins: Floats) -> float:

@@ -94,6 +94,17 @@ def test_of_three_classes_each_is_told_from_the_others_by_itself() -> None:
     assert model.score(IRIS, SPECIES) > 0.8
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_stages_are_the_scores_of_fewer_iterations(n_classes: int) -> None:
+    y = np.minimum(SPECIES, n_classes - 1)
+    stages = list(BoostedLinear("hinge", n_iterations=12).fit(IRIS, y).staged_decision_function(IRIS))
+    assert len(stages) == 12
+    for n in (1, 5, 12):
+        np.testing.assert_allclose(
+            stages[n - 1], BoostedLinear("hinge", n_iterations=n).fit(IRIS, y).decision_function(IRIS), atol=1e-12
+        )
+
+
 def test_only_the_logistic_loss_gives_probabilities() -> None:
     assert hasattr(BoostedLinear(), "predict_proba")
     assert not hasattr(BoostedLinear("hinge"), "predict_proba")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
-from sklearn.ensemble import BaggingClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
 from heldout.errors import InputError
 from heldout.spaces import RandomSubspaceKNN
+from heldout.spaces.random_subspace_knn import nearest
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 
@@ -46,18 +46,27 @@ def test_with_all_columns_it_is_k_nearest_neighbours(k: int) -> None:
     assert (model.predict(rows) == expected.argmax(axis=1))[clear].all()
 
 
-def test_with_one_neighbour_it_is_bagging() -> None:
-    model = RandomSubspaceKNN(1, n_estimators=30, random_state=4).fit(IRIS, SPECIES)
-    bagging = BaggingClassifier(
-        KNeighborsClassifier(1),
-        n_estimators=30,
-        max_features=2,
-        max_samples=150,
-        bootstrap=False,
-        random_state=model._members.random_state,
-    )
-    rows = IRIS + 0.3
-    np.testing.assert_allclose(model.predict_proba(rows), bagging.fit(IRIS, SPECIES).predict_proba(rows))
+@pytest.mark.parametrize("k", [1, 4, 50])
+def test_each_choice_is_k_nearest_neighbours_in_its_columns(k: int) -> None:
+    rng = np.random.default_rng(3)
+    X, rows = rng.normal(size=(2, 50, 6))
+    y = np.arange(50) % 3
+    model = RandomSubspaceKNN(k, n_estimators=30, random_state=4).fit(X, y)
+    said = [KNeighborsClassifier(k).fit(X[:, one], y).predict(rows[:, one]) for one in model.subspaces_]
+    shares = np.stack([(np.array(said) == code).mean(axis=0) for code in range(3)], axis=1)
+    np.testing.assert_allclose(model.predict_proba(rows), shares)
+
+
+def test_several_numbers_of_neighbours_at_once_are_each_by_itself() -> None:
+    model = RandomSubspaceKNN(n_estimators=20, random_state=4).fit(IRIS, SPECIES)
+    each = [RandomSubspaceKNN(k, 20, random_state=4).fit(IRIS, SPECIES).predict_proba(IRIS) for k in (7, 2, 150)]
+    np.testing.assert_allclose(model.votes(IRIS, [7, 2, 150]) / 20, each)
+
+
+def test_of_rows_equally_far_the_first_is_nearer() -> None:
+    distances = np.array([[2.0, 1.0, 2.0, 2.0, 0.0], [1.0, 1.0, 1.0, 1.0, 1.0]])
+    assert nearest(distances, 3).tolist() == [[4, 1, 0], [0, 1, 2]]
+    assert nearest(distances, 5).tolist() == [[4, 1, 0, 2, 3], [0, 1, 2, 3, 4]]
 
 
 @pytest.mark.parametrize(("asked", "columns"), [("sqrt", 3), (4, 4), (0.5, 5), (0.01, 1), (1, 1), (1.0, 10)])
