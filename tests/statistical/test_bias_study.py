@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from heldout.studies import BiasStudy, bias
-from heldout.studies.bias.study import CONFIGURATIONS, ROWS
+from heldout.studies.bias.setting import CONFIGURATIONS, ROWS
 
 REPETITIONS_ELSEWHERE = 500
 EXPECTED = {

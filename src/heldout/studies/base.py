@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 from zipfile import BadZipFile
 
 import numpy as np
@@ -103,6 +103,21 @@ class StudyResult(Protocol):
     def to_frame(self, *, each: bool = False) -> Any:
         """The same as a pandas DataFrame, or a row a repetition instead: what was found, before any summary."""
         ...
+
+
+class Framed(Protocol):
+    """What can be kept as a table."""
+
+    def to_frame(self) -> Any:
+        """As a pandas DataFrame."""
+        ...
+
+
+@runtime_checkable
+class Summarised(Protocol):
+    """A result with a summary that is small enough for a repository, and enough for every claim."""
+
+    def moments(self) -> Framed: ...
 
 
 def run(

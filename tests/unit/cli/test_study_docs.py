@@ -32,5 +32,5 @@ def test_the_commands_of_the_page(command: Command, tmp_path: Path) -> None:
     assert len(commands) == 3
     for folder in ("quick", "mine", "all"):
         found = {path.name for path in (tmp_path / folder).iterdir()}
-        assert found == {"batches", "bias.parquet", "bias.csv", "study.json", "report.html"}
+        assert found == {"batches", "bias.parquet", "bias.csv", "moments.parquet", "study.json", "report.html"}
     assert list(names["table"]["rows"]) == [60] * 5 + [200] * 5

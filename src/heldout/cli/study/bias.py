@@ -16,7 +16,10 @@ QUICK_BETA, QUICK_REPETITIONS, QUICK_BOOTSTRAPS = ((9.0, 6.0),), 30, 200
 WORDS = (
     (r"^n_bootstraps must be whole numbers", "--bootstraps must be a whole number"),
     (r"^(repetitions|folds) must be whole numbers", r"--\1 must be a whole number"),
-    (r"^(rows|configurations|protocols) must", r"--\1 must"),
+    (r"^(rows|configurations|protocols|metric|prevalence) must", r"--\1 must"),
+    (r"^prevalence=(\S+) is for metric='roc_auc'", r"--prevalence \1 is for --metric roc_auc"),
+    (r"\brows=(\d+) with prevalence=(\S+)", r"--rows \1 with --prevalence \2"),
+    (r"\bthan folds=(\d+);", r"than --folds \1;"),
     (r"^folds must", "--folds must"),
     (r"\bfolds=(\d+) and rows=(\d+)", r"--folds \1 and --rows \2"),
     (
@@ -30,6 +33,8 @@ WORDS = (
 class BiasOptions(StudyOptions):
     """What the user asked for; the fields are the options."""
 
+    metric: str
+    prevalence: float | None
     rows: str | None
     configurations: str | None
     beta: tuple[str, ...]
@@ -46,6 +51,8 @@ class BiasOptions(StudyOptions):
         InputError
         """
         given: dict[str, Any] = {
+            "metric": self.metric,
+            "prevalence": self.prevalence,
             "rows": whole_numbers("--rows", self.rows),
             "configurations": whole_numbers("--configurations", self.configurations),
             "beta": [_pair(text) for text in self.beta] or None,
@@ -71,6 +78,13 @@ def _pair(text: str) -> tuple[float, ...]:
 
 
 @click.command(name="bias", short_help="How biased cv, tt, nested cv, bbc and bced are, where the truth is known.")
+@click.option(
+    "--metric",
+    default="accuracy",
+    show_default=True,
+    help="accuracy, roc_auc or mean_squared_error.",
+)
+@click.option("--prevalence", type=float, help="The share of rows of class 1, for roc_auc; .5 unless told.")
 @click.option("--rows", metavar="N,N", help="Numbers of rows; 20,40,60,80,100,500,1000 unless told.")
 @click.option(
     "--configurations",
@@ -81,8 +95,8 @@ def _pair(text: str) -> tuple[float, ...]:
     "--beta",
     metavar="A,B",
     multiple=True,
-    help="True accuracies are drawn from Beta(A, B); repeatable. 9,6 and 14,6 and 24,6 and 54,6 unless told, of "
-    "--quick 9,6.",
+    help="True accuracies (areas, shares of variance explained) are drawn from Beta(A, B); repeatable. 9,6 and "
+    "14,6 and 24,6 and 54,6 unless told, of --quick 9,6.",
 )
 @click.option("--folds", type=int, default=10, show_default=True, help="Of the cross-validation.")
 @click.option("--repetitions", type=int, help="Matrices of each setting; 500 unless told, of --quick 30.")
@@ -91,12 +105,13 @@ def _pair(text: str) -> tuple[float, ...]:
 @study_options
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> None:
-    """How biased each protocol's estimate of the winner's accuracy is, for your rows, configurations and folds.
+    """How biased each protocol's estimate of the winner's performance is, for your rows, configurations and folds.
 
-    Matrices of held-out predictions are drawn whose true accuracies are known (Tsamardinos et al. 2018, section
+    Matrices of held-out predictions are drawn whose true performance is known (Tsamardinos et al. 2018, section
     6.1). Without options all 196 settings of the article are repeated, 98 000 matrices. DIR receives bias.parquet
-    (a row a repetition and protocol), bias.csv (a row a setting and protocol), study.json and report.html; finished
-    batches are kept in DIR/batches, from which --resume goes on.
+    (a row a repetition and protocol), bias.csv (a row a setting and protocol), moments.parquet (the means and
+    covariances of the errors, from which the claims follow), study.json and report.html; finished batches are kept
+    in DIR/batches, from which --resume goes on.
     """
     wanted = BiasOptions(**options)
     run_study(ctx, wanted, lambda console: _prepared(wanted), WORDS)
@@ -113,6 +128,6 @@ def _prepared(wanted: BiasOptions) -> Prepared:
     line = (
         f"Plan: {counted(n_settings, 'setting')} x {counted(n, 'repetition')} = "
         f"{n_settings * n:,} matrices of predictions, by "
-        f"{', '.join(plan.settings[0].protocols)}, seed {plan.entropy}."
+        f"{', '.join(plan.settings[0].protocols)}, of {plan.settings[0].metric}, seed {plan.entropy}."
     )
     return Prepared(line, partial(bias, **asked), lambda study, again: bias_page(study, command=again))

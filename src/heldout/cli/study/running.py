@@ -20,6 +20,7 @@ from heldout.cli.study.options import StudyFolder, StudyOptions, study_folder
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from heldout.cli.folder import OutputFolder
     from heldout.studies.base import StudyResult, Told
     from heldout.studies.page import StudyPage
 
@@ -103,10 +104,21 @@ def _leave(result: StudyResult, page: StudyPage, document: dict[str, Any], folde
     files = {
         "each": out.write(f"{name}.parquet", lambda path: each.to_parquet(path, index=False)),
         "table": out.write(f"{name}.csv", lambda path: table.to_csv(path, index=False)),
+        **_left_small(result, out),
         "study": out.write_json("study.json", document),
         "report": out.write("report.html", lambda path: write_study(page, path)),
     }
     return {name: str(path) for name, path in files.items()}
+
+
+def _left_small(result: StudyResult, out: OutputFolder) -> dict[str, Path]:
+    """What a study has that is smaller than every repetition, and still enough for its claims."""
+    from heldout.studies.base import Summarised
+
+    if not isinstance(result, Summarised):
+        return {}
+    small = result.moments().to_frame()
+    return {"moments": out.write("moments.parquet", lambda path: small.to_parquet(path, index=False))}
 
 
 def _document(result: StudyResult, page: StudyPage) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from heldout._version import __version__
 from heldout.report.content import Entry
 from heldout.report.drawing import INK, MUTED, SERIES, altair, inline_data, inline_svg
 from heldout.studies.bias.claims import bias_claims
+from heldout.studies.bias.setting import ACCURACY, METRICS, ROC_AUC, BiasSetting
 from heldout.studies.bias.study import BiasStudy
 from heldout.studies.page import Picture, StudyPage, StudyTable
 from heldout.wording.studies import bias as words
@@ -31,7 +32,8 @@ def bias_page(study: BiasStudy, *, command: str = "") -> StudyPage:
     command : str
         What the user typed.
     """
-    rows, claims = study.rows(), bias_claims(study)
+    moments = study.moments()
+    rows, claims = moments.rows(), bias_claims(moments)
     betas = list(dict.fromkeys(row["beta"] for row in rows))
     names = study.settings[0].protocols
     first = study.settings[0]
@@ -44,25 +46,28 @@ def bias_page(study: BiasStudy, *, command: str = "") -> StudyPage:
         facts=(
             Entry("rows", _listed([setting.rows for setting in study.settings])),
             Entry("configurations", _listed([setting.configurations for setting in study.settings])),
-            Entry("true accuracies", "; ".join(f"Be({beta})" for beta in betas)),
+            Entry("metric", words.METRIC_TITLES[first.metric] + _share(first)),
+            Entry(words.TRUTH_LABELS[first.metric], "; ".join(f"Be({beta})" for beta in betas)),
             Entry("repetitions", f"{study.repetitions:,}"),
             Entry("folds", f"{first.folds}"),
             Entry("bootstraps", f"{first.n_bootstraps:,}"),
         ),
-        claims_sentence=words.claims_sentence(sum(claim.holds for claim in claims), len(claims)),
+        claims_sentence=words.claims_sentence(sum(claim.holds for claim in claims), len(claims), first.metric),
         claims=claims,
         pictures=tuple(
             Picture(
-                beta_title(beta),
-                bias_svg([row for row in rows if row["beta"] == beta], ends, key=f"bias-{n}"),
-                words.bias_figure_caption(n_configurations),
+                beta_title(beta, first.metric),
+                bias_svg([row for row in rows if row["beta"] == beta], ends, first.metric, key=f"bias-{n}"),
+                words.bias_figure_caption(n_configurations, _gap(first.metric)),
             )
             for n, beta in enumerate(betas)
         ),
         words=tuple(Entry(words.PROTOCOL_TITLES[name], words.PROTOCOL_WORDS[name]) for name in names),
-        tables=tuple(_table([row for row in rows if row["beta"] == beta], beta) for beta in betas),
-        method=words.BIAS_METHOD,
-        sources=("tsamardinos2018", "tibshirani2009") if "tt" in names else ("tsamardinos2018",),
+        tables=tuple(
+            _table([row for row in rows if row["beta"] == beta], beta_title(beta, first.metric)) for beta in betas
+        ),
+        method=words.BIAS_METHODS[first.metric],
+        sources=_sources(first),
         command=command,
         reproduction=(
             Entry("Seed", str(study.entropy)),
@@ -72,7 +77,7 @@ def bias_page(study: BiasStudy, *, command: str = "") -> StudyPage:
     )
 
 
-def bias_svg(rows: Sequence[Row], ends: tuple[float, float], *, key: str) -> str:
+def bias_svg(rows: Sequence[Row], ends: tuple[float, float], metric: str = ACCURACY, *, key: str) -> str:
     """Mean bias over the number of rows, a line a protocol, with bars from the least to the greatest of any C.
 
     Parameters
@@ -93,7 +98,7 @@ def bias_svg(rows: Sequence[Row], ends: tuple[float, float], *, key: str) -> str
     y_scale = alt.Scale(domain=list(ends), nice=False, zero=False)
     axis = alt.Axis(title="rows", values=sizes, format=",d", grid=False, labelOverlap="greedy", labelSeparation=8)
     x = alt.X("x:Q", scale=x_scale, axis=axis)
-    y = alt.Y("y:Q", scale=y_scale, axis=alt.Axis(title="estimate less truth", tickCount=6, format="+.2f"))
+    y = alt.Y("y:Q", scale=y_scale, axis=alt.Axis(title=_gap(metric), tickCount=6, format="+.2f"))
     layers = [alt.Chart(inline_data([{"y": 0.0}])).mark_rule(color=MUTED, strokeWidth=1.2).encode(y=y)]
     said = []
     for place, name in enumerate(names):
@@ -113,13 +118,26 @@ def bias_svg(rows: Sequence[Row], ends: tuple[float, float], *, key: str) -> str
         said.append((words.PROTOCOL_TITLES[name], f"{points[0]['y']:+.3f}", f"{points[-1]['y']:+.3f}"))
     chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
     summary = words.bias_figure_summary(rows[0]["beta"], said, (sizes[0], sizes[-1]))
-    return inline_svg(chart, key, f"Mean bias by rows, {beta_title(rows[0]['beta'])}", summary)
+    return inline_svg(chart, key, f"Mean bias by rows, {beta_title(rows[0]['beta'], metric)}", summary)
 
 
-def beta_title(beta: str) -> str:
+def beta_title(beta: str, metric: str = ACCURACY) -> str:
     """A distribution with the mean that it has."""
     a, b = (float(part) for part in beta.split(","))
-    return f"Be({a:g}, {b:g}), mean accuracy {a / (a + b):.2g}"
+    return f"Be({a:g}, {b:g}), {words.MEAN_LABELS[metric]} {a / (a + b):.2g}"
+
+
+def _gap(metric: str) -> str:
+    return words.gap_words(METRICS[metric].greater_is_better)
+
+
+def _share(setting: BiasSetting) -> str:
+    return "" if setting.prevalence is None else f", {setting.prevalence:.3g} of the rows positive"
+
+
+def _sources(setting: BiasSetting) -> tuple[str, ...]:
+    tt = ("tibshirani2009",) if "tt" in setting.protocols else ()
+    return ("tsamardinos2018", *tt, *(("paraschakis2024",) if setting.metric == ROC_AUC else ()))
 
 
 def _point(biases: Sequence[float], at: float) -> Row:
@@ -155,7 +173,7 @@ def _ends(rows: Sequence[Row]) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def _table(rows: Sequence[Row], beta: str) -> StudyTable:
+def _table(rows: Sequence[Row], title: str) -> StudyTable:
     """Means over C with their standard errors."""
     names = list(dict.fromkeys(row["protocol"] for row in rows))
     body = []
@@ -168,7 +186,7 @@ def _table(rows: Sequence[Row], beta: str) -> StudyTable:
             cells.append(f"{np.mean([row['bias'] for row in mine]):+.4f}{chance}")
         body.append(tuple(cells))
     head = ("", *(words.PROTOCOL_TITLES[name] for name in names))
-    return StudyTable(f"Mean bias with its standard error, {beta_title(beta)}", head, tuple(body))
+    return StudyTable(f"Mean bias with its standard error, {title}", head, tuple(body))
 
 
 def _lead(study: BiasStudy, rows: Sequence[Row]) -> str:

@@ -30,9 +30,21 @@ def sign_difference(n_as_claimed: int, n_all: int, n_against: int, where: str) -
     return f"{among}; in {n_against} it is on the other side of 0 by more than three standard errors."
 
 
-def order_difference(holds: bool, difference: float) -> str:
-    """Whether one number is less than another, as is claimed, and by how much."""
-    return f"{'Holds' if holds else 'Does not hold'}: they differ by {abs(difference):.4f}."
+def order_difference(holds: bool, difference: float, chance: float) -> str:
+    """Whether one number is less than another, as is claimed, and by how much.
+
+    Parameters
+    ----------
+    difference : float
+        By how much it is less.
+    chance : float
+        Two standard errors of that.
+    """
+    if not holds and abs(difference) <= chance:
+        return (
+            f"Cannot be told: they differ by {abs(difference):.4f}, no more than chance explains (± {chance:.4f})."
+        )
+    return f"{'Holds' if holds else 'Does not hold'}: they differ by {abs(difference):.4f} (± {chance:.4f})."
 
 
 def almost_difference(holds: bool, allowed: float, chance: float) -> str:

@@ -35,6 +35,7 @@ def test_it_leaves_the_numbers_of_the_library(command: Command) -> None:
 
     assert ended.code == 0, ended.err
     assert pd.read_parquet("heldout-study/bias.parquet").equals(expected.to_frame(each=True))
+    assert pd.read_parquet("heldout-study/moments.parquet").equals(expected.moments().to_frame())
     table = pd.read_csv("heldout-study/bias.csv")
     pd.testing.assert_frame_equal(table, expected.to_frame(), check_dtype=False)
     assert document["rows"] == expected.rows()
@@ -43,8 +44,8 @@ def test_it_leaves_the_numbers_of_the_library(command: Command) -> None:
     assert document["command"] in page
     assert "Be(9, 6), mean accuracy 0.6" in page
     assert (
-        "Plan: 2 settings x 30 repetitions = 60 matrices of predictions, by cv, tt, nested_cv, bbc, bced"
-        in ended.out
+        "Plan: 2 settings x 30 repetitions = 60 matrices of predictions, by cv, tt, nested_cv, bbc, bced, "
+        "of accuracy" in ended.out
     )
     assert ended.err.splitlines()[-1] == "4 of 4 batches"
 
@@ -57,6 +58,38 @@ def test_json_is_one_document(command: Command) -> None:
     assert [row["protocol"] for row in document["rows"]] == ["cv", "bbc"] * 2
     assert document["claims"] == []
     assert all(Path(path).exists() for path in document["files"].values())
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        pytest.param(
+            ["--metric", "roc_auc", "--prevalence", "0.7"],
+            [
+                "ROC AUC, 0.7 of the rows positive",
+                "true areas",
+                "mean area 0.6",
+                "estimate less truth",
+                "Paraschakis",
+            ],
+            id="areas",
+        ),
+        pytest.param(
+            ["--metric", "mean_squared_error"],
+            ["mean squared error", "true shares of variance explained", "mean R² 0.6", "truth less estimate"],
+            id="errors",
+        ),
+    ],
+)
+def test_of_another_metric(command: Command, options: list[str], said: list[str]) -> None:
+    ended = command(*SMALL, "--rows", "40", "--repetitions", 2, *options)
+    document = json.loads(Path("heldout-study/study.json").read_text())
+    page = Path("heldout-study/report.html").read_text()
+
+    assert ended.code == 0, ended.err
+    assert document["metric"] == options[1]
+    assert document.get("prevalence") == (0.7 if "--prevalence" in options else None)
+    assert all(words in page for words in said)
 
 
 def test_what_is_there_is_not_done_again(command: Command) -> None:
@@ -107,6 +140,17 @@ def test_resuming_nothing_begins_and_says_so(command: Command) -> None:
         ("--repetitions 0", "--repetitions must be a whole number from 1 on, got 0."),
         ("--bootstraps 0", "--bootstraps must be a whole number from 1 on, got 0."),
         ("--protocols cv,ncv", "--protocols must be some of cv, tt, nested_cv, bbc, bced, got ['cv', 'ncv']."),
+        ("--metric auc", "--metric must be one of accuracy, roc_auc, mean_squared_error, got 'auc'."),
+        ("--prevalence 0.2", "--prevalence 0.2 is for --metric roc_auc, whose rows have classes; leave it out."),
+        (
+            "--metric roc_auc --prevalence 1.5",
+            "--prevalence must be a number between 0 and 1, got 1.5.",
+        ),
+        (
+            "--metric roc_auc --rows 30 --prevalence 0.2",
+            "every fold must hold both classes, and of --rows 30 with --prevalence 0.2 only 6 are of the rarer "
+            "one, fewer than --folds 10; ask for more rows, or for fewer folds.",
+        ),
         ("--n-jobs 0", "--n-jobs must not be 0; use a number of processes, or -1 for every core."),
         ("--seed -1", "--seed must be from 0 to 2**64 - 1, got -1."),
     ],
@@ -132,13 +176,19 @@ def options(**changed: Any) -> BiasOptions:
     usual: dict[str, Any] = {
         "quick": True, "n_jobs": 1, "seed": 0, "out": "out", "resume": False, "as_json": False, "quiet": False,
         "rows": None, "configurations": None, "beta": (), "folds": 10, "repetitions": None, "bootstraps": None,
-        "protocols": None,
+        "protocols": None, "metric": "accuracy", "prevalence": None,
     }  # fmt: skip
     return BiasOptions(**(usual | changed))
 
 
 def test_quick_is_less_of_the_same_and_gives_way_to_what_was_typed() -> None:
-    quick = {"beta": QUICK_BETA, "repetitions": QUICK_REPETITIONS, "n_bootstraps": QUICK_BOOTSTRAPS, "folds": 10}
+    quick = {
+        "metric": "accuracy",
+        "beta": QUICK_BETA,
+        "repetitions": QUICK_REPETITIONS,
+        "n_bootstraps": QUICK_BOOTSTRAPS,
+        "folds": 10,
+    }
 
     assert options().asked() == quick
     assert options(repetitions=7, beta=("2,3", "4,5"), rows="20,30").asked() == quick | {
@@ -146,7 +196,7 @@ def test_quick_is_less_of_the_same_and_gives_way_to_what_was_typed() -> None:
         "beta": [(2.0, 3.0), (4.0, 5.0)],
         "rows": (20, 30),
     }
-    assert options(quick=False).asked() == {"folds": 10}
+    assert options(quick=False).asked() == {"metric": "accuracy", "folds": 10}
 
 
 class Terminal(StringIO):

@@ -13,18 +13,26 @@ from heldout.dropping.replay import race_on_matrix
 from heldout.dropping.shares import share_of_more_errors
 from heldout.errors import InputError, StoreError
 from heldout.studies import BiasSetting, BiasStudy, bias
+from heldout.studies.bias.matrix import Matrix, stratified
+from heldout.studies.bias.predicted import RightOrWrong
+from heldout.studies.bias.protocols import PROTOCOLS, Found, bbc, bced, cross_validation, nested, tibshirani
 from heldout.studies.bias.race import exact_shares, survivors
-from heldout.studies.bias.study import PROTOCOLS, Found, Matrix, bbc, bced, cross_validation, nested, tibshirani
 
 SETTING = BiasSetting(60, 40, (9.0, 6.0), folds=10, n_bootstraps=50, protocols=tuple(PROTOCOLS))
 
 
 def matrix(right: list[str], starts: list[int]) -> Matrix:
     """A configuration a string, a character a row, folds apart: "11 01" was right, right; wrong, right."""
-    wrong = np.array([[letter == "0" for letter in text.replace(" ", "")] for text in right]).T
+    mistakes = np.array([[letter == "0" for letter in text.replace(" ", "")] for text in right]).T
     truth = np.linspace(0.5, 0.9, len(right))
-    setting = BiasSetting(len(wrong), len(right), (9.0, 6.0), len(starts), 20, ("cv",))
-    return Matrix(wrong, truth, np.array(starts), setting, seed=0)
+    setting = BiasSetting(len(mistakes), len(right), (9.0, 6.0), len(starts), 20, ("cv",))
+    return Matrix(RightOrWrong(mistakes), truth, np.array(starts), setting, seed=0)
+
+
+def wrong(drawn: Matrix) -> np.ndarray:
+    """Of a matrix of right and wrong answers."""
+    assert isinstance(drawn.predicted, RightOrWrong)
+    return drawn.predicted.wrong
 
 
 def test_four_rows_by_hand() -> None:
@@ -59,8 +67,20 @@ def test_tt_chooses_by_the_mean_of_folds_and_cv_by_all_rows() -> None:
 def test_folds_are_as_equal_as_they_can_be() -> None:
     drawn = Matrix.drawn(BiasSetting(23, 5, (9.0, 6.0), 10, 20, ("cv",)), 0, 0)
 
-    assert drawn.fold_sizes.sum() == 23
-    assert set(drawn.fold_sizes.tolist()) == {2, 3}
+    assert set(np.diff(np.append(drawn.starts, 23)).tolist()) == {2, 3}
+
+
+@pytest.mark.parametrize(("positive", "rows", "folds"), [(10, 20, 10), (13, 83, 10), (60, 67, 4), (4, 8, 4)])
+def test_stratified_folds_hold_both_classes_as_evenly_as_they_go(positive: int, rows: int, folds: int) -> None:
+    classes, starts = stratified(positive, rows, folds)
+    parts = np.split(classes, starts[1:])
+    ones = [int(part.sum()) for part in parts]
+    zeros = [len(part) - int(part.sum()) for part in parts]
+
+    assert (len(classes), int(classes.sum()), len(parts)) == (rows, positive, folds)
+    assert 1 <= min(ones) and max(ones) - min(ones) <= 1
+    assert 1 <= min(zeros) and max(zeros) - min(zeros) <= 1
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
 
 
 def bbc_by_loops(right: np.ndarray, counts: np.ndarray) -> float:
@@ -79,11 +99,11 @@ def test_bbc_is_its_plain_loop(rows: int) -> None:
     for repetition in range(3):
         drawn = Matrix.drawn(BiasSetting(rows, 12, (9.0, 6.0), 10, 50, ("bbc",)), 5, repetition)
 
-        counts = drawn.counts()
+        counts = drawn.counts
 
         assert (counts.sum(axis=1) == rows).all()
         assert (counts == 0).any(axis=1).all()
-        assert bbc(drawn).estimate == pytest.approx(bbc_by_loops(~drawn.wrong, counts), abs=1e-12)
+        assert bbc(drawn).estimate == pytest.approx(bbc_by_loops(~wrong(drawn), counts), abs=1e-12)
         assert bbc(drawn).winner == cross_validation(drawn).winner
 
 
@@ -99,9 +119,9 @@ def share_worse(n: int, worse: int, better: int) -> float:
 
 def raced(drawn: Matrix) -> tuple[list[int], float]:
     """Who survives by exact shares of all bootstraps, and how near any share came to the threshold."""
-    alive, nearest = list(range(drawn.wrong.shape[1])), 1.0
+    alive, nearest = list(range(wrong(drawn).shape[1])), 1.0
     for end in drawn.starts[1:]:
-        seen = drawn.wrong[:end]
+        seen = wrong(drawn)[:end]
         leader = min(alive, key=lambda j: (int(seen[:, j].sum()), j))
         shares = {
             j: share_worse(
@@ -119,24 +139,24 @@ def test_bced_is_a_race_by_exact_shares_and_bbc_of_the_survivors(rows: int, fold
     for repetition in range(6):
         drawn = Matrix.drawn(BiasSetting(rows, 40, (9.0, 6.0), folds, 50, ("bced",)), 3, repetition)
         alive, nearest = raced(drawn)
-        right = ~drawn.wrong[:, alive]
+        right = ~wrong(drawn)[:, alive]
 
         found = bced(drawn)
 
         assert nearest > 1e-9  # no share so near the threshold that rounding would decide
         assert 0 < len(alive) < 40
         assert found.winner == alive[int(right.sum(axis=0).argmax())]
-        assert found.estimate == pytest.approx(bbc_by_loops(right, drawn.counts()), abs=1e-12)
+        assert found.estimate == pytest.approx(bbc_by_loops(right, drawn.counts), abs=1e-12)
 
 
 @pytest.mark.parametrize(("rows", "folds"), [(1000, 10), (180, 3)])
 def test_with_more_rows_the_race_is_that_of_the_library(rows: int, folds: int) -> None:
     """Which has the same shares from 50 rows on, found another way."""
     drawn = Matrix.drawn(BiasSetting(rows, 60, (9.0, 6.0), folds, 50, ("bced",)), 4, 0)
-    fold_of_row = np.repeat(np.arange(folds), drawn.fold_sizes)
-    met = race_on_matrix(drawn.wrong, fold_of_row, threshold=0.99, min_predictions=1)
+    fold_of_row = np.searchsorted(drawn.starts, np.arange(rows), side="right") - 1
+    met = race_on_matrix(wrong(drawn), fold_of_row, threshold=0.99, min_predictions=1)
 
-    assert survivors(drawn.wrong, drawn.starts, 0.99).tolist() == np.flatnonzero(met == folds).tolist()
+    assert survivors(wrong(drawn), drawn.starts, 0.99).tolist() == np.flatnonzero(met == folds).tolist()
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 50])
@@ -165,13 +185,13 @@ def test_the_expansion_is_near_the_exact_shares_where_it_takes_over() -> None:
 def test_predictions_are_right_with_their_true_probability() -> None:
     """Of 400 x 3000 predictions; six standard errors: a false alarm in less than 1 of 10^8."""
     drawn = Matrix.drawn(BiasSetting(400, 3000, (9.0, 6.0), 10, 20, ("cv",)), 1, 0)
-    right = (~drawn.wrong).mean(axis=0)
+    right = (~wrong(drawn)).mean(axis=0)
     spread = np.sqrt((drawn.truth * (1 - drawn.truth)).sum() / 400) / 3000
 
     assert abs(right.mean() - drawn.truth.mean()) < 6 * spread
     assert abs(drawn.truth.mean() - 0.6) < 6 * np.sqrt(0.015 / 3000)
     # Rows are independent given the truth: a shared threshold would make every row's mean vary far more.
-    assert (~drawn.wrong).mean(axis=1).std() < 1.5 * 0.5 / np.sqrt(3000)
+    assert (~wrong(drawn)).mean(axis=1).std() < 1.5 * 0.5 / np.sqrt(3000)
 
 
 def small(**changed: Any) -> BiasStudy:
@@ -269,9 +289,26 @@ def test_a_damaged_file_of_a_study_is_one_sentence(tmp_path: Path) -> None:
         ({"protocols": []}, "protocols must be some of cv, tt, nested_cv, bbc, bced, got []."),
         ({"beta": (9, 0)}, "beta must be pairs of numbers above 0, such as [(9, 6)], got (9, 0)."),
         ({"beta": [9, 6, 3]}, "beta must be pairs of numbers above 0, such as [(9, 6)], got [9, 6, 3]."),
+        (
+            {"metric": "auc"},
+            "metric must be one of accuracy, roc_auc, mean_squared_error, got 'auc'.",
+        ),
+        (
+            {"prevalence": 0.2},
+            "prevalence=0.2 is for metric='roc_auc', whose rows have classes; leave it out.",
+        ),
+        (
+            {"metric": "roc_auc", "prevalence": 1},
+            "prevalence must be a number between 0 and 1, got 1.",
+        ),
+        (
+            {"metric": "roc_auc", "prevalence": 0.2},
+            "every fold must hold both classes, and of rows=20 with prevalence=0.2 only 4 are of the rarer one, "
+            "fewer than folds=10; ask for more rows, or for fewer folds.",
+        ),
         ({"beta": "wide"}, "beta must be pairs of numbers above 0, such as [(9, 6)], got 'wide'."),
     ],
-    ids=lambda value: "" if isinstance(value, str) else next(iter(value)),
+    ids=lambda value: "" if isinstance(value, str) else "-".join(value),
 )
 def test_what_cannot_be_studied_is_refused(asked: dict[str, Any], sentence: str) -> None:
     with pytest.raises(InputError) as refused:

@@ -7,9 +7,12 @@ from itertools import product
 import numpy as np
 import pytest
 
+from heldout.errors import InputError
 from heldout.studies import BiasSetting, BiasStudy
+from heldout.studies.bias import BiasMoments
 from heldout.studies.bias.claims import bias_claims
-from heldout.studies.bias.study import CONFIGURATIONS, PROTOCOLS, ROWS
+from heldout.studies.bias.protocols import PROTOCOLS
+from heldout.studies.bias.setting import BETAS, CONFIGURATIONS, ROWS
 from heldout.studies.claims import Claim
 
 AS_PUBLISHED = {"nested_cv": 0.0, "bbc": -0.013, "bced": -0.005}
@@ -18,21 +21,26 @@ AS_PUBLISHED = {"nested_cv": 0.0, "bbc": -0.013, "bced": -0.005}
 def study(
     rows: tuple[int, ...] = ROWS,
     configurations: tuple[int, ...] = CONFIGURATIONS,
-    beta: tuple[float, float] = (9.0, 6.0),
+    beta: tuple[float, float] | None = (9.0, 6.0),
     folds: int = 10,
     protocols: tuple[str, ...] = tuple(PROTOCOLS),
     repetitions: int = 20,
     noise: float = 1e-6,
+    metric: str = "accuracy",
     **biases: float,
 ) -> BiasStudy:
-    """With these biases at every setting; those of cv and tt are the article's in kind unless told."""
+    """With these biases at every setting; those of cv and tt are the article's in kind unless told.
+
+    Without a beta, of all that are the article's.
+    """
     settings, columns = [], []
-    for n, c in product(rows, configurations):
+    for pair, n, c in product(BETAS if beta is None else [beta], rows, configurations):
         told = {"cv": 3.4 / n * (0.5 + c / 4000), "tt": 0.05 if n < 50 else -0.02, **AS_PUBLISHED, **biases}
-        settings.append(BiasSetting(n, c, beta, folds, 10, protocols))
+        settings.append(BiasSetting(n, c, pair, folds, 10, protocols, metric))
+        sign = settings[-1].flattering
         wobble = noise * np.resize([1.0, -1.0], repetitions)
         columns.append(
-            {f"{name}.estimate": 0.7 + told[name] + wobble for name in protocols}
+            {f"{name}.estimate": 0.7 + sign * told[name] + wobble for name in protocols}
             | {f"{name}.truth": np.full(repetitions, 0.7) for name in protocols}
         )
     return BiasStudy(tuple(settings), repetitions, tuple(columns), 0)
@@ -102,16 +110,66 @@ def test_what_is_reversed_does_not_hold() -> None:
     assert not claim(found, "BCED-CV is less").holds
 
 
+def test_an_error_flatters_where_it_is_less_than_the_truth() -> None:
+    found = bias_claims(study(metric="mean_squared_error"))
+
+    assert claim(found, "CVT is optimistic").ours == "+0.002 to +0.170"
+    assert claim(found, "BBC-CV is conservative").holds
+    assert not any(one.published for one in found)
+
+
+def test_less_by_chance_is_no_order() -> None:
+    """Noise of one protocol only, as that of both would cancel: .3 a repetition, 49 settings of 20 repetitions."""
+    noisy = study(bbc=-0.0055, bced=-0.005)
+    for columns in noisy.columns:
+        columns["bced.estimate"][:] += 0.3 * np.resize([1.0, -1.0], 20)  # type: ignore[index]
+    found = claim(bias_claims(noisy), "BCED-CV is less")
+    chance = 2 * 0.3 * np.sqrt(20 / 19) / np.sqrt(20) / 7
+
+    assert not found.holds
+    assert found.difference == (
+        f"Cannot be told: they differ by 0.0005, no more than chance explains (±\u00a0{chance:.4f})."
+    )
+
+
+def test_the_others_are_said_to_be_similar() -> None:
+    found = [one for one in bias_claims(study(beta=None)) if one.text.startswith("Similarly for Be(14, 6)")]
+
+    assert len(found) == 7
+    assert found[0].text.endswith(": CVT is optimistic in all settings.")
+    assert found[0].difference == "Holds in all 147 settings."
+    assert found[-3].ours == "+0.000 at most (Be(14, 6), N = 20)"
+
+
+def test_claims_are_made_again_from_what_is_kept() -> None:
+    whole = study(beta=None, noise=0.03)
+    kept = BiasMoments.from_frame(whole.moments().to_frame())
+
+    assert bias_claims(kept) == bias_claims(whole)
+    assert kept.rows() == whole.rows()
+    assert kept.settings == whole.settings
+
+
+def test_moments_without_a_column_are_refused() -> None:
+    frame = study(rows=(20,)).moments().to_frame()
+
+    with pytest.raises(InputError, match=r"^the moments of a bias study have a column 'truth'"):
+        BiasMoments.from_frame(frame.drop(columns="truth"))
+
+
 @pytest.mark.parametrize(
     ("changed", "n_claims"),
     [
-        pytest.param({}, 14, id="all of the article"),
+        pytest.param({}, 20, id="the figure"),
+        pytest.param({"beta": None}, 27, id="all of the article"),
         pytest.param({"rows": (20, 40)}, 1, id="few rows"),
-        pytest.param({"rows": (*ROWS, 30)}, 14, id="more rows"),
+        pytest.param({"rows": (*ROWS, 30)}, 20, id="more rows"),
+        pytest.param({"metric": "roc_auc"}, 15, id="areas"),
+        pytest.param({"metric": "mean_squared_error", "beta": None}, 15, id="errors"),
         pytest.param({"configurations": (50, 2000)}, 0, id="few configurations"),
         pytest.param({"beta": (14.0, 6.0)}, 0, id="another beta"),
         pytest.param({"folds": 5}, 0, id="other folds"),
-        pytest.param({"protocols": ("cv", "bbc")}, 5, id="two protocols"),
+        pytest.param({"protocols": ("cv", "bbc")}, 7, id="two protocols"),
         pytest.param({"repetitions": 19}, 0, id="too few repetitions"),
     ],
 )
