@@ -8,6 +8,7 @@ from heldout.cli.group import LazyGroup
 
 STUDIES = {
     "bias": "heldout.cli.study.bias",
+    "intervals": "heldout.cli.study.intervals",
     "timing": "heldout.cli.study.timing",
 }
 

@@ -37,7 +37,9 @@ class Inclusion:
     standard_error : float
         Of the tightness.
     low, truth : float
-        Means of both.
+        Means of both, of the repetitions that have a bound.
+    truth_spread : float
+        Standard deviation of the truth over them.
     uniformity : float
         p value of a Kolmogorov-Smirnov test that percentiles of the truth are uniform; NaN where there are none.
     repetitions, bounds : int
@@ -52,6 +54,7 @@ class Inclusion:
     standard_error: float
     low: float
     truth: float
+    truth_spread: float
     uniformity: float
     repetitions: int
     bounds: int
@@ -115,6 +118,7 @@ def inclusion_of(
         standard_error=float(gaps.std(ddof=1) / np.sqrt(n)) if n > 1 else nan,
         low=float(low[there].mean()) if n else nan,
         truth=float(truth[there].mean()) if n else nan,
+        truth_spread=float(truth[there].std(ddof=1)) if n > 1 else nan,
         uniformity=uniformity(defined),
         repetitions=len(low),
         bounds=n,
