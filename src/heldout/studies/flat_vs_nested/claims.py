@@ -43,6 +43,7 @@ class Needs:
     Attributes
     ----------
     algorithms : tuple of str
+        That worked in half of the repetitions or more; empty where any will do.
     all_repetitions : bool
         Six, as in the article: |gain| shrinks with the number of repetitions that it is a mean of, and the
         threshold does not.
@@ -57,14 +58,17 @@ class Needs:
 
     def met_by(self, seen: Seen) -> bool:
         accuracies = seen.accuracies
-        measured = accuracies.candidates.any(axis=(1, 2))
-        n_large = int((measured & (accuracies.rows >= LARGE)).sum())
-        return (
-            set(self.algorithms) <= set(accuracies.algorithms)
-            and (not self.all_repetitions or accuracies.n_repetitions == REPETITIONS)
-            and measured.sum() >= LEAST_TABLES
+        if not set(self.algorithms) <= set(accuracies.algorithms):
+            return False
+        needed = accuracies.only(self.algorithms) if self.algorithms else accuracies
+        worked = needed.candidates.all(axis=-1) if self.algorithms else needed.candidates.any(axis=-1)
+        counted = worked.mean(axis=1) >= 0.5
+        n_large = int((counted & (accuracies.rows >= LARGE)).sum())
+        return bool(
+            (not self.all_repetitions or accuracies.n_repetitions == REPETITIONS)
+            and counted.sum() >= LEAST_TABLES
             and (not self.large or n_large >= LEAST_TABLES)
-            and (not self.small or measured.sum() - n_large >= LEAST_TABLES)
+            and (not self.small or counted.sum() - n_large >= LEAST_TABLES)
         )
 
 
