@@ -18,11 +18,11 @@ from scipy.stats import wilcoxon
 
 from heldout._seeding import stream
 from heldout.estimates.intervals import order_statistic
+from heldout.spaces import wainer_cawley
 from heldout.studies.flat_vs_nested.accuracies import Accuracies, Floats, best
 from heldout.wording.studies import flat_vs_nested as words
 
-TOP3 = ("gbm", "rf", "svmRadial")
-FULL = ("bst", "gbm", "knn", "lvq", "nb", "nnet", "rf", "rknn", "sda", "svmLinear", "svmPoly", "svmRadial")
+TOP3, FULL = tuple(sorted(wainer_cawley.TOP3)), tuple(sorted(wainer_cawley.FULL))
 FOREST = "rf"
 LARGE = 2000
 """Rows of a table from which on the article's table 3 takes it."""

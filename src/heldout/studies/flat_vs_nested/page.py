@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from heldout._version import __version__
 from heldout.report.content import Entry
@@ -56,8 +57,9 @@ def flat_vs_nested_page(study: FlatVsNestedStudy, *, command: str = "") -> Study
         lead=_lead(found),
         facts=(
             Entry("tables", f"{len(accuracies.tables)}"),
-            Entry("rows", f"{accuracies.rows.min():,} to {accuracies.rows.max():,}"),
+            Entry("rows", _span(accuracies.rows)),
             Entry("algorithms", ", ".join(accuracies.algorithms)),
+            Entry("configurations of each", _span(study.columns["n_configurations"])),
             Entry("repetitions", f"{accuracies.n_repetitions}"),
             Entry("ties for the best", words.ties_text(*_ties(accuracies))),
         ),
@@ -75,6 +77,11 @@ def flat_vs_nested_page(study: FlatVsNestedStudy, *, command: str = "") -> Study
             Entry("Python", platform.python_version()),
         ),
     )
+
+
+def _span(sizes: NDArray[np.intp]) -> str:
+    low, high = int(sizes.min()), int(sizes.max())
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _lead(found: Sequence[Outcome]) -> str:
