@@ -36,7 +36,7 @@ def bias_claims(study: BiasStudy | BiasMoments) -> tuple[Claim, ...]:
 
     Examples
     --------
-    >>> from heldout.studies import bias
+    >>> from heldout.studies.bias import bias
     >>> bias_claims(bias(40, 50, [(9, 6)], repetitions=2, n_bootstraps=20, random_state=0))
     ()
     """

@@ -124,7 +124,7 @@ class BiasMoments:
 
         Examples
         --------
-        >>> from heldout.studies import bias
+        >>> from heldout.studies.bias import bias
         >>> moments = bias(20, 50, [(9, 6)], repetitions=3, n_bootstraps=20, random_state=0).moments()
         >>> BiasMoments.from_frame(moments.to_frame()).rows() == moments.rows()
         True
