@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from heldout.protocols.nested.protocol import nested_cv
     from heldout.protocols.validation.protocol import bootstrap_validate
     from heldout.search import HeldOutSearchCV
+    from heldout.studies.advice import advise
     from heldout.wording import Flag
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "HeldoutWarning",
     "InputError",
     "__version__",
+    "advise",
     "bootstrap_search",
     "bootstrap_validate",
     "compare_configurations",
@@ -61,6 +63,7 @@ _HOMES = {
     "HeldoutError": "heldout.errors",
     "HeldoutWarning": "heldout.errors",
     "InputError": "heldout.errors",
+    "advise": "heldout.studies.advice",
     "bootstrap_search": "heldout.protocols.bootstrapped.protocol",
     "bootstrap_validate": "heldout.protocols.validation.protocol",
     "compare_configurations": "heldout.paired.compare",

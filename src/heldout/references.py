@@ -49,6 +49,12 @@ REFERENCES: dict[str, Reference] = {
         "Expert Systems with Applications 182, 115222",
         "10.1016/j.eswa.2021.115222",
     ),
+    "cawley2010": Reference(
+        "Cawley, G. C. and Talbot, N. L. C.",
+        2010,
+        "On over-fitting in model selection and subsequent selection bias in performance evaluation",
+        "Journal of Machine Learning Research 11, 2079-2107",
+    ),
     "hansen2011": Reference(
         "Hansen, P. R., Lunde, A. and Nason, J. M.",
         2011,

@@ -19,6 +19,7 @@ NAMES = [
     "HeldoutWarning",
     "InputError",
     "__version__",
+    "advise",
     "bootstrap_search",
     "bootstrap_validate",
     "compare_configurations",

@@ -13,6 +13,7 @@ from heldout.protocols.validation.intervals import SOURCES_OF_INTERVAL
 from heldout.references import REFERENCES
 from heldout.selection import RULES
 from heldout.spaces import GLVQ, LVQ1, SES, BoostedLinear, RandomSubspaceKNN, ShrinkageDiscriminant
+from heldout.studies.advice import Advice
 
 BY_THE_REPORT = {"wilson1927"}
 """Of the bars of its calibration plot."""
@@ -31,7 +32,7 @@ def test_every_source_is_known_and_every_reference_is_cited():
     cited |= {key for order in SOURCES_OF_ORDER for key in Imputation(order=order).sources}
     cited |= {key for metric in DECLARED for key in sources_of(metric)}
     cited |= {key for make in DROP_RULES.values() for key in make.sources}
-    cited |= set(SES.sources)
+    cited |= set(SES.sources) | set(Advice.sources)
     cited |= {key for make in RULES.values() for key in getattr(make(), "sources", ())}
     cited |= {key for estimator in ESTIMATORS for key in estimator.sources}
 
