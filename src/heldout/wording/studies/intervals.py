@@ -69,8 +69,8 @@ TWO_PARTS = (
     "The methods in two parts draw a quarter of the rows from all of them, again until both parts hold each class "
     "and the first one each that a fold holds; where 75 % of the rarer class are fewer than the folds they are not "
     "tried. Where the chosen configuration orders the second part without a mistake, none of them has a bound: its "
-    "area of 1 has no variance. The published code takes DeLong's bound to be 1 there; beside published numbers "
-    "(and nowhere else) we do so too.",
+    "area of 1 has no variance. The published code takes the bound to be 1 there; in claims about cells of table "
+    "2, and nowhere else, we do so too, and hold BBC's bound against the winner by fold means.",
     "The published code of Hanley and McNeil's interval counts rows that are predicted right and wrong where the "
     "formula has positive and negative rows, has a sign of it wrong, takes all N rows, and pays nothing for the "
     "choice among several. Ours is their formula: its numbers are others.",
@@ -147,6 +147,11 @@ def cells_difference(inclusion: tuple[int, int], tightness: tuple[int, int], hol
 
 
 WHY_HANLEY_MCNEIL = "The published code is another formula."
+WHY_BY_FOLDS = "Held against the winner by fold means, as there."
+WHY_TURNED = (
+    "The published choice turns a column around in a fold that it orders the wrong way, and so may take a "
+    "configuration that is worse than chance."
+)
 WHY_PERFECT = "An area of 1 counts as a bound of 1, as there."
 
 
@@ -166,10 +171,31 @@ def failing_difference(holds: bool) -> str:
     return f"{'Holds' if holds else 'Does not hold'}: the fewer rows of the rarer class, the more fail."
 
 
-def par_difference(holds: bool, difference: float, allowed: float, unit: str) -> str:
+def par_difference(holds: bool, difference: float, allowed: float, chance: float) -> str:
     """Whether two methods are on a par; the article gives no number for that."""
     verdict = "Holds" if holds else "Does not hold"
-    return f"{verdict}: they differ by {difference:+.3f}{unit}, where up to {allowed:g} counts as on a par."
+    return (
+        f"{verdict}: they differ by {difference:+.3f}, where up to {allowed:g} counts as on a par, give or take "
+        f"{chance:.3f} by chance."
+    )
+
+
+def apart(holds: bool, difference: float, decimals: int) -> str:
+    """Whether one number is above another, as is claimed."""
+    return f"{'Holds' if holds else 'Does not hold'}: they differ by {difference:+.{decimals}f}."
+
+
+def accurate_difference(holds: bool, n: int, least: float, where: str) -> str:
+    """Whether the worst of many inclusions is too low.
+
+    Parameters
+    ----------
+    least : float
+        The smallest p value, of the cell that ``where`` names.
+    """
+    verdict = "Holds" if holds else "Does not hold"
+    beyond = "no more" if holds else "more"
+    return f"{verdict}: the least p is {least:.2g} ({where}), {beyond} than chance explains among {n}."
 
 
 def figure_caption(n_shown: int) -> str:
