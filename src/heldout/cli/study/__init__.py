@@ -8,7 +8,9 @@ from heldout.cli.group import LazyGroup
 
 STUDIES = {
     "bias": "heldout.cli.study.bias",
+    "flat-vs-nested": "heldout.cli.study.flat_vs_nested",
     "intervals": "heldout.cli.study.intervals",
+    "intervals-on-tables": "heldout.cli.study.intervals_on_tables",
     "timing": "heldout.cli.study.timing",
 }
 
