@@ -22,7 +22,7 @@ from heldout.studies.flat_vs_nested.analysis import LARGE, compared, mean_interv
 
 FILE = "evidence.csv"
 N_NEAREST = 15
-"""Tables that an answer rests on: fewer say little, more are less like the user's."""
+"""Tables that an answer rests on, and those as near as the last of them: more are less like the user's."""
 DECIMALS = 6
 LARGE_ROWS = LARGE // 2
 """Rows that the article's large tables train on: half of theirs."""
@@ -200,11 +200,18 @@ def expected_change(evidence: Sequence[TableEvidence], n_rows: int) -> tuple[Exp
     for scenario, published in PUBLISHED.items():
         mine = [line for line in evidence if line.scenario == scenario]
         if mine:
-            nearest = sorted(mine, key=lambda line: (abs(np.log(line.rows / 2 / n_rows)), line.table))[:N_NEAREST]
+            nearest = _nearest(mine, n_rows)
             large = n_rows >= LARGE_ROWS
             theirs = PUBLISHED_LARGE[scenario] if large else published
             found.append(_expected(scenario, nearest, theirs, LARGE if large else 0))
     return tuple(found)
+
+
+def _nearest(lines: Sequence[TableEvidence], n_rows: int) -> list[TableEvidence]:
+    """By the ratio of rows that are tuned on. Many tables have as many, where no more were drawn of a table."""
+    away = np.round(np.abs(np.log([line.rows / 2 / n_rows for line in lines])), 9)
+    limit = np.sort(away)[min(N_NEAREST, len(away)) - 1]
+    return [line for line, far in zip(lines, away.tolist(), strict=True) if far <= limit]
 
 
 def _expected(scenario: str, lines: Sequence[TableEvidence], published: Published, published_rows: int) -> Expected:

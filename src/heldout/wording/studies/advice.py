@@ -90,12 +90,13 @@ def change_sentence(
     difference: str,
 ) -> str:
     """What nested cross-validation changed on tables like the user's."""
+    between = f"{rows[0]:,}" if rows[0] == rows[1] else f"{rows[0]:,} to {rows[1]:,}"
     on = f"the {tables} tables of ours that are nearest to yours in rows" if tables > 1 else "our nearest table"
     return (
-        f"On {on} ({rows[0]:,} to {rows[1]:,} tuned on) flat and nested cross-validation chose the same of "
+        f"On {on} ({between} tuned on) flat and nested cross-validation chose the same of "
         f"{algorithms} algorithms in {same} of the repetitions. On new rows the accuracies of the two choices "
-        f"differed by {gain}, where {threshold} does not matter; the difference less what does not matter is "
-        f"{difference}."
+        f"differed by {gain} on average, where the article's threshold of irrelevance is {threshold}; difference "
+        f"less threshold {difference}."
     )
 
 
@@ -104,7 +105,7 @@ def published_sentence(algorithms: int, tables: int, least_rows: int, same: floa
     of = f" of at least {least_rows:,} rows" if least_rows else ""
     return (
         f"Published (Wainer & Cawley, {tables} tables{of}, {algorithms} algorithms): the same choice in "
-        f"{same:.0%}, difference less what does not matter {difference}."
+        f"{same:.0%}, difference less threshold {difference}."
     )
 
 
