@@ -65,7 +65,7 @@ class Seen:
         mine = {key: n for key, n in places.items() if key in TABLE_3} if usual else {}
         columns = {key: study.columns[n] for key, n in mine.items()}
         truths = {key: np.where(np.isnan(each["low"]), np.nan, each["truth"]) for key, each in columns.items()}
-        return cls({key: study.of_place(n) for key, n in mine.items()}, truths, study.methods)
+        return cls({key: study.inclusions[n] for key, n in mine.items()}, truths, study.methods)
 
     def has(self, methods: Sequence[str]) -> bool:
         """Whether a claim about these methods can be tested."""

@@ -34,7 +34,7 @@ def tables_page(study: IntervalsOnTables, *, command: str = "") -> StudyPage:
     command : str
         What the user typed.
     """
-    claims, rows = tables_claims(study), study.all_places()
+    claims, rows = tables_claims(study), study.inclusions
     rejected = [(words.METHOD_TITLES[name], sum(row[name].rejected for row in rows)) for name in study.methods]
     drawn = _of_figure(study, rows)
     method = table_words.tables_method(study.n_bootstraps, study.space, study.confidence_level)
@@ -106,7 +106,7 @@ def _head(names: Sequence[str]) -> tuple[str, ...]:
 
 def _parts(study: IntervalsOnTables, rows: Sequence[dict[str, Inclusion]]) -> tuple[StudyTable, ...]:
     """Table 3 in parts that a page has room for, each table above what the article has of it."""
-    means, n_complete = study.average_ranks()
+    means, n_complete = study.average_ranks
     tables = []
     for names in _by_side(study.methods):
         body: list[tuple[str, ...]] = []
@@ -138,7 +138,7 @@ def _published_cell(cell: Cell | None) -> str:
 
 
 def _groups(study: IntervalsOnTables) -> tuple[StudyTable, ...]:
-    found = study.true_performance()
+    found = study.true_performance
     if len(found) < len(SELECTORS):
         return ()
     body = [("ours", *(f"{found[group]:.4f}" if np.isfinite(found[group]) else "-" for group in SELECTORS))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -124,23 +125,26 @@ class IntervalsOnTables:
             for n, name in enumerate(self.methods)
         }
 
-    def all_places(self) -> list[dict[str, Inclusion]]:
+    @cached_property
+    def inclusions(self) -> tuple[dict[str, Inclusion], ...]:
         """Every method on every table."""
-        return [self.of_place(place) for place in range(len(self.places))]
+        return tuple(self.of_place(place) for place in range(len(self.places)))
 
+    @cached_property
     def average_ranks(self) -> tuple[dict[str, float], int]:
         """The mean rank of each method over tables in which all have a result, and how many tables these are."""
-        means, n = average_ranks([list(row.values()) for row in self.all_places()], self.confidence_level)
+        means, n = average_ranks([list(row.values()) for row in self.inclusions], self.confidence_level)
         return dict(zip(self.methods, means, strict=True)), n
 
+    @cached_property
     def true_performance(self) -> dict[str, float]:
         """The mean AUC, on rows that no search saw, of what each group of methods chose."""
-        return true_performance(self.all_places(), SELECTORS)
+        return true_performance(self.inclusions, SELECTORS)
 
     def rows(self) -> list[dict[str, Any]]:
         """A row a table and method."""
         found = []
-        for place, row in zip(self.places, self.all_places(), strict=True):
+        for place, row in zip(self.places, self.inclusions, strict=True):
             placed = ranks(list(row.values()), self.confidence_level)
             relative = ratios(row)
             for (name, each), rank in zip(row.items(), placed, strict=True):
