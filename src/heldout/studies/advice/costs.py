@@ -80,7 +80,9 @@ def _works(problem: Problem) -> list[_Work]:
         works.append(_Work(BBC, searched, (n,)))
         if c > 1:
             works.append(_Work(BCED, searched, (n,), fewest_fits(problem)))
-        if problem.search.folds.n_repeats == 1 and problem.search.folds.is_partition:
+        # Of folds of one row or group there is only one division.
+        is_random = problem.n_folds < problem.n_units
+        if is_random and problem.search.folds.n_repeats == 1 and problem.search.folds.is_partition:
             works.append(_Work(REPEATED, searched * REPEATS, (n,)))
     if problem.nested is not None:
         nested = problem.nested

@@ -90,10 +90,9 @@ def change_sentence(
     difference: str,
 ) -> str:
     """What nested cross-validation changed on tables like the user's."""
-    between = f"{rows[0]:,}" if rows[0] == rows[1] else f"{rows[0]:,} to {rows[1]:,}"
     on = f"the {tables} tables of ours that are nearest to yours in rows" if tables > 1 else "our nearest table"
     return (
-        f"On {on} ({between} tuned on) flat and nested cross-validation chose the same of "
+        f"On {on} ({_between(*rows)} tuned on) flat and nested cross-validation chose the same of "
         f"{algorithms} algorithms in {same} of the repetitions. On new rows the accuracies of the two choices "
         f"differed by {gain} on average, where the article's threshold of irrelevance is {threshold}; difference "
         f"less threshold {difference}."
@@ -179,7 +178,7 @@ def few_rows_warning(label: str, rows: int, folds: int) -> str:
     """A rare class."""
     return (
         f"Class {label} has {counted(rows, 'row')}, {rows / folds:.3g} a fold: scores of folds are rough there, "
-        "and every choice is in part luck. Use repeats."
+        "and every choice is in part luck. Repeats help, or fewer folds."
     )
 
 
@@ -197,7 +196,7 @@ def metric_warning(metric: str, kind: str) -> str:
 def rows_warning(rows: int, least: int, most: int) -> str:
     """A table unlike all others."""
     side = "fewer" if rows < least else "more"
-    return f"You tune on {rows:,} rows, {side} than any table of the evidence ({least:,} to {most:,})."
+    return f"You tune on {rows:,} rows, {side} than any table of the evidence ({_between(least, most)})."
 
 
 def failures_warning(failed: int, fitted: int, name: str, why: str) -> str:
@@ -253,6 +252,10 @@ def accuracy_text(value: float, give_or_take: float | None = None) -> str:
 def range_text(value: str, low: str, high: str) -> str:
     """A value with its interval, where there is one."""
     return f"{value} ({low} to {high})" if low and high else value
+
+
+def _between(least: int, most: int) -> str:
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
 def _listed(names: Sequence[str]) -> str:

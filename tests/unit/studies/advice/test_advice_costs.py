@@ -89,6 +89,7 @@ def test_who_cannot_be_nested_or_resampled_is_not_counted():
     assert [one.protocol for one in costs_of(subsampled, UNKNOWN)] == ["cv", "bbc", "bced"]
     assert "test every row once" in subsampled.refusal
     assert [one.protocol for one in costs_of(opaque, UNKNOWN)] == ["cv", "nested_cv"]
+    assert "bbc_repeats" not in fits(NEIGHBOURS, cv=ho.protocols.leave_one_out(), rows=30)
     assert [one.protocol for one in costs_of(alone, UNKNOWN)] == ["cv", "bbc", "bbc_repeats", "nested_cv"]
 
 
