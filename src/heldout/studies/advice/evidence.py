@@ -23,6 +23,8 @@ from heldout.studies.flat_vs_nested.analysis import LARGE, compared, mean_interv
 FILE = "evidence.csv"
 N_NEAREST = 15
 """Tables that an answer rests on, and those as near as the last of them: more are less like the user's."""
+FEWEST = 5
+"""Tables of which there is an interval."""
 DECIMALS = 6
 LARGE_ROWS = LARGE // 2
 """Rows that the article's large tables train on: half of theirs."""
@@ -109,7 +111,7 @@ class Expected:
     same_choice, gain, difference : float
         Means over the tables: share of the same choice; |accuracy gain|; |gain| less threshold.
     same_choice_range, gain_range, difference_range : (float, float)
-        95 % bootstrap intervals of these means; NaN where all tables agree.
+        95 % bootstrap intervals of these means; NaN where all tables agree, and of fewer than 5.
     threshold : float
     published : Published
     published_rows : int
@@ -227,7 +229,7 @@ def _expected(scenario: str, lines: Sequence[TableEvidence], published: Publishe
 
 
 def _range(values: np.ndarray[Any, np.dtype[np.float64]]) -> tuple[float, float]:
-    """Where all agree no bootstrap tells how another table would differ."""
-    if len(np.unique(values)) < 2:
+    """Where all agree, or are few, no bootstrap tells how another table would differ."""
+    if len(values) < FEWEST or len(np.unique(values)) < 2:
         return float("nan"), float("nan")
     return mean_interval(values, 0)

@@ -113,6 +113,10 @@ def test_where_all_tables_agree_there_is_no_interval():
 
     assert found.same_choice == 0.5
     assert all(map(math.isnan, found.same_choice_range))
+    assert not any(map(math.isnan, found.difference_range))
+
+    (found,) = expected_change(lines(4), 10)
+    assert all(map(math.isnan, found.difference_range)), "of 4 tables"
 
 
 def test_large_tables_have_the_figures_of_large_tables_beside_them():
