@@ -205,13 +205,11 @@ def _enough(found: TableFolder, max_rows: int, folds: int, names: Sequence[str] 
     """Tables of whose rarer class each half holds a row a fold at least."""
     left_out, kept = dict(found.left_out), []
     for table in found.tables:
-        rarer = table.minority * min(table.rows, max_rows)
-        if rarer >= 2 * folds:
+        rarer = int(table.minority * max_rows)
+        if table.rows <= max_rows or rarer >= 2 * folds:
             kept.append(table)
         else:
-            left_out[table.name] = (
-                f"its rarer class would have {rarer:.0f} of {max_rows} rows, fewer than {2 * folds}"
-            )
+            left_out[table.name] = f"its rarer class would have {rarer} of {max_rows} rows, fewer than {2 * folds}"
     refused = [table.name for table in found.tables if table.name in left_out]
     if refused and (names or not kept):
         raise InputError(f"table {refused[0]} cannot be used: {left_out[refused[0]]}.")
