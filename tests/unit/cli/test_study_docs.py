@@ -1,4 +1,4 @@
-"""The page on ``heldout study``: its commands and its Python do what they say."""
+"""The page on ``heldout study bias``: its commands and its Python do what they say."""
 
 from __future__ import annotations
 
@@ -11,26 +11,28 @@ from typing import Any
 import pytest
 
 Command = Callable[..., Any]
-PAGE = Path(__file__).parents[3] / "docs" / "studies.md"
+PAGE = Path(__file__).parents[3] / "docs" / "study-bias.md"
 
 
 @pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")
 def test_the_commands_of_the_page(command: Command, tmp_path: Path) -> None:
     page = PAGE.read_text(encoding="utf-8")
-    (python,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
     commands = re.findall(r"^    \$ heldout (.*)$", page, flags=re.MULTILINE)
 
     for line in commands:  # of options that are named twice the last counts
         ended = command(
-            *shlex.split(line), "--repetitions", 2, "--bootstraps", 5, "--rows", "20,30", "--configurations", 50,
+            *shlex.split(line), "--repetitions", 2, "--bootstraps", 5, "--rows", "50,60", "--configurations", 50,
             "--n-jobs", 1,
         )  # fmt: skip
         assert ended.code == 0, (line, ended.err)
     names: dict[str, Any] = {}
-    exec(compile(python, "page", "exec"), names)
+    for block in blocks:
+        exec(compile(block.replace("docs/evidence", str(PAGE.parent / "evidence")), "page", "exec"), names)
 
-    assert len(commands) == 3
-    for folder in ("quick", "mine", "all"):
+    assert (len(commands), len(blocks)) == (4, 2)
+    for folder in ("quick", "mine", "areas", "all"):
         found = {path.name for path in (tmp_path / folder).iterdir()}
         assert found == {"batches", "bias.parquet", "bias.csv", "moments.parquet", "study.json", "report.html"}
     assert list(names["table"]["rows"]) == [60] * 5 + [200] * 5
+    assert len(names["claims"]) == 27
