@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from heldout.cli.study.intervals import QUICK_BOOTSTRAPS, QUICK_REPETITIONS
 from heldout.studies import IntervalStudy, intervals
 
 Command = Callable[..., Any]
+PAGE = Path(__file__).parents[4] / "docs" / "study-intervals.md"
 SMALL = [
     "study", "intervals", "--rows", "50,80", "--configurations", "20", "--prevalence", "0.1,0.4", "--beta", "24,6",
     "--repetitions", "12", "--bootstraps", "20", "--n-jobs", "1",
@@ -78,6 +81,30 @@ def test_other_tasks(command: Command, task: str) -> None:
     assert ended.code == 0, ended.err
     assert "by bbc, bbc_f, naive_bootstrap, seed" in ended.out
     assert set(pd.read_parquet("heldout-study/intervals.parquet")["confidence_level"]) == {0.9}
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")
+def test_the_commands_and_the_python_of_the_page(command: Command, tmp_path: Path) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    commands = re.findall(r"^    \$ heldout (.*)$", page, flags=re.MULTILINE)
+    blocks = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    for line in commands:  # of options that are named twice the last counts
+        ended = command(
+            *shlex.split(line), "--repetitions", 2, "--bootstraps", 5, "--rows", "50,60", "--configurations", 20,
+            "--n-jobs", 1,
+        )  # fmt: skip
+        assert ended.code == 0, (line, ended.err)
+    names: dict[str, Any] = {}
+    for block in blocks:
+        small = block.replace("repetitions=100", "repetitions=3")
+        exec(compile(small.replace("docs/evidence", str(PAGE.parent / "evidence")), "page", "exec"), names)
+
+    assert (len(commands), len(blocks)) == (4, 2)
+    for folder in ("quick", "mine", "numbers", "all"):
+        found = {path.name for path in (tmp_path / folder).iterdir()}
+        assert found == {"batches", "intervals.parquet", "intervals.csv", "study.json", "report.html"}
+    assert len(names["table"]) == 10
+    assert len(names["claims"]) == 23
 
 
 REFUSED = {
