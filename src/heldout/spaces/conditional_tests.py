@@ -6,6 +6,7 @@ column that is a linear combination of the others adds nothing by definition: p 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
@@ -177,9 +178,19 @@ class LikelihoodRatio:
 
     @classmethod
     def logistic(cls, X: Floats, codes: NDArray[np.int32], n_classes: int) -> LikelihoodRatio:
-        """Of (multinomial) logistic regressions; ``codes`` are 0 .. n_classes - 1."""
-        indicators = np.eye(n_classes)[codes]
-        return cls(_centred_units(X), lambda basis: _multinomial(basis, indicators), n_classes - 1, len(X))
+        """Of (multinomial) logistic regressions; ``codes`` are 0 .. n_classes - 1.
+
+        The tests of the latest table are remembered with the models that they fitted: a search tries several
+        settings of a selection on the same rows, and they ask for mostly the same models.
+        """
+        rows = np.ascontiguousarray(X)
+        key = hashlib.sha256(repr((rows.shape, n_classes)).encode() + rows.tobytes() + codes.tobytes()).digest()
+        latest = _LATEST.get("logistic")
+        if latest is None or latest[0] != key:
+            indicators = np.eye(n_classes)[codes]
+            made = cls(_centred_units(X), lambda basis: _multinomial(basis, indicators), n_classes - 1, len(X))
+            latest = _LATEST["logistic"] = key, made
+        return latest[1]
 
     @classmethod
     def cox(cls, X: Floats, target: NDArray[Any]) -> LikelihoodRatio:
@@ -207,6 +218,10 @@ class LikelihoodRatio:
             basis = _basis(self.units[:, list(key)])
             self._fitted[key] = _Fitted(self.log_likelihood(basis), basis.shape[1])
         return self._fitted[key]
+
+
+_LATEST: dict[str, tuple[bytes, LikelihoodRatio]] = {}
+"""In this process, by kind: what it was made of, and itself."""
 
 
 def _basis(units: Floats) -> Floats:
