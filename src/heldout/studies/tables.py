@@ -80,6 +80,7 @@ def tables_in(
     target: str = "target",
     least_rows: int = 0,
     least_minority: int = 2,
+    most: int | None = None,
 ) -> TableFolder:
     """The binary tables of a folder, CSV or Parquet.
 
@@ -93,6 +94,8 @@ def tables_in(
     least_rows : int
     least_minority : int
         Rows of the rarer class.
+    most : int, optional
+        No more tables than that, of the smallest files: the others are not even read, and not said to be left out.
 
     Raises
     ------
@@ -108,8 +111,12 @@ def tables_in(
         raise InputError(
             f"{place} holds no table {strangers[0]!r}; it holds {', '.join(list(paths)[:12]) or 'none'}."
         )
-    tables, left_out = [], {}
-    for name in names or paths:
+    tables: list[TableFile] = []
+    left_out: dict[str, str] = {}
+    by_size = sorted(names or paths, key=lambda name: paths[name].stat().st_size) if most else names or paths
+    for name in by_size:
+        if len(tables) == most:
+            break
         found = _fit(paths[name], target, least_rows, least_minority)
         if isinstance(found, TableFile):
             tables.append(found)

@@ -201,6 +201,20 @@ def flat_vs_nested_plan(
     return Study("flat-vs-nested", settings, repetitions, entropy_of(random_state), do_batch), found.left_out
 
 
+def smallest_tables(
+    tables: str | os.PathLike[str], n: int, *, folds: int = 5, max_rows: int = MAX_ROWS, target: str = "target"
+) -> list[str]:
+    """Names of some small tables of a folder that can be studied, without reading all of it.
+
+    Raises
+    ------
+    InputError
+    """
+    found = tables_in(tables, target=target, least_minority=2 * folds, most=3 * n)
+    usable = _enough(found, max_rows, folds, None).tables
+    return [table.name for table in sorted(usable, key=lambda table: table.rows)[:n]]
+
+
 def _enough(found: TableFolder, max_rows: int, folds: int, names: Sequence[str] | None) -> TableFolder:
     """Tables of whose rarer class each half holds a row a fold at least."""
     left_out, kept = dict(found.left_out), []
