@@ -98,7 +98,7 @@ def _dominate(seen: Seen) -> Claim:
         theirs,
         f"{mine['bbc']:.1f} and {mine['bbc_f']:.1f}, then {words.METHOD_TITLES[next_best]} {mine[next_best]:.1f} "
         f"({n} tables)",
-        order_difference(worse < mine[next_best], mine[next_best] - worse, 0.0),
+        words.apart(worse < mine[next_best], mine[next_best] - worse, 1),
         worse < mine[next_best],
     )
 
@@ -109,7 +109,7 @@ def _never_rejected(seen: Seen) -> Claim:
         "BBC happens to always return non-rejected estimates (real tables).",
         f"0 of {total} tables",
         f"{n} of {total} tables",
-        words.rejected_difference(n, total, n == 0, "it holds where none is"),
+        words.rejected_difference(n, total, n == 0, _bar(seen, "it holds where none is")),
         n == 0,
     )
 
@@ -122,7 +122,7 @@ def _naive(seen: Seen) -> Claim:
         "NB fails to produce accurate intervals, as it ignores the winner's curse (real tables).",
         f"rejected on {_published_rejections(theirs.values())} of {len(theirs)} tables",
         f"rejected on {n} of {total} tables",
-        words.rejected_difference(n, total, n == total, "it holds where all are"),
+        words.rejected_difference(n, total, n == total, _bar(seen, "it holds where all are")),
         n == total,
     )
 
@@ -135,9 +135,18 @@ def _often_rejected(seen: Seen) -> Claim:
         "The other methods often produce significantly different intervals (real tables).",
         f"{_published_rejections(theirs)} of {len(theirs)} rejected",
         f"{n} of {len(cells)} rejected",
-        words.rejected_difference(n, len(cells), n >= OFTEN * len(cells), f"from {OFTEN:.0%} on counts as often"),
+        words.rejected_difference(
+            n, len(cells), n >= OFTEN * len(cells), _bar(seen, f"from {OFTEN:.0%} on counts as often")
+        ),
         n >= OFTEN * len(cells),
     )
+
+
+def _bar(seen: Seen, when: str) -> str:
+    """When a claim about rejections holds, and how little is rejected where there are few training sets."""
+    n = next(iter(seen.truths.values())).shape[0]
+    most = int(binom.ppf(SIGNIFICANCE, n, LEVEL)) - 1  # the largest count whose p value is below
+    return when if n >= REPETITIONS else f"{when} ({table_words.power(most, n)})"
 
 
 def _published_rejections(cells: Iterable[Cell]) -> int:

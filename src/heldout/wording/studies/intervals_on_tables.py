@@ -67,6 +67,11 @@ def column_difference(inside: int, total: int, holds: bool) -> str:
     return f"{verdict}: inclusion within rounding and chance on {inside} of {counted(total, 'table')}."
 
 
+def power(most: int, n: int) -> str:
+    """How small an inclusion has to be to be rejected."""
+    return f"with {counted(n, 'training set')} only bounds that hold in {most} or fewer are rejected"
+
+
 def tables_caption(n_shown: int) -> str:
     """How to read the picture like figure 2."""
     return (
