@@ -25,7 +25,7 @@ def where_tune_has_run(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("where_tune_has_run")
-@pytest.mark.parametrize("code", BLOCKS, ids=["model", "scikit-learn", "predictions"])
+@pytest.mark.parametrize("code", BLOCKS, ids=["model", "scikit-learn", "predictions", "advice"])
 def test_examples_run(code, capsys):
     exec(compile(code, "README.md", "exec"), {})
     printed = capsys.readouterr().out.splitlines()
