@@ -9,6 +9,7 @@ from heldout.studies.intervals import (
     intervals,
     intervals_on_tables,
 )
+from heldout.studies.search import SearchSetting, SearchStudy, search
 from heldout.studies.timing import TimingSetting, TimingStudy, timing
 
 __all__ = [
@@ -19,11 +20,14 @@ __all__ = [
     "IntervalSetting",
     "IntervalStudy",
     "IntervalsOnTables",
+    "SearchSetting",
+    "SearchStudy",
     "TimingSetting",
     "TimingStudy",
     "bias",
     "flat_vs_nested",
     "intervals",
     "intervals_on_tables",
+    "search",
     "timing",
 ]

@@ -11,6 +11,7 @@ STUDIES = {
     "flat-vs-nested": "heldout.cli.study.flat_vs_nested",
     "intervals": "heldout.cli.study.intervals",
     "intervals-on-tables": "heldout.cli.study.intervals_on_tables",
+    "search": "heldout.cli.study.search",
     "timing": "heldout.cli.study.timing",
 }
 
