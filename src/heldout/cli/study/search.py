@@ -126,16 +126,14 @@ def command(ctx: click.Context, /, **options: Any) -> None:
 def _prepared(wanted: SearchOptions, console: Console) -> Prepared:
     from heldout.studies.search import search, search_plan
     from heldout.studies.search.page import search_page
+    from heldout.studies.search.study import smallest_tables
     from heldout.wording import counted
 
     asked = wanted.asked() | {"random_state": wanted.seed}
-    plan, left_out = search_plan(wanted.folder, **asked)
     if wanted.quick and wanted.tables is None:
-        smallest = sorted(
-            {setting.table for setting in plan.settings}, key=lambda table: (table.columns, table.name)
-        )
-        asked["names"] = [table.name for table in smallest[:QUICK_TABLES]]
-        plan, left_out = search_plan(wanted.folder, **asked)
+        size = {name: asked[name] for name in ("rows", "target")}
+        asked["names"] = smallest_tables(wanted.folder, QUICK_TABLES, **size) or None
+    plan, left_out = search_plan(wanted.folder, **asked)
     for name, reason in left_out.items():
         console.note(f"{name} is left out: {reason}.")
     first = plan.settings[0]

@@ -77,7 +77,7 @@ def _order(pair: Callable[[Seen], tuple[str, Mean, str, Mean, Mean]]) -> Callabl
 
     def tested(seen: Seen, text: str) -> Claim:
         first, less, second, more, gap = pair(seen)
-        ours = f"{less.value:.4f} {first}, {more.value:.4f} {second}"
+        ours = f"{round(less.value, 4) + 0.0:.4f} {first}, {round(more.value, 4) + 0.0:.4f} {second}"  # no -0
         return Claim(text, "", ours, order_difference(gap.value > 0, gap.value, 2 * gap.error), gap.value > 0)
 
     return tested
@@ -196,11 +196,7 @@ def _speed_ups(seen: Seen) -> dict[str, float]:
 def _typical_speed(seen: Seen, text: str) -> Claim:
     ours = float(np.median(list(_speed_ups(seen).values())))
     nearest = float(np.clip(ours, *TYPICAL))
-    said = (
-        words.number_beside(ours == nearest, ours, nearest, "within")
-        if ours != nearest
-        else "Holds: it is between."
-    )
+    said = "Holds: it is between." if ours == nearest else words.number_beside(False, ours - nearest)
     return Claim(text, "2 to 5", f"{ours:.1f} (median of tables)", said, ours == nearest)
 
 
@@ -212,7 +208,7 @@ def _greatest_speed(seen: Seen, text: str) -> Claim:
         text,
         "10",
         f"{found[table]:.1f} ({table})",
-        words.number_beside(holds, found[table], MOST, "our greatest is"),
+        words.number_beside(holds, found[table] - MOST),
         holds,
     )
 

@@ -243,4 +243,4 @@ def _percent(share: float) -> str:
 
 
 def _or_dash(value: float, form: str) -> str:
-    return format(value, form) if np.isfinite(value) else "-"
+    return format(round(value, 4) + 0.0, form) if np.isfinite(value) else "-"

@@ -38,7 +38,7 @@ from heldout.studies.search.protocols import (
 )
 from heldout.studies.search.result import Entry, Place, SearchStudy, entries_of
 from heldout.studies.search.space import Space, space_given
-from heldout.studies.search.subsamples import Divided, unfit
+from heldout.studies.search.subsamples import LEAST_EXPECTED, POOL_SHARE, Divided, unfit
 from heldout.studies.tables import TableFile, tables_in
 
 ROWS = (20, 40, 60, 80, 100, 500)
@@ -288,3 +288,20 @@ def search_plan(
         why = "; ".join(f"{name}: {reason}" for name, reason in list(left_out.items())[:3])
         raise InputError(f"no table of {tables} is large enough for these numbers of rows; {why}.")
     return Study("search", tuple(settings), subsamples, entropy_of(random_state), do_batch), left_out
+
+
+def smallest_tables(
+    tables: str | os.PathLike[str], n: int, *, rows: Any = ROWS, target: str = "target"
+) -> list[str]:
+    """Names of some small tables of a folder that have sub-samples of every size, without reading all of it.
+
+    Raises
+    ------
+    InputError
+    """
+    sizes = checked_sizes("rows", rows, 4)
+    least = int(max(sizes) / POOL_SHARE) + 1
+    minority = int(LEAST_EXPECTED / min(sizes) * least) + 1
+    found = tables_in(tables, target=target, least_rows=least, least_minority=minority, most=3 * n).tables
+    usable = [table for table in found if all(unfit(table, size) is None for size in sizes)]
+    return [table.name for table in sorted(usable, key=lambda table: table.rows * table.columns)[:n]]

@@ -46,7 +46,7 @@ ADVICE_TITLE = "The article's advice, and what speaks for it here"
 
 ADVICE_HEAD = (
     "", "the article advises", "AUC gained by repeats", "AUC lost by dropping", "models it trains",
-    "width with 4 repeats to 1",
+    "width with 3 or 4 repeats to 1",
 )  # fmt: skip
 
 
@@ -68,11 +68,9 @@ def share_difference(holds: bool, n_so: int, n_all: int, n_against: int, what: s
     return f"{'Holds' if holds else 'Does not hold'}: {what} in {n_so} of {n_all}{against}."
 
 
-def number_beside(holds: bool, ours: float, published: float, what: str) -> str:
-    """Our number beside the article's, of other tables."""
-    return (
-        f"{'Holds' if holds else 'Does not hold'}: {what} {ours - published:+.2f} of the article's, on our tables."
-    )
+def number_beside(holds: bool, difference: float) -> str:
+    """How far our number is from the article's, which is of other tables."""
+    return f"{'Holds' if holds else 'Does not hold'}: ours is {difference:+.1f} from it, on other tables."
 
 
 def figure_caption(n_tables: int, what: str) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -18,6 +20,7 @@ from heldout.spaces import tsamardinos2018
 from heldout.studies import SearchStudy
 
 Command = Callable[..., Any]
+PAGE = Path(__file__).parents[4] / "docs" / "study-search.md"
 SMALL = [
     "--rows", "20", "--subsamples", "1", "--trees", "2", "--configurations", "3", "--folds", "4", "--repeats", "2",
     "--bootstraps", "30", "--quick", "--n-jobs", "1",
@@ -117,3 +120,27 @@ def test_quick_is_less_of_the_same_and_gives_way_to_what_was_typed() -> None:
     assert quick == QUICK | {"target": "target", "folds": 10}
     assert options(repeats=4, space="quick", rows="30").asked()["repeats"] == 4
     assert options(quick=False).asked() == {"target": "target", "folds": 10, "space": "tsamardinos2018"}
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")
+def test_the_commands_and_the_python_of_the_page(command: Command, tables: Path) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    commands = [shlex.split(line) for line in re.findall(r"^    \$ heldout (.*)$", page, flags=re.MULTILINE)]
+    first, second = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    (tables / "narrow.csv").rename(tables / "mine.csv")
+    for name in ("madelon", "jasmine", "sylvine"):
+        (tables / f"{name}.csv").write_bytes((tables / "middle.csv").read_bytes())
+    names: dict[str, Any] = {}
+
+    smaller = [option for option in SMALL if option != "--quick"]
+    untreed = [option for n, option in enumerate(smaller) if "--trees" not in smaller[max(n - 1, 0) : n + 1]]
+    for line in commands:  # of options that are named twice the last counts
+        only = [] if "--tables" in line else ["--tables", "mine"]
+        ended = command(*line, *(untreed if "--space" in line else smaller), *only)
+        assert ended.code == 0, (line, ended.err)
+    few = first.replace("rows=60, subsamples=5", "rows=20, subsamples=1, folds=4, repeats=2, n_bootstraps=20")
+    exec(compile(few.replace("n_jobs=-1", "n_jobs=1"), "page", "exec"), names)
+    exec(compile(second, "page", "exec"), names)
+
+    assert [line[-1] for line in commands] == ["quick", "mine", "part", "all"]
+    assert len(names["table"]) == 7 and names["claims"] == ()

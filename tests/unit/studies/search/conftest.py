@@ -21,7 +21,7 @@ from heldout.studies.search.held_out import HeldOut, held_out
 from heldout.studies.search.protocols import Asked
 from heldout.task import Task, truth_of
 
-ENTROPY, N_FOLDS, N_REPEATS, N_BOOTSTRAPS = 5, 5, 3, 100
+ENTROPY, N_FOLDS, N_REPEATS, N_BOOTSTRAPS = 5, 5, 2, 100
 
 
 @dataclass(frozen=True, eq=False)

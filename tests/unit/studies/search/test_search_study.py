@@ -19,11 +19,12 @@ from heldout.studies.search import search_plan
 from heldout.studies.search.protocols import NO_WINNER
 from heldout.studies.search.result import Entry, Place
 from heldout.studies.search.space import space_given, thinned
+from heldout.studies.search.study import smallest_tables
 from heldout.studies.search.subsamples import LEAST_OF_CLASS, Divided
 from heldout.studies.tables import tables_in
 
 SETTINGS: dict[str, Any] = {
-    "rows": [30, 40], "subsamples": 2, "space": of_table, "folds": 5, "repeats": 2, "n_bootstraps": 40,
+    "rows": [30, 40], "subsamples": 2, "space": of_table, "folds": 4, "repeats": 2, "n_bootstraps": 40,
     "random_state": 7,
 }  # fmt: skip
 
@@ -41,8 +42,8 @@ def test_every_sub_sample_is_asked_of_every_protocol(study: SearchStudy) -> None
         "cv", "tt", "nested_cv", "bced", "bced_late", "bbc", "bbc",
     ]  # fmt: skip
     assert (table.subsamples == 2).all()
-    assert set(table[table.protocol == "cv"].models) == {5 * 5 + 1}
-    assert set(table[table.protocol == "nested_cv"].models) == {25 * 5 + 5 + 1}
+    assert set(table[table.protocol == "cv"].models) == {4 * 5 + 1}
+    assert set(table[table.protocol == "nested_cv"].models) == {16 * 5 + 4 + 1}
     assert (table.speed_up[table.protocol == "bced"] >= 1).all()
     assert table.coverage.notna().equals(table.protocol.isin(["bbc", "bced", "bced_late"]))
     # With so few rows nobody is dropped after 50 predictions: late dropping is none.
@@ -101,7 +102,7 @@ def test_the_same_numbers_for_other_processes_and_after_an_interruption(
 def test_a_study_is_made_again_from_its_table(study: SearchStudy, tmp_path: Path) -> None:
     path = tmp_path / "search.parquet"
     study.to_frame(each=True).to_parquet(path)
-    again = SearchStudy.from_frame(pd.read_parquet(path), folds=5, n_bootstraps=40, space="of_table", entropy=7)
+    again = SearchStudy.from_frame(pd.read_parquet(path), folds=4, n_bootstraps=40, space="of_table", entropy=7)
 
     pd.testing.assert_frame_equal(again.to_frame(), study.to_frame())
     assert again.asked() == study.asked() | {"left_out": {}}
@@ -130,6 +131,13 @@ def test_sizes_that_a_table_cannot_give_are_left_out(tables: Path) -> None:
     assert left_out["first with 10 rows"].startswith("a sub-sample would have 3.")
 
 
+def test_the_smallest_tables_of_a_folder(tables: Path) -> None:
+    assert smallest_tables(tables, 1, rows=[30, 40]) == ["first"]
+    assert smallest_tables(tables, 5, rows=40) == ["first", "second"]
+    with pytest.raises(InputError, match="holds no table that fits"):
+        smallest_tables(tables, 5, rows=100)
+
+
 def test_the_spaces_that_there_are(tables: Path) -> None:
     plan, _ = search_plan(tables, **SETTINGS | {"space": "tsamardinos2018", "configurations": 6})
     divided = Divided.of(plan.settings[0].table, 0)
@@ -148,7 +156,7 @@ def test_the_spaces_that_there_are(tables: Path) -> None:
         ),
         pytest.param({"space": []}, "the list of estimators is empty", id="empty"),
         pytest.param({"configurations": 1}, "configurations must be a whole number from 2 on", id="one"),
-        pytest.param({"rows": 8}, "rows must be at least twice the folds.* got rows=8 and folds=5", id="few rows"),
+        pytest.param({"rows": 7}, "rows must be at least twice the folds.* got rows=7 and folds=4", id="few rows"),
         pytest.param(
             {"rows": 100}, "no table of .* is large enough .* first with 100 rows: its pool", id="many rows"
         ),
