@@ -12,6 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from heldout.studies import IntervalsOnTables, TimingStudy
+from heldout.studies.intervals.tables_claims import tables_claims
+from heldout.studies.timing.claims import timing_claims
+
 Command = Callable[..., Any]
 DOCS = Path(__file__).parents[4] / "docs"
 no_docs = pytest.mark.skipif(not DOCS.exists(), reason="a source distribution holds no docs")
@@ -60,3 +64,17 @@ def test_the_page_on_intervals_on_tables(command: Command) -> None:
     assert [line[-1] for line in commands] == ["quick", "mine", "all"]
     assert set(pd.read_csv("mine/intervals_on_tables.csv")["train_rows"]) == {80}
     assert set(names["table"]["train_rows"]) == {100} and len(names["table"]) == 20
+
+
+@no_docs
+def test_the_kept_runs_test_the_claims_that_the_pages_tell() -> None:
+    times = TimingStudy.from_frame(pd.read_parquet(DOCS / "evidence" / "timing.parquet"))
+    bounds = IntervalsOnTables.from_frame(pd.read_parquet(DOCS / "evidence" / "intervals-tables.parquet"))
+    of_speed = {claim.text: claim for claim in timing_claims(times)}
+    of_bounds = [claim.text for claim in tables_claims(bounds)]
+
+    assert len(of_speed) == 10
+    text = "BBC-F is consistently faster than BBC by 1-2 orders of magnitude"
+    assert not of_speed[f"{text} (heldout's code)."].holds
+    assert "faster in all" in of_speed[f"{text} (plain code)."].difference
+    assert len(bounds.places) == 10 and len(of_bounds) == 18
