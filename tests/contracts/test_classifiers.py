@@ -8,10 +8,21 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import check_estimator
 
 from heldout.errors import InputError
-from heldout.spaces import GLVQ, LVQ1, BoostedLinear, RandomSubspaceKNN, ShrinkageDiscriminant
+from heldout.spaces import (
+    GLVQ,
+    LVQ1,
+    BoostedLinear,
+    ConstantWithoutColumns,
+    ElasticNetLogistic,
+    RandomSubspaceKNN,
+    ShrinkageDiscriminant,
+    SquareRootForest,
+)
+from heldout.spaces.constant_without_columns import QuietSES
 
 CLASSIFIERS = [
     ShrinkageDiscriminant(),
@@ -20,6 +31,7 @@ CLASSIFIERS = [
     RandomSubspaceKNN(n_estimators=20, max_features=0.9),
     BoostedLinear(),
     BoostedLinear("hinge"),
+    SquareRootForest(n_trees=20),
 ]
 
 
@@ -31,6 +43,20 @@ def named(model: Any) -> str:
 def test_scikit_learns_checks_pass(model: Any) -> None:
     said = check_estimator(model, on_skip=None)
     # Checks of what is not installed, or not switched on, are skipped.
+    assert [one["status"] for one in said].count("passed") > 40
+
+
+@pytest.mark.parametrize("model", [ElasticNetLogistic(), QuietSES()], ids=named)
+def test_scikit_learns_checks_pass_of_two_classes_and_selections(model: Any) -> None:
+    said = check_estimator(model, on_skip=None)
+    assert [one["status"] for one in said].count("passed") > 35
+
+
+@pytest.mark.parametrize("inside", [GaussianNB(), ElasticNetLogistic()], ids=named)
+def test_scikit_learns_checks_pass_but_one_of_no_columns(inside: Any) -> None:
+    allowed = {"check_estimators_empty_data_messages": "a table without columns is what it is for"}
+    said = check_estimator(ConstantWithoutColumns(inside), on_skip=None, expected_failed_checks=allowed)
+    assert [one["check_name"] for one in said if one["status"] == "xfail"] == list(allowed)
     assert [one["status"] for one in said].count("passed") > 40
 
 

@@ -12,13 +12,24 @@ from heldout.protocols.validation.curves import calibration, decision, roc
 from heldout.protocols.validation.intervals import SOURCES_OF_INTERVAL
 from heldout.references import REFERENCES
 from heldout.selection import RULES
-from heldout.spaces import GLVQ, LVQ1, SES, BoostedLinear, RandomSubspaceKNN, ShrinkageDiscriminant
+from heldout.spaces import (
+    GLVQ,
+    LVQ1,
+    SES,
+    BoostedLinear,
+    ElasticNetLogistic,
+    RandomSubspaceKNN,
+    ShrinkageDiscriminant,
+    SquareRootForest,
+)
 from heldout.studies.advice import Advice
 
 BY_THE_REPORT = {"wilson1927"}
 """Of the bars of its calibration plot."""
 
-ESTIMATORS = (ShrinkageDiscriminant, LVQ1, GLVQ, RandomSubspaceKNN, BoostedLinear)
+ESTIMATORS = (
+    ShrinkageDiscriminant, LVQ1, GLVQ, RandomSubspaceKNN, BoostedLinear, ElasticNetLogistic, SquareRootForest
+)  # fmt: skip
 
 
 def test_every_source_is_known_and_every_reference_is_cited():

@@ -10,7 +10,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import (
+    _num_samples,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
 from heldout.kernels.reference import Floats
 from heldout.spaces.equal_fits import fitted_once
@@ -26,7 +32,7 @@ class QuietSES(SES):
         check_is_fitted(self)
         if self.support_.any():
             return super().transform(X)
-        return np.empty((X.shape[0], 0))
+        return validate_data(self, X, reset=False, dtype=np.float64)[:, :0]
 
 
 def _wrapped_has(method: str) -> Any:

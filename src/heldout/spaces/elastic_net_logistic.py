@@ -144,7 +144,8 @@ class ElasticNetLogistic(LinearClassifier):
         settings = (float(self.l1_ratio), int(self.n_lambdas), float(least), bool(self.standardize))
         key = hashlib.sha256(np.ascontiguousarray(X).data)
         key.update(y.tobytes() + repr((X.shape, settings)).encode())
-        return PATHS.get(key.digest()) or PATHS.kept(key.digest(), _Path.of(X, y, *settings))
+        remembered = PATHS.get(key.digest())
+        return PATHS.kept(key.digest(), _Path.of(X, y, *settings)) if remembered is None else remembered
 
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes.

@@ -38,13 +38,16 @@ def fitted_once(model: Any, X: Any, y: Any) -> Any:
     key = _key(model, X, y)
     if key is None:
         return model.fit(X, y)
-    return _FITS.get(key) or _FITS.kept(key, model.fit(X, y))
+    remembered = _FITS.get(key)
+    return _FITS.kept(key, model.fit(X, y)) if remembered is None else remembered
 
 
 def _key(model: Any, X: Any, y: Any) -> bytes | None:
     if not (type(X) is np.ndarray and X.dtype.kind in "fiub" and X.nbytes <= MOST_BYTES):
         return None
     target = np.asarray(y)
+    if target.ndim != 1:
+        return None
     settings = model.get_params(deep=True)
     if any(value is None and name.rpartition("__")[2] == "random_state" for name, value in settings.items()):
         return None
