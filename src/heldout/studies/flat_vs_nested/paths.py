@@ -91,7 +91,7 @@ def predicted(model: BaseEstimator, configurations: Sequence[Parameters], rows: 
             shared = clone(model).set_params(**others)
             together = (
                 [Predicted(labels) for labels in path.predictions(shared, values, rows)]
-                if path.applies(shared)
+                if path.applies(shared) and _can_be_shared(values)
                 else None
             )
         except Exception:  # one of them may be to blame: each is tried by itself
@@ -109,17 +109,32 @@ def _alone(model: BaseEstimator, configuration: Parameters, rows: Rows) -> Predi
         return Predicted(None, said(error))
 
 
+def _can_be_shared(values: Sequence[Any]) -> bool:
+    """Whether no count is below 1, which would be read from the end of a path; by itself such a one fails."""
+    return all(not isinstance(value, int | np.integer) or value >= 1 for value in values)
+
+
 def _groups(configurations: Sequence[Parameters], parameter: str | None) -> list[list[int]]:
     """Places of configurations that differ in one parameter alone."""
     groups: list[tuple[dict[str, Any], list[int]]] = []
     for place, configuration in enumerate(configurations):
         others = {name: value for name, value in configuration.items() if name != parameter}
-        same = next((places for known, places in groups if parameter in configuration and known == others), None)
+        same = next(
+            (places for known, places in groups if parameter in configuration and _equal(known, others)), None
+        )
         if same is None:
             groups.append((others, [place]))
         else:
             same.append(place)
     return [places for _, places in groups]
+
+
+def _equal(known: Parameters, others: Parameters) -> bool:
+    """Whether all values agree; arrays, which do not say so in one word, are never taken to."""
+    try:
+        return bool(known == others)
+    except ValueError:
+        return False
 
 
 def _forest(model: Any, values: Sequence[int], rows: Rows) -> Iterator[Labels]:

@@ -16,7 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 from heldout.fitting import seeded_model, single_threaded
-from heldout.spaces import wainer_cawley2021
+from heldout.spaces import BoostedLinear, RandomSubspaceKNN, wainer_cawley2021
 from heldout.studies.flat_vs_nested.paths import PATHS, Rows, predicted
 
 X, Y = make_classification(90, 8, n_informative=3, flip_y=0.2, random_state=3)
@@ -99,4 +99,37 @@ def test_one_that_fails_takes_no_other_with_it() -> None:
     assert "n_samples_fit = 60" in found[1].reason
     assert [one.labels.tolist() for one in (found[0], found[2]) if one.labels is not None] == [
         alone(model, {"n_neighbors": k}, ROWS) for k in (3, 5)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        (RandomForestClassifier(random_state=0), "n_estimators"),
+        (GradientBoostingClassifier(random_state=0), "n_estimators"),
+        (BoostedLinear(), "n_iterations"),
+        (RandomSubspaceKNN(n_estimators=5, random_state=0), "n_neighbors"),
+    ],
+    ids=["forest", "boosting", "boosted linear", "subspaces"],
+)
+@pytest.mark.parametrize("too_few", [0, -2])
+def test_a_count_below_one_fails_beside_others_as_it_does_alone(model: Any, name: str, too_few: int) -> None:
+    """Its place in a path would be counted from the end."""
+    failed, works = predicted(model, [{name: too_few}, {name: 4}], ROWS)
+    assert failed.labels is None
+    assert name in failed.reason
+    assert works.labels is not None and works.labels.tolist() == alone(model, {name: 4}, ROWS)
+
+
+def test_arrays_in_a_grid_are_compared_without_a_word() -> None:
+    model = RandomForestClassifier(random_state=0)
+    columns = ROWS.X.shape[1]
+    grid = [
+        {"n_estimators": n, "monotonic_cst": np.eye(1, columns, place, dtype=int)[0]}
+        for n in (2, 5)
+        for place in (0, 1)
+    ]
+    found = predicted(model, grid, ROWS)
+    assert [one.labels.tolist() for one in found if one.labels is not None] == [
+        alone(model, configuration, ROWS) for configuration in grid
     ]
