@@ -9,6 +9,7 @@ import numpy as np
 
 from heldout.studies.flat_vs_nested.accuracies import Accuracies, Estimated, Floats, table_ranks
 from heldout.studies.flat_vs_nested.analysis import (
+    FULL,
     LARGE,
     Compared,
     Outcome,
@@ -102,14 +103,17 @@ class Seen:
             return np.asarray(differences / counted.sum(axis=(1, 2)))
 
     def of_ranks(self, statistic: Callable[[Floats], Floats], *by: Estimated) -> Number:
-        """A number that is made of mean ranks.
+        """A number that is made of mean ranks: of the article's twelve, in the order of ``FULL``, if all are there.
 
         Parameters
         ----------
         statistic : callable
             From mean ranks, of shape (..., A) for one ``by`` and (..., 2, A) for two, to (...).
         """
-        ranks = np.stack([table_ranks(self.accuracies, one) for one in by], axis=1)
+        # Whatever else was measured would move their places, and be ranked among them.
+        measured = self.accuracies
+        ranked = measured.only(FULL) if set(FULL) <= set(measured.algorithms) else measured
+        ranks = np.stack([table_ranks(ranked, one) for one in by], axis=1)
         ranks = ranks[np.isfinite(ranks).all(axis=(1, 2))]
         n = len(ranks)
         counts = np.stack([np.bincount(drawn, minlength=n) for drawn in draws(n, self.entropy)])
