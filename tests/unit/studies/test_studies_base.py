@@ -148,3 +148,9 @@ def test_sizes_are_whole_numbers_each_once() -> None:
 def test_other_sizes_are_refused(values: object) -> None:
     with pytest.raises(InputError, match="rows must be whole numbers from 2 on, got "):
         checked_sizes("rows", values, 2)
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5, True, "2"])
+def test_jobs_that_cannot_be_are_refused(study: Study[Dice], n_jobs: object) -> None:
+    with pytest.raises(InputError, match="n_jobs must be a number of processes, -1 for every core, or None, got"):
+        run(study, batch_size=4, n_jobs=n_jobs)  # type: ignore[arg-type]

@@ -125,6 +125,7 @@ def problem_of(
     estimator, grid = _estimator_and_grid(configurations, X, y)
     asked = Asked(estimator, grid, scoring=scoring, cv=cv, n_jobs=n_jobs, random_state=random_state)
     search = asked.search(X, y, groups)
+    _check_names(search.configurations)
     families = families_of(search.configurations)
     try:
         nested = nested_folds(
@@ -135,6 +136,25 @@ def problem_of(
             raise
         return Problem(search, families, None, str(error))
     return Problem(search, families, nested)
+
+
+def _check_names(configurations: Sequence[Configuration]) -> None:
+    """That every grid sets what its estimator has: one that is never fitted here would not be seen to fail.
+
+    Raises
+    ------
+    InputError
+    """
+    known: set[tuple[int, tuple[str, ...]]] = set()
+    for one in configurations:
+        names = id(one.template), tuple(sorted(one.params))
+        if names in known:
+            continue
+        known.add(names)
+        try:
+            one.fresh()
+        except ValueError as error:
+            raise InputError(f"configuration {one.position} cannot be set: {error}") from None
 
 
 def _estimator_and_grid(configurations: Any, X: Any, y: Any) -> tuple[Any, Any]:

@@ -93,9 +93,9 @@ def change_sentence(
     on = f"the {tables} tables of ours that are nearest to yours in rows" if tables > 1 else "our nearest table"
     return (
         f"On {on} ({_between(*rows)} tuned on) flat and nested cross-validation chose the same of "
-        f"{algorithms} algorithms in {same} of the repetitions. On new rows the accuracies of the two choices "
-        f"differed by {gain} on average, where the article's threshold of irrelevance is {threshold}; difference "
-        f"less threshold {difference}."
+        f"{algorithms} algorithms in {same} of the repetitions. On new rows the accuracies of the two choices, "
+        f"each a mean over a table's repetitions, differed by {gain} on average, where the article's threshold of "
+        f"irrelevance is {threshold}; difference less threshold {difference}."
     )
 
 

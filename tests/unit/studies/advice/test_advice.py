@@ -187,6 +187,20 @@ def test_settings_that_cannot_be_are_refused():
     assert "needs at least 3 outer folds" in ho.advise(X, Y, GaussianNB(), cv=2, seconds=0).warnings[0]
 
 
+@pytest.mark.parametrize("n_jobs", [0, 1.5, True])
+def test_jobs_that_cannot_be_are_refused_before_anything_is_fitted(n_jobs):
+    with pytest.raises(InputError, match="n_jobs must be a number of processes"):
+        ho.advise(X, Y, GaussianNB(), n_jobs=n_jobs)
+
+
+@pytest.mark.parametrize(
+    "grid", [{"neighbours": [3]}, [{"n_neighbors": [3]}, {"neighbours": [3]}]], ids=["one", "two"]
+)
+def test_a_misspelt_parameter_is_refused_also_where_nothing_is_fitted(grid):
+    with pytest.raises(InputError, match="cannot be set: Invalid parameter 'neighbours'"):
+        ho.advise(X, Y, [("nb", GaussianNB(), {}), ("knn", KNeighborsClassifier(), grid)], seconds=0)
+
+
 def test_html_is_escaped():
     names = [("<b>", GaussianNB(), {}), ("knn", KNeighborsClassifier(), {"n_neighbors": [3, 900]})]
     page = advised(names, seconds=1.0)._repr_html_()
