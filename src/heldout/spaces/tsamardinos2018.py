@@ -24,7 +24,7 @@ from heldout.spaces.square_root_forest import SquareRootForest
 from heldout.task import TaskKind, truth_of
 
 MOST_STEPS_OF_SVM = 100_000
-"""A steep polynomial (``gamma=100``) of a few columns that do not separate the classes takes libsvm many millions of
+"""A steep polynomial (``gamma=100``) of a few columns that do not separate the classes takes libsvm millions of
 steps. What it has by then ranks rows erratically, and after thirty times as many steps it still does."""
 
 _COSTS = [0.01, 0.1, 1.0, 10.0, 100.0]
