@@ -125,9 +125,10 @@ def tables_in(
         else:
             left_out[name] = found
     if not tables:
+        enough = f", {least_rows} rows or more" if least_rows else ""
         why = "; ".join(f"{name}: {reason}" for name, reason in list(left_out.items())[:3])
         raise InputError(
-            f"{place} holds no table that fits: a column {target!r} with two classes, {least_rows} rows or more. "
+            f"{place} holds no table that fits: a column {target!r} with two classes{enough}. "
             + (f"Left out were {why}." if why else "It holds no CSV or Parquet file.")
         )
     return TableFolder(tuple(sorted(tables, key=lambda table: table.name)), left_out)

@@ -14,6 +14,7 @@ from heldout.errors import InputError
 
 QUICK_BETA, QUICK_REPETITIONS, QUICK_BOOTSTRAPS = ((9.0, 6.0),), 30, 200
 WORDS = (
+    (r"got \((\d+),\)\.$", r"got \1."),
     (r"^n_bootstraps must be whole numbers", "--bootstraps must be a whole number"),
     (r"^(repetitions|folds) must be whole numbers", r"--\1 must be a whole number"),
     (r"^(rows|configurations|protocols|metric|prevalence) must", r"--\1 must"),

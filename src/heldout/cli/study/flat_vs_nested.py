@@ -17,7 +17,7 @@ QUICK_TABLES = 3
 WORDS = (
     (r"^(repetitions|folds) must be whole numbers", r"--\1 must be a whole number"),
     (r"^max_rows must be whole numbers", "--max-rows must be a whole number"),
-    (r"^algorithms must", "--scenario must"),
+    (r"^algorithms must be ('\w+' or '\w+'), .*, got", r"--scenario must be \1, got"),
 )
 
 

@@ -131,8 +131,8 @@ def test_resuming_nothing_begins_and_says_so(command: Command) -> None:
     [
         ("--rows a", "--rows must be whole numbers with commas between, such as 20,40, got 'a'."),
         ("--rows 5", "--folds must be at most the number of rows, got --folds 10 and --rows 5."),
-        ("--rows 1", "--rows must be whole numbers from 2 on, got (1,)."),
-        ("--configurations 1", "--configurations must be whole numbers from 2 on, got (1,)."),
+        ("--rows 1", "--rows must be whole numbers from 2 on, got 1."),
+        ("--configurations 1", "--configurations must be whole numbers from 2 on, got 1."),
         ("--beta 9", "--beta must be two numbers with a comma between, such as 9,6, got '9'."),
         ("--beta 9,0", "--beta must be two numbers above 0, such as 9,6, got '9,0'."),
         ("--beta nan,1", "--beta must be two numbers above 0, such as 9,6, got 'nan,1'."),

@@ -54,7 +54,7 @@ def test_quick_leaves_the_numbers_of_the_library(command: Command) -> None:
 def test_tables_that_are_left_out_are_said(command: Command) -> None:
     ended = command(*QUICKER[:3], "--scenario", "none")
     assert ended.code == 2
-    assert "--scenario must be 'top3' or 'full'" in ended.err
+    assert "--scenario must be 'top3' or 'full', got 'none'." in ended.err
     ended = command(
         *QUICKER[:3], "--scenario", "top3", "--small", "--folds", "2", "--repetitions", "1", "--max-rows", "40",
         "--n-jobs", "1", "--json", "--quiet", "--tables", "a",
@@ -70,7 +70,7 @@ def test_tables_that_are_left_out_are_said(command: Command) -> None:
     ("options", "said"),
     [
         (["--tables", "a,e"], "tables holds no table 'e'; it holds a, b, c, d, notes."),
-        (["--target", "nothing"], "tables holds no table that fits: a column 'nothing' with two classes"),
+        (["--target", "nothing"], "tables holds no table that fits: a column 'nothing' with two classes. Left out"),
         (["--repetitions", "0"], "--repetitions must be a whole number from 1 on, got 0."),
         (["--folds", "1"], "--folds must be a whole number from 2 on, got 1."),
         (["--max-rows", "3"], "--max-rows must be a whole number from 20 on, got 3."),
