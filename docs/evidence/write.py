@@ -156,28 +156,34 @@ ARTICLES = (
 
 def page() -> str:
     """The page as it must be."""
-    parts, n_claims, n_holding = [], 0, 0
+    parts: list[str] = []
+    all_claims: list[Claim] = []
     for article in ARTICLES:
         parts.append(f"## {article.title}\n")
         for run in article.runs:
             claims = run.found()
-            n_claims += len(claims)
-            n_holding += sum(claim.holds for claim in claims)
+            all_claims += claims
             parts.append(_section(run, claims))
-    head = [_wrapped(part) for part in _HEAD.format(n_claims=n_claims, n_holding=n_holding).split("\n\n")]
+    head = [_wrapped(part) for part in _HEAD.format(n=len(all_claims), **_counts(all_claims)).split("\n\n")]
     return "# Evidence\n\n" + "\n\n".join(head) + "\n\n" + "\n".join(parts)
 
 
 _HEAD = """\
-What the articles claim, and what heldout found when it repeated their experiments: {n_claims} claims, of which
-{n_holding} hold. A claim is here when it stands in an abstract, a result or a conclusion and a number can test
-it. *Published* is the article's own figure, where it gives one; *ours* comes from the run that is named above
-each table and is kept in [evidence/](evidence) as a Parquet file with the command that made it. This page is
-written from those files (`python docs/evidence/write.py`), and a test holds it to them.
+What the articles claim, and what heldout found when it repeated their experiments: of {n} claims {n_yes} hold,
+{n_no} do not, and {n_open} are left open by chance. A claim is here when it stands in an abstract, a result or a
+conclusion and a number can test it. *Published* is the article's own figure, where it gives one; *ours* comes from
+the run that is named above each table and is kept in [evidence/](evidence) as a Parquet file with the command that
+made it. This page is written from those files (`python docs/evidence/write.py`), and a test holds it to them.
 
-"Chance" in the last column is what the number of repetitions leaves open, as each study's page says; where the
-article gives no number for a word such as "almost", the number that stands for it here is said.
+"Chance" in the last column is what the number of repetitions leaves open, as each study's page says; a published
+number holds where ours differs by no more than that. Where the article gives no number for a word such as "almost",
+the number that stands for it here is said.
 """
+
+
+def _counts(claims: Sequence[Claim]) -> dict[str, int]:
+    said = [claim.holds for claim in claims]
+    return {"n_yes": said.count(True), "n_no": said.count(False), "n_open": said.count(None)}
 
 
 def _section(run: Run, claims: Sequence[Claim]) -> str:
@@ -190,7 +196,7 @@ def _section(run: Run, claims: Sequence[Claim]) -> str:
         "|---|---|---|---|---|",
         *(
             f"| {_cell(c.text)} | {_cell(c.published) or '–'} | {_cell(c.ours)} | {_cell(c.difference)} "
-            f"| {'yes' if c.holds else '**no**'} |"
+            f"| {_HOLDS[c.holds]} |"
             for c in claims
         ),
         "",
@@ -200,6 +206,9 @@ def _section(run: Run, claims: Sequence[Claim]) -> str:
 
 def _wrapped(text: str) -> str:
     return textwrap.fill(" ".join(text.split()), 120, break_long_words=False, break_on_hyphens=False)
+
+
+_HOLDS = {True: "yes", False: "**no**", None: "open"}
 
 
 def _cell(text: str) -> str:

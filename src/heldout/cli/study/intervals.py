@@ -98,10 +98,10 @@ class IntervalOptions(StudyOptions):
 def command(ctx: click.Context, /, **options: Any) -> None:
     """How often each method's lower bound is below the truth, and how far, for your rows and configurations.
 
-    Matrices of held-out predictions are drawn whose true performances are known (Paraschakis et al. 2024, table 2).
-    Without options its 16 settings are repeated, 200 matrices each, with all methods. DIR receives intervals.parquet
-    (a row a repetition and method), intervals.csv (a row a setting and method), study.json and report.html; finished
-    batches are kept in DIR/batches, from which --resume goes on.
+    Matrices of held-out predictions are drawn whose true performances are known (Paraschakis et al. 2024, table
+    2). Without options its 16 settings are repeated, 200 matrices each, with all methods. DIR receives
+    intervals.parquet (a row a repetition and method), intervals.csv (a row a setting and method), study.json and
+    report.html; finished batches are kept in DIR/batches, from which --resume goes on.
     """
     wanted = IntervalOptions(**options)
     run_study(ctx, wanted, lambda console: _prepared(wanted), WORDS)

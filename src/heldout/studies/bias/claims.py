@@ -18,7 +18,7 @@ from heldout.studies.bias.moments import BiasMoments
 from heldout.studies.bias.seen import FIGURE, Beta, Means, Seen
 from heldout.studies.bias.setting import ACCURACY, BETAS, CONFIGURATIONS, ROWS
 from heldout.studies.bias.study import BiasStudy
-from heldout.studies.claims import Claim
+from heldout.studies.claims import Claim, beyond
 from heldout.wording.studies.bias import similar_claim
 from heldout.wording.studies.claims import almost_difference, number_difference, order_difference, sign_difference
 
@@ -142,7 +142,7 @@ class _Order(_About):
         pair = self.pair(self, seen)
         ours = f"{pair.less:.4f} {pair.first}, {pair.more:.4f} {pair.second}"
         difference, chance = pair.more - pair.less, 2 * pair.error
-        holds = difference > chance
+        holds = beyond(difference, chance)
         return Claim(self.text, "", ours, order_difference(holds, difference, chance), holds)
 
 

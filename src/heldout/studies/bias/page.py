@@ -14,6 +14,7 @@ from heldout.report.drawing import INK, MUTED, SERIES, altair, inline_data, inli
 from heldout.studies.bias.claims import bias_claims
 from heldout.studies.bias.setting import ACCURACY, METRICS, ROC_AUC, BiasSetting
 from heldout.studies.bias.study import BiasStudy
+from heldout.studies.claims import n_holding
 from heldout.studies.page import Picture, StudyPage, StudyTable
 from heldout.wording.studies import bias as words
 
@@ -52,7 +53,7 @@ def bias_page(study: BiasStudy, *, command: str = "") -> StudyPage:
             Entry("folds", f"{first.folds}"),
             Entry("bootstraps", f"{first.n_bootstraps:,}"),
         ),
-        claims_sentence=words.claims_sentence(sum(claim.holds for claim in claims), len(claims), first.metric),
+        claims_sentence=words.claims_sentence(n_holding(claims), len(claims), first.metric),
         claims=claims,
         pictures=tuple(
             Picture(

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from heldout.studies.claims import Claim
+from heldout.studies.claims import Claim, beyond
 from heldout.studies.flat_vs_nested.accuracies import Floats
 from heldout.studies.flat_vs_nested.analysis import CONFIDENCE, FULL, LARGE, TOP3
 from heldout.studies.flat_vs_nested.published import (
@@ -125,7 +125,7 @@ class _Above:
             self.published,
             f"{shown}{self.unit}",
             words.sign_difference(value, chance, self.decimals),
-            value > 0 or -value <= chance,
+            beyond(value, chance),
         )
 
 

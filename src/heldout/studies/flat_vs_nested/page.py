@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from heldout._version import __version__
 from heldout.report.content import Entry
+from heldout.studies.claims import n_holding
 from heldout.studies.flat_vs_nested.accuracies import Accuracies, Estimated, mean_ranks, tied_for_best
 from heldout.studies.flat_vs_nested.analysis import ANALYSES, FULL, Outcome, outcomes
 from heldout.studies.flat_vs_nested.claims import claims_of
@@ -63,7 +64,7 @@ def flat_vs_nested_page(study: FlatVsNestedStudy, *, command: str = "") -> Study
             Entry("repetitions", f"{accuracies.n_repetitions}"),
             Entry("ties for the best", words.ties_text(*_ties(accuracies))),
         ),
-        claims_sentence=words.claims_sentence(sum(claim.holds for claim in claims), len(claims)),
+        claims_sentence=words.claims_sentence(n_holding(claims), len(claims)),
         claims=claims,
         pictures=_pictures(seen),
         words=tuple(Entry(words.ANALYSIS_TITLES[name], words.ANALYSIS_WORDS[name]) for name in ANALYSES),

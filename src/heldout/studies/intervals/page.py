@@ -11,6 +11,7 @@ import numpy as np
 from heldout._version import __version__
 from heldout.report.content import Entry
 from heldout.report.drawing import BLUE, INK, MUTED, VERMILLION, altair, inline_data, inline_svg
+from heldout.studies.claims import n_holding
 from heldout.studies.intervals.claims import intervals_claims
 from heldout.studies.intervals.inclusion import Inclusion, ratios
 from heldout.studies.intervals.methods import SELECTORS
@@ -48,7 +49,7 @@ def intervals_page(study: IntervalStudy, *, command: str = "") -> StudyPage:
         title="How often each interval holds the truth, and how tight it is",
         lead=words.intervals_lead(len(study.settings), study.repetitions, study.confidence_level, rejected),
         facts=_facts(study),
-        claims_sentence=words.claims_sentence(sum(claim.holds for claim in claims), len(claims)),
+        claims_sentence=words.claims_sentence(n_holding(claims), len(claims)),
         claims=claims,
         pictures=(
             Picture(

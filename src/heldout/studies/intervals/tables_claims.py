@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from heldout.studies.claims import Claim
+from heldout.studies.claims import Claim, beyond
 from heldout.studies.intervals.inclusion import SIGNIFICANCE, Inclusion, average_ranks, ratios
 from heldout.studies.intervals.methods import METHODS, SELECTORS
 from heldout.studies.intervals.published import Cell
@@ -214,7 +214,7 @@ def _performance_order(seen: Seen) -> Claim:
     gaps = [first - other for other in others]
     least = min(gaps, key=lambda gap: float(_mean_over_tables(gap)))
     mean, error = _mean_over_tables(least), _error_over_tables(least)
-    holds = mean > 0
+    holds = beyond(mean, 2 * error)
     ours = ", ".join(f"{_mean_over_tables(group):.4f}" for group in (first, *others))
     return Claim(
         "BBC and BBC-F choose better configurations than all competitors (real tables).",

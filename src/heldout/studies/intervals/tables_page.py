@@ -10,6 +10,7 @@ import sklearn
 
 from heldout._version import __version__
 from heldout.report.content import Entry
+from heldout.studies.claims import n_holding
 from heldout.studies.intervals.inclusion import Inclusion
 from heldout.studies.intervals.methods import SELECTORS
 from heldout.studies.intervals.page import tightness_svg
@@ -46,7 +47,7 @@ def tables_page(study: IntervalsOnTables, *, command: str = "") -> StudyPage:
         lead=table_words.tables_lead(len(rows), study.repetitions, study.confidence_level, rejected),
         facts=_facts(study),
         claims_sentence=table_words.tables_claims_sentence(
-            sum(claim.holds for claim in claims), len(claims), len(Seen.of(study).rows)
+            n_holding(claims), len(claims), len(Seen.of(study).rows)
         ),
         claims=claims,
         pictures=(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heldout.studies.claims import Claim
+from heldout.studies.claims import Claim, beyond
 from heldout.studies.search.result import Entry, SearchStudy
 from heldout.studies.search.seen import Mean, Seen, mean_over_tables
 from heldout.studies.search.study import FROM_FIFTY
@@ -232,7 +232,7 @@ def _excess(entry: Entry, rows: int, sign: int) -> Callable[[Seen, str], Claim]:
         ours = (
             f"{mean.value:+.3f} on average over levels; of 95 % intervals {100 * covered[-2]:.0f} % hold the truth"
         )
-        holds = sign * mean.value > 0
+        holds = beyond(sign * mean.value, 2 * mean.error)
         return Claim(text, "", ours, order_difference(holds, sign * mean.value, 2 * mean.error), holds)
 
     return tested

@@ -10,6 +10,7 @@ import sklearn
 
 from heldout._version import __version__
 from heldout.report.content import Entry as Fact
+from heldout.studies.claims import n_holding
 from heldout.studies.page import Picture, StudyPage, StudyTable
 from heldout.studies.search.claims import BBC, BCED, CV, LARGE, LATE, NCV, TT, search_claims
 from heldout.studies.search.pictures import Axes, Line, lines_svg
@@ -48,7 +49,7 @@ def search_page(study: SearchStudy, *, command: str = "") -> StudyPage:
             Fact("repeats", f"{study.repeats}"),
             Fact("bootstraps", f"{study.n_bootstraps:,}"),
         ),
-        claims_sentence=words.claims_sentence(sum(claim.holds for claim in claims), len(claims), study.space, most),
+        claims_sentence=words.claims_sentence(n_holding(claims), len(claims), study.space, most),
         claims=claims,
         pictures=shown.pictures(),
         words=tuple(Fact(title, words.PROTOCOL_WORDS[name]) for name, title in words.PROTOCOL_TITLES.items()),

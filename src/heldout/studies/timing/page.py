@@ -12,6 +12,7 @@ from heldout._version import __version__
 from heldout.kernels.dispatch import KERNELS
 from heldout.report.content import Entry
 from heldout.report.drawing import SERIES, altair, inline_data, inline_svg
+from heldout.studies.claims import n_holding
 from heldout.studies.page import Picture, StudyPage, StudyTable
 from heldout.studies.timing.claims import PUBLISHED, timing_claims
 from heldout.studies.timing.problem import PAIRS
@@ -48,7 +49,7 @@ def timing_page(study: TimingStudy, *, command: str = "") -> StudyPage:
             Entry("bootstraps", f"{first.n_bootstraps:,}"),
             Entry("greatest standard error of a median", f"{100 * _worst_error(study):.1f} %"),
         ),
-        claims_sentence=words.timing_claims_sentence(sum(claim.holds for claim in claims), len(claims)),
+        claims_sentence=words.timing_claims_sentence(n_holding(claims), len(claims)),
         claims=claims,
         pictures=tuple(
             Picture(

@@ -30,7 +30,7 @@ def sign_difference(n_as_claimed: int, n_all: int, n_against: int, where: str) -
     return f"{among}; in {n_against} it is on the other side of 0 by more than three standard errors."
 
 
-def order_difference(holds: bool, difference: float, chance: float) -> str:
+def order_difference(holds: bool | None, difference: float, chance: float) -> str:
     """Whether one number is less than another, as is claimed, and by how much.
 
     Parameters
@@ -40,7 +40,7 @@ def order_difference(holds: bool, difference: float, chance: float) -> str:
     chance : float
         Two standard errors of that.
     """
-    if not holds and abs(difference) <= chance:
+    if holds is None:
         return (
             f"Cannot be told: they differ by {abs(difference):.4f}, no more than chance explains (± {chance:.4f})."
         )

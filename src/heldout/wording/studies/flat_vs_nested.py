@@ -108,13 +108,9 @@ def order_claim() -> str:
 def sign_difference(value: float, chance: float, decimals: int) -> str:
     """Whether a number is above 0, as is claimed."""
     give = f" (chance: ±\u00a0{chance:.{decimals}f})" if chance else ""
-    if value > chance:
-        return f"Holds{', beyond chance' if chance else ''}{give}."
-    if value > 0:
-        return f"Holds, but by no more than chance explains{give}."
-    if -value <= chance:
-        return f"Not seen, by no more than chance explains{give}."
-    return f"Does not hold{', beyond chance' if chance else ''}{give}."
+    if abs(value) <= chance:
+        return f"Cannot be told: it is no more than chance explains{give}."
+    return f"{'Holds' if value > 0 else 'Does not hold'}{', beyond chance' if chance else ''}{give}."
 
 
 def test_difference(
@@ -150,9 +146,8 @@ def claims_sentence(n_holding: int, n_claims: int) -> str:
         )
     return (
         f"{n_holding} of {counted(n_claims, 'claim')} that these tables can test "
-        f"{'holds' if n_holding == 1 else 'hold'} or {'differs' if n_holding == 1 else 'differ'} by no more than "
-        "chance. The article's tables are other ones than ours: chance is two standard errors by a bootstrap of "
-        "tables, of a published number those of both."
+        f"{'holds' if n_holding == 1 else 'hold'}. The article's tables are other ones than ours: chance is two "
+        "standard errors by a bootstrap of tables, of a published number those of both."
     )
 
 

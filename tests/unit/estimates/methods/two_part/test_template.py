@@ -64,7 +64,7 @@ def test_a_split_of_all_rows_is_asked_for_and_has_no_value_where_there_is_none()
     y, scores = ranked()
     folds = np.arange(200) // 20
     method = DeLong(within_classes=False)
-    first, second = split_at_random(truth_of(y), 0.25, 3, [np.flatnonzero(folds == k) for k in range(10)])
+    _, second = split_at_random(truth_of(y), 0.25, 3, [np.flatnonzero(folds == k) for k in range(10)])
     found = ho.estimate(y, scores, metric="roc_auc", method=method, folds=folds, random_state=3)
     assert found.value == pytest.approx(area(y[second], scores[second, found.selected]), abs=1e-12)
     assert found.provenance["stratified"] is False
