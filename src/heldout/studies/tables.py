@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
+from heldout.spaces.preprocessing import column_kinds
 from heldout.task import Task, TaskKind
 
 SUFFIXES = (".parquet", ".csv")
@@ -132,6 +134,50 @@ def tables_in(
             + (f"Left out were {why}." if why else "It holds no CSV or Parquet file.")
         )
     return TableFolder(tuple(sorted(tables, key=lambda table: table.name)), left_out)
+
+
+def smallest_tables(
+    folder: str | os.PathLike[str],
+    n: int,
+    unfit: Callable[[TableFile], str | None],
+    *,
+    target: str = "target",
+    least_rows: int = 0,
+    least_minority: int = 2,
+) -> list[str]:
+    """Names of some small tables of a folder that fit a study, without reading all of it.
+
+    Parameters
+    ----------
+    folder : path
+    n : int
+        At most.
+    unfit : callable
+        Why a table does not fit; None where it does.
+    target : str
+    least_rows, least_minority : int
+        What fits has at least: tables with fewer are not counted among the small ones that are read.
+
+    Raises
+    ------
+    InputError
+    """
+    few: dict[str, Any] = {"target": target, "least_rows": least_rows, "least_minority": least_minority}
+    fitting = [table for table in tables_in(folder, **few, most=3 * n).tables if unfit(table) is None]
+    return [table.name for table in sorted(fitting, key=lambda table: table.rows * table.columns)[:n]]
+
+
+@lru_cache(maxsize=1)
+def arrays_of(table: TableFile) -> tuple[Any, NDArray[np.intp]]:
+    """What ``TableFile.read`` gives, remembered: a process studies parts of a table one after another.
+
+    Raises
+    ------
+    InputError
+    """
+    X, y = table.read()
+    # An array is prepared several times as fast as a table of as many columns.
+    return (X if column_kinds(X).categorical else X.to_numpy(dtype=np.float64)), y
 
 
 def _fit(path: Path, target: str, least_rows: int, least_minority: int) -> TableFile | str:

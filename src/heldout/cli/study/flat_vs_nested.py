@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from heldout.cli.console import Console
-from heldout.cli.study.options import StudyOptions, study_options
+from heldout.cli.study.options import StudyOptions, names_typed, study_options, table_options
 from heldout.cli.study.running import Prepared, run_study
 
 QUICK: dict[str, Any] = {"repetitions": 1, "max_rows": 100, "small": True}
@@ -37,7 +37,7 @@ class FlatVsNestedOptions(StudyOptions):
     def asked(self) -> dict[str, Any]:
         """The arguments of ``heldout.studies.flat_vs_nested`` that say what is studied."""
         given: dict[str, Any] = {
-            "names": None if self.tables is None else self.tables.split(","),
+            "names": names_typed(self.tables),
             "target": self.target,
             "algorithms": self.scenario,
             "small": self.small or None,
@@ -52,9 +52,7 @@ class FlatVsNestedOptions(StudyOptions):
 @click.command(
     name="flat-vs-nested", short_help="Whether nested cv is needed to choose an algorithm, on your tables."
 )
-@click.argument("folder", metavar="FOLDER")
-@click.option("--tables", metavar="NAME,NAME", help="Only these; all that fit unless told, of --quick three.")
-@click.option("--target", metavar="COL", default="target", show_default=True, help="The column of the classes.")
+@table_options("three")
 @click.option(
     "--scenario",
     metavar="NAME",

@@ -8,7 +8,14 @@ from typing import Any
 
 import click
 
-from heldout.cli.study.options import StudyOptions, numbers, pair_of_numbers, study_options, whole_numbers
+from heldout.cli.study.options import (
+    StudyOptions,
+    names_typed,
+    numbers,
+    pair_of_numbers,
+    study_options,
+    whole_numbers,
+)
 from heldout.cli.study.running import Prepared, run_study
 
 QUICK_REPETITIONS, QUICK_BOOTSTRAPS = 30, 500
@@ -57,7 +64,7 @@ class IntervalOptions(StudyOptions):
             "folds": self.folds,
             "repetitions": self.repetitions,
             "n_bootstraps": self.bootstraps,
-            "methods": None if self.methods is None else self.methods.split(","),
+            "methods": names_typed(self.methods),
             "confidence_level": self.confidence_level,
         }
         usual = {"repetitions": QUICK_REPETITIONS, "n_bootstraps": QUICK_BOOTSTRAPS} if self.quick else {}

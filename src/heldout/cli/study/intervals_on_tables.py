@@ -9,14 +9,15 @@ from typing import Any
 import click
 
 from heldout.cli.console import Console
-from heldout.cli.study.options import StudyOptions, study_options
+from heldout.cli.study.options import StudyOptions, names_typed, study_options, table_options
 from heldout.cli.study.running import Prepared, run_study
 
 QUICK: dict[str, Any] = {"repetitions": 3, "configurations": 12, "n_bootstraps": 300}
 QUICK_TABLES = 3
 WORDS = (
     (r"^n_bootstraps must be whole numbers", "--bootstraps must be a whole number"),
-    (r"^(repetitions|configurations) must be whole numbers", r"--\1 must be a whole number"),
+    (r"^repetitions must be whole numbers", "--repetitions must be a whole number"),
+    (r"^configurations must be (a whole number from 2 on), or None for all,", r"--configurations must be \1,"),
     (r"^train_rows must be whole numbers", "--train-rows must be a whole number"),
     (r"^confidence_level must", "--confidence-level must"),
     (r"^space must", "--space must"),
@@ -30,7 +31,7 @@ class TablesOptions(StudyOptions):
     """What the user asked for; the fields are the options."""
 
     folder: str
-    names: str | None
+    tables: str | None
     target: str
     train_rows: int | None
     repetitions: int | None
@@ -43,14 +44,14 @@ class TablesOptions(StudyOptions):
     def asked(self) -> dict[str, Any]:
         """The arguments of ``heldout.studies.intervals_on_tables`` that say what is studied."""
         given: dict[str, Any] = {
-            "names": None if self.names is None else self.names.split(","),
+            "names": names_typed(self.tables),
             "target": self.target,
             "train_rows": self.train_rows,
             "repetitions": self.repetitions,
             "space": self.space,
             "configurations": self.configurations,
             "n_bootstraps": self.bootstraps,
-            "methods": None if self.methods is None else self.methods.split(","),
+            "methods": names_typed(self.methods),
             "confidence_level": self.confidence_level,
         }
         usual = QUICK if self.quick else {}
@@ -60,9 +61,7 @@ class TablesOptions(StudyOptions):
 @click.command(
     name="intervals-on-tables", short_help="How often each one-sided interval holds on real tables of a folder."
 )
-@click.argument("folder", metavar="FOLDER")
-@click.option("--names", metavar="NAME,NAME", help="Only these tables; all that fit unless told, of --quick three.")
-@click.option("--target", metavar="COL", default="target", show_default=True, help="The column of the classes.")
+@table_options("three")
 @click.option(
     "--train-rows", type=int, metavar="N", help="Of a training set; 50 unless told, 500 of 12 000 rows and more."
 )
@@ -88,18 +87,17 @@ def command(ctx: click.Context, /, **options: Any) -> None:
 
 
 def _prepared(wanted: TablesOptions, console: Console) -> Prepared:
-    from heldout.studies.intervals.on_tables import intervals_on_tables, intervals_on_tables_plan
+    from heldout.studies.intervals.on_tables import intervals_on_tables, intervals_on_tables_plan, small_tables
     from heldout.studies.intervals.tables_page import tables_page
     from heldout.wording import counted
 
     asked = wanted.asked() | {"random_state": wanted.seed}
+    if wanted.quick and wanted.tables is None:
+        small = small_tables(wanted.folder, QUICK_TABLES, train_rows=wanted.train_rows, target=wanted.target)
+        asked["names"] = small or None
     plan, left_out = intervals_on_tables_plan(wanted.folder, **asked)
     for name, reason in left_out.items():
         console.note(f"{name} is left out: {reason}.")
-    if wanted.quick and wanted.names is None:
-        smallest = sorted(plan.settings, key=lambda setting: setting.table.rows)[:QUICK_TABLES]
-        asked["names"] = [setting.table.name for setting in smallest]
-        plan, _ = intervals_on_tables_plan(wanted.folder, **asked)
     n_tables, n = len(plan.settings), plan.repetitions
     line = (
         f"Plan: {counted(n_tables, 'table')} x {counted(n, 'training set')}, bounded by "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +26,30 @@ def study_options(command: Command) -> Command:
     """A command with the options of every study, after its own."""
     quick = click.option("--quick", is_flag=True, help="Fewer settings and repetitions: half a minute.")
     return with_options(command, [quick, *work_options("study", OUT)])
+
+
+def table_options(usual_of_quick: str) -> Callable[[Command], Command]:
+    """The options of a study of tables, before its own: their folder, which of them, and their target.
+
+    Parameters
+    ----------
+    usual_of_quick : str
+        How many ``--quick`` takes, in words.
+    """
+
+    def added(command: Command) -> Command:
+        folder = click.argument("folder", metavar="FOLDER")
+        tables = click.option(
+            "--tables",
+            metavar="NAME,NAME",
+            help=f"Only these; all that fit unless told, of --quick {usual_of_quick}.",
+        )
+        target = click.option(
+            "--target", metavar="COL", default="target", show_default=True, help="The column of the classes."
+        )
+        return with_options(command, [folder, tables, target])
+
+    return added
 
 
 @dataclass(frozen=True)
@@ -67,6 +92,17 @@ def study_folder(out: str, resume: bool) -> StudyFolder:
         )
     folder.out.check_writable()
     return folder
+
+
+def names_typed(text: str | None) -> list[str] | None:
+    """``adult,credit-g`` as names; None where nothing was typed.
+
+    Examples
+    --------
+    >>> names_typed("adult, credit-g")
+    ['adult', 'credit-g']
+    """
+    return None if text is None else [name.strip() for name in text.split(",")]
 
 
 def whole_numbers(option: str, text: str | None) -> tuple[int, ...] | None:

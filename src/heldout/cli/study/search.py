@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from heldout.cli.console import Console
-from heldout.cli.study.options import StudyOptions, study_options, whole_numbers
+from heldout.cli.study.options import StudyOptions, names_typed, study_options, table_options, whole_numbers
 from heldout.cli.study.running import Prepared, run_study
 from heldout.errors import InputError
 
@@ -56,7 +56,7 @@ class SearchOptions(StudyOptions):
         InputError
         """
         given: dict[str, Any] = {
-            "names": None if self.tables is None else self.tables.split(","),
+            "names": names_typed(self.tables),
             "target": self.target,
             "rows": whole_numbers("--rows", self.rows),
             "subsamples": self.subsamples,
@@ -85,9 +85,7 @@ class SearchOptions(StudyOptions):
 
 
 @click.command(name="search", short_help="What each protocol's estimate and winner are worth, on real tables.")
-@click.argument("folder", metavar="FOLDER")
-@click.option("--tables", metavar="NAME,NAME", help="Only these; all that fit unless told, of --quick two.")
-@click.option("--target", metavar="COL", default="target", show_default=True, help="The column of the classes.")
+@table_options("two")
 @click.option("--rows", metavar="N,N", help="Of sub-samples; 20,40,60,80,100,500 unless told, of --quick 40,80.")
 @click.option("--subsamples", type=int, help="Of each table and number of rows; 20 unless told, of --quick 2.")
 @click.option(
@@ -126,13 +124,13 @@ def command(ctx: click.Context, /, **options: Any) -> None:
 def _prepared(wanted: SearchOptions, console: Console) -> Prepared:
     from heldout.studies.search import search, search_plan
     from heldout.studies.search.page import search_page
-    from heldout.studies.search.study import smallest_tables
+    from heldout.studies.search.study import small_tables
     from heldout.wording import counted
 
     asked = wanted.asked() | {"random_state": wanted.seed}
     if wanted.quick and wanted.tables is None:
         size = {name: asked[name] for name in ("rows", "target")}
-        asked["names"] = smallest_tables(wanted.folder, QUICK_TABLES, **size) or None
+        asked["names"] = small_tables(wanted.folder, QUICK_TABLES, **size) or None
     plan, left_out = search_plan(wanted.folder, **asked)
     for name, reason in left_out.items():
         console.note(f"{name} is left out: {reason}.")

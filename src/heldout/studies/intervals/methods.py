@@ -83,6 +83,7 @@ class Failure(StrEnum):
     FEW_OF_A_CLASS = "one row of a class in the second part"
     PERFECT = "area of 1 in the second part"
     NO_TILT = "no tilting reaches the level"
+    NOT_REFITTED = "its choice could not be fitted on all rows"
     REFUSED = "refused"
     UNDEFINED = "undefined"
 
@@ -304,3 +305,16 @@ def checked_methods(methods: Sequence[str] | str | None, task: TaskName) -> tupl
     if stranger is not None or not listed:
         raise InputError(f"methods of a {task} task must be some of {', '.join(able)}, got {methods!r}.")
     return tuple(name for name in able if name in listed)
+
+
+def checked_level(level: Any) -> float:
+    """A confidence level above .5 and below 1.
+
+    Raises
+    ------
+    InputError
+    """
+    number = isinstance(level, float | int | np.floating) and not isinstance(level, bool)
+    if not number or not 0.5 < level < 1:
+        raise InputError(f"confidence_level must be above .5 and below 1, got {level!r}.")
+    return float(level)

@@ -10,7 +10,6 @@ import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,14 +23,13 @@ from heldout.errors import InputError
 from heldout.fitting import CellContext, Routed, make_scoring, on_one_thread
 from heldout.fold_plans import KFolds
 from heldout.folds import make_folds
-from heldout.spaces.preprocessing import column_kinds
 from heldout.studies.base import Batch, Columns, Study, Told, checked_sizes, run
 from heldout.studies.intervals.light import light
-from heldout.studies.intervals.methods import Settings, bounds, checked_methods
+from heldout.studies.intervals.methods import Failure, Settings, bounds, checked_level, checked_methods, failed
 from heldout.studies.intervals.tables_result import WHAT, IntervalsOnTables, TablePlace
 from heldout.studies.search.cells import Chain, chain_of, fit_cells
-from heldout.studies.search.space import Space, space_given
-from heldout.studies.tables import TableFile, tables_in
+from heldout.studies.search.space import SPACES, Space, space_given
+from heldout.studies.tables import TableFile, arrays_of, smallest_tables, tables_in
 from heldout.task import Task, truth_of
 
 FEW_ROWS, MANY_ROWS = 50, 500
@@ -74,7 +72,7 @@ def do_batch(batch: Batch[TableSetting], entropy: int) -> Columns:
 
 def _repetition(setting: TableSetting, number: int, entropy: int) -> dict[str, NDArray[Any]]:
     digest = setting.table.digest
-    X, y = _read(setting.table.path, setting.table.target, digest)
+    X, y = arrays_of(setting.table)
     place = (digest, setting.rows, number)
     seed = numpy_seed(entropy, "study intervals on tables rows", *place)
     train, rest = train_test_split(np.arange(len(y)), train_size=setting.rows, stratify=y, random_state=seed)
@@ -94,6 +92,8 @@ def _repetition(setting: TableSetting, number: int, entropy: int) -> dict[str, N
             winner: _truth(context, chains[winner], len(train), X, rest, y[rest])
             for winner in sorted(chosen - {NONE_CHOSEN})
         }
+    lost = failed(Failure.NOT_REFITTED, "")
+    found = {name: lost if np.isnan(truths.get(said.selected, 0.0)) else said for name, said in found.items()}
     truth = [truths.get(said.selected, float("nan")) for said in found.values()]
     columns: dict[str, list[Any]] = {
         "low": [said.low for said in found.values()],
@@ -127,14 +127,6 @@ def _truth(context: CellContext, chain: Chain, n_train: int, X: Any, rest: Rows,
     """The AUC, on the rows that the search did not see, of a configuration fitted on all that it saw."""
     cells = fit_cells(context, [chain], np.arange(n_train), rest, ("refit",), test_X=X)
     return float("nan") if cells.failures else float(roc_auc_score(y, cells.scores[:, 0]))
-
-
-@lru_cache(maxsize=1)
-def _read(path: str, target: str, digest: str) -> tuple[Any, NDArray[np.intp]]:
-    """A worker does many training sets of a table one after another."""
-    X, y = TableFile("", digest, 0, 0, 0.0, path, target).read()
-    # An array is prepared several times as fast as a table of as many columns.
-    return (X if column_kinds(X).categorical else X.to_numpy(dtype=np.float64)), y
 
 
 def intervals_on_tables(
@@ -260,11 +252,8 @@ def intervals_on_tables_plan(
     (n_bootstraps,) = checked_sizes("n_bootstraps", n_bootstraps, 1)
     if train_rows is not None:
         (train_rows,) = checked_sizes("train_rows", train_rows, 2 * LEAST_OF_CLASS)
-    if not 0 < confidence_level < 1:
-        raise InputError(f"confidence_level must lie between 0 and 1, got {confidence_level!r}.")
-    asked = Settings("binary", checked_methods(methods, "binary"), n_bootstraps, float(confidence_level))
-    searched = Space("light", "", _checked_most(configurations), light) if space == "light" else None
-    searched = searched or space_given(space, configurations)
+    asked = Settings("binary", checked_methods(methods, "binary"), n_bootstraps, checked_level(confidence_level))
+    searched = space_given(space, configurations, {"light": light, **SPACES})
     found = tables_in(tables, names=names, target=target)
     settings, left_out = [], dict(found.left_out)
     for table in found.tables:
@@ -293,6 +282,25 @@ def usual_train_rows(n_rows: int) -> int:
     return MANY_ROWS if n_rows >= LARGE else FEW_ROWS
 
 
+def small_tables(
+    tables: str | os.PathLike[str], n: int, *, train_rows: int | None = None, target: str = "target"
+) -> list[str]:
+    """Names of some small tables of a folder that can be studied, without reading all of it.
+
+    Raises
+    ------
+    InputError
+    """
+    least = int((train_rows or FEW_ROWS) / MOST_SHARE)
+    return smallest_tables(
+        tables,
+        n,
+        lambda table: unfit(table, train_rows or usual_train_rows(table.rows)),
+        target=target,
+        least_rows=least,
+    )
+
+
 def unfit(table: TableFile, n_rows: int) -> str | None:
     """Why a table cannot be studied with training sets of a size, as half a sentence; None where it can."""
     if n_rows > MOST_SHARE * table.rows:
@@ -300,7 +308,3 @@ def unfit(table: TableFile, n_rows: int) -> str | None:
     if n_rows * table.minority < LEAST_OF_CLASS:
         return f"a training set of {n_rows} would have {n_rows * table.minority:.1f} rows of the rarer class"
     return None
-
-
-def _checked_most(most: int | None) -> int | None:
-    return None if most is None else checked_sizes("configurations", most, 2)[0]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from heldout._seeding import stream
 from heldout.errors import InputError
 from heldout.studies.base import checked_sizes
-from heldout.studies.intervals.methods import METRICS, Floats, Settings, TaskName, checked_methods
+from heldout.studies.intervals.methods import METRICS, Floats, Settings, TaskName, checked_level, checked_methods
 from heldout.studies.simulation import predictions_of_r2, scores_of_auc, scores_of_class_aucs
 
 ROWS = (500, 50)
@@ -154,7 +154,7 @@ def checked_settings(
         raise InputError(f"task must be one of {', '.join(METRICS)}, got {task!r}.")
     named = checked_methods(methods, known)
     (folds,), (n_bootstraps,) = checked_sizes("folds", folds, 2), checked_sizes("n_bootstraps", n_bootstraps, 1)
-    level = _checked_level(confidence_level)
+    level = checked_level(confidence_level)
     sizes = checked_sizes("rows", rows, 4), checked_sizes("configurations", configurations, 2)
     asked = Settings(known, named, n_bootstraps, level)
     settings = tuple(
@@ -193,10 +193,3 @@ def _checked_beta(beta: Any) -> tuple[tuple[float, float], ...]:
     if not len(pairs) or not np.isfinite(pairs).all() or (pairs <= 0).any():
         raise InputError(f"beta must be pairs of numbers above 0, such as [(9, 6)], got {beta!r}.")
     return tuple(dict.fromkeys((float(a), float(b)) for a, b in pairs))
-
-
-def _checked_level(level: Any) -> float:
-    number = isinstance(level, float | int | np.floating) and not isinstance(level, bool)
-    if not number or not 0.5 < level < 1:
-        raise InputError(f"confidence_level must be above .5 and below 1, got {level!r}.")
-    return float(level)

@@ -77,8 +77,15 @@ def _name_of_partial(space: Any) -> str:
     return f"{function.__name__}({', '.join(f'{name}={value}' for name, value in settings.items())})"
 
 
-def space_given(space: Any, most: int | None) -> Space:
+def space_given(space: Any, most: int | None, named: Mapping[str, Callable[[Any, Any], Any]] = SPACES) -> Space:
     """A space from what a user gives.
+
+    Parameters
+    ----------
+    space : str, list of (name, estimator, grid), or callable
+    most : int or None
+    named : mapping of str to callable
+        The names that there are.
 
     Raises
     ------
@@ -88,9 +95,9 @@ def space_given(space: Any, most: int | None) -> Space:
     if most is not None and (isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 2):
         raise InputError(f"configurations must be a whole number from 2 on, or None for all, got {most!r}.")
     if isinstance(space, str):
-        if space not in SPACES:
-            raise InputError(f"space must be one of {', '.join(SPACES)}, got {space!r}.")
-        return Space(space, "", most, SPACES[space])
+        if space not in named:
+            raise InputError(f"space must be one of {', '.join(named)}, got {space!r}.")
+        return Space(space, "", most, named[space])
     if not callable(space):
         make_configurations(space)
     try:

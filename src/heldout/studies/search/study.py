@@ -39,7 +39,7 @@ from heldout.studies.search.protocols import (
 from heldout.studies.search.result import Entry, Place, SearchStudy, entries_of
 from heldout.studies.search.space import Space, space_given
 from heldout.studies.search.subsamples import LEAST_EXPECTED, POOL_SHARE, Divided, unfit
-from heldout.studies.tables import TableFile, tables_in
+from heldout.studies.tables import TableFile, smallest_tables, tables_in
 
 ROWS = (20, 40, 60, 80, 100, 500)
 """The article's."""
@@ -290,9 +290,7 @@ def search_plan(
     return Study("search", tuple(settings), subsamples, entropy_of(random_state), do_batch), left_out
 
 
-def smallest_tables(
-    tables: str | os.PathLike[str], n: int, *, rows: Any = ROWS, target: str = "target"
-) -> list[str]:
+def small_tables(tables: str | os.PathLike[str], n: int, *, rows: Any = ROWS, target: str = "target") -> list[str]:
     """Names of some small tables of a folder that have sub-samples of every size, without reading all of it.
 
     Raises
@@ -301,7 +299,11 @@ def smallest_tables(
     """
     sizes = checked_sizes("rows", rows, 4)
     least = int(max(sizes) / POOL_SHARE) + 1
-    minority = int(LEAST_EXPECTED / min(sizes) * least) + 1
-    found = tables_in(tables, target=target, least_rows=least, least_minority=minority, most=3 * n).tables
-    usable = [table for table in found if all(unfit(table, size) is None for size in sizes)]
-    return [table.name for table in sorted(usable, key=lambda table: table.rows * table.columns)[:n]]
+    return smallest_tables(
+        tables,
+        n,
+        lambda table: next((reason for size in sizes if (reason := unfit(table, size))), None),
+        target=target,
+        least_rows=least,
+        least_minority=int(LEAST_EXPECTED / min(sizes) * least) + 1,
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,7 @@ from sklearn.utils import _safe_indexing
 
 from heldout._seeding import numpy_seed, stream
 from heldout.errors import InputError
-from heldout.spaces.preprocessing import column_kinds
-from heldout.studies.tables import TableFile
+from heldout.studies.tables import TableFile, arrays_of
 from heldout.task import Task, truth_of
 
 Rows = NDArray[np.intp]
@@ -53,7 +51,7 @@ class Divided:
         ------
         InputError
         """
-        X, y = _read(table.path, table.target, table.digest)
+        X, y = arrays_of(table)
         seed = numpy_seed(entropy, "study search pool", table.digest)
         pool, rest = train_test_split(np.arange(len(y)), train_size=POOL_SHARE, stratify=y, random_state=seed)
         return cls(X, y, np.sort(pool), np.sort(rest))
@@ -79,14 +77,6 @@ class Divided:
     def task(self, rows: Rows) -> Task:
         """Some rows as a task."""
         return Task(_safe_indexing(self.X, rows), truth_of(self.y[rows], "binary"))
-
-
-@lru_cache(maxsize=1)
-def _read(path: str, target: str, digest: str) -> tuple[Any, NDArray[np.intp]]:
-    """A worker does many sub-samples of a table one after another."""
-    X, y = TableFile("", digest, 0, 0, 0.0, path, target).read()
-    # An array is prepared several times as fast as a table of as many columns.
-    return (X if column_kinds(X).categorical else X.to_numpy(dtype=np.float64)), y
 
 
 def unfit(table: TableFile, n_rows: int) -> str | None:

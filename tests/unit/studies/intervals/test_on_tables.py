@@ -22,6 +22,7 @@ from heldout.studies.intervals.methods import METHODS, Failure
 from heldout.studies.intervals.on_tables import (
     intervals_on_tables,
     intervals_on_tables_plan,
+    small_tables,
     unfit,
     usual_train_rows,
 )
@@ -137,6 +138,31 @@ def test_a_configuration_that_fails_is_never_chosen(folder: Path) -> None:
     assert np.isfinite(found.columns[0]["low"][0, :2]).all()
 
 
+class RefusingMany(KNeighborsClassifier):
+    """Cannot be fitted on a whole training set."""
+
+    def fit(self, X: Any, y: Any) -> RefusingMany:
+        if len(X) >= 50:
+            raise ValueError("no")
+        return super().fit(X, y)
+
+
+def test_a_choice_that_cannot_be_fitted_on_all_rows_is_a_failure_and_no_miss(folder: Path) -> None:
+    space = [("knn", RefusingMany(), {"n_neighbors": [3, 5]})]
+    found = intervals_on_tables(
+        folder, names=["clouds"], repetitions=1, methods=["bbc", "naive_bootstrap"], **{**SMALL, "space": space}
+    )
+
+    assert {each.failures.get(Failure.NOT_REFITTED) for each in found.of_place(0).values()} == {1.0}
+    assert np.isnan(found.columns[0]["low"]).all() and (found.columns[0]["selected"] == -1).all()
+
+
+def test_small_tables_are_those_that_can_be_studied(folder: Path) -> None:
+    assert small_tables(folder, 1) == ["rare"]
+    assert small_tables(folder, 5) == ["rare", "clouds"]
+    assert small_tables(folder, 5, train_rows=140) == ["clouds"]
+
+
 def test_a_study_is_made_again_from_its_table(study: IntervalsOnTables, tmp_path: Path) -> None:
     path = tmp_path / "each.parquet"
     study.to_frame(each=True).to_parquet(path, index=False)
@@ -182,9 +208,9 @@ def test_what_leaves_too_few_rows_is_unfit() -> None:
         ({"train_rows": 200}, "no table is fit for the study; left out were"),
         ({"names": ["clouds"], "train_rows": 200}, "table clouds cannot be used: it has 300 rows"),
         ({"methods": "tt"}, "methods of a binary task must be some of bbc, bbc_f"),
-        ({"space": "heavy"}, "space must be one of"),
+        ({"space": "heavy"}, "space must be one of light, tsamardinos2018, quick, standard, got"),
         ({"configurations": 1}, "configurations must be"),
-        ({"confidence_level": 1.0}, "confidence_level must lie between 0 and 1, got 1.0."),
+        ({"confidence_level": 1.0}, "confidence_level must be above .5 and below 1, got 1.0."),
         ({"repetitions": 0}, "repetitions must be whole numbers from 1 on, got 0."),
     ],
     ids=["few rows", "many rows", "a table", "methods", "space", "configurations", "level", "repetitions"],

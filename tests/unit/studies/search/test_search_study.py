@@ -19,7 +19,7 @@ from heldout.studies.search import search_plan
 from heldout.studies.search.protocols import NO_WINNER
 from heldout.studies.search.result import Entry, Place
 from heldout.studies.search.space import space_given, thinned
-from heldout.studies.search.study import smallest_tables
+from heldout.studies.search.study import small_tables
 from heldout.studies.search.subsamples import LEAST_OF_CLASS, Divided
 from heldout.studies.tables import tables_in
 
@@ -131,11 +131,11 @@ def test_sizes_that_a_table_cannot_give_are_left_out(tables: Path) -> None:
     assert left_out["first with 10 rows"].startswith("a sub-sample would have 3.")
 
 
-def test_the_smallest_tables_of_a_folder(tables: Path) -> None:
-    assert smallest_tables(tables, 1, rows=[30, 40]) == ["first"]
-    assert smallest_tables(tables, 5, rows=40) == ["first", "second"]
+def test_the_small_tables_of_a_folder(tables: Path) -> None:
+    assert small_tables(tables, 1, rows=[30, 40]) == ["first"]
+    assert small_tables(tables, 5, rows=40) == ["first", "second"]
     with pytest.raises(InputError, match="holds no table that fits"):
-        smallest_tables(tables, 5, rows=100)
+        small_tables(tables, 5, rows=100)
 
 
 def test_the_spaces_that_there_are(tables: Path) -> None:
