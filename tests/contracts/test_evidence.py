@@ -1,0 +1,42 @@
+"""docs/evidence.md says what the runs that are kept give, and every run that is kept is said."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="a source distribution holds no docs")
+
+
+@pytest.fixture(scope="module")
+def written() -> dict[str, Any]:
+    return runpy.run_path(str(DOCS / "evidence" / "write.py"))
+
+
+def test_the_page_is_what_the_runs_give(written: dict[str, Any]) -> None:
+    assert (DOCS / "evidence.md").read_text(encoding="utf-8") == written["page"]()
+
+
+def test_every_run_that_is_kept_is_small_and_listed_with_its_command(written: dict[str, Any]) -> None:
+    kept = {path.name for path in (DOCS / "evidence").glob("*.parquet")}
+    listed = (DOCS / "evidence" / "README.md").read_text(encoding="utf-8")
+
+    assert {run.file for article in written["ARTICLES"] for run in article.runs} <= kept
+    assert all(f"`{name}`" in listed for name in kept)
+    assert all((DOCS / "evidence" / name).stat().st_size < 2**20 for name in kept)
+    for article in written["ARTICLES"]:
+        for run in article.runs:
+            (line,) = [line for line in listed.splitlines() if line.startswith(f"| `{run.file}` ")]
+            assert f"`{run.command}" in line
+
+
+def test_enough_claims_are_tested(written: dict[str, Any]) -> None:
+    for article in written["ARTICLES"]:
+        claims = [claim for run in article.runs for claim in run.found()]
+        assert len(claims) >= 20
+        assert len({(claim.text, claim.ours) for claim in claims}) == len(claims)
