@@ -18,11 +18,10 @@ from heldout.studies.intervals.inclusion import (
     Inclusion,
     average_ranks,
     inclusion_of,
-    p_below,
     ratios,
     true_performance,
 )
-from heldout.studies.intervals.methods import METHODS, SELECTORS, Failure
+from heldout.studies.intervals.methods import METHODS, OTHERS, SELECTORS, Failure
 from heldout.studies.intervals.published import (
     AVERAGE_RANKS,
     LEVEL,
@@ -31,6 +30,7 @@ from heldout.studies.intervals.published import (
     TRUE_PERFORMANCE,
     Cell,
     Place,
+    rejections,
 )
 from heldout.studies.intervals.study import IntervalStudy
 from heldout.wording.studies import intervals as words
@@ -44,7 +44,6 @@ PAR_INCLUSION, PAR_RATIO = 0.02, 0.1
 """Up to where two methods are on a par here; the article gives no number."""
 ALPHA = 0.01
 """The chance that so many cells differ by chance alone."""
-OTHERS = tuple(name for names in (SELECTORS["best of 75 %"], SELECTORS["best tenth of 75 %"]) for name in names)
 PLACES = tuple(TABLE_2)
 COMPLETE = tuple(place for place, row in TABLE_2.items() if None not in row.values())
 """The eight settings with 500 rows, of the average ranks and figure 2."""
@@ -175,13 +174,8 @@ def _often_rejected(seen: Seen) -> Claim:
 
 
 def _published_rejections(names: Sequence[str], places: Sequence[Place] = COMPLETE) -> int:
-    """How many of the rounded inclusions are too low."""
-    cells = [TABLE_2[place][name] for place in places for name in names]
-    return sum(
-        p_below(round(cell.inclusion * REPETITIONS), REPETITIONS, LEVEL) < SIGNIFICANCE
-        for cell in cells
-        if cell is not None
-    )
+    """How many of the published cells are too low."""
+    return rejections((TABLE_2[place][name] for place in places for name in names), REPETITIONS, LEVEL)
 
 
 def _failing(seen: Seen) -> Claim:
@@ -315,7 +309,7 @@ def cells_claim(seen: Seen, name: str) -> Claim:
         ours = seen.as_published[place][name]
         perfect |= ours.bounds > seen.rows[place][name].bounds
         mine.append(Cell(ours.inclusion, ours.tightness))
-        inside["inclusion"] += _inclusion_agrees(ours, cell)
+        inside["inclusion"] += cell.agrees(ours, REPETITIONS)
         spread = ours.standard_error * np.sqrt(ours.bounds)
         allowed = 0.005 + 2 * spread * np.sqrt(1 / ours.bounds + 1 / REPETITIONS) if ours.bounds else 0.0
         inside["tightness"] += bool(abs(ours.tightness - cell.tightness) <= allowed)
@@ -331,17 +325,6 @@ def cells_claim(seen: Seen, name: str) -> Claim:
         words.cells_difference((inside["inclusion"], total), (inside["tightness"], total), bool(holds), why),
         bool(holds),
     )
-
-
-def _inclusion_agrees(ours: Inclusion, cell: Cell) -> bool:
-    """Within half of the published number's last digit, and two standard errors of both shares (each with one more
-    that is held and one that is not, as shares of 1 would have none)."""
-    if not ours.bounds:
-        return False
-    held = ours.inclusion * ours.bounds + cell.inclusion * REPETITIONS
-    share = (held + 1) / (ours.bounds + REPETITIONS + 2)
-    error = np.sqrt(share * (1 - share) * (1 / ours.bounds + 1 / REPETITIONS))
-    return bool(abs(ours.inclusion - cell.inclusion) <= 0.005 + 2 * error)
 
 
 def _mean_cell(cells: Sequence[Cell]) -> str:

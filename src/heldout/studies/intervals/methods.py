@@ -60,6 +60,8 @@ SELECTORS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 """Who chooses alike, and so has one true performance (section 5; ``naive_bootstrap`` chooses as ``bbc_f``)."""
+OTHERS = (*SELECTORS["best of 75 %"], *SELECTORS["best tenth of 75 %"])
+"""The methods of two parts."""
 METRICS: Mapping[TaskName, str] = MappingProxyType(
     {"binary": "roc_auc", "multiclass": "roc_auc_ovo", "regression": "r2"}
 )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+import numpy as np
+
+from heldout.studies.intervals.inclusion import SIGNIFICANCE, Inclusion, p_below
 from heldout.studies.intervals.methods import METHODS
 from heldout.studies.intervals.setting import IntervalSetting
 
@@ -36,6 +39,31 @@ class Cell(NamedTuple):
 
     inclusion: float
     tightness: float
+
+    def agrees(self, ours: Inclusion, repetitions: int) -> bool:
+        """Whether our inclusion is the published one, of so many repetitions.
+
+        Within half of the published number's last digit, and two standard errors of both shares (each with one more
+        that is held and one that is not, as shares of 1 would have none).
+        """
+        if not ours.bounds:
+            return False
+        held = ours.inclusion * ours.bounds + self.inclusion * repetitions
+        share = (held + 1) / (ours.bounds + repetitions + 2)
+        error = np.sqrt(share * (1 - share) * (1 / ours.bounds + 1 / repetitions))
+        return bool(abs(ours.inclusion - self.inclusion) <= 0.005 + 2 * error)
+
+
+def rejections(cells: Iterable[Cell | None], repetitions: int, level: float) -> int:
+    """How many of the published inclusions, which are rounded, are too low.
+
+    Examples
+    --------
+    >>> rejections([Cell(0.91, 0.05), Cell(0.95, 0.05), None], 200, 0.95)
+    1
+    """
+    there = [round(cell.inclusion * repetitions) for cell in cells if cell is not None]
+    return sum(p_below(held, repetitions, level) < SIGNIFICANCE for held in there)
 
 
 _TEXT = """

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from heldout._seeding import RandomState, entropy_of
+from heldout.errors import InputError
 from heldout.estimates.types import frame_of
 from heldout.studies.base import Batch, Columns, Study, Told, checked_sizes, run
 from heldout.studies.intervals.inclusion import (
@@ -40,6 +41,8 @@ BATCH = 10
 """Repetitions that are done together."""
 NUMBERS = ("low", "value", "truth", "percentile")
 FAILURE = "failure"
+PLACE = ("beta", "rows", "configurations", "prevalence")
+"""What tells settings apart in a table."""
 
 
 def do_batch(batch: Batch[IntervalSetting], entropy: int) -> Columns:
@@ -197,14 +200,27 @@ class IntervalStudy:
 
     @classmethod
     def from_frame(cls, frame: Any) -> IntervalStudy:
-        """The study that ``to_frame(each=True)`` was of, to the precision of float32."""
+        """The study that ``to_frame(each=True)`` was of, to the precision of float32.
+
+        Raises
+        ------
+        InputError
+            When columns are missing, or settings differ in their methods or in how often they were repeated.
+        """
+        needed = (*PLACE, "folds", "n_bootstraps", "confidence_level", "task", "seed", "method", "repetition")
+        missing = [name for name in (*needed, *NUMBERS, FAILURE) if name not in frame.columns]
+        if missing or not len(frame):
+            what = f"a column {missing[0]!r}, got {list(frame.columns)}" if missing else "rows, and has none"
+            raise InputError(f"the table of a study of intervals needs {what}.")
+        counts = frame.groupby([*PLACE, "method"], observed=True, dropna=False).size()
+        n_places = len(frame.groupby(list(PLACE), observed=True, dropna=False))
+        if counts.nunique() != 1 or len(counts) != n_places * frame["method"].nunique():
+            raise InputError("every setting must have been repeated equally often, with the same methods.")
         first = frame.iloc[0]
         names = tuple(str(name) for name in frame["method"].unique())
         asked = Settings(str(first["task"]), names, int(first["n_bootstraps"]), float(first["confidence_level"]))  # type: ignore[arg-type]
         settings, found = [], []
-        for place, rows in frame.groupby(
-            ["beta", "rows", "configurations", "prevalence"], sort=False, observed=True, dropna=False
-        ):
+        for place, rows in frame.groupby(list(PLACE), sort=False, observed=True, dropna=False):
             beta, n, c, share = place
             a, b = (float(part) for part in str(beta).split(","))
             prevalence = None if np.isnan(share) else float(share)

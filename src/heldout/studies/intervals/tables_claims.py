@@ -6,7 +6,7 @@ the article's, so that its figures need not be ours where the claim is about the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +15,8 @@ from scipy.stats import binom
 
 from heldout.studies.claims import Claim, beyond
 from heldout.studies.intervals.inclusion import SIGNIFICANCE, Inclusion, average_ranks, ratios
-from heldout.studies.intervals.methods import METHODS, SELECTORS
-from heldout.studies.intervals.published import Cell
+from heldout.studies.intervals.methods import METHODS, OTHERS, SELECTORS
+from heldout.studies.intervals.published import Cell, rejections
 from heldout.studies.intervals.tables_published import (
     AVERAGE_RANKS,
     LEVEL,
@@ -36,7 +36,6 @@ OFTEN = 0.25
 PAR_INCLUSION, PAR_RATIO = 0.02, 0.2
 """Up to where two methods are on a par here; the article gives no number."""
 ALPHA = 0.01
-OTHERS = tuple(name for names in (SELECTORS["best of 75 %"], SELECTORS["best tenth of 75 %"]) for name in names)
 
 Key = tuple[str, int]
 
@@ -120,7 +119,7 @@ def _naive(seen: Seen) -> Claim:
     theirs = seen.published("naive_bootstrap")
     return Claim(
         "NB fails to produce accurate intervals, as it ignores the winner's curse (real tables).",
-        f"rejected on {_published_rejections(theirs.values())} of {len(theirs)} tables",
+        f"rejected on {rejections(theirs.values(), REPETITIONS, LEVEL)} of {len(theirs)} tables",
         f"rejected on {n} of {total} tables",
         words.rejected_difference(n, total, n == total, _bar(seen, "it holds where all are")),
         n == total,
@@ -133,7 +132,7 @@ def _often_rejected(seen: Seen) -> Claim:
     theirs = [cell for name in OTHERS for cell in seen.published(name).values()]
     return Claim(
         "The other methods often produce significantly different intervals (real tables).",
-        f"{_published_rejections(theirs)} of {len(theirs)} rejected",
+        f"{rejections(theirs, REPETITIONS, LEVEL)} of {len(theirs)} rejected",
         f"{n} of {len(cells)} rejected",
         words.rejected_difference(
             n, len(cells), n >= OFTEN * len(cells), _bar(seen, f"from {OFTEN:.0%} on counts as often")
@@ -147,13 +146,6 @@ def _bar(seen: Seen, when: str) -> str:
     n = next(iter(seen.truths.values())).shape[0]
     most = int(binom.ppf(SIGNIFICANCE, n, LEVEL)) - 1  # the largest count whose p value is below
     return when if n >= REPETITIONS else f"{when} ({table_words.power(most, n)})"
-
-
-def _published_rejections(cells: Iterable[Cell]) -> int:
-    """How many of the published inclusions are too low."""
-    return sum(
-        bool(binom.cdf(round(cell.inclusion * REPETITIONS), REPETITIONS, LEVEL) < SIGNIFICANCE) for cell in cells
-    )
 
 
 def _failing(seen: Seen) -> Claim:
@@ -256,7 +248,7 @@ def column_claim(seen: Seen, name: str) -> Claim:
     """A method's column of table 3, cell by cell: the inclusion, as the tightness is one of another space."""
     published = seen.published(name)
     cells = list(published.values())
-    inside = sum(_agrees(seen.rows[key][name], cell) for key, cell in published.items())
+    inside = sum(cell.agrees(seen.rows[key][name], REPETITIONS) for key, cell in published.items())
     total = len(published)
     holds = bool(total - inside <= binom.ppf(1 - ALPHA, total, 0.05))
     mine = [seen.rows[key][name] for key in published]
@@ -267,16 +259,6 @@ def column_claim(seen: Seen, name: str) -> Claim:
         table_words.column_difference(inside, total, holds),
         holds,
     )
-
-
-def _agrees(ours: Inclusion, cell: Cell) -> bool:
-    """Within half of the last digit and two standard errors of both shares, each with one held and one not more."""
-    if not ours.bounds:
-        return False
-    held = ours.inclusion * ours.bounds + cell.inclusion * REPETITIONS
-    share = (held + 1) / (ours.bounds + REPETITIONS + 2)
-    error = np.sqrt(share * (1 - share) * (1 / ours.bounds + 1 / REPETITIONS))
-    return bool(abs(ours.inclusion - cell.inclusion) <= 0.005 + 2 * error)
 
 
 def _mean(values: Sequence[float]) -> str:

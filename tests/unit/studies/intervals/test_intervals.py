@@ -176,3 +176,15 @@ def test_bbc_and_bbc_f_keep_their_level() -> None:
     found = _inclusion(1000)
     assert not found["bbc"]["rejected"] and not found["bbc_f"]["rejected"]
     assert found["bbc"]["inclusion"] > 0.97
+
+
+def test_a_table_of_something_else_is_refused() -> None:
+    study = intervals([20, 30], 4, 0.5, [(9, 6)], repetitions=2, n_bootstraps=20, methods=["bbc"], random_state=0)
+    frame = study.to_frame(each=True)
+
+    with pytest.raises(InputError, match="needs a column 'low', got"):
+        IntervalStudy.from_frame(frame.drop(columns="low"))
+    with pytest.raises(InputError, match="needs rows, and has none"):
+        IntervalStudy.from_frame(frame.iloc[:0])
+    with pytest.raises(InputError, match="repeated equally often"):
+        IntervalStudy.from_frame(frame.iloc[:-1])
