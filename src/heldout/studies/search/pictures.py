@@ -12,6 +12,7 @@ from heldout.report.drawing import INK, MUTED, SERIES, altair, diagonal, inline_
 
 WIDTH, HEIGHT = 420, 320
 KEY_STEP = 0.065
+SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,12 @@ def lines_svg(lines: Sequence[Line], axes: Axes, *, key: str, title: str, descri
     )  # fmt: skip
     x = alt.X("x:Q", scale=scale, axis=x_axis)
     y_scale = alt.Scale(domain=list(ends), nice=False, zero=False)
-    y = alt.Y("y:Q", scale=y_scale, axis=alt.Axis(title=axes.y, tickCount=6, format=axes.y_format))
+    # Of a share no more than 1 is written, however much room the key takes above it.
+    ticks = [tick for tick in SHARES if tick >= ends[0]] if axes.is_square else alt.Undefined
+    y_axis = alt.Axis(
+        title=axes.y, tickCount=6, tickMinStep=_least_step(axes.y_format), values=ticks, format=axes.y_format
+    )
+    y = alt.Y("y:Q", scale=y_scale, axis=y_axis)
     layers: list[Any] = []
     if axes.at is not None:
         layers.append(alt.Chart(inline_data([{"y": axes.at}])).mark_rule(color=MUTED, strokeWidth=1.2).encode(y=y))
@@ -98,6 +104,18 @@ def lines_svg(lines: Sequence[Line], axes: Axes, *, key: str, title: str, descri
         ]
     chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
     return inline_svg(chart, key, title, description)
+
+
+def _least_step(text_format: str) -> float:
+    """Between ticks, so that no two are written alike.
+
+    Examples
+    --------
+    >>> _least_step(".2f"), _least_step("+.1%"), _least_step(".0%")
+    (0.01, 0.001, 0.01)
+    """
+    decimals = int(text_format.rpartition(".")[2][:-1]) + 2 * text_format.endswith("%")
+    return round(0.1**decimals, decimals)
 
 
 def _ends(lines: Sequence[Line], axes: Axes) -> tuple[float, float]:
