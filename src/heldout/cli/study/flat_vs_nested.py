@@ -83,13 +83,13 @@ def command(ctx: click.Context, /, **options: Any) -> None:
 
 def _prepared(wanted: FlatVsNestedOptions, console: Console) -> Prepared:
     from heldout.studies.flat_vs_nested.page import flat_vs_nested_page
-    from heldout.studies.flat_vs_nested.study import flat_vs_nested, flat_vs_nested_plan, smallest_tables
+    from heldout.studies.flat_vs_nested.study import flat_vs_nested, flat_vs_nested_plan, small_tables
     from heldout.wording import counted
 
     asked = wanted.asked() | {"random_state": wanted.seed}
     if wanted.quick and wanted.tables is None:
         size = {name: asked[name] for name in ("folds", "max_rows", "target")}
-        asked["names"] = smallest_tables(wanted.folder, QUICK_TABLES, **size)
+        asked["names"] = small_tables(wanted.folder, QUICK_TABLES, **size)
     plan, left_out = flat_vs_nested_plan(wanted.folder, **asked)
     for name, reason in left_out.items():
         console.note(f"{name} is left out: {reason}.")

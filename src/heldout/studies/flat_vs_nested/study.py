@@ -23,7 +23,7 @@ from heldout.studies.base import Batch, Columns, Study, Told, checked_sizes, run
 from heldout.studies.flat_vs_nested.algorithms import Algorithm, Entries, checked_algorithms
 from heldout.studies.flat_vs_nested.measuring import Measured, halves, measured
 from heldout.studies.flat_vs_nested.result import COLUMNS, FlatVsNestedStudy
-from heldout.studies.tables import TableFile, TableFolder, tables_in
+from heldout.studies.tables import TableFile, TableFolder, smallest_tables, tables_in
 
 MAX_ROWS = 10_000
 FOUND = tuple(one.name for one in fields(Measured))
@@ -201,7 +201,7 @@ def flat_vs_nested_plan(
     return Study("flat-vs-nested", settings, repetitions, entropy_of(random_state), do_batch), found.left_out
 
 
-def smallest_tables(
+def small_tables(
     tables: str | os.PathLike[str], n: int, *, folds: int = 5, max_rows: int = MAX_ROWS, target: str = "target"
 ) -> list[str]:
     """Names of some small tables of a folder that can be studied, without reading all of it.
@@ -210,24 +210,26 @@ def smallest_tables(
     ------
     InputError
     """
-    found = tables_in(tables, target=target, least_minority=2 * folds, most=3 * n)
-    usable = _enough(found, max_rows, folds, None).tables
-    return [table.name for table in sorted(usable, key=lambda table: table.rows)[:n]]
+    return smallest_tables(
+        tables, n, lambda table: _unfit(table, max_rows, folds), target=target, least_minority=2 * folds
+    )
 
 
 def _enough(found: TableFolder, max_rows: int, folds: int, names: Sequence[str] | None) -> TableFolder:
     """Tables of whose rarer class each half holds a row a fold at least."""
-    left_out, kept = dict(found.left_out), []
-    for table in found.tables:
-        rarer = int(table.minority * max_rows)
-        if table.rows <= max_rows or rarer >= 2 * folds:
-            kept.append(table)
-        else:
-            left_out[table.name] = f"its rarer class would have {rarer} of {max_rows} rows, fewer than {2 * folds}"
-    refused = [table.name for table in found.tables if table.name in left_out]
-    if refused and (names or not kept):
-        raise InputError(f"table {refused[0]} cannot be used: {left_out[refused[0]]}.")
-    return TableFolder(tuple(kept), left_out)
+    unfit = {table.name: why for table in found.tables if (why := _unfit(table, max_rows, folds))}
+    kept = tuple(table for table in found.tables if table.name not in unfit)
+    if unfit and (names or not kept):
+        name, why = next(iter(unfit.items()))
+        raise InputError(f"table {name} cannot be used: {why}.")
+    return TableFolder(kept, {**found.left_out, **unfit})
+
+
+def _unfit(table: TableFile, max_rows: int, folds: int) -> str | None:
+    rarer = int(table.minority * max_rows)
+    if table.rows <= max_rows or rarer >= 2 * folds:
+        return None
+    return f"its rarer class would have {rarer} of {max_rows} rows, fewer than {2 * folds}"
 
 
 def _joined(study: Study[FlatVsNestedSetting], columns: Sequence[Columns]) -> Columns:

@@ -19,7 +19,7 @@ from heldout.errors import InputError
 from heldout.studies import FlatVsNestedStudy, flat_vs_nested
 from heldout.studies.flat_vs_nested import flat_vs_nested_plan
 from heldout.studies.flat_vs_nested.result import ACCURACIES, SECONDS
-from heldout.studies.flat_vs_nested.study import smallest_tables
+from heldout.studies.flat_vs_nested.study import small_tables
 from heldout.studies.tables import tables_in
 
 OWN: list[Any] = [
@@ -149,9 +149,9 @@ def test_what_cannot_be_studied_is_refused(folder: Path, how: dict[str, Any], sa
 
 
 def test_the_smallest_tables_of_a_folder(folder: Path) -> None:
-    assert smallest_tables(folder, 1) == ["mixed"]
-    assert smallest_tables(folder, 5) == ["mixed", "cancer"]
-    assert smallest_tables(folder, 5, max_rows=20) == ["mixed"]  # the other has 8 of 20 rows of the rarer class
+    assert small_tables(folder, 1) == ["mixed"]
+    assert small_tables(folder, 5) == ["mixed", "cancer"]
+    assert small_tables(folder, 5, max_rows=20) == ["mixed"]  # the other has 8 of 20 rows of the rarer class
     found = tables_in(folder, least_minority=10, most=1)
     assert [table.name for table in found.tables] == ["mixed"]
     assert set(found.left_out) == {"rare", "iris"}  # whose files are smaller; cancer was not even read
@@ -159,7 +159,7 @@ def test_the_smallest_tables_of_a_folder(folder: Path) -> None:
     assert tables_in(folder, least_minority=10, most=1) == found
     (folder / "cancer.txt").rename(folder / "cancer.csv")
     with pytest.raises(InputError, match="holds no table that fits: a column 'class' with two classes"):
-        smallest_tables(folder, 1, target="class")
+        small_tables(folder, 1, target="class")
 
 
 def test_a_frame_without_a_column_is_refused() -> None:
