@@ -124,9 +124,16 @@ class Seen:
         """Coverage less level, on average over the levels."""
         return mean_over_tables([(self.inside(entry, rows) - np.array(LEVELS)).mean(axis=1)])
 
-    def miscalibration(self, entry: Entry, rows: int) -> float:
-        """How far coverage is from the level, on average over the levels."""
-        return float(np.abs(self.coverage(entry, rows) - np.array(LEVELS)).mean())
+    def miscalibration(self, entry: Entry, rows: int) -> Mean:
+        """How far coverage is from the level, on average over the levels; its error is the jackknife's."""
+        inside = self.inside(entry, rows)
+        value = float(np.abs(self.coverage(entry, rows) - np.array(LEVELS)).mean())
+        n = len(inside)
+        if n < 2:
+            return Mean(value, float("nan"))
+        without = (inside.sum(axis=0) - inside) / (n - 1)
+        each = np.abs(without - np.array(LEVELS)).mean(axis=1)
+        return Mean(value, float(np.sqrt((n - 1) * each.var())))
 
     def widths(self, entry: Entry, rows: int) -> list[Floats]:
         """Of the 95 % interval, an array a table."""

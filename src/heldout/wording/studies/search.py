@@ -57,13 +57,19 @@ def advice(n_rows: int) -> str:
     return "BCED-CV, dropping from 50 predictions on; one repeat or a few"
 
 
-def within_difference(holds: bool, allowed: float, chance: float) -> str:
+def within_difference(holds: bool | None, allowed: float, chance: float) -> str:
     """Whether a size is no more than the article's own words allow."""
-    return f"{'Holds' if holds else 'Does not hold'}, where up to {allowed:g} counts, give or take {chance:.4f}."
+    verdict = "Cannot be told" if holds is None else "Holds" if holds else "Does not hold"
+    return f"{verdict}, where up to {allowed:g} counts, give or take {chance:.4f}."
 
 
-def share_difference(holds: bool, n_so: int, n_all: int, n_against: int, what: str) -> str:
+def share_difference(holds: bool | None, n_so: int, n_all: int, n_against: int, what: str) -> str:
     """In how many places it is so, and in how many it is the other way beyond chance."""
+    if holds is None:
+        return (
+            f"Cannot be told: {what} in {n_so} of {n_all}, and in none of the others is it otherwise beyond two "
+            "standard errors."
+        )
     against = f"; {n_against} of the others beyond two standard errors" if n_so < n_all else ""
     return f"{'Holds' if holds else 'Does not hold'}: {what} in {n_so} of {n_all}{against}."
 
