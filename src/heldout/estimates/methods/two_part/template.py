@@ -83,7 +83,7 @@ class TwoPart:
     candidates : "best" or float
         Who goes on to the second part: the one that the selection rule chooses on the first part, or the best
         share of all candidates there (at least one, and all that tie with the last). Of several, the best on the
-        second part is the final one, and the bound pays for that first.
+        second part is the final one, and the bound pays for that choice.
     evaluation_share : float
         The share of rows in the second part. 1.0 takes all rows to bound a configuration that was named beforehand.
     configuration : str or int, optional
