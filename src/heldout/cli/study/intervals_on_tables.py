@@ -78,7 +78,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
 
     FOLDER holds tables of two classes, CSV or Parquet. Of each, small training sets are searched, and what each
     method chooses is scored on all other rows (Paraschakis et al. 2024, table 3). DIR receives
-    intervals_on_tables.parquet (a row a training set and method), intervals_on_tables.csv (a row a table and
+    intervals-on-tables.parquet (a row a training set and method), intervals-on-tables.csv (a row a table and
     method), study.json and report.html; finished training sets are kept in DIR/batches, from which --resume goes
     on.
     """

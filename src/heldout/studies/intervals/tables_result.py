@@ -62,7 +62,7 @@ class IntervalsOnTables:
     space: str
     entropy: int
     left_out: Mapping[str, str] = field(default_factory=dict)
-    name: ClassVar[str] = "intervals_on_tables"
+    name: ClassVar[str] = "intervals-on-tables"
 
     @classmethod
     def from_frame(

@@ -39,10 +39,10 @@ def test_it_leaves_the_numbers_of_the_library(command: Command, tables: Path) ->
     )
 
     assert ended.code == 0, ended.err
-    frame = pd.read_parquet("heldout-study/intervals_on_tables.parquet")
+    frame = pd.read_parquet("heldout-study/intervals-on-tables.parquet")
     pd.testing.assert_frame_equal(frame, expected.to_frame(each=True))
     document = json.loads(Path("heldout-study/study.json").read_text())
-    assert (document["study"], document["space"]) == ("intervals_on_tables", "light")
+    assert (document["study"], document["space"]) == ("intervals-on-tables", "light")
     assert "Plan: 1 table x 2 training sets, bounded by bbc, bbc_f, delong" in ended.out
     assert "How often each interval holds on real tables" in Path("heldout-study/report.html").read_text()
 

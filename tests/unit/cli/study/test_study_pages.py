@@ -62,7 +62,7 @@ def test_the_page_on_intervals_on_tables(command: Command) -> None:
     exec(compile(block.replace("=20", "=1").replace("n_jobs=-1", "n_jobs=1"), "page", "exec"), names)
 
     assert [line[-1] for line in commands] == ["quick", "mine", "all"]
-    assert set(pd.read_csv("mine/intervals_on_tables.csv")["train_rows"]) == {80}
+    assert set(pd.read_csv("mine/intervals-on-tables.csv")["train_rows"]) == {80}
     assert set(names["table"]["train_rows"]) == {100} and len(names["table"]) == 20
 
 
