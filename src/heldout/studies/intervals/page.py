@@ -15,15 +15,14 @@ from heldout.studies.claims import n_holding
 from heldout.studies.intervals.claims import intervals_claims
 from heldout.studies.intervals.inclusion import Inclusion, ratios
 from heldout.studies.intervals.methods import SELECTORS
-from heldout.studies.intervals.published import AVERAGE_RANKS, TABLE_2, TRUE_PERFORMANCE, Cell, Place
+from heldout.studies.intervals.methods_tables import by_side, failures, head, published_cell, sources, uniformity
+from heldout.studies.intervals.published import AVERAGE_RANKS, TABLE_2, TRUE_PERFORMANCE, Place
 from heldout.studies.intervals.setting import IntervalSetting
 from heldout.studies.intervals.study import IntervalStudy
 from heldout.studies.page import Picture, StudyPage, StudyTable
 from heldout.wording.studies import intervals as words
 
 WIDTH, HEIGHT = 560, 330
-SIDE_BY_SIDE = 5
-"""Methods that a table has room for."""
 WIDE = 0.3
 """How far from its place on the axis the marks of a method reach."""
 
@@ -44,6 +43,7 @@ def intervals_page(study: IntervalStudy, *, command: str = "") -> StudyPage:
         (words.METHOD_TITLES[name], sum(row[name].rejected for row in study.inclusions)) for name in study.methods
     ]
     drawn = _of_figure(study)
+    rows = [(_place(setting), row) for setting, row in zip(study.settings, study.inclusions, strict=True)]
     return StudyPage(
         name="intervals",
         title="How often each interval holds the truth, and how tight it is",
@@ -59,9 +59,14 @@ def intervals_page(study: IntervalStudy, *, command: str = "") -> StudyPage:
         if drawn
         else (),
         words=tuple(Entry(words.METHOD_TITLES[name], words.METHOD_WORDS[name]) for name in study.methods),
-        tables=(*_halves(study), *_groups(study), *_failures(study), *_uniformity(study)),
+        tables=(
+            *_halves(study),
+            *_groups(study),
+            *failures(study.methods, rows, "Share of repetitions without a bound, and why", decimals=1),
+            *uniformity(study.methods, rows),
+        ),
         method=words.intervals_method(first.task, first.most_folds, first.settings.n_bootstraps),
-        sources=_sources(study),
+        sources=(*sources(study.methods), *(("hand2001",) if study.settings[0].task == "multiclass" else ())),
         command=command,
         reproduction=(
             Entry("Seed", str(study.entropy)),
@@ -89,38 +94,22 @@ def _facts(study: IntervalStudy) -> tuple[Entry, ...]:
     return tuple(facts)
 
 
-def _sources(study: IntervalStudy) -> tuple[str, ...]:
-    asked = set(study.methods)
-    cited = [
-        ("paraschakis2024", True),
-        ("tsamardinos2018", "bbc" in asked),
-        ("rink2022", bool(asked & {"tilting", "tilting_10p", "mabt"})),
-        ("delong1988", bool(asked & {"delong", "delong_10p"})),
-        ("hanley1982", bool(asked & {"hanley_mcneil", "hanley_mcneil_10p"})),
-        ("hand2001", study.settings[0].task == "multiclass"),
-    ]
-    return tuple(key for key, wanted in cited if wanted)
-
-
 def _halves(study: IntervalStudy) -> tuple[StudyTable, ...]:
     """Table 2 in parts that a page has room for, each setting above what the article has of it."""
-    names = study.methods
-    parts = [names[k : k + SIDE_BY_SIDE] for k in range(0, len(names), SIDE_BY_SIDE)]
     means, n_complete = study.average_ranks
     tables = []
-    for part in parts:
+    for part in by_side(study.methods):
         body: list[tuple[str, ...]] = []
         for setting, row in zip(study.settings, study.inclusions, strict=True):
             body.append((_place(setting), *(_cell(row[name]) for name in part)))
             place = Place.of(setting)
             if place is not None:
-                body.append(("published", *(_published_cell(TABLE_2[place][name]) for name in part)))
+                body.append(("published", *(published_cell(TABLE_2[place][name]) for name in part)))
         if n_complete:
             body.append((f"average rank ({n_complete})", *(f"{means[name]:.2f}" for name in part)))
         if any(Place.of(setting) for setting in study.settings):
             body.append(("published", *(f"{AVERAGE_RANKS[name]:.2f}" for name in part)))
-        head = ("", *(words.METHOD_TITLES[name] for name in part))
-        tables.append(StudyTable("Inclusion (tightness); * inclusion rejected", head, tuple(body)))
+        tables.append(StudyTable("Inclusion (tightness); * inclusion rejected", head(part), tuple(body)))
     return tuple(tables)
 
 
@@ -128,10 +117,6 @@ def _cell(found: Inclusion) -> str:
     if not found.bounds:
         return "-"
     return f"{found.inclusion:.3f} ({found.tightness:.3f}){'*' if found.rejected else ''}"
-
-
-def _published_cell(cell: Cell | None) -> str:
-    return "-" if cell is None else f"{cell.inclusion:.2f} ({cell.tightness:.2f})"
 
 
 def _groups(study: IntervalStudy) -> tuple[StudyTable, ...]:
@@ -144,37 +129,6 @@ def _groups(study: IntervalStudy) -> tuple[StudyTable, ...]:
     if published:
         body.append(("published", *(f"{TRUE_PERFORMANCE[group]:.4f}" for group in SELECTORS)))
     return (StudyTable("Mean true performance of what each group chooses", head, tuple(body)),)
-
-
-def _failures(study: IntervalStudy) -> tuple[StudyTable, ...]:
-    """Shares without a bound, by setting and by reason; methods that have none are left out."""
-    failing = tuple(name for name in study.methods if any(row[name].failed for row in study.inclusions))
-    tables = []
-    for part in (failing[k : k + SIDE_BY_SIDE] for k in range(0, len(failing), SIDE_BY_SIDE)):
-        body = [
-            (f"{_place(setting)}: {why}", *(_share(row[name].failures.get(why, 0.0)) for name in part))
-            for setting, row in zip(study.settings, study.inclusions, strict=True)
-            for why in dict.fromkeys(why for name in part for why in row[name].failures)
-        ]
-        head = ("", *(words.METHOD_TITLES[name] for name in part))
-        tables.append(StudyTable("Share of repetitions without a bound, and why", head, tuple(body)))
-    return tuple(tables)
-
-
-def _uniformity(study: IntervalStudy) -> tuple[StudyTable, ...]:
-    """p values of the Kolmogorov-Smirnov test for methods that have percentiles."""
-    able = tuple(
-        name for name in study.methods if any(np.isfinite(row[name].uniformity) for row in study.inclusions)
-    )
-    tables = []
-    for part in (able[k : k + SIDE_BY_SIDE] for k in range(0, len(able), SIDE_BY_SIDE)):
-        body = [
-            (_place(setting), *(_p_text(row[name].uniformity) for name in part))
-            for setting, row in zip(study.settings, study.inclusions, strict=True)
-        ]
-        head = ("", *(words.METHOD_TITLES[name] for name in part))
-        tables.append(StudyTable(words.UNIFORMITY_TITLE, head, tuple(body)))
-    return tuple(tables)
 
 
 def _of_figure(study: IntervalStudy) -> list[dict[str, Inclusion]]:
@@ -255,14 +209,6 @@ def _beta(setting: IntervalSetting) -> str:
 
 def _number(value: float, decimals: int) -> str:
     return f"{value:.{decimals}f}" if np.isfinite(value) else "-"
-
-
-def _share(share: float) -> str:
-    return f"{share:.1%}" if share else ""
-
-
-def _p_text(p: float) -> str:
-    return "-" if not np.isfinite(p) else "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _listed(sizes: Sequence[float]) -> str:

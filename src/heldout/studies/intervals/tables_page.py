@@ -13,17 +13,14 @@ from heldout.report.content import Entry
 from heldout.studies.claims import n_holding
 from heldout.studies.intervals.inclusion import Inclusion
 from heldout.studies.intervals.methods import SELECTORS
+from heldout.studies.intervals.methods_tables import by_side, failures, head, published_cell, sources, uniformity
 from heldout.studies.intervals.page import tightness_svg
-from heldout.studies.intervals.published import Cell
 from heldout.studies.intervals.tables_claims import Seen, tables_claims
 from heldout.studies.intervals.tables_published import AVERAGE_RANKS, TABLE_3, TRUE_PERFORMANCE, WITHOUT_LABELS
 from heldout.studies.intervals.tables_result import IntervalsOnTables, TablePlace
 from heldout.studies.page import Picture, StudyPage, StudyTable
 from heldout.wording.studies import intervals as words
 from heldout.wording.studies import intervals_on_tables as table_words
-
-SIDE_BY_SIDE = 5
-"""Methods that a table has room for."""
 
 
 def tables_page(study: IntervalsOnTables, *, command: str = "") -> StudyPage:
@@ -41,6 +38,7 @@ def tables_page(study: IntervalsOnTables, *, command: str = "") -> StudyPage:
     method = table_words.tables_method(study.n_bootstraps, study.space, study.confidence_level)
     if any(place.table == WITHOUT_LABELS for place in study.places):
         method = (*method, table_words.MUSK)
+    named = [(_named(place), row) for place, row in zip(study.places, rows, strict=True)]
     return StudyPage(
         name="intervals-on-tables",
         title="How often each interval holds on real tables",
@@ -60,9 +58,14 @@ def tables_page(study: IntervalsOnTables, *, command: str = "") -> StudyPage:
         if drawn
         else (),
         words=tuple(Entry(words.METHOD_TITLES[name], words.METHOD_WORDS[name]) for name in study.methods),
-        tables=(*_parts(study, rows), *_groups(study), *_failures(study, rows), *_uniformity(study, rows)),
+        tables=(
+            *_parts(study, rows),
+            *_groups(study),
+            *failures(study.methods, named, "Share of training sets without a bound, and why", decimals=0),
+            *uniformity(study.methods, named),
+        ),
         method=(*method, *words.TWO_PARTS, words.RANKED),
-        sources=_sources(study),
+        sources=sources(study.methods),
         command=command,
         reproduction=(
             Entry("Seed", str(study.entropy)),
@@ -85,42 +88,22 @@ def _facts(study: IntervalsOnTables) -> tuple[Entry, ...]:
     return (*facts, Entry("tables left out", str(len(study.left_out)))) if study.left_out else facts
 
 
-def _sources(study: IntervalsOnTables) -> tuple[str, ...]:
-    asked = set(study.methods)
-    cited = [
-        ("paraschakis2024", True),
-        ("tsamardinos2018", "bbc" in asked),
-        ("rink2022", bool(asked & {"tilting", "tilting_10p", "mabt"})),
-        ("delong1988", bool(asked & {"delong", "delong_10p"})),
-        ("hanley1982", bool(asked & {"hanley_mcneil", "hanley_mcneil_10p"})),
-    ]
-    return tuple(key for key, wanted in cited if wanted)
-
-
-def _by_side(names: Sequence[str]) -> list[tuple[str, ...]]:
-    return [tuple(names[k : k + SIDE_BY_SIDE]) for k in range(0, len(names), SIDE_BY_SIDE)]
-
-
-def _head(names: Sequence[str]) -> tuple[str, ...]:
-    return ("", *(words.METHOD_TITLES[name] for name in names))
-
-
 def _parts(study: IntervalsOnTables, rows: Sequence[dict[str, Inclusion]]) -> tuple[StudyTable, ...]:
     """Table 3 in parts that a page has room for, each table above what the article has of it."""
     means, n_complete = study.average_ranks
     tables = []
-    for names in _by_side(study.methods):
+    for names in by_side(study.methods):
         body: list[tuple[str, ...]] = []
         for place, row in zip(study.places, rows, strict=True):
             body.append((_named(place), *(_cell(row[name]) for name in names)))
             published = TABLE_3.get((place.table, place.train_rows))
             if published is not None:
-                body.append(("published", *(_published_cell(published[name]) for name in names)))
+                body.append(("published", *(published_cell(published[name]) for name in names)))
         if n_complete:
             body.append((f"average rank ({n_complete})", *(f"{means[name]:.1f}" for name in names)))
         if any((place.table, place.train_rows) in TABLE_3 for place in study.places):
             body.append(("published", *(f"{AVERAGE_RANKS[name]:.1f}" for name in names)))
-        tables.append(StudyTable("Inclusion (tightness); * inclusion rejected", _head(names), tuple(body)))
+        tables.append(StudyTable("Inclusion (tightness); * inclusion rejected", head(names), tuple(body)))
     return tuple(tables)
 
 
@@ -134,10 +117,6 @@ def _cell(found: Inclusion) -> str:
     return f"{found.inclusion:.2f} ({found.tightness:.2f}){'*' if found.rejected else ''}"
 
 
-def _published_cell(cell: Cell | None) -> str:
-    return "-" if cell is None else f"{cell.inclusion:.2f} ({cell.tightness:.2f})"
-
-
 def _groups(study: IntervalsOnTables) -> tuple[StudyTable, ...]:
     found = study.true_performance
     if len(found) < len(SELECTORS):
@@ -147,41 +126,6 @@ def _groups(study: IntervalsOnTables) -> tuple[StudyTable, ...]:
         body.append(("published", *(f"{TRUE_PERFORMANCE[group]:.4f}" for group in SELECTORS)))
     head = ("", *(words.SELECTOR_TITLES[group] for group in SELECTORS))
     return (StudyTable("Mean area, on rows that no search saw, of what each group chooses", head, tuple(body)),)
-
-
-def _failures(study: IntervalsOnTables, rows: Sequence[dict[str, Inclusion]]) -> tuple[StudyTable, ...]:
-    """Shares without a bound, by table and by reason; methods that have none are left out."""
-    failing = [name for name in study.methods if any(row[name].failed for row in rows)]
-    tables = []
-    for names in _by_side(failing):
-        body = [
-            (f"{_named(place)}: {why}", *(_share(row[name].failures.get(why, 0.0)) for name in names))
-            for place, row in zip(study.places, rows, strict=True)
-            for why in dict.fromkeys(why for name in names for why in row[name].failures)
-        ]
-        tables.append(StudyTable("Share of training sets without a bound, and why", _head(names), tuple(body)))
-    return tuple(tables)
-
-
-def _share(share: float) -> str:
-    return f"{share:.0%}" if share else ""
-
-
-def _uniformity(study: IntervalsOnTables, rows: Sequence[dict[str, Inclusion]]) -> tuple[StudyTable, ...]:
-    """p values of the Kolmogorov-Smirnov test for methods that have percentiles."""
-    able = [name for name in study.methods if any(np.isfinite(row[name].uniformity) for row in rows)]
-    tables = []
-    for names in _by_side(able):
-        body = [
-            (_named(place), *(_p_text(row[name].uniformity) for name in names))
-            for place, row in zip(study.places, rows, strict=True)
-        ]
-        tables.append(StudyTable(words.UNIFORMITY_TITLE, _head(names), tuple(body)))
-    return tuple(tables)
-
-
-def _p_text(p: float) -> str:
-    return "-" if not np.isfinite(p) else "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _of_figure(study: IntervalsOnTables, rows: Sequence[dict[str, Inclusion]]) -> list[dict[str, Inclusion]]:
