@@ -5,6 +5,7 @@ What is masked or missing stays missing, text is never taken for a number, and w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from numbers import Integral, Number, Real
 from typing import Any
@@ -49,17 +50,21 @@ def array_of(values: Any, what: str) -> NDArray[Any]:
         raise InputError(
             f"{what} must be an array, got rows of different lengths; give each row as many values."
         ) from None
-    if isinstance(values, list | tuple) and array.dtype.kind in "US":
-        written = np.asarray(values, dtype=object)  # NumPy makes the 1 of ["a", 1] "1", and NaN "nan"
-        if not all(isinstance(value, str | bytes) for value in written.ravel()):
-            array = written
+    if isinstance(values, list | tuple) and _has_lost_types(values, array):
+        array = np.asarray(values, dtype=object)
     return _typed(array)
 
 
 def column_of(values: Any, what: str) -> NDArray[Any]:
-    """As ``array_of``; a table of one column is that column."""
+    """As ``array_of``; a table of one column is that column, and numbers that no float tells apart stay objects."""
     array = array_of(values, what)
-    return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+    if array.ndim == 2 and array.shape[1] == 1:
+        return array[:, 0]
+    if array.ndim == 1 and array.dtype.kind == "f":
+        written = _written_objects(values)
+        if written is not None and len(set(written)) > len(np.unique(array[~np.isnan(array)])):
+            return np.asarray(values, dtype=object)
+    return array
 
 
 def check_labels_or_numbers(array: NDArray[Any], what: str) -> None:
@@ -137,14 +142,78 @@ def distinct(column: NDArray[Any], what: str) -> tuple[NDArray[Any], NDArray[np.
     Raises
     ------
     InputError
-        When the values have no common order, such as text and numbers.
+        When the values have no common order, such as text and numbers, or cannot be told apart for certain.
     """
+    check_told_apart(column, what)
     try:
+        _refuse_truth_among_numbers(column)
         values, inverse = np.unique(column, return_inverse=True)
     except TypeError:
         types = sorted({type(value).__name__ for value in column.ravel()})
         raise InputError(f"{what} must be of one type, got {' and '.join(types)}; convert them first.") from None
     return values, inverse.reshape(column.shape)
+
+
+def check_told_apart(
+    column: NDArray[Any], what: str, otherwise: str = "give labels as integers or text, and amounts as a regression"
+) -> None:
+    """Refuse floats that may each stand for several numbers: infinite ones, and those from 2**53 on (of float64),
+    where not every whole number is a float.
+
+    Parameters
+    ----------
+    what, otherwise : str
+        What they are and what to do instead, for the sentence of an error.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> check_told_apart(np.array([1e19, 3.0]), "labels")
+    Traceback (most recent call last):
+        ...
+    heldout.errors.InputError: labels hold 1e+19 (row 0, counted from 0), but a float64 that is infinite ...
+    """
+    if column.dtype.kind != "f":
+        return
+    least = np.ldexp(1.0, np.finfo(column.dtype).nmant + 1)
+    wrong = (np.abs(column) >= least).ravel()
+    if wrong.any():
+        place = int(wrong.argmax())
+        raise InputError(
+            f"{what} hold {column.ravel()[place]!s} (row {place}, counted from 0), but a {column.dtype} that is "
+            f"infinite or at least {least:.3g} may stand for several numbers, which would be one label; "
+            f"{otherwise}."
+        )
+
+
+def _has_lost_types(values: Sequence[Any], array: NDArray[Any]) -> bool:
+    """Whether NumPy made one type of several: the 1 of ["a", 1] is text then, NaN "nan", and True a number."""
+    if array.dtype.kind in "US":
+        kinds = {type(value) for value in np.asarray(values, dtype=object).ravel()}
+        return not (all(issubclass(kind, str) for kind in kinds) or all(issubclass(kind, bytes) for kind in kinds))
+    if array.ndim != 1 or array.dtype.kind not in "iuf":
+        return False
+    return any(isinstance(value, bool | np.bool_) for value in values)
+
+
+def _written_objects(values: Any) -> list[Any] | None:
+    """What is not missing, as it was written, where that is not all floats: of lists and of columns of objects."""
+    array = values.to_numpy() if hasattr(values, "to_numpy") else values
+    is_column = isinstance(array, np.ndarray) and array.dtype.kind == "O" and array.ndim == 1
+    if not is_column and not isinstance(values, list | tuple):
+        return None
+    if all(issubclass(kind, float | np.floating) for kind in set(map(type, array))):
+        return None
+    return [value for value in array if not _is_missing(value)]
+
+
+def _refuse_truth_among_numbers(column: NDArray[Any]) -> None:
+    """True equals 1, and would be one label with it."""
+    if column.dtype.kind == "O" and {"boolean"} < {_kind(value) for value in column.ravel()} - {"missing", "other"}:
+        raise TypeError("booleans among numbers")
 
 
 def _is_missing(value: Any) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.columns import array_of, column_of, missing, numbers_of
+from heldout.columns import array_of, check_labels_or_numbers, column_of, missing, numbers_of
 from heldout.errors import InputError
 from heldout.wording import counted
 
@@ -82,6 +82,8 @@ def survival_target(y: Any, *, may_lack_events: bool = False) -> NDArray[Any]:
         )
     if not event.size:
         raise InputError("the target has no rows.")
+    check_labels_or_numbers(event, "the event of a survival target")
+    check_labels_or_numbers(time, "the time of a survival target")
     _refuse_missing(event, "event")
     _refuse_missing(time, "time")
     target = np.empty(len(event), dtype=SURVIVAL)
@@ -137,6 +139,11 @@ def _events(column: NDArray[Any], time: NDArray[Any]) -> NDArray[np.bool_]:
 
 def _times(column: NDArray[Any]) -> NDArray[np.float64]:
     times = numbers_of(column, "the time of a survival target")
+    if column.dtype.kind in "iuO" and len(np.unique(times)) < len(np.unique(column)):
+        raise InputError(
+            "the time of a survival target must be numbers that floats tell apart, got whole numbers up to "
+            f"{max(column.tolist())}, of which several would be one time; use a greater unit, or an earlier start."
+        )
     wrong = ~np.isfinite(times) | (times < 0)
     if wrong.any():
         raise InputError(

@@ -320,7 +320,9 @@ def checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | No
     if column.shape != (n_rows,):
         raise InputError(f"sample_weight must have shape ({n_rows},), a weight a row, got {column.shape}.")
     check_labels_or_numbers(column, "sample_weight")
-    weights = np.array(numbers_of(column, "sample_weight"))  # the user's own array may change later
+    weights = (
+        numbers_of(column, "sample_weight") + 0.0
+    )  # -0.0 becomes 0.0; a copy, as the user's own array may change later
     if not np.isfinite(weights).all() or (weights < 0).any() or not (weights > 0).any():
         raise InputError(
             "sample_weight must be finite numbers of at least 0 with a positive sum, got "
@@ -330,6 +332,11 @@ def checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | No
     relative = weights / greatest  # first, as the sum of weights near 1e308 would overflow
     if (relative == 1).all():
         return None
+    if ((relative == 0) & (weights > 0)).any():
+        raise InputError(
+            f"sample_weight reaches from {weights[weights > 0].min():.3g} to {greatest:.3g}, so that beside the "
+            "greatest the smallest would be 0; weights must be within 300 powers of ten, or 0 to leave rows out."
+        )
     if abs(greatest * relative.mean() - 1) < 1e-9:
         return weights  # scaled before: the same bits again
     return relative / relative.mean()

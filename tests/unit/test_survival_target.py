@@ -97,3 +97,14 @@ def test_what_cannot_be_used_has_its_sentence(y: Any, sentence: str) -> None:
 def test_settings_of_labels_are_refused(setting: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="is for labels, but the target is read as events and times; leave it out"):
         truth_of(RECORDS, **setting)
+
+
+@pytest.mark.parametrize("time", [[2**53, 2**53 + 1, 3], np.array([2**63, 2**63 + 1, 3], dtype=np.uint64)])
+def test_times_that_no_float_tells_apart_are_refused(time: Any) -> None:
+    with pytest.raises(InputError, match="of which several would be one time; use a greater unit"):
+        survival_target((SEEN, time))
+
+
+def test_complex_events_are_refused() -> None:
+    with pytest.raises(InputError, match="Complex data not supported: the event"):
+        survival_target(([1 + 0j, 0, 1], DAYS))

@@ -1,3 +1,5 @@
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -143,3 +145,54 @@ def test_groups_are_one_a_row_and_known():
     ]:
         with pytest.raises(InputError, match=said):
             checked_groups(groups, 2)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [1e19, 2e19, 3.0],
+        [np.inf, 1.0, 2.0],
+        [2.0**53, 2.0**53 + 2, 3.0],
+        np.array([1e8, 2e8, 3], dtype=np.float32),
+        np.array([np.inf, 2, 3], dtype=np.float16),
+        [2**63, -1, 3],
+        pd.Series([1e19, 2e19, 3.0], dtype="Float64"),
+    ],
+)
+def test_floats_that_may_stand_for_several_labels_are_refused(y):
+    with pytest.raises(InputError, match="may stand for several numbers, which would be one label"):
+        truth_of(y, "multiclass")
+    with pytest.raises(InputError, match="groups hold"):
+        checked_groups(y, 3)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [2**53, 2**53 + 1, 3.0],
+        np.array([2**53, 2**53 + 1, 3.0], dtype=object),
+        [Decimal("1"), Decimal("1.00000000000000000001"), Decimal("2")],
+        np.array([2**63 + 1, 2**63 + 2, 5], dtype=np.uint64),
+        pd.Series([2**63 + 1, 2**63 + 2, 5], dtype="UInt64"),
+        [10**30, 10**30 + 1, 3],
+        [1.0, np.nextafter(2, 3), 2.0],
+        np.array([b"a", b"b", b"c"]),
+    ],
+)
+def test_labels_that_differ_stay_apart(y):
+    truth = truth_of(y, "multiclass")
+    assert truth.n_classes == 3 and len(set(truth.values.tolist())) == 3
+
+
+@pytest.mark.parametrize(
+    "y", [[True, 1, 2], np.array([True, 1, 2], dtype=object), [b"a", "a", "b"], [True, 1.0, 2.5], ["1", 1, 2]]
+)
+def test_labels_of_several_types_are_refused_though_they_may_be_equal(y):
+    with pytest.raises(InputError, match="must be of one type, got"):
+        truth_of(y, "multiclass")
+
+
+def test_a_weight_that_would_become_zero_is_refused():
+    with pytest.raises(InputError, match=r"from 4.94e-324 to 1e\+308, so that beside the greatest the smallest"):
+        checked_weights([5e-324, 1.0, 1e308], 3)
+    assert not np.signbit(checked_weights([-0.0, 1.0, 1.0], 3)).any()

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from heldout.adapters.table_predictions_repeats import places_of_repeats
 from heldout.adapters.table_survival import events_of_column
-from heldout.adapters.tables import Table, quoted, reads_as_number
+from heldout.adapters.tables import Table, quoted, reads_as_number, text_of
 from heldout.errors import InputError
 from heldout.predictions import HeldOutPredictions
+from heldout.survival_target import survival_target
 from heldout.wording import counted
 
 NO_CONFIGURATION = {
@@ -164,10 +165,7 @@ def _truth(columns: Mapping[str, Any], first: NDArray[np.intp]) -> NDArray[Any]:
     if "the event" not in columns:
         return np.asarray(labels_of_column(target)[first])
     _check_numbers(target, "the target (times)")
-    seen = events_of_column(columns["the event"])
-    both = np.empty(len(first), dtype=[("event", bool), ("time", np.float64)])
-    both["event"], both["time"] = seen[first], target.to_numpy()[first]
-    return both
+    return survival_target((events_of_column(columns["the event"])[first], target.to_numpy()[first]))
 
 
 def _check_numbers(column: Any, purpose: str) -> None:
@@ -202,7 +200,7 @@ def labels_of_column(column: Any) -> Any:
     if column is None:
         return None
     array = column.to_numpy()
-    return array.astype(str) if array.dtype == object and not column.isna().any() else array
+    return text_of(column) if array.dtype == object and not column.isna().any() else array
 
 
 def _check_left_over(names: Sequence[str]) -> None:

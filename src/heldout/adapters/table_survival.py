@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from heldout.adapters.tables import reads_as_number
 from heldout.errors import InputError
-from heldout.survival_target import SURVIVAL
+from heldout.survival_target import survival_target
 from heldout.task import TaskKind, Truth, truth_of
 from heldout.wording import counted
 
@@ -46,9 +46,7 @@ def survival_of_columns(time: Any, event: Any) -> Truth:
             f"the target column {time.name!r} must hold times, numbers of at least 0, as there is an event; got "
             f"{stranger!r}."
         )
-    both = np.empty(len(time), dtype=SURVIVAL)
-    both["event"], both["time"] = events_of_column(event), time.to_numpy()
-    return truth_of(both, TaskKind.SURVIVAL)
+    return truth_of(survival_target((events_of_column(event), time.to_numpy())), TaskKind.SURVIVAL)
 
 
 def column_of_text(column: Any) -> bool:

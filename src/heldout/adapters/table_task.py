@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from heldout.adapters.predictors import columns_set_aside
 from heldout.adapters.table_survival import survival_of_columns
-from heldout.adapters.tables import Table, reads_as_number
+from heldout.adapters.tables import Table, reads_as_number, text_of
+from heldout.columns import check_told_apart
 from heldout.errors import InputError
 from heldout.spaces.presets import MOST_CLASSES
 from heldout.task import Task, TaskKind, Truth, labels_text, truth_of
@@ -192,6 +193,9 @@ def _truth(column: Any, target: str, kind: str | None, positive: str | None) -> 
         said = f"{distinct} distinct values, read as {{kind}} as --task {kind} says"
     if wanted is TaskKind.REGRESSION and column.dtype.kind in "iuf":
         _check_size(column, f"the target column {target!r}")
+    if wanted is not TaskKind.REGRESSION:
+        remedy = "name the classes by text, or if they are amounts say --task regression"
+        check_told_apart(column.to_numpy(), f"the labels of the target column {target!r}", remedy)
     truth = truth_of(_values(column, wanted), wanted)
     if positive is not None:
         truth = truth.with_positive(code_of_text(truth, positive))
@@ -247,7 +251,7 @@ def _values(column: Any, kind: TaskKind) -> NDArray[Any]:
     if kind is not TaskKind.REGRESSION and column.dtype.kind == "f" and (column == column.round()).all():
         return column.to_numpy().astype(np.int64)
     if column.dtype.kind == "O" and all(isinstance(value, str) for value in column):
-        return column.to_numpy().astype(str)
+        return text_of(column)
     return np.asarray(column.to_numpy())
 
 
@@ -281,8 +285,8 @@ def _group_labels(column: Any, name: str | None) -> NDArray[Any] | None:
             f"the groups column {name!r} has {counted(int(absent.sum()), 'missing value')} in {len(column)} rows; "
             "every row needs its group: fill them in, or leave these rows out."
         )
-    labels = column.to_numpy()
-    return labels.astype(str) if labels.dtype == object else np.asarray(labels)
+    labels = np.asarray(column.to_numpy())
+    return text_of(column) if labels.dtype == object else labels
 
 
 def check_folds_fit(found: TableTask, n_folds: int) -> None:

@@ -18,6 +18,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from heldout.errors import InputError, MissingExtraError
 
 EXAMPLES = ("breast_cancer", "diabetes", "digits", "iris", "wine")
@@ -306,6 +309,24 @@ def _plain_objects(column: Any) -> Any:
     if len(kinds) > 1 and all(issubclass(kind, str | int | float | bool) for kind in kinds):
         present = present.map(str)
     return present.astype(object).reindex(column.index)
+
+
+def text_of(column: Any) -> NDArray[np.str_]:
+    """A column of text as an array of NumPy's own.
+
+    Raises
+    ------
+    InputError
+        Where two texts would become one: NumPy drops NUL characters at a text's end.
+    """
+    objects = column.to_numpy()
+    text = objects.astype(str)
+    if len(set(text.tolist())) < len(set(map(str, objects))):
+        raise InputError(
+            f"column {column.name!r} holds texts that differ only in NUL characters at their end, which would be "
+            "one label; remove these characters, or write the labels otherwise."
+        )
+    return np.asarray(text)
 
 
 def _pandas() -> Any:

@@ -210,3 +210,23 @@ def test_folds_need_two_events() -> None:
     found = task_from_table(table(y=DAYS, died=[1] + [0] * (N - 1)), "y", event="died")
     with pytest.raises(InputError, match="'y' has 1 event, and folds need at least 2"):
         check_folds_fit(found, 5)
+
+
+@pytest.mark.parametrize("values", [(1e19, 2e19, 3.0), (np.inf, 1.0, 2.0), (2.0**53, 2.0**54, 1.0)])
+@pytest.mark.parametrize("kind", [None, "classification"])
+def test_numbers_beyond_whole_floats_are_no_labels(values: tuple[float, ...], kind: str | None) -> None:
+    with pytest.raises(InputError, match=r"the labels of the target column 'y' hold .* say --task regression"):
+        task_from_table(table(y=list(values) * 20), "y", kind=kind)
+
+
+def test_texts_that_numpy_makes_one_are_refused() -> None:
+    with pytest.raises(InputError, match="column 'y' holds texts that differ only in NUL characters"):
+        task_from_table(table(y=["a", "a\0"] * 30), "y")
+    with pytest.raises(InputError, match="column 'g' holds texts that differ only in NUL characters"):
+        task_from_table(table(g=["a", "a\0", "b"] * 20), "y", groups="g")
+
+
+def test_times_that_no_float_tells_apart_are_refused() -> None:
+    columns = table(y=2**53 + np.arange(N), died=[0, 1] * 30)
+    with pytest.raises(InputError, match="of which several would be one time"):
+        task_from_table(columns, "y", event="died")
