@@ -15,9 +15,11 @@ from heldout.metrics.base import Metric, oriented, quiet_if_foreign
 from heldout.predictions import HeldOutPredictions
 from heldout.run.collect import Collected
 from heldout.run.table import mean_over_splits
-from heldout.selection import NONE_CHOSEN, ScoreTable, SelectionFailedError
+from heldout.selection import NONE_CHOSEN, Best, SelectionFailedError
 from heldout.selection.base import metrics_read
+from heldout.selection.candidates import Candidates
 from heldout.task import Task
+from heldout.wording import Flag
 
 
 def pooled_scores(
@@ -125,8 +127,9 @@ def winner_of(
     repeats = None
     if getattr(rule, "reads_repeats", False):
         repeats = _repeat_scores(task, found, names, metrics, estimation.aggregate)
+    every = Candidates(np.arange(len(configurations)), configurations.params, names)
     try:
-        winner = int(rule(ScoreTable(values, names, configurations.params, folds, repeats))[0])
+        winner = int(every.choose(rule, values, folds, repeats)[0])
     except SelectionFailedError as error:
         raise InputError(f"the selection rule '{rule.name}' failed on the scores: {error}.") from error
     if winner == NONE_CHOSEN and else_the_first:
@@ -137,3 +140,19 @@ def winner_of(
             f"folds or another metric{f' ({found.complaint})' if found.complaint else ''}."
         )
     return winner
+
+
+def flags_of_winner(
+    found: Collected, estimation: Estimation, configurations: Configurations, winner: int
+) -> dict[Flag, str]:
+    """What to know of a winner that rounding errors would have decided otherwise."""
+    rule = estimation.rule
+    if not isinstance(rule, Best) or rule.reads_repeats or estimation.aggregate != "folds":
+        return {}
+    means = mean_over_splits(found.fold_scores[found.refit_metric].oriented())
+    means[list(found.out)] = np.nan
+    first = winner if np.isnan(means).all() else int(np.nanargmax(means))
+    if first == winner:
+        return {}
+    names = configurations.names
+    return {Flag.TIED_WINNER: Flag.TIED_WINNER.filled(winner=names[winner], other=names[first])}

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.exceptions import FitFailedWarning
 
 from heldout.cells import CellState
-from heldout.choosing import pooled_scores, winner_of
+from heldout.choosing import flags_of_winner, pooled_scores, winner_of
 from heldout.configurations import Configurations
 from heldout.dropping.replay import DroppingHistory
 from heldout.errors import HeldoutWarning, InputError
@@ -128,6 +128,7 @@ def concluded(
                 refit_metric=found.refit_metric, winner=winner, groups=task.groups,
                 sample_weight=task.sample_weight, entropy=search.entropy, n_jobs=running.n_jobs,
                 params=configurations.params, dropping=_history(search, found),
+                flags={} if choose is not None else flags_of_winner(read, estimation, configurations, winner),
             )  # fmt: skip
     estimated = time.perf_counter()
 

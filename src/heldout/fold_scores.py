@@ -7,6 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+SLACK = 1e-12
+"""How far apart, relative to themselves, scores may lie that differ by rounding errors only."""
+
 
 @dataclass(frozen=True, eq=False)
 class FoldScores:
@@ -50,11 +53,16 @@ class FoldScores:
 def ranks(scores: NDArray[np.float64]) -> NDArray[np.int32]:
     """1 for the greatest; ties share the least rank, NaN comes last: as ``rank_test_*`` has it.
 
+    Scores that differ by rounding errors only are ties, as they are where the winner is chosen.
+
     Examples
     --------
     >>> ranks(np.array([0.7, np.nan, 0.9, 0.7])).tolist()
     [2, 4, 1, 2]
+    >>> ranks(np.array([0.1 + 0.2, 0.3])).tolist()
+    [1, 1]
     """
     filled = np.where(np.isnan(scores), -np.inf, scores)
-    greater = len(filled) - np.searchsorted(np.sort(filled), filled, side="right")
+    room = np.where(np.isfinite(filled), SLACK * np.abs(filled), 0.0)
+    greater = len(filled) - np.searchsorted(np.sort(filled), filled + room, side="right")
     return np.asarray(greater + 1, dtype=np.int32)

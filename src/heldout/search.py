@@ -51,9 +51,11 @@ _RESPONSES = ("predict", "predict_proba", "predict_log_proba", "decision_functio
 class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
     """Exhaustive search with a bias-corrected estimate of the winner's performance.
 
-    The winner, ``best_score_`` and ``cv_results_`` are those of ``GridSearchCV``. ``best_score_`` is the best of
-    many scores on the same folds and therefore optimistic; ``estimate_`` takes that optimism out, by replaying the
-    choice on bootstrapped held-out predictions (Tsamardinos, Greasidou & Borboudakis 2018, algorithm 5).
+    The winner, ``best_score_`` and ``cv_results_`` are those of ``GridSearchCV``. Of scores that are equal but for
+    rounding errors the first wins; where ``GridSearchCV``, which goes by the last bit, would take another, the flag
+    ``tied_winner`` names it. ``best_score_`` is the best of many scores on the same folds and therefore optimistic;
+    ``estimate_`` takes that optimism out, by replaying the choice on bootstrapped held-out predictions
+    (Tsamardinos, Greasidou & Borboudakis 2018, algorithm 5).
 
     Parameters
     ----------

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -126,6 +127,7 @@ def estimates_of_search(
     n_jobs: int | None = None,
     params: Sequence[Mapping[str, Any]] = (),
     dropping: DroppingHistory | None = None,
+    flags: Mapping[Flag, str] = MappingProxyType({}),
 ) -> dict[str, Estimate]:
     """One estimate a scorer, each of the same winner, with the selection replayed on the refit metric.
 
@@ -143,6 +145,8 @@ def estimates_of_search(
         Of each configuration, for rules that read them.
     dropping : DroppingHistory, optional
         The race that the search was, for methods that repeat it in every bootstrap.
+    flags : mapping, optional
+        What to know of the winner.
     """
     estimation.check()
     chosen, rule = method_of(estimation.method), estimation.rule
@@ -162,7 +166,7 @@ def estimates_of_search(
             evidence = _from_fold_scores(
                 truth, metric or OpaqueMetric(name), fold_scores[name], predictions, winner, settings, replay
             )
-            estimates[name] = _attempt(chosen, evidence)
+            estimates[name] = _attempt(chosen, _flagged(evidence, flags))
             continue
         question = Question(
             metric, opened, rule, estimation.aggregate, settings, groups, sample_weight, params, winner
@@ -173,10 +177,14 @@ def estimates_of_search(
                 evidence = with_dropping_replayed(evidence, truth, predictions, question, dropping)
         except Exception as error:  # whatever it is, the search that took hours is kept
             evidence = _from_fold_scores(truth, metric, fold_scores[name], predictions, winner, settings, replay)
-            estimates[name] = _nothing(chosen, evidence, error)
+            estimates[name] = _nothing(chosen, _flagged(evidence, flags), error)
             continue
-        estimates[name] = _attempt(chosen, evidence)
+        estimates[name] = _attempt(chosen, _flagged(evidence, flags))
     return estimates
+
+
+def _flagged(evidence: Evidence, flags: Mapping[Flag, str]) -> Evidence:
+    return replace(evidence, flags={**evidence.flags, **flags}) if flags else evidence
 
 
 def _from_fold_scores(

@@ -60,12 +60,14 @@ class ResultsTable:
                 self.params, n_splits, [self._row(cell, fold_scores, single) for cell in cells]
             )
         for name, scores in fold_scores.items():
-            # Where every score is finite these are scikit-learn's ranks; else a failure would rank by error_score,
-            # and a split without a score of anybody would make everybody the first.
-            if out or not np.isfinite(scores.values).all():
-                means = mean_over_splits(scores.oriented())
-                means[list(out)] = np.nan
-                results[f"rank_test_{name}"] = ranks(means)
+            means = mean_over_splits(scores.oriented())
+            means[list(out)] = np.nan
+            own = ranks(means)
+            # These are scikit-learn's ranks, unless a failure would rank by error_score, a split without any score
+            # would make every configuration the first, or a rounding error would put another before the winner.
+            first = results[f"rank_test_{name}"][own.argmin()] == 1
+            if out or not np.isfinite(scores.values).all() or not first:
+                results[f"rank_test_{name}"] = own
         if dropped_at is not None:
             met = (
                 np.array([cell.state is not CellState.DROPPED for cell in cells]).reshape(-1, n_splits).sum(axis=1)

@@ -14,12 +14,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.fold_scores import SLACK
 from heldout.kernels.reference import Floats
 
 NONE_CHOSEN = -1
-
-SLACK = 1e-12
-"""How far, relative to the scores, a score may lie beyond a boundary and still be within: rounding errors."""
 
 
 class SelectionFailedError(RuntimeError):
@@ -130,17 +128,18 @@ class WeightRule(Protocol):
 def first_greatest(scores: Floats) -> NDArray[np.intp]:
     """(B,): the column of the greatest of scores (B, C), the first of equal ones; NaN never wins.
 
+    Scores are equal where they differ by rounding errors only (``SLACK``): the mean of .8 and .9 may differ from
+    that of .9 and .8 in its last bit.
+
     Examples
     --------
     >>> first_greatest(np.array([[0.5, 0.7, 0.7], [np.nan, -np.inf, np.nan], [np.nan, np.nan, np.nan]])).tolist()
     [1, 1, -1]
+    >>> first_greatest(np.array([[0.3, 0.1 + 0.2]])).tolist()
+    [0]
     """
-    absent = np.isnan(scores)
-    chosen = np.where(absent, -np.inf, scores).argmax(axis=1)
-    # Where all that is left scores minus infinity, argmax may have stopped at a NaN before it.
-    first_present = (~absent).argmax(axis=1)
-    chosen = np.where(absent[np.arange(len(chosen)), chosen], first_present, chosen)
-    return np.where(absent.all(axis=1), NONE_CHOSEN, chosen)
+    greatest = not_below(scores, best_score(scores))
+    return np.where(greatest.any(axis=1), greatest.argmax(axis=1), NONE_CHOSEN)
 
 
 def best_score(scores: Floats) -> Floats:

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from heldout.kernels.dispatch import LossSums
 from heldout.kernels.reference import Floats
-from heldout.selection.base import ScoreTable, SelectionRule
-from heldout.selection.candidates import candidate_columns, over_all_configurations
-from heldout.selection.ties import tie_exactly
+from heldout.selection.base import SelectionRule
+from heldout.selection.candidates import Candidates
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,14 +55,10 @@ class FoldReplay:
         A configuration's score is the mean over the drawn splits in which it has one, as it is in the mean over
         folds. ``NONE_CHOSEN`` where none can be.
         """
-        table = ScoreTable(
-            self._all_configurations(self._means(counts), axis=1),
-            self.metric_names,
-            self.params,
-            self._all_configurations(self.scores[drawn(counts)], axis=2) if self.rule.reads_fold_scores else None,
-            self._all_configurations(self._by_repeat(counts), axis=2) if self._reads_repeats else None,
-        )
-        return candidate_columns(self.rule(table), self.candidates, len(self.params))
+        folds = self.scores[drawn(counts)] if self.rule.reads_fold_scores else None
+        repeats = self._by_repeat(counts) if self._reads_repeats else None
+        candidates = Candidates(self.candidates, self.params, self.metric_names)
+        return candidates.choose(self.rule, self._means(counts), folds, repeats)
 
     def defined(self, counts: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """(L,): whether each metric has a score in some drawn split."""
@@ -79,7 +74,7 @@ class FoldReplay:
     def _means(self, counts: NDArray[np.uint8]) -> Floats:
         """(L, candidates, M)."""
         by_metric = [_mean(self.scores[:, :, m], sums, counts) for m, sums in enumerate(self._sums)]
-        return tie_exactly(np.stack(by_metric, axis=2))
+        return np.stack(by_metric, axis=2)
 
     def _by_repeat(self, counts: NDArray[np.uint8]) -> Floats:
         """(L, repeats, candidates, M)."""
@@ -96,9 +91,6 @@ class FoldReplay:
             has_score = (~np.isnan(scores)).astype(np.float64)
             prepared.append((LossSums(finite, self.n_splits), LossSums(has_score, self.n_splits)))
         return prepared
-
-    def _all_configurations(self, values: Floats, axis: int) -> Floats:
-        return over_all_configurations(values, self.candidates, len(self.params), axis)
 
 
 def drawn(counts: NDArray[np.uint8]) -> NDArray[np.intp]:

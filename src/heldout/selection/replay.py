@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels.reference import Floats, Weightings
+from heldout.kernels.reference import Weightings
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import oriented
-from heldout.selection.base import ScoreTable, SelectionRule, WeightRule
+from heldout.selection.base import SelectionRule, WeightRule
 from heldout.selection.best import Best
-from heldout.selection.candidates import candidate_columns, over_all_configurations
+from heldout.selection.candidates import Candidates
 from heldout.selection.choice import Choice
 from heldout.selection.ensembles import Averages, weigh
-from heldout.selection.ties import tie_exactly
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,27 +74,10 @@ class SelectionReplay:
             values = np.where(among[:, :, None], values, np.nan)
             folds = None if folds is None else np.where(among[:, None, :, None], folds, np.nan)
             repeats = None if repeats is None else np.where(among[:, None, :, None], repeats, np.nan)
-        table = ScoreTable(
-            self._all_configurations(tie_exactly(values) if self._are_rounded else values, axis=1),
-            self.metric_names,
-            self.params,
-            None if folds is None else self._all_configurations(folds, axis=2),
-            None if repeats is None else self._all_configurations(repeats, axis=2),
-        )
-        return candidate_columns(self.rule(table), self.candidates, len(self.params))
+        candidates = Candidates(self.candidates, self.params, self.metric_names)
+        return candidates.choose(self.rule, values, folds, repeats)
 
     def defined(self, counts: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """(L,): whether every score that the rule reads is defined."""
         defined = [score.defined(counts) for score in self.scores]
         return np.asarray(np.logical_and.reduce(defined))
-
-    @property
-    def _are_rounded(self) -> bool:
-        """Whether the last bits of scores are noise: of means over segments or classes, and of real weights.
-
-        Those with a fused path are ratios of exact sums, which tie as they are.
-        """
-        return not all(score.has_fused_path for score in self.scores)
-
-    def _all_configurations(self, values: Floats, axis: int) -> Floats:
-        return over_all_configurations(values, self.candidates, len(self.params), axis)

@@ -82,6 +82,11 @@ class Flag(StrEnum):
         "not_exchangeable",
         "The folds follow the order of time; the bootstrap takes rows as exchangeable, which such rows may not be.",
     )
+    TIED_WINNER = (
+        "tied_winner",
+        "{winner} and {other} have the same score but for a rounding error in its last bit: here the first of "
+        "equal ones wins, while GridSearchCV goes by that bit and takes {other}.",
+    )
     DYNAMIC_SEARCH = (
         "dynamic_search",
         "The search proposed or dropped configurations by what it had seen, and only {candidates} of them can be "

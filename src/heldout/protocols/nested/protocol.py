@@ -29,7 +29,8 @@ from heldout.protocols.nested.plan import REMAINING, nested_folds
 from heldout.protocols.nested.settings import Across, NestedSettings
 from heldout.run.session import Running
 from heldout.searching import Search
-from heldout.selection import NONE_CHOSEN, ScoreTable
+from heldout.selection import NONE_CHOSEN
+from heldout.selection.candidates import Candidates
 
 
 def nested_cv(
@@ -166,8 +167,8 @@ def _best_across(search: Search, chosen: Sequence[Chosen]) -> int:
     names, params = [search.scoring.refit_metric], search.configurations.params
     # To a rule that looks at folds or repeats, an outer fold is one.
     by_fold = by_fold[None, :, :, None]
-    table = ScoreTable(values[None, :, None], names, params, by_fold, by_fold)
-    winner = int(search.estimation.rule(table)[0])
+    every = Candidates(np.arange(len(params)), params, names)
+    winner = int(every.choose(search.estimation.rule, values[None, :, None], by_fold, by_fold)[0])
     if winner == NONE_CHOSEN:
         raise InputError(
             "across='all' found no configuration with a score in every outer fold; use across='folds'."
