@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from itertools import count
 from types import SimpleNamespace
 
@@ -19,6 +20,13 @@ def pytest_configure(config: pytest.Config) -> None:
     """scikit-learn 1.8 warns of ``C=inf`` as if it were the ``penalty=None`` that it makes of it."""
     if sklearn.__version__.startswith("1.8."):
         config.addinivalue_line("filterwarnings", "ignore:Setting penalty=None will ignore the C:UserWarning")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse names of tests that differ between processes: ``pytest -n 2`` needs the same ones in each."""
+    for item in items:
+        if re.search(r" at 0x|\{<", item.nodeid):
+            raise pytest.UsageError(f"{item.nodeid} holds an address or a set; give its parameters ids.")
 
 
 @pytest.fixture(autouse=True)

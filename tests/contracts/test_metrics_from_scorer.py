@@ -384,7 +384,7 @@ def test_an_estimator_s_own_score_is_accuracy_or_r2() -> None:
         (make_scorer(skm.f1_score, labels=[0, 1], average="macro"), {TaskKind.BINARY, TaskKind.MULTICLASS}),
         (make_scorer(rmse_over_mean), set(TaskKind) - {TaskKind.SURVIVAL}),  # nobody knows
     ],
-    ids=repr,
+    ids=lambda value: "-".join(sorted(map(str, value))) if isinstance(value, set) else repr(value),
 )
 def test_functions_of_numbers_are_for_regressions_only(scorer: Any, tasks: set[TaskKind]) -> None:
     # A target of whole numbers would else be read as labels, and predictions of 2.5 refused.

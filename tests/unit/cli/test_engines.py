@@ -75,10 +75,21 @@ def cluster() -> Iterator[str]:
             yield address
 
 
+AS_FROM_A_TERMINAL = """
+import signal
+import sys
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever the test runner hands down
+from heldout.cli import main
+
+main(sys.argv[1:])
+"""
+
+
 def tune(folder: Path, *options: str) -> subprocess.Popen[str]:
     command = ["tune", "example:iris", "--target", "target", "--seed", "3", "--n-bootstraps", "100", "--quiet"]
     return subprocess.Popen(
-        [sys.executable, "-m", "heldout", *command, "--out", str(folder), *options],
+        [sys.executable, "-c", AS_FROM_A_TERMINAL, *command, "--out", str(folder), *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

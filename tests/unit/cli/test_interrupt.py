@@ -16,7 +16,10 @@ import pytest
 
 # A space whose cells take long enough to be interrupted in the middle.
 SCRIPT = """
+import signal
 import sys
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever the test runner hands down
 import heldout.spaces
 from sklearn.ensemble import RandomForestClassifier
 from heldout.spaces.presets import _on_unscaled

@@ -18,6 +18,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "validation-command.md"
 @pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")
 def test_the_commands_of_the_page(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # of ridge.py, whose folder is looked at below
     page = PAGE.read_text(encoding="utf-8")
     study, models = re.findall(r"```python.*?\n(.*?)```", page, flags=re.DOTALL)
     exec(compile(study, "page", "exec"), {})

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import joblib
 import pytest
 
+from heldout.kernels import blocks
 from heldout.kernels.blocks import effective_threads, map_blocks
 
 
@@ -27,17 +30,29 @@ def test_one_thread_is_the_callers_own() -> None:
 
 @pytest.mark.parametrize("n_threads", [1, 2])
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
-def test_the_first_block_that_fails_is_the_one_reported(n_threads: int, error: type[BaseException]) -> None:
-    begun = []
+def test_the_first_block_that_fails_is_the_one_reported(
+    n_threads: int, error: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, cancelled = [], threading.Event()
+
+    class Pool(ThreadPoolExecutor):
+        def shutdown(self, *arguments: Any, **settings: Any) -> None:
+            if settings.get("cancel_futures"):
+                super().shutdown(*arguments, **settings)
+                cancelled.set()
+            super().shutdown()
 
     def fail(first: int, last: int) -> None:
         begun.append(first)
+        if first > 1:
+            assert cancelled.wait(timeout=60)  # or the other thread could be done with all blocks before
         if first >= 1:
             raise error(f"block {first}")
 
+    monkeypatch.setattr(blocks, "ThreadPoolExecutor", Pool)
     with pytest.raises(error, match=r"block 1$"):
         map_blocks(fail, 1000, n_threads=n_threads, block=1)
-    assert len(begun) < 1000  # the rest was cancelled
+    assert len(begun) <= 2 + n_threads  # the rest was cancelled
 
 
 def test_no_bootstraps_no_blocks() -> None:

@@ -147,7 +147,7 @@ def test_a_metric_and_a_scorer_may_stand_for_a_name() -> None:
         (3, "must be a name such as 'roc_auc'"),
         (None, "must be a name such as 'roc_auc'"),
     ],
-    ids=str,
+    ids=lambda value: getattr(value, "__name__", str(value)),
 )
 def test_what_is_no_metric_has_its_sentence(wrong: object, sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):

@@ -233,14 +233,25 @@ def test_progress_on_a_terminal_is_one_line() -> None:
     assert terminal.getvalue() == "\r\033[K1 of 2 batches, 1 s left\r\033[K2 of 2 batches\n"
 
 
+AS_FROM_A_TERMINAL = """
+import signal
+import sys
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever the test runner hands down
+from heldout.cli import main
+
+main(sys.argv[1:])
+"""
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals to process groups are POSIX")
 def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(tmp_path: Path, command: Command) -> None:
     long = ["study", "bias", "--rows", "500", "--configurations", "500", "--beta", "9,6"]
     process = subprocess.Popen(
         [
             sys.executable,
-            "-m",
-            "heldout",
+            "-c",
+            AS_FROM_A_TERMINAL,
             *long,
             "--repetitions",
             "100000",
