@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.adapters.own_roles import OwnRoles, roles_of_metadata
 from heldout.adapters.tables import quoted
 from heldout.errors import InputError, MissingExtraError
 from heldout.estimates.out_of_core import Block
@@ -185,6 +186,7 @@ def open_blocks(
     """
     with _open(str(path)) as file:
         schema, n_rows = file.schema_arrow, file.metadata.num_rows
+        _check_one_repeat(file, roles_of_metadata(schema.metadata, str(path)), str(path))
     names = _configurations(str(path), schema, target, configurations, exclude)
     kind = TaskKind.REGRESSION
     classes, positive = None, None
@@ -199,6 +201,19 @@ def open_blocks(
     return ParquetBlocks(
         str(path), target, names, n_rows, kind, classes, positive, block_rows=block_rows, batch_rows=batch_rows
     )
+
+
+def _check_one_repeat(file: Any, roles: OwnRoles | None, path: str) -> None:
+    """Refuse our own table of several repeats: every line counts as a row of its own where it is read in blocks."""
+    if roles is None or "repeat" not in file.schema_arrow.names:
+        return
+    for batch in file.iter_batches(BLOCK_ROWS, columns=["repeat"], use_threads=False):
+        if len(batch.column(0).unique()) > 1 or batch.column(0)[0].as_py() != 0:
+            raise InputError(
+                f"{path} holds several repeats of the same rows, which would count as different rows where a table "
+                "is read in blocks; read it whole (heldout estimate without --out-of-core), or give a file of "
+                "one repeat."
+            )
 
 
 def _configurations(

@@ -116,10 +116,10 @@ def predictions_from_table(
         if purpose == "the folds":
             _check_held_out(column, predictions)
         else:
-            _check_complete(column, purpose)
+            check_complete(column, purpose)
     weights = columns.get("the weights")
     if weights is not None:
-        _check_numbers(weights, "the weights")
+        check_numbers(weights, "the weights")
     once = ("the target", "the event", "the groups", "the weights")
     shared = {what: columns[what] for what in once if what in columns}
     places = places_of_repeats(columns.get("the repeats"), columns.get("the rows"), shared, len(predictions))
@@ -164,17 +164,29 @@ def _truth(columns: Mapping[str, Any], first: NDArray[np.intp]) -> NDArray[Any]:
     target = columns["the target"]
     if "the event" not in columns:
         return np.asarray(labels_of_column(target)[first])
-    _check_numbers(target, "the target (times)")
+    check_numbers(target, "the target (times)")
     return survival_target((events_of_column(columns["the event"])[first], target.to_numpy()[first]))
 
 
-def _check_numbers(column: Any, purpose: str) -> None:
+def check_numbers(column: Any, purpose: str) -> None:
+    """Refuse a column that holds anything else than numbers.
+
+    Raises
+    ------
+    InputError
+    """
     if column.dtype.kind not in "iuf":
         stranger = next((value for value in column if not reads_as_number(value)), column.iloc[0])
         raise InputError(f"{purpose} column {column.name!r} must hold numbers, got {stranger!r}.")
 
 
-def _check_complete(column: Any, purpose: str) -> None:
+def check_complete(column: Any, purpose: str) -> None:
+    """Refuse a column that lacks a value.
+
+    Raises
+    ------
+    InputError
+    """
     absent = column.isna()
     if absent.any():
         lacking, first = counted(int(absent.sum()), "missing value"), int(absent.to_numpy().argmax()) + 1

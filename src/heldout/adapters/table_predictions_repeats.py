@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.adapters.table_cells import Axis, axis_of, lines_of_cells
 from heldout.errors import InputError
 
 
@@ -27,7 +28,7 @@ def places_of_repeats(repeat: Any, row: Any, shared: Mapping[str, Any], n_lines:
     Returns
     -------
     ndarray of int, shape (N, R)
-        Rows and repeats in the order in which they first appear.
+        Sorted by the names of rows and repeats where rows have names, else in the order of the file.
 
     Raises
     ------
@@ -38,42 +39,33 @@ def places_of_repeats(repeat: Any, row: Any, shared: Mapping[str, Any], n_lines:
         if row is not None:
             _check_once(row)
         return np.arange(n_lines, dtype=np.intp)[:, None]
-    codes, labels = repeat.factorize()
-    counts = np.bincount(codes, minlength=len(labels))
-    places = _by_order(codes, labels, counts) if row is None else _by_row(codes, labels, counts, row)
+    repeats = axis_of("repeat", repeat)
+    places = _by_order(repeats) if row is None else _by_row(repeats, row)
     for what, column in shared.items():
-        _check_agree(what, column, places, labels, row)
+        check_agree(what, column, places, repeats.labels, row)
     return places
 
 
-def _by_order(codes: NDArray[np.intp], labels: Any, counts: NDArray[np.intp]) -> NDArray[np.intp]:
+def _by_order(repeats: Axis) -> NDArray[np.intp]:
+    labels, counts = repeats.labels, np.bincount(repeats.codes, minlength=len(repeats.labels))
     odd = np.flatnonzero(counts != counts[0])
     if odd.size:
         raise InputError(
             f"repeat {labels[0]!s} has {counts[0]} rows and repeat {labels[odd[0]]!s} {counts[odd[0]]}; each "
             "repeat must hold the same rows: leave out what some lack, or say which rows are the same by --row COL."
         )
-    return np.argsort(codes, kind="stable").astype(np.intp).reshape(len(labels), -1).T
+    return np.argsort(repeats.codes, kind="stable").astype(np.intp).reshape(len(labels), -1).T
 
 
-def _by_row(codes: NDArray[np.intp], labels: Any, counts: NDArray[np.intp], row: Any) -> NDArray[np.intp]:
-    rows, names = row.factorize()
-    lines = np.full((len(names), len(labels)), -1, dtype=np.intp)
-    lines[rows, codes] = np.arange(len(rows))
-    if len(rows) > (lines >= 0).sum():
-        again = np.flatnonzero(lines[rows, codes] != np.arange(len(rows)))[0]
-        raise InputError(
-            f"row {names[rows[again]]!s} stands twice in repeat {labels[codes[again]]!s}; a repeat holds each row "
-            "once, so mend the file, or name other columns with --row and --repeat."
-        )
-    lacking = np.argwhere(lines < 0)
-    if lacking.size:
-        who, where = lacking[0]
-        raise InputError(
-            f"row {names[who]!s} is in no line of repeat {labels[where]!s}; each repeat must hold the same rows: "
-            "leave out the rows that some repeat lacks."
-        )
-    return lines
+def _by_row(repeats: Axis, row: Any) -> NDArray[np.intp]:
+    return lines_of_cells(
+        [axis_of("row", row), repeats],
+        (
+            "a repeat holds each row once: fix the file, name other columns with --row and --repeat, or, if the "
+            "lines are of several configurations, name the column that tells them apart with --configuration COL",
+            "each repeat must hold the same rows: leave out the rows that some repeat lacks",
+        ),
+    )
 
 
 def _check_once(row: Any) -> None:
@@ -82,11 +74,18 @@ def _check_once(row: Any) -> None:
         first = int(again.argmax())
         raise InputError(
             f"row {row.iloc[first]!s} stands in more than one line ({first + 1} is the second); if the lines are "
-            "of several repeats, name the column that numbers them with --repeat COL."
+            "of several repeats, name the column that numbers them with --repeat COL; if they are of several "
+            "configurations, the column that tells them apart with --configuration COL."
         )
 
 
-def _check_agree(what: str, column: Any, places: NDArray[np.intp], labels: Any, row: Any) -> None:
+def check_agree(what: str, column: Any, places: NDArray[np.intp], labels: Any, row: Any) -> None:
+    """Refuse rows (N, R) of which a column says one thing in one repeat and another in the next.
+
+    Raises
+    ------
+    InputError
+    """
     values = column.to_numpy()[places]
     differs = np.argwhere(values != values[:, :1])
     if not differs.size:
@@ -101,5 +100,5 @@ def _check_agree(what: str, column: Any, places: NDArray[np.intp], labels: Any, 
         )
     raise InputError(
         f"row {row.iloc[first]!s} has two values of {what} (column {column.name!r}): {column.iloc[first]!s} in "
-        f"repeat {labels[0]!s} and {column.iloc[other]!s} in repeat {labels[where]!s}; mend the file."
+        f"repeat {labels[0]!s} and {column.iloc[other]!s} in repeat {labels[where]!s}; fix the file."
     )

@@ -12,8 +12,8 @@ import gzip
 import re
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.adapters.own_roles import OwnRoles, roles_of_metadata
 from heldout.errors import InputError, MissingExtraError
 
 EXAMPLES = ("breast_cancer", "diabetes", "digits", "iris", "wine")
@@ -45,14 +46,14 @@ class Table:
         Rows numbered from 0; at least one row; distinct column names, all text.
     remarks : tuple of str
         What was assumed, each a sentence.
-    roles : mapping
-        What the columns are, where the file says it (predictions that heldout wrote), else empty.
+    roles : OwnRoles or None
+        What the columns are, where the file says it (predictions that heldout wrote).
     """
 
     name: str
     frame: Any
     remarks: tuple[str, ...] = ()
-    roles: Mapping[str, Any] = field(default_factory=dict)
+    roles: OwnRoles | None = None
 
     def column(self, name: str, purpose: str) -> Any:
         """A column by name, as a pandas Series.
@@ -161,13 +162,12 @@ def _example(name: str) -> Table:
 
 def _read_parquet(path: Path) -> Table:
     pd = _pandas()
-    import json
-
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         arrow = pq.read_table(path)
+        roles = roles_of_metadata(arrow.schema.metadata, str(path))
         _check_names(path, list(arrow.schema.names))
         frame = arrow.to_pandas()
     except (pa.ArrowException, OSError, ValueError) as error:
@@ -178,7 +178,6 @@ def _read_parquet(path: Path) -> Table:
         frame = frame.reset_index(drop=all(name is None for name in frame.index.names))
     frame.columns = [str(name) for name in frame.columns]
     _check_names(path, list(frame.columns))
-    roles = json.loads((arrow.schema.metadata or {}).get(b"heldout", b"{}"))
     return Table(str(path), _plain_types(frame), roles=roles)
 
 

@@ -122,7 +122,8 @@ def command(ctx: click.Context, /, **options: Any) -> None:
 def _ask(wanted: Options, reading: Reading) -> Asked:
     from heldout.estimates.evidence.asking import ask
 
-    settings = reading.table.roles.get("settings", {})
+    roles = reading.table.roles
+    settings = {} if roles is None else roles.settings
 
     def told(given: Any, name: str, default: Any) -> Any:
         return settings.get(name, default) if given is None else given

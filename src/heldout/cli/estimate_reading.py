@@ -98,13 +98,15 @@ def read(wanted: Options, console: Console) -> Reading:
 
 def _predictions(table: Table, wanted: Options) -> TablePredictions:
     from heldout.adapters.table_predictions import predictions_from_table
-    from heldout.adapters.table_predictions_own import predictions_from_own_table
+    from heldout.adapters.table_predictions_own import check_repeats_used, predictions_from_own_table
 
-    own = {name: name for name in ("fold", "group", "weight", "row", "repeat")}
-    own["target"] = table.roles.get("target", "")
-    agreed = all(getattr(wanted, option) in (None, column) for option, column in own.items())
-    if table.roles and agreed and wanted.event is None and {*wanted.exclude} <= {"row", "repeat"}:
-        return predictions_from_own_table(table)
+    if table.roles is not None:
+        own = {name: name for name in ("fold", "group", "weight", "row", "repeat")}
+        own["target"] = table.roles.target
+        agreed = all(getattr(wanted, option) in (None, column) for option, column in own.items())
+        if agreed and wanted.event is None and {*wanted.exclude} <= {"row", "repeat"}:
+            return predictions_from_own_table(table)
+        check_repeats_used(table, wanted.repeat)
     if wanted.target is None:
         raise InputError(f"--target is needed: which column of {table.name} holds the true values?")
     return predictions_from_table(
@@ -179,7 +181,8 @@ def _metric(
     from heldout.adapters.table_predictions_checks import guessed_metric
     from heldout.metrics import check_fits, metric_named
 
-    name = wanted.metric or table.roles.get("metric") or guessed_metric(truth, found, heads)
+    own = None if table.roles is None else table.roles.metric
+    name = wanted.metric or own or guessed_metric(truth, found, heads)
     if wanted.metric is None:
         console.say(f"Metric: {name}. To choose another: --metric NAME.")
     try:

@@ -83,14 +83,14 @@ def changed(line: int, column: str, value: Any) -> pd.DataFrame:
         (
             long(False).drop(index=25),
             "id",
-            "row p5 is in no line of repeat r2; each repeat must hold the same rows",
+            "row p5 of repeat r2 is in no line; each repeat must hold the same rows",
         ),
         (
             long(False).drop(index=25),
             None,
             "repeat r0 has 10 rows and repeat r2 9; each repeat must hold the same rows",
         ),
-        (changed(3, "id", "p4"), "id", "row p4 stands twice in repeat r0"),
+        (changed(3, "id", "p4"), "id", "row p4 of repeat r0 stands in two lines, 4 and 5"),
         (
             changed(17, "y", 0.5),
             "id",
