@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -36,6 +37,11 @@ class Console:
     quiet: bool = False
     _noted: set[str] = field(default_factory=set)
     _lost: OSError | None = None
+    _began: float = field(default_factory=time.perf_counter)
+
+    def seconds(self) -> float:
+        """Wall time of the whole command so far: a console is the first thing that a command makes."""
+        return time.perf_counter() - self._began
 
     def say(self, text: str) -> None:
         """What is being done."""

@@ -52,12 +52,18 @@ def methods_wanted(wanted: Options, reading: Reading) -> dict[str, Method]:
 def _settings(wanted: Options, reading: Reading) -> dict[str, Any]:
     settings = {
         "stratify": wanted.stratify or None,
-        "interval": wanted.interval,
+        "interval": wanted.interval or _interval_of_file(wanted, reading),
         "candidates": _candidates(wanted.candidates),
         "evaluation_share": wanted.evaluation_share,
         "configuration": _configuration(wanted.configuration, reading),
     }
     return {name: value for name, value in settings.items() if value is not None}
+
+
+def _interval_of_file(wanted: Options, reading: Reading) -> str | None:
+    """That of the run that wrote the file, where the method is the same."""
+    settings: dict[str, Any] = reading.table.roles.get("settings", {})
+    return settings.get("interval") if wanted.method == "bbc" else None
 
 
 def _candidates(text: str | None) -> str | float | None:

@@ -16,6 +16,9 @@ _OPTIONS = (
     (r"^random_state must\b", "--seed must"),
     (r"^(selection|drop) '(\w+)' ", r"--\1 \2 "),
     (r", a rule of ho\.selection, or a function from scores \(B, C\) to indices \(B,\); got", ", got"),
+    (r"\bsearch with cv=ho\.protocols\.", "search with heldout tune cv=ho.protocols."),
+    (r"\bcv=ho\.protocols\.repeated_hold_out\((\d+), ([\d.]+)\)", r"--cv repeated_holdout:\1:\2"),
+    (r", or use ho\.estimate_from_scores\(\.\.\., test_share=\)", ""),
     (r"\bpos_label(=| cannot| as)", r"--positive\1"),
     (r"\bfolds=(, a (fold )?label a row)?", "--fold COL"),
     (r"\bgroups=", "--group COL"),
@@ -65,8 +68,8 @@ def _in_options(text: str, first: Sequence[tuple[str, str]]) -> str:
         value = found[2].strip("'\"") if found[2] else ""
         return f"--{found[1].replace('_', '-')}{' ' + value if value else ''}"
 
-    # Not in "rule(parameter=1)".
-    return re.sub(rf"(?<!\w\()\b({_SAME_NAME})=('[^']*'|\"[^\"]*\"|[\d.]*\d)?", option_of, text)
+    # Not in "rule(parameter=1)", and not where Python code follows that an option does not take.
+    return re.sub(rf"(?<!\w\()\b({_SAME_NAME})=('[^']*'|\"[^\"]*\"|[\d.]*\d)?(?!\w)", option_of, text)
 
 
 @contextmanager

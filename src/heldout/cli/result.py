@@ -72,11 +72,16 @@ def _interval_heading(comparison: Comparison) -> str:
 
 
 def search_rows(
-    evaluation: Evaluation, files: dict[str, str], n_resumed: int, of_protocol: Sequence[tuple[str, str]] = ()
+    evaluation: Evaluation,
+    files: dict[str, str],
+    n_resumed: int,
+    of_protocol: Sequence[tuple[str, str]] = (),
+    *,
+    seconds: float,
 ) -> list[tuple[str, str]]:
     """Labels and what they say, of a finished search and of the protocol that repeated it."""
     from heldout.report.numbers import scale_of
-    from heldout.run.watching.words import duration
+    from heldout.run.watching.words import command_words
 
     estimate = evaluation.estimate
     rows = [("winner", evaluation.configurations[evaluation.winner].name)]
@@ -96,13 +101,13 @@ def search_rows(
     if dropped := _dropped(evaluation):
         rows.append(("dropped", dropped))
     rows += [
-        ("time", duration(sum(evaluation.seconds.values()))),
+        ("time", command_words(seconds)),
         ("files", "\n".join(files.values())),
     ]
     return rows
 
 
-def search_document(evaluation: Evaluation, files: dict[str, str], plan: Plan) -> dict[str, Any]:
+def search_document(evaluation: Evaluation, files: dict[str, str], plan: Plan, *, seconds: float) -> dict[str, Any]:
     """The estimate's fields, and beside them what a script wants to know of the run."""
     from heldout.estimates.types import json_safe
 
@@ -125,7 +130,7 @@ def search_document(evaluation: Evaluation, files: dict[str, str], plan: Plan) -
                 if position not in evaluation.failures
             },
             "failures": {str(position): reason for position, reason in evaluation.failures.items()},
-            "seconds": dict(evaluation.seconds),
+            "seconds": {**evaluation.seconds, "command": seconds},
             "files": files,
         }
     )

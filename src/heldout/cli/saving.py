@@ -73,6 +73,8 @@ def write_predictions(
         settings = {
             name: provenance[name] for name in ("aggregate", "entropy", "n_bootstraps") if name in provenance
         }
+        if evaluation.estimate.method == "bbc":
+            settings["interval"] = provenance["interval"]
         roles["settings"] = settings | ({"confidence_level": interval.confidence_level} if interval else {})
     arrow = pa.Table.from_pandas(frame, preserve_index=False)
     arrow = arrow.replace_schema_metadata({**(arrow.schema.metadata or {}), b"heldout": json.dumps(roles).encode()})

@@ -94,7 +94,7 @@ def _state(status: FileStatus) -> str:
 
 def run_rows(run: RunStatus, *, is_one_of_several: bool = False) -> list[tuple[str, str]]:
     """Labels and what they say, of a run."""
-    from heldout.run.watching.words import duration
+    from heldout.run.watching.words import duration, work_words
     from heldout.wording import counted
 
     data = [] if run.n_rows is None else [counted(run.n_rows, "row")]
@@ -111,7 +111,7 @@ def run_rows(run: RunStatus, *, is_one_of_several: bool = False) -> list[tuple[s
         rows.append(("dropped", "\n".join(_dropped(run))))
     if run.messages:
         rows.append(("errors", "\n".join(_messages(run))))
-    rows.append(("fitting", f"{duration(run.seconds)} in all fits"))
+    rows.append(("all fits", work_words(run.seconds)))
     if run.n_left and run.cells_per_second and run.seconds_left:
         most = "at most " if run.barriers else ""
         rows.append(

@@ -14,7 +14,7 @@ from heldout.cli.group import Interrupted, stops_like_ctrl_c
 from heldout.cli.option_words import in_words_of_options
 from heldout.cli.result import search_document, search_rows
 from heldout.cli.run_options import run_options
-from heldout.cli.tune_plan import Options, Plan, check_options, plan_of
+from heldout.cli.tune_plan import Options, Plan, check_options, method_wanted, plan_of
 from heldout.cli.tune_protocols import BOOTSTRAP, is_protocol, protocol_rows, run_protocol, times_predicted
 
 if TYPE_CHECKING:
@@ -103,10 +103,9 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--interval",
-    default="nadeau_bengio",
-    show_default=True,
     metavar="NAME",
-    help="Of nested: nadeau_bengio, bates_hastie_tibshirani (many more fits), or none.",
+    help="Of bbc: percentile (the default) or calibrated, which is narrower. Of nested: nadeau_bengio (the default), "
+    "bates_hastie_tibshirani (many more fits), or none.",
 )
 @click.option(
     "--scheme",
@@ -142,8 +141,10 @@ def command(ctx: click.Context, /, **options: Any) -> None:
             files = _leave(evaluation, plan, folder, again, console)
         except KeyboardInterrupt:
             raise Interrupted(how_to_go_on(folder, again, wanted.resume)) from None
-    console.table(search_rows(evaluation, files, n_resumed, protocol_rows(evaluation.estimate)))
-    console.document({**search_document(evaluation, files, plan), "n_fits_resumed": n_resumed})
+    seconds = console.seconds()
+    of_protocol = protocol_rows(evaluation.estimate)
+    console.table(search_rows(evaluation, files, n_resumed, of_protocol, seconds=seconds))
+    console.document({**search_document(evaluation, files, plan, seconds=seconds), "n_fits_resumed": n_resumed})
     console.check_all_was_printed(f"the files are in {folder.path}")
 
 
@@ -183,7 +184,7 @@ def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console)
             plan.folds,
             plan.scoring,
             Estimation(
-                None if wanted.method == "none" or is_protocol(wanted) else wanted.method,
+                method_wanted(wanted),
                 selection=wanted.selection,
                 aggregate=plan.aggregate,
                 n_bootstraps=wanted.n_bootstraps,

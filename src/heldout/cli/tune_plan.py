@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from heldout.cli.console import Console
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from heldout.adapters.table_task import TableTask
     from heldout.configurations import Configurations
     from heldout.estimates.evidence.question import Aggregate
+    from heldout.estimates.base import Method
     from heldout.estimates.types import Alternative
     from heldout.fitting import Scoring
     from heldout.folds import Folds
@@ -38,7 +39,7 @@ class Options(RunOptions):
     method: str
     inner: str
     across: str
-    interval: str
+    interval: str | None
     scheme: str
     n_bootstraps: int
 
@@ -63,7 +64,7 @@ def check_options(wanted: Options) -> None:
     ------
     InputError
     """
-    from heldout.cli.tune_protocols import PROTOCOLS, check_protocol_options, is_protocol
+    from heldout.cli.tune_protocols import PROTOCOLS, check_protocol_options
     from heldout.dropping import drop_rule_of, strategy_of
     from heldout.errors import InputError
     from heldout.estimates import METHODS
@@ -95,21 +96,43 @@ def check_options(wanted: Options) -> None:
     rounds_of(cv, wanted.repeats, 0, stratified=False, grouped=False)
     check_interval_settings(wanted.n_bootstraps, wanted.confidence_level, wanted.alternative)
     check_protocol_options(wanted)
-    method = None if wanted.method == "none" or is_protocol(wanted) else wanted.method
+    method = method_wanted(wanted)
     is_one_split = isinstance(cv, HoldOut) and wanted.repeats == 1
-    if method is not None and getattr(METHODS[method](), "needs_one_split", False) and not is_one_split:
+    if getattr(method, "needs_one_split", False) and not is_one_split:
         raise InputError(
-            f"--method {method} is for one development set, and here are {cv.words} with a model "
+            f"--method {wanted.method} is for one development set, and here are {cv.words} with a model "
             "each; use bbc, or --cv holdout."
         )
     is_drawn_anew = isinstance(cv, HoldOut) or (isinstance(cv, Repeated) and isinstance(cv.plan, HoldOut))
-    needs_subsamples = method is not None and getattr(METHODS[method](), "needs_test_share", False)
-    if needs_subsamples and (not is_drawn_anew or is_one_split):
+    if getattr(method, "needs_test_share", False) and (not is_drawn_anew or is_one_split):
         raise InputError(
-            f"--method {method} is for repeated subsampling, and here are {cv.words}; use --cv "
+            f"--method {wanted.method} is for repeated subsampling, and here are {cv.words}; use --cv "
             "repeated_holdout:50:0.2, or --method bbc."
         )
     check_alternative(method, cast("Alternative", wanted.alternative))
+
+
+def method_wanted(wanted: Options) -> Method | None:
+    """The method of estimation with its interval; None where a protocol estimates, or nothing does.
+
+    Raises
+    ------
+    InputError
+        When the method has no such interval.
+    """
+    from heldout.cli.tune_protocols import NESTED, is_protocol
+    from heldout.errors import InputError
+    from heldout.estimates import BBC, METHODS
+
+    method = None if wanted.method == "none" or is_protocol(wanted) else METHODS[wanted.method]()
+    if wanted.interval is None or wanted.method in NESTED:
+        return method
+    if isinstance(method, BBC):
+        return replace(method, interval=wanted.interval)  # type: ignore[arg-type]  # checked there
+    raise InputError(
+        f"--interval {wanted.interval} is for --method bbc (percentile, calibrated) and for --method nested; here "
+        f"the method is {wanted.method}: leave --interval out."
+    )
 
 
 def plan_of(wanted: Options, console: Console) -> Plan:

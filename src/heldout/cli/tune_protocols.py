@@ -23,7 +23,7 @@ NESTED = ("nested", "nested_cv")
 BOOTSTRAP = ("bootstrap_search",)
 PROTOCOLS = NESTED + BOOTSTRAP
 """What ``--method`` takes besides the methods that need no fits of their own."""
-DEFAULTS = {"inner": "remaining", "across": "folds", "interval": "nadeau_bengio"}
+DEFAULTS = {"inner": "remaining", "across": "folds"}
 BOOTSTRAP_DEFAULTS = {"scheme": "cvt"}
 
 
@@ -73,7 +73,7 @@ def _check_bootstrap(wanted: Options) -> None:
 
 def _settings(wanted: Options) -> NestedSettings:
     from heldout.errors import InputError
-    from heldout.protocols.nested.intervals import INTERVALS
+    from heldout.protocols.nested.intervals import INTERVALS, NADEAU_BENGIO
     from heldout.protocols.nested.plan import HOLD_OUT, REMAINING
     from heldout.protocols.nested.settings import NestedSettings
 
@@ -84,12 +84,13 @@ def _settings(wanted: Options) -> NestedSettings:
         )
     if wanted.across not in ("folds", "all"):
         raise InputError(f"--across must be folds or all, got {wanted.across!r}.")
-    if wanted.interval not in (*INTERVALS, "none"):
+    interval = wanted.interval or NADEAU_BENGIO
+    if interval not in (*INTERVALS, "none"):
         raise InputError(f"--interval must be one of {', '.join(INTERVALS)}, none, got {wanted.interval!r}.")
     return NestedSettings(
         wanted.inner if wanted.inner in words else int(wanted.inner),
         cast("Across", wanted.across),
-        None if wanted.interval == "none" else wanted.interval,
+        None if interval == "none" else interval,
         wanted.confidence_level,
         cast("Alternative", wanted.alternative),
     )

@@ -117,8 +117,9 @@ def command(ctx: click.Context, /, **options: Any) -> None:
             files = _leave(validation, asked, folder, again, console)
         except KeyboardInterrupt:
             raise Interrupted(how_to_go_on(folder, again, wanted.resume)) from None
-    console.lines(validation_lines(validation, files))
-    console.document(validation_document(validation, files, asked))
+    seconds = console.seconds()
+    console.lines(validation_lines(validation, files, seconds=seconds))
+    console.document(validation_document(validation, files, asked, seconds=seconds))
     console.check_all_was_printed(f"the files are in {folder.path}")
 
 

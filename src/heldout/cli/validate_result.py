@@ -18,9 +18,10 @@ MOST_COEFFICIENTS = 30
 _OUT_OF_BAG = ("metric", "apparent", "out of bag", "optimism", "corrected", "interval", "n")
 
 
-def validation_lines(validation: Validation, files: Mapping[str, str]) -> list[str]:
+def validation_lines(validation: Validation, files: Mapping[str, str], *, seconds: float) -> list[str]:
     """The table as users of rms know it, its notes, and the files."""
     from heldout.estimates.comparison import aligned
+    from heldout.run.watching.words import command_words
 
     from_samples = validation.method in ("optimism", "two_stage")
     headings = list(_HEADINGS if from_samples else _OUT_OF_BAG)
@@ -37,7 +38,8 @@ def validation_lines(validation: Validation, files: Mapping[str, str]) -> list[s
     notes = [*_separation(validation), *validation_notes(validation)]
     lines += ["", *(f"- {note}" for note in notes)] if notes else []
     failed = f", {counted(len(validation.failures), 'bootstrap')} failed" if validation.failures else ""
-    return [*lines, "", f"{counted(validation.n_fits, 'fit')}{failed}", *files.values()]
+    fits = f"{counted(validation.n_fits, 'fit')}{failed}"
+    return [*lines, "", fits, command_words(seconds), *files.values()]
 
 
 def _row(row: ValidationRow, from_samples: bool) -> tuple[str, ...]:
@@ -151,7 +153,9 @@ def _number(value: float) -> str:
     return number_text(value, 4) if abs(value) < 100 else f"{value:.5g}"
 
 
-def validation_document(validation: Validation, files: Mapping[str, str], asked: ToValidate) -> dict[str, Any]:
+def validation_document(
+    validation: Validation, files: Mapping[str, str], asked: ToValidate, *, seconds: float
+) -> dict[str, Any]:
     """The validation's fields, and beside them what a script wants to know of the run."""
     return {
         **validation.to_dict(),
@@ -159,5 +163,6 @@ def validation_document(validation: Validation, files: Mapping[str, str], asked:
         "n_rows": asked.plan.task.n_rows,
         "columns": list(asked.found.task.X.columns),
         "set_aside": dict(asked.found.set_aside),
+        "seconds": {"command": seconds},
         "files": dict(files),
     }

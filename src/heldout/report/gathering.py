@@ -28,6 +28,7 @@ from heldout.report.of_estimate import distribution_of, headline_of, method_sent
 from heldout.report.race import race_of, sources_of
 from heldout.report.ranking import rank_configurations
 from heldout.result import Evaluation
+from heldout.run.watching.words import work_words
 
 _CONTAINERS = ("steps", "transformers", "transformer_list", "estimators")
 
@@ -140,7 +141,7 @@ def _search_facts(evaluation: Evaluation, failed: int, dropped: int, folds: str)
     if fits and evaluation.n_fits_saved:
         fits += f", {evaluation.n_fits_saved:,} saved"
     # Of all fits together: a run that was resumed says the same as one that was not.
-    seconds = sum(cell.fit_seconds for cell in evaluation.cells)
+    seconds = sum(cell.fit_seconds + cell.score_seconds for cell in evaluation.cells)
     n_timed = sum(cell.state is not CellState.DROPPED for cell in evaluation.cells)
     what = "all fits" if evaluation.n_fits <= n_timed + 1 else "the search on all rows"
     facts = [
@@ -149,18 +150,9 @@ def _search_facts(evaluation: Evaluation, failed: int, dropped: int, folds: str)
         Entry("Configurations", configurations_text(len(evaluation.configurations), failed, dropped)),
         Entry("Folds", folds),
         Entry("Fits", fits),
-        Entry(f"Time of {what}", _duration(seconds) if seconds else ""),
+        Entry(f"Time of {what}", work_words(seconds) if seconds else ""),
     ]
     return tuple(fact for fact in facts if fact.text)
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 0.1:
-        return "< 0.1 s"
-    if seconds < 60:
-        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min {rest} s"
 
 
 def _parameters(evaluation: Evaluation) -> tuple[Parameter, ...]:

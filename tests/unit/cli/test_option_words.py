@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 import heldout as ho
 from heldout.cli.option_words import in_options
 from heldout.dropping import drop_rule_of
+from heldout.estimates import METHODS
 from heldout.run.engines.from_joblib import check_fit_timeout
 
 
@@ -32,3 +35,12 @@ def test_what_python_alone_can_say_is_left_out() -> None:
 
 def test_what_follows_a_value_is_translated_too() -> None:
     assert in_options("cv must be 5, got 'cv=3'; use cv=5") == "--cv must be 5, got 'cv=3'; use --cv 5"
+
+
+def test_python_code_becomes_an_option_or_stays_whole() -> None:
+    said = METHODS["wmc"]().unfit(SimpleNamespace(fold_scores=None, test_share=None))
+    assert in_options(said).endswith(": search with heldout tune --cv repeated_holdout:50:0.2")
+    assert in_options("use cv=ho.protocols.repeated_hold_out(50, 0.2), or method='bbc'.") == (
+        "use --cv repeated_holdout:50:0.2, or --method bbc."
+    )
+    assert in_options("use cv=KFold(3) or cv=3") == "use cv=KFold(3) or --cv 3"

@@ -68,7 +68,7 @@ def test_a_run_with_everything_that_can_be_said(command: Callable[..., Any], tmp
     assert "  model (C=0): p is 0.995\n" in bottom
     assert "  and 2 more (--json lists all)" in bottom
     assert rows["errors"] == "1 x ValueError: no room"
-    assert rows["fitting"] == "3 min 30 s in all fits"
+    assert rows["all fits"] == "3 min 30 s of fitting and scoring, summed over parallel processes"
     assert rows["last kept"].startswith("2")
     assert rows["rate"].endswith(" for the rest")
     assert "; at most about " in rows["rate"]

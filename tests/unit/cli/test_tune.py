@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+
+from heldout.run.watching.words import work_words
 
 Command = Callable[..., Any]
 Write = Callable[..., Path]
@@ -41,6 +45,39 @@ def test_a_table_becomes_a_model_an_estimate_and_a_report(command: Command, tabl
     assert "Note: Set aside 'constant' (constant)." in ended.err
     for label in ("winner", "corrected", "interval", "uncorrected", "optimism", "fits", "time", "files"):
         assert f"\n{label}" in ended.out
+
+
+def test_every_time_says_which_time_it_is(command: Command, table: Write, tmp_path: Path) -> None:
+    """The clock on the wall for the command; the sum over cells, which is the same in report and status."""
+    ended = tune(command, table(), "--json")
+    seconds = json.loads(ended.out)["seconds"]
+    assert seconds["command"] >= sum(seconds[stage] for stage in ("search", "estimate", "refit"))
+    assert "reading the table and writing the files are not counted" in ended.err
+
+    with closing(sqlite3.connect(tmp_path / "out" / "run.db")) as file:
+        (spent,) = file.execute("SELECT total(fit_seconds + score_seconds) FROM cell").fetchone()
+    in_words = work_words(spent)
+    assert f"all fits     {in_words}\n" in command("status", "out").out
+    facts = {fact["label"]: fact["text"] for fact in json.loads((tmp_path / "out" / "report.json").read_text())["facts"]}
+    assert facts["Time of all fits"] == in_words
+
+
+def test_a_calibrated_interval_is_that_of_the_estimate_from_the_file(command: Command, table: Write) -> None:
+    tuned = json.loads(tune(command, table(), "--interval", "calibrated", "--json").out)
+    usual = json.loads(tune(command, table(), "--json", out="usual").out)
+    assert tuned["provenance"]["interval"] == "calibrated" and usual["provenance"]["interval"] == "percentile"
+    assert tuned["value"] == usual["value"] and tuned["interval"] != usual["interval"]
+    again = json.loads(command("estimate", "out/predictions.parquet", "--json").out)
+    assert again["interval"] == tuned["interval"]
+
+
+@pytest.mark.parametrize("method", ["cv", "bbc_f", "bootstrap_search", "none"])
+def test_an_interval_that_the_method_does_not_have_is_refused(method: str, command: Command, table: Write) -> None:
+    ended = command("tune", table(), "--target", "outcome", "--method", method, "--interval", "calibrated")
+    assert ended.code == 2 and ended.last == (
+        "Error: --interval calibrated is for --method bbc (percentile, calibrated) and for --method nested; here the "
+        f"method is {method}: leave --interval out."
+    )
 
 
 def test_the_estimate_file_is_the_estimate(command: Command, table: Write, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from heldout.run.watching.words import (
     STAGES,
     alive_words,
     barrier_line,
+    computed_line,
     best_words,
     duration,
     fits_words,
@@ -108,7 +109,7 @@ class LiveTable:
                 self._say(STAGES.get(stage, stage))
             case SearchFinished(seconds):
                 self._stop()
-                self._say(f"finished after {duration(seconds)}")
+                self._say(computed_line(seconds))
         self._standings.see(event)
 
     def draw(self) -> None:
@@ -147,7 +148,7 @@ class LiveTable:
         if standings.n_lost:
             table.add_row("lost", Text(f"workers {_times(standings.n_lost)}: {standings.lost_reason}", style="red"))
         left = left_words(standings, seconds)
-        label, told = ("time left", left) if standings.left else ("time", f"{duration(seconds)} in all")
+        label, told = ("time left", left) if standings.left else ("time", f"{duration(seconds)} since the first fit began")
         table.add_row(label, Text(told or "not known before the first fit is done"))
         return table
 

