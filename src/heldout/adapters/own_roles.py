@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 from heldout.columns import shortened
 from heldout.errors import InputError
+from heldout.estimates.methods.bbc import INTERVALS
 from heldout.metrics.base import Response
 from heldout.task import TaskKind
 
@@ -56,7 +57,8 @@ class OwnRoles:
     rows, repeats : int or None
         How many the table has; None in files of earlier versions.
     settings : mapping
-        What the search was asked for: ``aggregate``, ``entropy``, ``n_bootstraps``, ``confidence_level``.
+        What the search was asked for: ``aggregate``, ``entropy``, ``n_bootstraps``, ``confidence_level``,
+        ``interval``.
     """
 
     target: str
@@ -178,6 +180,7 @@ def _settings(said: _Said) -> dict[str, Any]:
         "entropy": within.optional("entropy", _is_entropy, "a whole number from 0 to 2**64 - 1"),
         "n_bootstraps": within.optional("n_bootstraps", lambda n: _is_count(n) and n > 0, "a number of bootstraps"),
         "confidence_level": within.optional("confidence_level", _is_share, "a number between 0 and 1"),
+        "interval": within.optional("interval", lambda value: value in INTERVALS, f"one of {', '.join(INTERVALS)}"),
     }
     return {name: value for name, value in found.items() if value is not None}
 

@@ -62,8 +62,8 @@ def _settings(wanted: Options, reading: Reading) -> dict[str, Any]:
 
 def _interval_of_file(wanted: Options, reading: Reading) -> str | None:
     """That of the run that wrote the file, where the method is the same."""
-    settings: dict[str, Any] = reading.table.roles.get("settings", {})
-    return settings.get("interval") if wanted.method == "bbc" else None
+    roles = reading.table.roles
+    return None if roles is None or wanted.method != "bbc" else roles.settings.get("interval")
 
 
 def _candidates(text: str | None) -> str | float | None:

@@ -104,8 +104,8 @@ if TYPE_CHECKING:
 @click.option(
     "--interval",
     metavar="NAME",
-    help="Of bbc: percentile (the default) or calibrated, which is narrower. Of nested: nadeau_bengio (the default), "
-    "bates_hastie_tibshirani (many more fits), or none.",
+    help="Of bbc: percentile (the default) or calibrated, which is narrower. Of nested: nadeau_bengio (the "
+    "default), bates_hastie_tibshirani (many more fits), or none.",
 )
 @click.option(
     "--scheme",

@@ -11,8 +11,8 @@ from heldout.cli.run_options import RunOptions
 if TYPE_CHECKING:
     from heldout.adapters.table_task import TableTask
     from heldout.configurations import Configurations
-    from heldout.estimates.evidence.question import Aggregate
     from heldout.estimates.base import Method
+    from heldout.estimates.evidence.question import Aggregate
     from heldout.estimates.types import Alternative
     from heldout.fitting import Scoring
     from heldout.folds import Folds

@@ -95,7 +95,10 @@ def test_options_reach_the_protocol(
         (["--cv", "2"], "at least 3 outer folds, got 2; use --cv 5, or --inner with a number of folds."),
         (["--cv", "holdout"], "--inner remaining needs outer folds that test every row once"),
         (["--interval", "bates_hastie_tibshirani"], "is for means of one loss a row"),
-        (["--method", "bbc", "--interval", "nadeau_bengio"], "--interval must be one of percentile, calibrated, got"),
+        (
+            ["--method", "bbc", "--interval", "nadeau_bengio"],
+            "--interval must be one of percentile, calibrated, got",
+        ),
         (["--method", "bbc", "--inner", "3"], "--inner is for --method nested, and here the method is bbc"),
         (["--method", "nesting"], "--method must be one of"),
         (["--drop", "sequential"], "--drop sequential plans its own splits"),

@@ -20,8 +20,8 @@ from heldout.run.watching.words import (
     STAGES,
     alive_words,
     barrier_line,
-    computed_line,
     best_words,
+    computed_line,
     duration,
     fits_words,
     left_words,
@@ -148,7 +148,9 @@ class LiveTable:
         if standings.n_lost:
             table.add_row("lost", Text(f"workers {_times(standings.n_lost)}: {standings.lost_reason}", style="red"))
         left = left_words(standings, seconds)
-        label, told = ("time left", left) if standings.left else ("time", f"{duration(seconds)} since the first fit began")
+        label, told = (
+            ("time left", left) if standings.left else ("time", f"{duration(seconds)} since the first fit began")
+        )
         table.add_row(label, Text(told or "not known before the first fit is done"))
         return table
 

@@ -124,11 +124,9 @@ def computed_line(seconds: float) -> str:
     """How long a search took from its first fit to its last.
 
     >>> computed_line(52.0)
-    'fits, estimate and refit took 52 s; reading the table and writing the files are not counted'
+    'fits, estimate and refit took 52 s, without reading the table and writing the files'
     """
-    return (
-        f"fits, estimate and refit took {duration(seconds)}; reading the table and writing the files are not counted"
-    )
+    return f"fits, estimate and refit took {duration(seconds)}, without reading the table and writing the files"
 
 
 def duration(seconds: float) -> str:

@@ -19,6 +19,7 @@ from heldout.run.events import (
     WorkersLost,
 )
 from heldout.run.watching.live_table import LiveTable
+from heldout.run.watching.words import computed_line
 
 NAMES = ("logistic(C=0.01)", "logistic(C=1)", "neighbours(n_neighbors=15, weights='distance')")
 

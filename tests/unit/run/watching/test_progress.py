@@ -176,7 +176,10 @@ def test_verbose_prints_the_plan_who_left_and_what_was_lost(capsys):
         said = capsys.readouterr().out.splitlines()
         assert said[0] == "Fitting 5 folds for each of 3 candidates, totalling at most 15 fits"
         assert said[1:-2] == (
-            ["candidate 1, repeat 0, fold 0: score=0.500 (fit 0.0 s)", "candidate 2, repeat 0, fold 0: no (fit 0.0 s)"]
+            [
+                "candidate 1, repeat 0, fold 0: score=0.500 (fit 0.0 s)",
+                "candidate 2, repeat 0, fold 0: no (fit 0.0 s)",
+            ]
             if verbose == 2
             else []
         )
