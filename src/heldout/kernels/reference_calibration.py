@@ -44,13 +44,14 @@ class BinnedGaps(Columns):
         return total
 
 
-MOST_PASSES = 60
+MOST_PASSES = 200
 CLOSE_ENOUGH = 1e-9
 """A step this small ends the search: Newton's next error is its square."""
 NEAR_ENOUGH = 1e-6
 """A last step this small is a fit too: of a flat likelihood, rounding decides where the gradient is nothing."""
-LARGEST_MOVE = 32.0
-"""How far one step may move a log-odds: far beyond it probabilities are 0 and 1, and the curvature is lost."""
+FIRST_MOVE = 32.0
+"""How far the first step may move a log-odds: far beyond it probabilities are 0 and 1, and the curvature is lost.
+A step that is shortened to this and does not overshoot doubles it, so that no maximum is too far away."""
 EXP_COEFFICIENTS = tuple(1.0 / float(np.prod(np.arange(1.0, k + 1.0))) for k in range(14))
 LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
@@ -134,6 +135,7 @@ class LogisticFits(Columns):
         at = np.broadcast_to(start, (len(weights), 2)).copy()
         step = np.zeros_like(at)
         rise = np.zeros(len(weights))  # of the likelihood along the step, at its start
+        largest = np.full(len(weights), FIRST_MOVE)
         result = np.full_like(at, np.nan)
         searching = self._has_maximum(weights, x)
         for _ in range(MOST_PASSES):
@@ -141,14 +143,16 @@ class LogisticFits(Columns):
                 break
             slope = self._slope(weights, x, at)
             arrived = slope.g0 * step[:, 0] + slope.g1 * step[:, 1] >= -0.5 * rise
-            newton = self._newton(slope, reach)
+            newton, shortened = self._newton(slope, reach, largest)
             small = (np.abs(newton) <= CLOSE_ENOUGH * (1.0 + np.abs(at))).all(axis=1)
             done = searching & arrived & small
             result[done] = (at + newton)[done]
             # Without curvature there is no parabola: not a number, which is left as the result.
             searching &= ~done & ~(arrived & ~np.isfinite(newton).all(axis=1))
             on, back = (searching & arrived)[:, None], (searching & ~arrived)[:, None]
-            rise = np.where(on[:, 0], slope.g0 * newton[:, 0] + slope.g1 * newton[:, 1], rise)
+            largest = np.where(on[:, 0] & shortened, 2 * largest, largest)
+            along = slope.g0 * newton[:, 0] + slope.g1 * newton[:, 1]
+            rise = np.where(on[:, 0], along, np.where(back[:, 0], 0.5 * rise, rise))
             at = np.where(on, at + newton, np.where(back, at - 0.5 * step, at))
             step = np.where(on, newton, np.where(back, 0.5 * step, step))
         near = searching & (np.abs(step) <= NEAR_ENOUGH * (1.0 + np.abs(at))).all(axis=1)
@@ -177,8 +181,8 @@ class LogisticFits(Columns):
         sums = (sum_in_order(part) for part in (wr, wr * x, wv, wv * x, wv * x * x))
         return _Slope(*sums)
 
-    def _newton(self, slope: _Slope, reach: float) -> Floats:
-        """(L, 2): the step to where a parabola has its maximum, shortened to the largest move."""
+    def _newton(self, slope: _Slope, reach: float, largest: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+        """(L, 2): the step to where a parabola has its maximum, no longer than the largest move; (L,): if cut."""
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             if self._given_slope:
                 intercept, other = slope.g0 / slope.h00, np.zeros_like(slope.g0)
@@ -187,9 +191,10 @@ class LogisticFits(Columns):
                 intercept = (slope.h11 * slope.g0 - slope.h01 * slope.g1) / determinant
                 other = (slope.h00 * slope.g1 - slope.h01 * slope.g0) / determinant
             move = np.abs(intercept) + np.abs(other) * reach
-            shrink = np.where(move > LARGEST_MOVE, LARGEST_MOVE / move, 1.0)
+            shortened = move > largest
+            shrink = np.where(shortened, largest / move, 1.0)
             step: Floats = np.stack([intercept * shrink, other * shrink], axis=1)
-        return step
+        return step, shortened
 
 
 class LineFits(Columns):

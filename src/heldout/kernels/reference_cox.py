@@ -15,6 +15,7 @@ There is no compiled twin: all weightings are worked on together, by NumPy.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -26,11 +27,14 @@ from heldout.kernels.reference_concordance import refuse_other_lengths
 
 Ties: TypeAlias = Literal["efron", "breslow"]
 
-MOST_PASSES = 100
+MOST_PASSES = 200
 CLOSE_ENOUGH = 1e-9
 """A step this small ends the search: Newton's next error is its square."""
-LARGEST_MOVE = 8.0
-"""How far one step may move the log hazards of two rows apart."""
+FIRST_MOVE = 8.0
+"""How far the first step may move the log hazards of two rows apart. Each one doubles it until the maximum is
+enclosed, so that none is too far away."""
+DEEPEST = 500.0
+"""Hazards are sums of exponentials over the greatest at risk, to within this: e^-745 is 0."""
 MOST_STEPS = 1000
 """Steps of one time under real weights; more weight than that takes longer steps."""
 NUMBERS_AT_ONCE = 1 << 18
@@ -170,6 +174,10 @@ class Steps(NamedTuple):
     left: Floats
     weight: Floats
 
+    def part(self, which: NDArray[Any]) -> Steps:
+        """Some of the steps: by their places, or a truth value each."""
+        return Steps(self.lane[which], self.time[which], self.left[which], self.weight[which])
+
     @classmethod
     def of(cls, events: Floats, ties: Ties, most: float = np.inf) -> Steps:
         """Of the weight of events (M, G) at each time."""
@@ -217,8 +225,8 @@ class _Likelihoods:
         new = np.full(len(self.x), -1, dtype=np.intp)
         new[lanes] = np.arange(len(lanes))
         kept = new[self.steps.lane] >= 0
-        lane, time, left, weight = self.steps
-        steps = Steps(new[lane[kept]], time[kept], left[kept], weight[kept])
+        steps = self.steps.part(kept)
+        steps = steps._replace(lane=new[steps.lane])
         ends = self.ends[0][lanes], self.ends[1][lanes]
         return _Likelihoods(self.risk_sets, self.x[lanes], self.weights[lanes], steps, ends, self.of_events[lanes])
 
@@ -248,39 +256,65 @@ class _Likelihoods:
 
     def value(self, slope: Floats) -> Floats:
         """(M,): the log-likelihood at a slope a lane."""
-        hazards, shift = self._hazards(slope)
-        sums = self._of_steps(hazards)
+        (sums,), shift = self._of_steps(slope, [None])
         with np.errstate(divide="ignore", invalid="ignore"):
-            taken = self._total(self.steps.weight * (np.log(sums) + shift[self.steps.lane]))
+            taken = self._total(self.steps.weight * (np.log(sums) + shift))
             found: Floats = slope * self.of_events - taken
-        # A sum of hazards that are nothing beside the greatest is 0, and no logarithm.
         return np.where(np.isfinite(found), found, np.nan)
 
     def derivatives(self, slope: Floats) -> tuple[Floats, Floats]:
         """Each (M,): the gradient, and the negative of the second derivative."""
-        hazards, _ = self._hazards(slope)
-        sums = self._of_steps(hazards)
-        weighed = hazards * self.x
+        (sums, of_x, of_squares), _ = self._of_steps(slope, [None, self.x, self.x * self.x])
         with np.errstate(divide="ignore", invalid="ignore"):
-            mean = self._of_steps(weighed) / sums
-            square = self._of_steps(weighed * self.x) / sums
+            mean, square = of_x / sums, of_squares / sums
             gradient = self.of_events - self._total(self.steps.weight * mean)
             return gradient, self._total(self.steps.weight * (square - mean * mean))
 
-    def _hazards(self, slope: Floats) -> tuple[Floats, Floats]:
-        """(M, n) over the greatest of their lane, and the logarithm (M,) of that one."""
+    def _of_steps(self, slope: Floats, factors: Sequence[Floats | None]) -> tuple[list[Floats], Floats]:
+        """Sums (P,) of hazards, times a factor (M, n) each, over the rows at risk, less what has left of the tied.
+
+        The hazards are over e to the second (P,), which is near the greatest at risk: a row that comes later, of
+        whatever hazard, takes no digits from those before it.
+        """
         with np.errstate(invalid="ignore", over="ignore"):
             shift = np.maximum(slope * self.ends[0], slope * self.ends[1])
             # A row without weight may lie beyond.
             relative = np.minimum(slope[:, None] * self.x - shift[:, None], 0.0)
-        return self.weights * np.exp(relative), shift
+        depth = self._depth(slope, relative)
+        if depth is None:
+            return self._sums(self.weights * np.exp(relative), factors, self.steps), shift[self.steps.lane]
+        sums = [np.empty(len(depth)) for _ in factors]
+        for deep in np.unique(depth):
+            at = np.flatnonzero(depth == deep)
+            hazards = self.weights * np.exp(np.minimum(relative + deep, 0.0))
+            found = self._sums(hazards, factors, self.steps.part(at))
+            for into, part in zip(sums, found, strict=True):
+                into[at] = part
+        return sums, shift[self.steps.lane] - depth
 
-    def _of_steps(self, values: Floats) -> Floats:
-        """(P,): sums over the rows at risk, less what has left of the tied events."""
-        _, _, left, _ = self.steps
-        where = self.steps.lane, self.steps.time
-        sums: Floats = self.risk_sets.at_risk(values)[where] - left * self.risk_sets.of_events(values)[where]
+    def _sums(self, hazards: Floats, factors: Sequence[Floats | None], steps: Steps) -> list[Floats]:
+        """Of some of the steps."""
+        where, sums = (steps.lane, steps.time), []
+        for factor in factors:
+            values = hazards if factor is None else hazards * factor
+            sums.append(
+                self.risk_sets.at_risk(values)[where] - steps.left * self.risk_sets.of_events(values)[where]
+            )
         return sums
+
+    def _depth(self, slope: Floats, relative: Floats) -> Floats | None:
+        """(P,): by about how much the greatest log hazard at risk is below that of all rows: multiples of 500.
+
+        None where that is nothing in all steps.
+        """
+        with np.errstate(invalid="ignore", over="ignore"):
+            apart = np.abs(slope) * (self.ends[1] - self.ends[0])
+        if not (apart > DEEPEST).any():
+            return None
+        of_weight = np.where(self.weights > 0, relative, -np.inf)
+        greatest = np.maximum.accumulate(of_weight, axis=1)[:, self.risk_sets.ends]
+        depth: Floats = (np.floor(-greatest / DEEPEST) * DEEPEST)[self.steps.lane, self.steps.time]
+        return depth
 
     def _total(self, values: Floats) -> Floats:
         """(M,): sums of (P,) over the steps of a lane, one after another."""
@@ -309,27 +343,62 @@ def _maximised(likelihoods: _Likelihoods) -> Floats:
 def _newton(likelihoods: _Likelihoods) -> Floats:
     """(M,): where each likelihood, which is concave and has a maximum, is level.
 
-    Newton's steps from 0; one that leaves the interval in which the gradient is known to change its sign halves the
-    interval instead.
+    Newton's steps from 0. Where the gradient is known to change its sign within an interval, a step that does not
+    end inside, or that is more than half as long as the one before the last, halves the interval instead: so it
+    shrinks, whatever the likelihood.
     """
     slope = np.full(len(likelihoods.x), np.nan)
-    lanes, rest = np.arange(len(slope)), likelihoods
-    at = np.zeros(len(slope))
-    low, high = np.full(len(slope), -np.inf), np.full(len(slope), np.inf)
+    lanes, rest, search = np.arange(len(slope)), likelihoods, _Search.of(likelihoods)
     for _ in range(MOST_PASSES):
         if not lanes.size:
             break
-        gradient, curvature = rest.derivatives(at)
-        reach = rest.ends[1] - rest.ends[0]
-        low, high = np.where(gradient >= 0, at, low), np.where(gradient <= 0, at, high)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            # Without curvature the step is infinite, and the largest move is taken.
-            step = np.where(
-                gradient == 0, 0.0, np.clip(gradient / curvature, -LARGEST_MOVE / reach, LARGEST_MOVE / reach)
-            )
-            done = np.abs(step) * reach <= CLOSE_ENOUGH * (1.0 + np.abs(at) * reach)
-            onward = np.where((at + step < low) | (at + step > high), (low + high) / 2, at + step)
-        slope[lanes[done]] = (at + step)[done]
-        going = np.flatnonzero(~done & np.isfinite(onward))
-        lanes, rest, at, low, high = lanes[going], rest.part(going), onward[going], low[going], high[going]
+        found, search = search.moved(*rest.derivatives(search.at))
+        arrived = ~np.isnan(found)
+        slope[lanes[arrived]] = found[arrived]
+        going = np.flatnonzero(~arrived & np.isfinite(search.at))
+        lanes, rest, search = lanes[going], rest.part(going), search.part(going)
     return slope
+
+
+class _Search(NamedTuple):
+    """Where the searches for M maxima are, each (M,).
+
+    ``low`` and ``high`` enclose the maximum, ``reach`` is how far the values of a lane lie apart, ``largest`` how
+    long a step may be, and ``before`` and ``last`` how long the last two were.
+    """
+
+    at: Floats
+    low: Floats
+    high: Floats
+    reach: Floats
+    largest: Floats
+    before: Floats
+    last: Floats
+
+    @classmethod
+    def of(cls, likelihoods: _Likelihoods) -> _Search:
+        reach = likelihoods.ends[1] - likelihoods.ends[0]
+        endless = np.full(len(reach), np.inf)
+        with np.errstate(divide="ignore", over="ignore"):
+            return cls(np.zeros(len(reach)), -endless, endless, reach, FIRST_MOVE / reach, endless, endless)
+
+    def part(self, lanes: NDArray[np.intp]) -> _Search:
+        """Some of the searches."""
+        return _Search(*(values[lanes] for values in self))
+
+    def moved(self, gradient: Floats, curvature: Floats) -> tuple[Floats, _Search]:
+        """(M,): the maxima of those that arrived, NaN of the others; and where these go on."""
+        at, reach = self.at, self.reach
+        low, high = np.where(gradient >= 0, at, self.low), np.where(gradient <= 0, at, self.high)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            # Without curvature (or with less than its rounding) the largest move is taken.
+            newton = np.where(curvature > 0, gradient / curvature, np.sign(gradient) * np.inf)
+            step = np.where(gradient == 0, 0.0, np.clip(newton, -self.largest, self.largest))
+            close = CLOSE_ENOUGH * (1.0 + np.abs(at) * reach)
+            arrived = (np.abs(step) * reach <= close) | ((high - low) * reach <= close)
+            enclosed = np.isfinite(high - low)
+            poor = (at + step <= low) | (at + step >= high) | (np.abs(step) > self.before / 2)
+            onward = np.where(enclosed & poor, (low + high) / 2, at + step)
+        found = np.where(arrived, np.clip(at + step, low, high), np.nan)
+        largest = np.where(enclosed, self.largest, 2 * self.largest)
+        return found, _Search(onward, low, high, reach, largest, self.last, np.abs(onward - at))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from scipy.optimize import brentq
@@ -121,6 +123,61 @@ def test_a_row_far_off_does_not_hide_the_maximum() -> None:
     beside = [log_likelihood(found[0] + d, x[:, 0], EVENT, TIME, "efron") for d in (-1e-3, 0, 1e-3)]
     assert beside[1] == pytest.approx(found[3], abs=1e-10)
     assert beside[1] > max(beside[0], beside[2])
+
+
+def test_the_search_does_not_bounce_between_two_steps_too_long() -> None:
+    # A steep likelihood, and rows far off: the longest step overshoots, and so does the one back.
+    rng, n, slopes = np.random.default_rng(0), 150, []
+    for _ in range(200):
+        x = np.r_[rng.normal(0, 0.25, n - 8), rng.normal(3, 0.2, 8)]
+        fits = CoxFits(x[:, None], np.ones(n, dtype=bool), rng.exponential(1 / np.exp(x)))
+        slopes.append(fits.all(np.ones((1, n), dtype=np.uint8))[0, 0, 0])
+    assert np.isfinite(slopes).all()
+    assert 0.8 < np.mean(slopes) < 1.2
+
+
+def slope_of_likelihood(slope: float, x: np.ndarray, event: np.ndarray, time: np.ndarray) -> float:
+    """The derivative of Efron's likelihood, with hazards over the greatest at risk of each time."""
+    total = 0.0
+    for t in np.unique(time[event]):
+        at_risk, tied = time >= t, event & (time == t)
+        hazards = np.exp(np.where(at_risk, slope * x - (slope * x[at_risk]).max(), -np.inf))
+        for left in np.arange(tied.sum()) / tied.sum():
+            shares = hazards * (1 - left * tied)
+            total -= shares @ x / shares.sum()
+        total += x[tied].sum()
+    return float(total)
+
+
+HEAVY = {
+    "two clusters": lambda rng, n: np.r_[rng.normal(0, 0.25, n), rng.normal(3, 0.2, 8)],
+    "Cauchy": lambda rng, n: rng.standard_t(1, n),
+    "log-normal": lambda rng, n: np.exp(rng.normal(0, 3, n)),
+    "few far off": lambda rng, n: np.r_[rng.normal(0, 0.01, n), rng.normal(0, 100, 4)],
+    "whole numbers": lambda rng, n: np.round(rng.normal(0, 2, n)),
+}
+
+
+@pytest.mark.parametrize("values", HEAVY.values(), ids=HEAVY)
+def test_a_fit_is_level_wherever_its_maximum_lies(values: Callable[[np.random.Generator, int], np.ndarray]) -> None:
+    found = 0
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        x = values(rng, int(rng.integers(5, 60)))
+        steep, noise = rng.choice([0.0, 1.0, -30.0]), rng.choice([0.01, 1.0])
+        time = np.argsort(np.argsort(noise * rng.normal(size=len(x)) - steep * x)) // rng.choice([1.0, 3.0])
+        event = rng.random(len(x)) < 0.8
+        slope, _, _, at_slope = CoxFits(x[:, None], event, time).all(np.ones((1, len(x)), dtype=np.uint8))[0, 0]
+        if np.isnan(slope):  # only where steeper is always better: the log-likelihood approaches what is given
+            steepest = max(slope_of_likelihood(1e7, x, event, time), -slope_of_likelihood(-1e7, x, event, time))
+            assert steepest == pytest.approx(0, abs=1e-6 * np.ptp(x))
+            continue
+        found += 1
+        beside = 1e-6 * (abs(slope) + 1 / np.ptp(x))
+        assert slope_of_likelihood(slope - beside, x, event, time) > 0
+        assert slope_of_likelihood(slope + beside, x, event, time) < 0
+        assert np.isfinite(at_slope)
+    assert found > 5
 
 
 @pytest.mark.parametrize(

@@ -163,6 +163,42 @@ def test_a_fit_is_level_at_its_maximum(calibration: ModuleType, scale: float) ->
     assert np.abs((residual * (x / scale - 5)).sum(axis=1)).max() < 1e-9
 
 
+@pytest.mark.parametrize("given_slope", [False, True])
+@pytest.mark.parametrize("kind", ["clusters", "clipped", "far off"])
+def test_a_fit_is_found_wherever_its_maximum_lies(calibration: ModuleType, kind: str, given_slope: bool) -> None:
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(6, 120))
+        x = {
+            "clusters": np.r_[rng.normal(0, 0.25, n), rng.normal(3, 0.2, 8)],
+            "clipped": np.clip(40 * rng.normal(size=n), -36, 36),
+            "far off": np.r_[rng.normal(0, 0.01, n), rng.normal(0, 20, 4)],
+        }[kind]
+        steep = rng.choice([1.0, 30.0])
+        y = rng.random(len(x)) < 1 / (1 + np.exp(-np.clip(steep * x, -30, 30)))
+        y ^= rng.random(len(x)) < rng.choice([0.0, 0.1])
+        counts = rng.multinomial(len(x), np.full(len(x), 1 / len(x)), size=3).astype(np.uint8)
+        for drawn, fit in zip(counts, fits(calibration, x, y, counts, given_slope), strict=True):
+            of_class = [x[(drawn > 0) & (y == label)] for label in (False, True)]
+            separated = not all(len(part) for part in of_class) or (
+                not given_slope
+                and (of_class[0].max() <= of_class[1].min() or of_class[1].max() <= of_class[0].min())
+            )
+            assert np.isnan(fit).all() == separated
+            if not separated:
+                log_odds = fit[0] + fit[1] * x
+                residual = drawn * (y - 1 / (1 + np.exp(-np.clip(log_odds, -700, 700))))
+                assert abs(residual.sum()) < 1e-6
+                assert given_slope or abs(residual @ x) < 1e-6 * np.abs(x).max()
+
+
+def test_a_halved_step_must_rise_as_its_half(calibration: ModuleType) -> None:
+    # Both directions overshoot by far: of a step taken half, only half of the rise is expected.
+    x = np.array([-36.0, -32.0, -0.5, 34.85, 36.0, 36.0, 36.0])
+    found = fits(calibration, x, x > 35, np.ones((1, 7), dtype=np.uint8), given_slope=True)
+    assert (1 / (1 + np.exp(-(x + found[0, 0])))).sum() == pytest.approx(3, rel=1e-9)
+
+
 def test_the_exponential_of_the_fits_is_exact_to_two_units() -> None:
     t = -np.concatenate([np.linspace(0, 50, 4001), [0.0, 1e-300, 36.04, 699.0]])
     error = np.abs(reference_calibration.exp_of_nonpositive(t) - np.exp(t)) / np.spacing(np.exp(t))

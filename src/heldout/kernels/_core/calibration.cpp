@@ -90,8 +90,8 @@ template void BinnedGaps::selected(const Weightings<double>&, const std::int64_t
 // Newton's method in all lanes at once: a lane that is through waits for the others, unchanged.
 namespace {
 
-constexpr int kMostPasses = 60;
-constexpr double kCloseEnough = 1e-9, kNearEnough = 1e-6, kLargestMove = 32.0;
+constexpr int kMostPasses = 200;
+constexpr double kCloseEnough = 1e-9, kNearEnough = 1e-6, kFirstMove = 32.0;
 constexpr double kLog2e = 1.4426950408889634, kLn2High = 0.693147180369123816490,
                  kLn2Low = 1.90821492927058770002e-10, kLeastExponent = -700.0;
 constexpr int kDegree = 13;
@@ -160,27 +160,29 @@ HELDOUT_INLINE void slopes(const Lane* rows, std::size_t L, const LogisticFits::
 }
 
 struct Search {
-    double step[2] = {0.0, 0.0}, rise = 0.0;
+    double step[2] = {0.0, 0.0}, rise = 0.0, largest = kFirstMove;
     bool on = false;
 };
 
 struct Step {
     double intercept, slope;
+    bool shortened;
     bool finite() const { return std::isfinite(intercept) && std::isfinite(slope); }
 };
 
-Step newton(const double* sums, std::size_t L, const LogisticFits::Column& column) {
+Step newton(const double* sums, std::size_t L, const LogisticFits::Column& column, double largest) {
     const double g0 = sums[0], g1 = sums[L], h00 = sums[2 * L], h01 = sums[3 * L], h11 = sums[4 * L];
     Step step;
     if (column.given_slope) {
-        step = {g0 / h00, 0.0};
+        step = {g0 / h00, 0.0, false};
     } else {
         const double determinant = h00 * h11 - h01 * h01;
-        step = {(h11 * g0 - h01 * g1) / determinant, (h00 * g1 - h01 * g0) / determinant};
+        step = {(h11 * g0 - h01 * g1) / determinant, (h00 * g1 - h01 * g0) / determinant, false};
     }
     const double move = std::fabs(step.intercept) + std::fabs(step.slope) * column.reach;
-    const double shrink = move > kLargestMove ? kLargestMove / move : 1.0;
-    return {step.intercept * shrink, step.slope * shrink};
+    const bool shortened = move > largest;
+    const double shrink = shortened ? largest / move : 1.0;
+    return {step.intercept * shrink, step.slope * shrink, shortened};
 }
 
 // Whether a step from there is this small or smaller.
@@ -194,17 +196,19 @@ void decide(const double* sums, std::size_t L, const LogisticFits::Column& colum
     const bool arrived = sums[0] * search.step[0] + sums[L] * search.step[1] >= -0.5 * search.rise;
     if (!arrived) {
         for (double& part : search.step) part *= 0.5;
+        search.rise *= 0.5;
         *at0 = *at0 - search.step[0];
         *at1 = *at1 - search.step[1];
         return;
     }
-    const Step next = newton(sums, L, column);
+    const Step next = newton(sums, L, column, search.largest);
     const double move[2] = {next.intercept, next.slope};
     const bool small = is_step(move, *at0, *at1, kCloseEnough);
     if (!next.finite()) {
         search.on = false;
         return;
     }
+    if (next.shortened) search.largest *= 2.0;
     search.rise = sums[0] * next.intercept + sums[L] * next.slope;
     search.step[0] = next.intercept;
     search.step[1] = next.slope;
