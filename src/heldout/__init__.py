@@ -10,6 +10,7 @@ from heldout._version import __version__
 if TYPE_CHECKING:
     from heldout import dropping, estimates, metrics, protocols, selection, spaces, studies
     from heldout.adapters.correct import correct
+    from heldout.adapters.saved_model import load_model
     from heldout.errors import HeldoutError, HeldoutWarning, InputError
     from heldout.estimates.comparison import compare_estimates
     from heldout.estimates.from_predictions import estimate
@@ -45,6 +46,7 @@ __all__ = [
     "estimate",
     "estimate_from_scores",
     "estimates",
+    "load_model",
     "metrics",
     "nested_cv",
     "protocols",
@@ -71,6 +73,7 @@ _HOMES = {
     "compare_estimates": "heldout.estimates.comparison",
     "estimate": "heldout.estimates.from_predictions",
     "estimate_from_scores": "heldout.estimates.from_scores",
+    "load_model": "heldout.adapters.saved_model",
     "nested_cv": "heldout.protocols.nested.protocol",
 }
 _PACKAGES = ("dropping", "estimates", "metrics", "protocols", "selection", "spaces", "studies")

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import json
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from heldout.errors import InputError, MissingExtraError
+from heldout.errors import InputError
 
 _PICKLERS = ("cloudpickle", "joblib.externals.cloudpickle")
 """joblib brought its own until it needed the package; Dask always needs that."""
 
 
-def models_of_file(path: Path) -> Any:
+def models_of_file(path: Path, trust: Sequence[str] = ()) -> Any:
     """An estimator, or a list of (name, estimator).
 
-    A Python file is run, as ``python FILE`` would run it; of a saved model only types that skops trusts, or that a
-    ``.trusted.json`` beside it lists, are loaded.
+    A Python file is run, as ``python FILE`` would run it; a saved model may hold reviewed types and those in
+    ``trust``.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def models_of_file(path: Path) -> Any:
             "such file."
         )
     if path.suffix == ".skops":
-        return _saved(path)
+        return _saved(path, trust)
     if path.suffix != ".py":
         raise InputError(f"--model {path} must be a Python file (.py) that defines model, or a .skops file.")
     return _defined(path)
@@ -91,31 +91,16 @@ def _send_by_value(module: Any) -> None:
             importlib.import_module(pickler).register_pickle_by_value(module)
 
 
-def _saved(path: Path) -> Any:
-    try:
-        from skops import io
-    except ImportError:
-        raise MissingExtraError("Loading a saved model", "app") from None
+def _saved(path: Path, trust: Sequence[str]) -> Any:
     from sklearn.base import clone
 
+    from heldout.adapters.saved_model import load_model
     from heldout.imputation.pooled import PooledModel
 
-    listed = path.with_name(f"{path.stem}.trusted.json")
     try:
-        trusted = json.loads(listed.read_text(encoding="utf-8")) if listed.is_file() else []
-        strangers = sorted(set(io.get_untrusted_types(file=path)) - set(trusted))
-        if strangers:
-            raise InputError(
-                f"--model {path} holds types that nobody vouched for, {', '.join(strangers)}; look at them, and "
-                f"list them in {listed.name} beside it, or define the model in a Python file."
-            )
-        model = io.load(path, trusted=trusted)
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(
-            f"--model {path} could not be loaded ({type(error).__name__}: {_in_a_line(error)})."
-        ) from error
+        model = load_model(path, trust)
+    except InputError as error:
+        raise InputError(f"--model {error}") from error
     # What stands for several fits is none to be fitted itself: what they are fits of is.
     members = getattr(model, "members", ()) if isinstance(model, PooledModel) else ()
     try:

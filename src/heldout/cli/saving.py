@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,49 +14,36 @@ if TYPE_CHECKING:
     from heldout.metrics.base import Metric
     from heldout.result import Evaluation
 
-REVIEWED_TYPES = frozenset(
-    {
-        "_loss.CyHalfMultinomialLoss",
-        "heldout.imputation.pooled.PooledModel",
-        "heldout.spaces.cox.CoxRegression",
-        "heldout.spaces.cox_statsmodels.StatsmodelsCox",
-        "numpy.dtype",
-        "sklearn._loss.link.IdentityLink",
-        "sklearn._loss.link.Interval",
-        "sklearn._loss.link.LogitLink",
-        "sklearn._loss.link.MultinomialLogit",
-        "sklearn._loss.loss.HalfBinomialLoss",
-        "sklearn._loss.loss.HalfMultinomialLoss",
-        "sklearn._loss.loss.HalfSquaredError",
-        "sklearn.compose._column_transformer._RemainderColsList",
-        "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper",
-        "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
-        "sklearn.metrics._dist_metrics.EuclideanDistance64",
-        "sklearn.metrics._dist_metrics.ManhattanDistance64",
-        "sklearn.neighbors._kd_tree.KDTree",
-        "sklearn.tree._tree.Tree",
-    }
-)
-"""What the presets' models hold beyond the types that skops (0.11 to 0.16) trusts by itself; each only computes."""
-
 
 def write_model(model: Any, folder: OutputFolder) -> tuple[Path, list[str]]:
-    """``model.skops`` and, beside it, ``model.trusted.json``: the types to trust when it is loaded.
+    """``model.skops`` and, for reading only, ``model.trusted.json``: the reviewed types that it holds.
 
     Returns
     -------
     path : Path
     strangers : list of str
-        Types that the model holds and that are not listed, because nobody has reviewed them.
+        Types that the model holds and that nobody has reviewed.
     """
+    from heldout.adapters.reviewed_types import REVIEWED_TYPES
+    from heldout.adapters.saved_model import CACHE, names_a_cache, types_to_trust
+
     try:
         from skops import io
     except ImportError:
         raise MissingExtraError("Saving the model", "app") from None
     path = folder.write("model.skops", lambda partial: io.dump(model, partial))
-    asked = sorted(io.get_untrusted_types(file=path))
+    asked = types_to_trust(path.read_bytes(), path)
     folder.write_json("model.trusted.json", [name for name in asked if name in REVIEWED_TYPES])
-    return path, [name for name in asked if name not in REVIEWED_TYPES]
+    strangers = [name for name in asked if name not in REVIEWED_TYPES]
+    return path, [*strangers, CACHE] if names_a_cache(model) else strangers
+
+
+def note_on_strangers(strangers: Sequence[str]) -> str:
+    """What to say of a saved model that holds types that nobody has reviewed."""
+    return (
+        f"model.skops holds types that heldout has not reviewed: {', '.join(strangers)}; to load it, review each "
+        f"and call ho.load_model(path, trust={list(strangers)})."
+    )
 
 
 def write_predictions(

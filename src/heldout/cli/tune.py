@@ -210,15 +210,13 @@ def _leave(
     evaluation: Evaluation, plan: Plan, folder: OutputFolder, again: str, console: Console
 ) -> dict[str, str]:
     """Write the files; the report last, so that its being there says that all is there."""
-    from heldout.cli.saving import write_model, write_predictions
+    from heldout.cli.saving import note_on_strangers, write_model, write_predictions
     from heldout.report import report_content, write_report
 
     files = {"run": folder.run_file}
     files["model"], strangers = write_model(evaluation.model, folder)
     if strangers:
-        console.note(
-            f"Before loading model.skops, look at its types {', '.join(strangers)}: they were not reviewed."
-        )
+        console.note(note_on_strangers(strangers))
     metric = plan.scoring.metrics[plan.scoring.refit_metric]
     if metric is not None:
         files["predictions"] = write_predictions(

@@ -37,6 +37,12 @@ if TYPE_CHECKING:
     "file. Repeatable: then the best is chosen.",
 )
 @click.option(
+    "--trust",
+    metavar="TYPE",
+    multiple=True,
+    help="The full name of a type in the .skops file that heldout did not review and you did; repeatable.",
+)
+@click.option(
     "--metric",
     metavar="NAME",
     multiple=True,
@@ -149,7 +155,7 @@ def _leave(
     validation: Validation, asked: ToValidate, folder: OutputFolder, again: str, console: Console
 ) -> dict[str, str]:
     """Write the files; the report last, so that its being there says that all is there."""
-    from heldout.cli.saving import write_model
+    from heldout.cli.saving import note_on_strangers, write_model
     from heldout.report import write_report
     from heldout.report.validation import validation_content
 
@@ -163,9 +169,7 @@ def _leave(
         console.note(f"The model could not be saved as model.skops ({type(error).__name__}: {said}).")
         strangers = []
     if strangers:
-        console.note(
-            f"Before loading model.skops, look at its types {', '.join(strangers)}: they were not reviewed."
-        )
+        console.note(note_on_strangers(strangers))
     files["validation"] = folder.write_json("validation.json", validation.to_dict())
     content = validation_content(validation, command=again, title=asked.source)
     folder.write_json("report.json", content.to_dict())

@@ -30,6 +30,7 @@ class ValidateOptions(RunOptions):
     event: str | None
     task: str | None
     model: tuple[str, ...]
+    trust: tuple[str, ...]
     metric: tuple[str, ...]
     time: tuple[float, ...]
     positive: str | None
@@ -78,6 +79,8 @@ def check_validate_options(wanted: ValidateOptions) -> None:
     interval_kind(_interval(wanted), "optimism" if wanted.method in (None, TWO_STAGE) else wanted.method)
     if wanted.inner_bootstraps is not None and wanted.interval != "double":
         raise InputError("--inner-bootstraps is of --interval double; give both, or leave it out.")
+    if wanted.trust and not any(name.endswith(".skops") for name in wanted.model):
+        raise InputError("--trust is of --model FILE.skops; give both, or leave it out.")
     _check_imputing(wanted)
     if wanted.time and wanted.event is None:
         raise InputError("--time is of survival, which --event COL makes of the times in --target; give both.")
@@ -173,7 +176,7 @@ def _models(wanted: ValidateOptions, found: TableTask) -> list[Any]:
         if name in MODELS:
             entries.append((name, regression(name, X, kind, fill=not wanted.imputations)))
             continue
-        models = models_of_file(Path(name))
+        models = models_of_file(Path(name), wanted.trust)
         entries += models if isinstance(models, list | tuple) else [(Path(name).stem, models)]
     names = [entry[0] for entry in entries if isinstance(entry, tuple | list) and entry]
     twice = next((name for name in names if names.count(name) > 1), None)

@@ -118,10 +118,6 @@ def test_a_saved_model_is_taken_unfitted(tmp_path: Path) -> None:
 def test_of_a_pooled_model_its_members_are_what_is_fitted(tmp_path: Path) -> None:
     X, y = np.arange(6.0)[:, None], np.arange(6.0)
     skops.io.dump(PooledModel((LinearRegression().fit(X, y), LinearRegression().fit(X, -y))), tmp_path / "m.skops")
-    listed = tmp_path / "m.trusted.json"
-    with pytest.raises(InputError, match=r"types that nobody vouched for, heldout.*PooledModel;"):
-        models_of_file(tmp_path / "m.skops")
-    listed.write_text(json.dumps(["heldout.imputation.pooled.PooledModel"]))
     assert isinstance(models_of_file(tmp_path / "m.skops"), LinearRegression)
 
 
@@ -150,4 +146,24 @@ def test_the_command_takes_one_in_two_processes(
     assert ended.code == 0, ended
     document = json.loads(ended.out)
     assert document["selected_name"] == "prior_of_rows" and document["rows"]["roc_auc"]["apparent"] == 0.5
-    assert "look at its types prior_of_rows.Prior" in ended.err
+    assert "not reviewed: prior_of_rows.Prior; to load it, review each and call ho.load_model" in ended.err
+
+
+def test_the_command_takes_a_saved_class_that_is_trusted(
+    command: Callable[..., Any], table: Callable[..., Path], tmp_path: Path
+) -> None:
+    skops.io.dump(models_of_file(written(tmp_path, CLASS)), tmp_path / "m.skops")
+    asked = ["validate", table(), "--target", "outcome", "--bootstraps", "3", "--n-jobs", "1", "--model"]
+
+    refused = command(*asked, "m.skops")
+    assert refused.code == 2
+    assert refused.last == (
+        "Error: --model m.skops holds types that are not reviewed: prior_of_rows.Prior; look at them, and if you "
+        "trust each, load it with ho.load_model(path, trust=['prior_of_rows.Prior']), or with --trust "
+        "prior_of_rows.Prior."
+    )
+    trusted = command(*asked, "m.skops", "--trust", "prior_of_rows.Prior", "--metric", "roc_auc")
+    assert trusted.code == 0, trusted
+    assert command(*asked, "logistic", "--trust", "a.B").last == (
+        "Error: --trust is of --model FILE.skops; give both, or leave it out."
+    )

@@ -50,7 +50,7 @@ def test_a_study_becomes_a_model_an_estimate_and_a_report(command: Command, stud
     estimate = json.loads((tmp_path / "out" / "estimate.json").read_text())
     assert estimate["metric"] == "concordance_index" and 0.6 < estimate["value"] < 0.95
     assert "with the event" in (tmp_path / "out" / "report.html").read_text()
-    assert "were not reviewed" not in ended.err  # of the types in model.skops
+    assert "not reviewed" not in ended.err  # of the types in model.skops
     frame = read_table(str(tmp_path / "out" / "predictions.parquet")).frame
     assert list(frame.columns[:5]) == ["row", "repeat", "fold", "years", "died"]
 

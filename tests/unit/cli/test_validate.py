@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import skops.io
 
+from heldout.adapters.saved_model import load_model
 from heldout.protocols.validation.protocol import bootstrap_validate
 from heldout.spaces.regressions import regression
 from heldout.task import TaskKind
@@ -130,10 +130,7 @@ def test_imputing_pools_coefficients_and_models(
     document = json.loads(ended.out)
     assert "4 bootstraps: 5 fits, each of 2 imputations" in ended.err
     assert document["coefficients"]["names"] == ["intercept", "a", "site", "text_v"]
-    loaded = skops.io.load(
-        tmp_path / "out" / "model.skops",
-        trusted=json.loads((tmp_path / "out" / "model.trusted.json").read_text()),
-    )
+    loaded = load_model(tmp_path / "out" / "model.skops")
     X = frame[["a", "text", "site"]].dropna()
     assert loaded.predict_proba(X).shape == (len(X), 2) and type(loaded).__name__ == "PooledModel"
 
@@ -157,8 +154,7 @@ def test_saved_models_load_and_predict_as_the_readme_says(command: Command, surv
 
     X = pd.read_csv(survival)[["a", "text", "site"]].dropna()
     for folder in ("pooled", "single"):
-        listed = json.loads((tmp_path / folder / "model.trusted.json").read_text())
-        model = skops.io.load(tmp_path / folder / "model.skops", trusted=listed)
+        model = load_model(tmp_path / folder / "model.skops")
         assert np.isfinite(model.predict(X)).all()
 
 
