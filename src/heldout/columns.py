@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.errors import InputError
+from heldout.errors import InputError, plain_values
 
 _NEITHER = {"c": "complex numbers", "m": "time differences", "M": "dates", "V": "records"}
 """Kinds of array that hold neither labels nor numbers."""
@@ -101,7 +101,7 @@ def shortened(value: Any, most: int = 60) -> str:
     >>> shortened("yes"), shortened(list(range(100)), most=12)
     ("'yes'", '[0, 1, 2, 3…')
     """
-    text = " ".join(repr(value).split())
+    text = " ".join(plain_values(repr(value)).split())
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 

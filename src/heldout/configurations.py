@@ -21,7 +21,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.model_selection import ParameterGrid
 
-from heldout.errors import InputError
+from heldout.errors import InputError, plain_values
+
+DRAW_FIRST = (
+    "draw the configurations first, and pass them as param_grid=[{name: [value] for name, value in drawn.items()} "
+    "for drawn in ParameterSampler(distributions, n_iter, random_state=0)] (of sklearn.model_selection)"
+)
+"""What to do who wants a random search."""
 
 
 class NotHashableError(TypeError):
@@ -189,6 +195,10 @@ def _kind(model: Any) -> str:
 def _grid(grid: Any) -> list[dict[str, Any]]:
     if grid is None or grid == {}:
         return [{}]
+    for part in (grid,) if isinstance(grid, Mapping) else grid if isinstance(grid, list | tuple) else ():
+        for name, values in part.items() if isinstance(part, Mapping) else ():
+            if hasattr(values, "rvs"):
+                raise InputError(f"parameter {name!r} has a distribution, and a grid needs values; {DRAW_FIRST}.")
     try:
         return list(ParameterGrid(grid))
     except (TypeError, ValueError) as error:
@@ -200,7 +210,7 @@ def _short(value: Any) -> str:
         return type(value).__name__
     if isinstance(value, float | np.floating):
         return f"{value:.4g}"
-    text = str(value)
+    text = plain_values(str(value))
     return text if len(text) <= 40 else text[:37] + "..."
 
 

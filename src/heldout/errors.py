@@ -5,13 +5,39 @@ A message says what was wrong, the value got, what is allowed, and what to do.
 
 from __future__ import annotations
 
+import re
+
+_QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+_NUMPY_SCALAR = re.compile(
+    rf"\bnp\.(?:(?:float|u?int|complex)\d+|c?longdouble|u?longlong|str_|bytes_)\((b?(?:{_QUOTED})|\([^()]*\)|[^()'\"]*)\)"
+    r"|\bnp\.(True|False)_\b"
+)
+
+
+def plain_values(text: str) -> str:
+    """A text in which NumPy's scalars are shown as Python's values: what they are of is no news to a reader.
+
+    Examples
+    --------
+    >>> plain_values("got [np.float64(2.0), np.str_('a (b)'), np.True_]")
+    "got [2.0, 'a (b)', True]"
+    """
+    return _NUMPY_SCALAR.sub(lambda found: found[1] if found[2] is None else found[2], text)
+
 
 class HeldoutError(Exception):
     """Base class of every error that heldout raises on purpose."""
 
+    def __str__(self) -> str:
+        return plain_values(super().__str__())
+
 
 class InputError(HeldoutError, ValueError):
     """The input cannot be used as it is; the command line exits with code 2."""
+
+
+class ArgumentError(InputError, TypeError):
+    """There is no such argument; what to do instead is in the sentence."""
 
 
 class MissingExtraError(HeldoutError, ImportError):
@@ -35,3 +61,6 @@ class UnusablePredictionError(ValueError):
 
 class HeldoutWarning(UserWarning):
     """Something was set aside, degenerate or assumed, and the result says so in its flags."""
+
+    def __str__(self) -> str:
+        return plain_values(super().__str__())

@@ -27,7 +27,7 @@ from threadpoolctl import ThreadpoolController
 from heldout._seeding import numpy_seed
 from heldout.cells import CellKey, CellResult, CellState
 from heldout.configurations import Configuration
-from heldout.errors import InputError, UnusablePredictionError
+from heldout.errors import InputError, UnusablePredictionError, plain_values
 from heldout.folds import Split
 from heldout.metrics.base import Metric, Response, times_of
 from heldout.metrics.from_scorer import members_of, metric_from_scorer, told
@@ -214,7 +214,7 @@ def refitted(context: CellContext, configuration: Configuration) -> BaseEstimato
 
 def said(error: BaseException) -> str:
     """An exception as one line: its type and text; our own by its text alone."""
-    text = " ".join(str(error).split())
+    text = " ".join(plain_values(str(error)).split())
     if isinstance(error, UnusablePredictionError):
         return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

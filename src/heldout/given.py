@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
@@ -14,13 +15,31 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from heldout._seeding import RandomState, entropy_of
-from heldout.errors import InputError
+from heldout.configurations import DRAW_FIRST
+from heldout.errors import ArgumentError, InputError
 from heldout.metrics.survival_model import last_step
 from heldout.metrics.to_scorer import scorer
 from heldout.store.base import Store
 from heldout.store.memory import MemoryStore
 from heldout.survival_target import has_fields, has_two_columns, survival_target, with_fields
 from heldout.task import TaskKind, Truth, target_column, truth_of
+
+Init = ParamSpec("Init")
+
+
+def tries_all_of_a_grid(init: Callable[Init, None]) -> Callable[Init, None]:
+    """The ``__init__`` of a search over a grid, which says what to do instead of a random one."""
+
+    @wraps(init)
+    def checked(*args: Init.args, **given: Init.kwargs) -> None:
+        for name in ("n_iter", "param_distributions"):
+            if name in given:
+                raise ArgumentError(
+                    f"{name}= is of a random search, and this one tries a whole grid; {DRAW_FIRST}."
+                )
+        init(*args, **given)
+
+    return checked
 
 
 def target_given(model: Any, y: Any, asker: str) -> Any:

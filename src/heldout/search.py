@@ -33,7 +33,15 @@ from heldout.evaluate import evaluate
 from heldout.fitting import Routed, make_scoring
 from heldout.fold_scores import ranks
 from heldout.folds import Folds, make_folds
-from heldout.given import deciding_scorer, entropy_given, scoring_given, store_given, target_given, truth_given
+from heldout.given import (
+    deciding_scorer,
+    entropy_given,
+    scoring_given,
+    store_given,
+    target_given,
+    tries_all_of_a_grid,
+    truth_given,
+)
 from heldout.result import Evaluation
 from heldout.run.collect import Collected
 from heldout.run.events import Listener
@@ -129,7 +137,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
     >>> print(search.best_params_, f"{search.best_score_:.3f}")
     {'n_neighbors': 9} 0.931
     >>> print(search.estimate_)
-    accuracy 0.9293 [0.8993, 0.9552] by bbc (uncorrected 0.9315, KNeighborsClassifier (n_neighbors=9))
+    accuracy 0.9293 [0.8993, 0.9552] (95%) by bbc (uncorrected 0.9315, KNeighborsClassifier (n_neighbors=9))
     """
 
     _parameter_constraints = {  # noqa: RUF012
@@ -147,6 +155,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         "fit_timeout": [Interval(numbers.Real, 0, None, closed="neither"), None],
     }
 
+    @tries_all_of_a_grid
     def __init__(
         self,
         estimator: Any,

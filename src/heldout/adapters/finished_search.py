@@ -17,7 +17,7 @@ from heldout.configurations import Configuration
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric
-from heldout.metrics.from_scorer import members_of, metric_from_scorer
+from heldout.metrics.from_scorer import members_of, metric_from_scorer, title_of
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.selection import Best, CallableRefit, SelectionRule, configuration_rule_of
 from heldout.task import labels_text
@@ -47,6 +47,8 @@ class FinishedSearch:
         The configuration that the search chose; None where it chose none.
     opened : mapping of str to Metric
         The metrics whose scorers can be opened, which tell their names and ranges.
+    title : str
+        What an only metric is called that is no opened scorer's; its key is "score" then.
     flags : mapping of Flag to str
     """
 
@@ -59,6 +61,7 @@ class FinishedSearch:
     repeat: NDArray[np.intp]
     winner: int | None
     opened: Mapping[str, Metric] = field(default_factory=dict)
+    title: str = "score"
     flags: Mapping[Flag, str] = field(default_factory=dict)
 
 
@@ -108,6 +111,7 @@ def _of_cv_results(search: Any) -> FinishedSearch:
         repeat=_repeats(search, len(next(iter(scores.values())))),
         winner=None if best is None else int(np.flatnonzero(rows == best)[0]),
         opened=_opened(search),
+        title=title_of(getattr(search, "scorer_", None)),
         flags=flags,
     )
 
@@ -178,6 +182,7 @@ def _of_study(study: Any) -> FinishedSearch:
         names=tuple(_trial_name(trial) for trial in kept),
         params=[trial.params for trial in kept],
         repeat=np.zeros(n_splits, dtype=np.intp),
+        title=(getattr(study, "metric_names", None) or ["objective"])[0],
         winner=None,  # a study's winner is the best of the objective, which need not be the mean over splits
         flags={Flag.DYNAMIC_SEARCH: Flag.DYNAMIC_SEARCH.filled(candidates=len(kept))},
     )
@@ -206,7 +211,7 @@ def metric_of(found: FinishedSearch, name: str) -> OpaqueMetric:
     """What the scores of a name are: with the range and, of a single scorer, the name of its metric."""
     known = found.opened.get(name)
     if known is None:
-        return OpaqueMetric(name, found.greater_is_better)
+        return OpaqueMetric(found.title if name == "score" else name, found.greater_is_better)
     return OpaqueMetric(known.name if name == "score" else name, found.greater_is_better, range=known.range)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
@@ -161,12 +160,12 @@ def _answer(wanted: Options, asked: Asked, methods: dict[str, Method]) -> Estima
 
 
 def _folder(wanted: Options) -> OutputFolder | None:
-    from heldout.cli.folder import OutputFolder
+    from heldout.cli.folder import OutputFolder, path_named
     from heldout.errors import InputError
 
     if wanted.out is None:
         return None
-    folder = OutputFolder(Path(wanted.out))
+    folder = OutputFolder(path_named(wanted.out, "--out"))
     if folder.run_file.exists():
         raise InputError(
             f"{folder.path} holds a run of heldout tune, whose estimate and report would be lost; choose another "

@@ -76,14 +76,26 @@ class OutputFolder:
         return self.write(name, lambda path: path.write_text(text + "\n", encoding="utf-8"))
 
 
+def path_named(text: str, option: str) -> Path:
+    """The folder or file that was named; nothing is not taken for the present folder.
+
+    Raises
+    ------
+    InputError
+    """
+    if not text.strip():
+        raise InputError(f"{option} is empty, got {text!r}; name a folder, or . for the one you are in.")
+    return Path(text)
+
+
 def folder_for(out: str, resume: bool) -> OutputFolder:
     """The folder of a command, which holds no run yet unless that is to be gone on with.
 
     Raises
     ------
-    StoreError
+    InputError, StoreError
     """
-    folder = OutputFolder(Path(out))
+    folder = OutputFolder(path_named(out, "--out"))
     if folder.run_file.exists() and not resume:
         raise StoreError(
             f"{folder.path} holds a run already; go on with it (--resume), or choose another folder with --out."

@@ -27,10 +27,11 @@ def command(folder: str, as_json: bool) -> None:
     DIR is what `heldout tune --out DIR` or `heldout validate --out DIR` writes to, or a run file. Nothing in it is
     changed, and a run that goes on is not disturbed.
     """
+    from heldout.cli.folder import path_named
     from heldout.store.inspecting import file_status
 
     console = Console(as_json)
-    status = file_status(_run_file(Path(folder)))
+    status = file_status(_run_file(path_named(folder, "DIR")))
     console.table(file_rows(status))
     for run in status.runs:
         console.lines([""])

@@ -52,7 +52,8 @@ class Interval:
         }
 
     def __str__(self) -> str:
-        return f"[{self.low:.4g}, {self.high:.4g}]"
+        side = "" if self.alternative == "two-sided" else f", {self.alternative}"
+        return f"[{self.low:.4g}, {self.high:.4g}] ({100 * self.confidence_level:.4g}%{side})"
 
 
 @dataclass(frozen=True, eq=False)

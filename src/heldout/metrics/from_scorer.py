@@ -84,6 +84,22 @@ def members_of(scorer: Any) -> Mapping[str, Any]:
     return members if isinstance(members, Mapping) else {"score": scorer}
 
 
+def title_of(scorer: Any) -> str:
+    """What a scorer is called that cannot be opened: its function, or the model's own method; else "score".
+
+    Examples
+    --------
+    >>> def hits(model, X, y):
+    ...     return (model.predict(X) == y).sum()
+    >>> title_of(hits), title_of(None)
+    ('hits', 'score')
+    """
+    if isinstance(scorer, _PassthroughScorer):
+        return f"{type(scorer._estimator).__name__}.score"
+    name = "" if scorer is None or isinstance(scorer, Mapping) else name_of(scorer)
+    return name if name.isidentifier() else "score"
+
+
 def told(scorer: Any, truth: Truth) -> Any:
     """The scorer (or several that scikit-learn has gathered) with our metrics told what only all rows know.
 

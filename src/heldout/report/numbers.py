@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.errors import plain_values
 from heldout.estimates.types import Estimate, Interval, json_number
 from heldout.wording import metric_words
 
@@ -110,7 +111,7 @@ def decimals_for(width: float) -> int:
 
 def plain(value: Any) -> str:
     """A parameter or setting as text that is the same in every process."""
-    text = value if isinstance(value, str) else repr(value.item() if isinstance(value, np.generic) else value)
+    text = value if isinstance(value, str) else plain_values(repr(value))
     # The address of an object says nothing to a reader and differs between runs.
     text = re.sub(r" at 0x[0-9a-fA-F]+", "", text)
     return text if len(text) <= 300 else text[:299] + "…"

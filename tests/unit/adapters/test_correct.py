@@ -182,3 +182,22 @@ def test_a_choice_that_the_scores_do_not_explain_is_refused() -> None:
     search.best_index_ = int(np.argmin(search.cv_results_["mean_test_score"]))
     with pytest.raises(ho.InputError, match="so its choice cannot be replayed"):
         ho.correct(search)
+
+
+def hits(model: Any, X: Any, y: Any) -> float:
+    return float(np.mean(model.predict(X) == y))
+
+
+@pytest.mark.parametrize(
+    "scoring, title", [(None, "accuracy"), ("roc_auc", "roc_auc"), (hits, "hits"), (lambda *given: 0.5, "score")]
+)
+def test_the_estimate_is_named_after_the_metric(scoring: Any, title: str) -> None:
+    finished = GridSearchCV(TREE, GRID, scoring=scoring, cv=10).fit(X, Y)
+    assert ho.correct(finished, **ASKED).metric == title
+
+
+@pytest.mark.parametrize("names, title", [(None, "objective"), (["balanced accuracy"], "balanced accuracy")])
+def test_an_estimate_of_a_study_is_of_its_objective(names: list[str] | None, title: str) -> None:
+    study = Study([Trial(n, {}, {0: 0.5 + n / 10, 1: 0.6, 2: 0.4}) for n in range(3)])
+    study.metric_names = names
+    assert ho.correct(study, **ASKED).metric == title

@@ -283,3 +283,13 @@ def test_methods_of_repeated_subsampling_ask_for_no_folds(command: Command, tmp_
     ended = command("estimate", "p.csv", "--target", "truth", "--method", "wmc")
     refused(ended, "it reads the errors of repeated subsampling")
     assert "--fold" not in ended.last and ", wmc" not in ended.last
+
+
+@pytest.mark.parametrize("out", ["", " "], ids=["nothing", "a blank"])
+def test_an_output_folder_without_a_name_is_not_the_present_one(command: Command, table: Write, out: str) -> None:
+    said = f"is empty, got {out!r}; name a folder, or . for the one you are in."
+    path = predictions(Path(), y=1)
+    for asked in (["tune", table()], ["validate", table()], ["estimate", path], ["study", "bias"]):
+        target = ["--target", "outcome"] if asked[0] != "study" else []
+        refused(command(*asked, *target, "--out", out), f"--out {said}")
+    refused(command("status", out), f"DIR {said}")

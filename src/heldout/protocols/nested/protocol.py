@@ -127,8 +127,10 @@ def nested_cv(
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> found = nested_cv(KNeighborsClassifier(), X, y, {"n_neighbors": [1, 5, 9]}, random_state=0)
-    >>> print(found, found.n_fits)  # 5 · 5 · 3 + 5 + 1
-    accuracy 0.9315 [0.8733, 0.9896] by nested_cv (uncorrected 0.9315, KNeighborsClassifier (n_neighbors=9)) 81
+    >>> print(found)
+    accuracy 0.9315 [0.8733, 0.9896] (95%) by nested_cv (uncorrected 0.9315, KNeighborsClassifier (n_neighbors=9))
+    >>> found.n_fits  # 5 · 5 · 3 + 5 + 1
+    81
     >>> [fold.selected_name for fold in found.outer_folds][0], found.agreement.share
     ('KNeighborsClassifier (n_neighbors=9)', 1.0)
     """
