@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.columns import check_labels_or_numbers, column_of, distinct, numbers_of
+from heldout.columns import check_labels_or_numbers, column_of, distinct, numbers_of, shortened
 from heldout.columns import missing as missing  # whoever codes labels asks for what is missing too
 from heldout.errors import InputError
 from heldout.survival_target import has_fields, survival_target
@@ -181,8 +181,8 @@ def no_labels(column: NDArray[Any]) -> NDArray[np.bool_]:
 
 def labels_text(labels: Any) -> str:
     """Labels for a sentence: the first five as Python writes them, and how many more."""
-    listed = [repr(label.item() if isinstance(label, np.generic) else label) for label in labels]
-    return ", ".join(listed[:5]) + (f" and {len(listed) - 5} more" if len(listed) > 5 else "")
+    listed = [shortened(label.item() if isinstance(label, np.generic) else label) for label in list(labels)[:5]]
+    return ", ".join(listed) + (f" and {len(labels) - 5} more" if len(labels) > 5 else "")
 
 
 def _refuse_without_labels(what: str, **settings: Any) -> None:

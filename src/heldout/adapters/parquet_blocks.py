@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.adapters.own_roles import OwnRoles, roles_of_metadata
-from heldout.adapters.tables import quoted
+from heldout.adapters.tables import check_file, quoted
 from heldout.errors import InputError, MissingExtraError
 from heldout.estimates.out_of_core import Block
 from heldout.kernels.block_draws import BLOCK_ROWS
@@ -296,8 +296,7 @@ def _open(path: str) -> Any:
         import pyarrow.parquet as pq
     except ImportError:
         raise MissingExtraError("reading a Parquet file in blocks", "app") from None
-    if not Path(path).is_file():
-        raise InputError(f"there is no file {path}; give a Parquet file.")
+    check_file(Path(path))
     try:
         # Not the whole row group in advance, but a little of each column at a time.
         return pq.ParquetFile(path, buffer_size=READ_AHEAD, pre_buffer=False)
@@ -315,7 +314,8 @@ def _is_text(kind: Any) -> bool:
 
     if pa.types.is_dictionary(kind):
         return _is_text(kind.value_type)
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+    checks = pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view
+    return any(check(kind) for check in checks)
 
 
 def _is_number(kind: Any) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from heldout.adapters.tables import quoted, reads_as_number
+from heldout.columns import shortened
 from heldout.errors import InputError
 from heldout.spaces.preprocessing import MOST_CATEGORIES, column_kinds
 
@@ -131,7 +132,7 @@ def _mostly_numbers(texts: Sequence[str]) -> bool:
 
 
 def _listed(examples: Mapping[str, str]) -> str:
-    return ", ".join(f"{name!r} ({example!r})" for name, example in list(examples.items())[:5])
+    return ", ".join(f"{shortened(name)} ({shortened(example)})" for name, example in list(examples.items())[:5])
 
 
 def _counted(numbers: Mapping[str, int]) -> str:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from heldout.adapters.table_predictions_repeats import places_of_repeats
 from heldout.adapters.table_survival import events_of_column
 from heldout.adapters.tables import Table, quoted, reads_as_number, text_of
+from heldout.columns import shortened
 from heldout.errors import InputError
 from heldout.predictions import HeldOutPredictions
 from heldout.survival_target import survival_target
@@ -150,7 +151,7 @@ def _left_over(table: Table, used: list[str], exclude: Sequence[str]) -> Any:
         raise InputError(
             f"{table.name} has no column of predictions besides {quoted(used)}; it needs a column a configuration."
         )
-    empty = [name for name in predictions.columns if predictions[name].isna().all()]
+    empty = list(predictions.columns[predictions.isna().all()])
     if empty:
         raise InputError(
             f"{quoted(empty)} of {table.name} {'has' if len(empty) == 1 else 'have'} no predictions at all, only "
@@ -177,7 +178,7 @@ def check_numbers(column: Any, purpose: str) -> None:
     """
     if column.dtype.kind not in "iuf":
         stranger = next((value for value in column if not reads_as_number(value)), column.iloc[0])
-        raise InputError(f"{purpose} column {column.name!r} must hold numbers, got {stranger!r}.")
+        raise InputError(f"{purpose} column {column.name!r} must hold numbers, got {shortened(stranger)}.")
 
 
 def check_complete(column: Any, purpose: str) -> None:

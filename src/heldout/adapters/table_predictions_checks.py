@@ -6,7 +6,9 @@ from typing import Any
 
 from heldout.adapters.table_predictions import TablePredictions
 from heldout.adapters.table_predictions_classes import Heads
+from heldout.adapters.table_words import plain
 from heldout.adapters.tables import quoted, reads_as_number
+from heldout.columns import shortened
 from heldout.errors import InputError
 from heldout.metrics.base import Metric, Response
 from heldout.task import TaskKind, Truth, labels_text
@@ -24,6 +26,7 @@ def check_kinds(found: TablePredictions, heads: Heads, truth: Truth, metric: Met
     if found.held is not None:
         return
     frame = found.predictions
+    _check_no_dates(frame)
     if truth.kind is TaskKind.MULTICLASS and not heads.per_class:
         _check_labels_of_several_classes(frame, truth, metric)
     texts = [name for name in frame.columns if frame[name].dtype.kind not in "iufb"]
@@ -39,15 +42,50 @@ def check_kinds(found: TablePredictions, heads: Heads, truth: Truth, metric: Met
         if needs_numbers:
             why = "a column of a class needs numbers" if heads.per_class else f"{metric.name} needs numbers"
         raise InputError(
-            f"column {name!r} holds {stranger.iloc[0]!r} in row {stranger.index[0] + 1}, but {why}; mend the file, "
-            "or leave the column out (--exclude)."
+            f"column {name!r} holds {shortened(stranger.iloc[0])} in row {stranger.index[0] + 1}, but {why}; fix "
+            "the file, or leave the column out (--exclude)."
         )
-    numeric = [name for name in frame.columns if name not in texts]
-    if texts and numeric:
+    _check_of_one_kind(frame)
+
+
+def _check_no_dates(frame: Any) -> None:
+    """Refuse dates, times and durations, which are no predictions."""
+    for name in frame.columns:
+        column = frame[name]
+        if column.dtype.kind in "iufb":
+            continue
+        strange = column.map(lambda value: not isinstance(value, str | bool | int | float))
+        if strange.any():
+            value = column[strange].iloc[0]
+            raise InputError(
+                f"column {name!r} holds {plain(value)}, a {type(value).__name__}, where a "
+                "prediction must be a number or a label; leave the column out (--exclude)."
+            )
+
+
+def _check_of_one_kind(frame: Any) -> None:
+    """Refuse numbers beside text, and true and false beside other numbers, with a value of each."""
+    kinds = {name: frame[name].dtype.kind for name in frame.columns}
+    of = {
+        "numbers": [name for name, kind in kinds.items() if kind in "iuf"],
+        "true and false": [name for name, kind in kinds.items() if kind == "b"],
+        "text": [name for name, kind in kinds.items() if kind not in "iufb"],
+    }
+    held = [(what, names) for what, names in of.items() if names]
+    if len(held) > 1:
+        (one, these), (other, those) = held[:2]
         raise InputError(
-            f"{quoted(numeric)} hold numbers and {quoted(texts)} text; predictions must be all scores or all "
-            "labels: leave one kind out (--exclude)."
+            f"{quoted(these)} hold {one} and {quoted(those)} {other} (such as {_example(frame[those[0]])}); "
+            "predictions must be all scores or all labels: leave one kind out (--exclude), or fix the file."
         )
+
+
+def _example(column: Any) -> str:
+    """A value of a column of text that reads as no number, where there is one, and its row."""
+    present = column.dropna()
+    strange = present[~present.map(reads_as_number).astype(bool)]
+    first = (strange if len(strange) else present).head(1)
+    return f"{shortened(first.iloc[0])} in row {first.index[0] + 1}"
 
 
 def remarks_on_whole_numbers(found: TablePredictions) -> tuple[str, ...]:
@@ -89,7 +127,7 @@ def _check_labels_of_several_classes(frame: Any, truth: Truth, metric: Metric) -
             else "; mend the file, or leave the column out (--exclude)"
         )
         raise InputError(
-            f"column {name!r} holds {value!s} in row {row}, which is none of the target's classes "
+            f"column {name!r} holds {plain(value)} in row {row}, which is none of the target's classes "
             f"({labels_text(truth.classes)}){why}."
         )
 

@@ -17,6 +17,7 @@ from heldout.adapters.table_cells import Axis, lines_of_cells
 from heldout.adapters.table_predictions import TablePredictions, check_complete, check_numbers, labels_of_column
 from heldout.adapters.table_predictions_repeats import check_agree
 from heldout.adapters.table_survival import survival_of_columns
+from heldout.adapters.table_words import plain
 from heldout.adapters.tables import Table
 from heldout.errors import InputError
 from heldout.metrics.base import Metric, Response, full_name, times_of
@@ -306,7 +307,7 @@ def _codes(column: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
     if strange.any():
         first = int(strange.argmax())
         raise InputError(
-            f"column {column.name!r} holds {column.iloc[first]!s} in row {first + 1}, which is none of the classes "
-            f"{labels_text(classes)}; {AS_WRITTEN}."
+            f"column {column.name!r} holds {plain(column.iloc[first])} in row {first + 1}, which is none of the "
+            f"classes {labels_text(classes)}; {AS_WRITTEN}."
         )
     return codes

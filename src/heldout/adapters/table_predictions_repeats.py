@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.adapters.table_cells import Axis, axis_of, lines_of_cells
+from heldout.adapters.table_words import plain
 from heldout.errors import InputError
 
 
@@ -95,8 +96,8 @@ def check_agree(what: str, column: Any, places: NDArray[np.intp], labels: Any, r
     if row is None:
         raise InputError(
             f"repeats {labels[0]!s} and {labels[where]!s} are not of the same rows in the same order: {what} "
-            f"(column {column.name!r}) is {column.iloc[first]!s} in row {first + 1} of the file and "
-            f"{column.iloc[other]!s} in row {other + 1}; say which rows are the same by --row COL."
+            f"(column {column.name!r}) is {plain(column.iloc[first])} in row {first + 1} of the file and "
+            f"{plain(column.iloc[other])} in row {other + 1}; say which rows are the same by --row COL."
         )
     raise InputError(
         f"row {row.iloc[first]!s} has two values of {what} (column {column.name!r}): {column.iloc[first]!s} in "

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.adapters.table_words import plain
 from heldout.adapters.tables import reads_as_number
+from heldout.columns import shortened
 from heldout.errors import InputError
 from heldout.survival_target import survival_target
 from heldout.task import TaskKind, Truth, truth_of
@@ -44,7 +46,7 @@ def survival_of_columns(time: Any, event: Any) -> Truth:
         stranger = next((value for value in time if not reads_as_number(value)), time.iloc[0])
         raise InputError(
             f"the target column {time.name!r} must hold times, numbers of at least 0, as there is an event; got "
-            f"{stranger!r}."
+            f"{shortened(stranger)}."
         )
     return truth_of(survival_target((events_of_column(event), time.to_numpy())), TaskKind.SURVIVAL)
 
@@ -62,6 +64,6 @@ def events_of_column(column: Any) -> NDArray[np.bool_]:
         first = int(strange.to_numpy().argmax())
         raise InputError(
             f"the event column {column.name!r} must hold 1 (the event was seen) or 0 (censored), or true and "
-            f"false, got {column.iloc[first]!s} in row {first + 1}."
+            f"false, got {plain(column.iloc[first])} in row {first + 1}."
         )
     return np.asarray(words.map(_MEANINGS).to_numpy().astype(bool))

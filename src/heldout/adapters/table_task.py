@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from heldout.adapters.predictors import columns_set_aside
 from heldout.adapters.table_survival import survival_of_columns
 from heldout.adapters.tables import Table, reads_as_number, text_of
-from heldout.columns import check_told_apart
+from heldout.columns import check_told_apart, shortened
 from heldout.errors import InputError
 from heldout.spaces.presets import MOST_CLASSES
 from heldout.task import Task, TaskKind, Truth, labels_text, truth_of
@@ -174,8 +174,8 @@ def _truth(column: Any, target: str, kind: str | None, positive: str | None) -> 
     distinct = int(column.nunique())
     if distinct == 1:
         raise InputError(
-            f"the target column {target!r} has one value in all {counted(len(column), 'row')}, {column.iloc[0]!r}; "
-            "there is nothing to predict: use a column with at least two."
+            f"the target column {target!r} has one value in all {counted(len(column), 'row')}, "
+            f"{shortened(column.iloc[0])}; there is nothing to predict: use a column with at least two."
         )
     if kind is None:
         wanted, seen = _guessed(column, target, distinct)
@@ -187,8 +187,8 @@ def _truth(column: Any, target: str, kind: str | None, positive: str | None) -> 
         strangers = [value for value in column.unique() if not reads_as_number(value)]
         if wanted is TaskKind.REGRESSION and strangers:
             raise InputError(
-                f"--task regression needs a target of numbers, but column {target!r} holds {strangers[0]!r}; mend "
-                "it, or say --task classification."
+                f"--task regression needs a target of numbers, but column {target!r} holds "
+                f"{shortened(strangers[0])}; fix it, or say --task classification."
             )
         said = f"{distinct} distinct values, read as {{kind}} as --task {kind} says"
     if wanted is TaskKind.REGRESSION and column.dtype.kind in "iuf":
@@ -243,7 +243,7 @@ def _check_not_numbers(column: Any, target: str, distinct: int) -> None:
         example = strangers[0] if strangers else column.iloc[0]
         raise InputError(
             f"the target column {target!r} is nearly all numbers but for {counted(len(strangers), 'value')} such "
-            f"as {example!r} (row {row}); mend or leave out these rows, or say --task classification."
+            f"as {shortened(example)} (row {row}); mend or leave out these rows, or say --task classification."
         )
 
 

@@ -6,13 +6,8 @@ What a column is used for is decided later, in ``table_task`` and ``table_predic
 
 from __future__ import annotations
 
-import csv
 import difflib
-import gzip
-import re
-import warnings
-from collections import Counter
-from collections.abc import Sequence
+import stat
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -21,17 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.adapters.own_roles import OwnRoles, roles_of_metadata
+from heldout.adapters.own_roles import OwnRoles
+from heldout.adapters.table_csv import read_csv
+from heldout.adapters.table_parquet import read_parquet
+from heldout.adapters.table_words import quoted as quoted
+from heldout.adapters.table_words import reads_as_number as reads_as_number
 from heldout.errors import InputError, MissingExtraError
 
 EXAMPLES = ("breast_cancer", "diabetes", "digits", "iris", "wine")
-DELIMITERS = ",;\t|"
-MISSING_TOKENS = ["?", "."]
-"""Read as missing besides pandas' own (empty, NA, N/A, NaN, null, None and their like)."""
-
-_SAMPLE_BYTES = 1 << 18
-_DECIMAL_COMMA = re.compile(r"(?:^|;)\s*-?\d+,\d+\s*(?:;|$)", re.MULTILINE)
-_DECIMAL_POINT = re.compile(r"(?:^|;)\s*-?\d+\.\d+\s*(?:;|$)", re.MULTILINE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,12 +74,6 @@ class Table:
         return f"its columns are {quoted(names, 12)}."
 
 
-def quoted(names: Sequence[Any], most: int = 5) -> str:
-    """Names for a sentence: the first few, and how many more."""
-    shown = ", ".join(repr(str(name)) for name in names[:most])
-    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
-
-
 def read_table(source: str | Path) -> Table:
     """Read a table.
 
@@ -111,30 +97,54 @@ def read_table(source: str | Path) -> Table:
     if text.startswith("example:"):
         return _example(text.removeprefix("example:"))
     path = Path(source)
-    _check_file(path)
+    check_file(path)
     with path.open("rb") as stream:
         is_parquet = stream.read(4) == b"PAR1" or path.suffix.lower() in (".parquet", ".pq")
-    table = _read_parquet(path) if is_parquet else _read_csv(path)
+    _pandas()
+    remarks: tuple[str, ...] = ()
+    roles = None
+    if is_parquet:
+        frame, roles = read_parquet(path)
+    else:
+        frame, remarks = read_csv(path)
+    table = Table(text, _plain_types(frame), remarks, roles)
     if not len(table.frame):
         raise InputError(f"{text} has column names but no rows; a table needs at least one row.")
     return table
 
 
-def _check_file(path: Path) -> None:
+def check_file(path: Path) -> None:
+    """Refuse what is no file that can be read, in a sentence of its own for each reason.
+
+    Raises
+    ------
+    InputError
+    """
+    shown = str(path) if len(str(path)) <= 300 else f"{str(path)[:300]}…"
     try:
-        if path.is_dir():
-            raise InputError(f"{path} is a folder; name a CSV or Parquet file in it.")
-        if not path.exists():
-            near = _nearest_files(path)
-            raise InputError(
-                f"there is no file {path}; give a CSV or Parquet file, or example:breast_cancer.{near}"
-            )
-        if path.stat().st_size == 0:
-            raise InputError(f"{path} is empty (0 bytes); a table needs column names and rows.")
+        found = path.stat()
+        if stat.S_ISDIR(found.st_mode):
+            raise InputError(f"{shown} is a folder; name a CSV or Parquet file in it.")
+        if not stat.S_ISREG(found.st_mode):
+            raise InputError(f"{shown} is no file but a pipe or device; write the table to a file first.")
+        if found.st_size == 0:
+            raise InputError(f"{shown} is empty (0 bytes); a table needs column names and rows.")
         with path.open("rb"):
             pass
+    except InputError:
+        raise
+    except (FileNotFoundError, NotADirectoryError):
+        near = _nearest_files(path)
+        raise InputError(
+            f"there is no file {shown}; give a CSV or Parquet file, or example:breast_cancer.{near}"
+        ) from None
     except PermissionError:
-        raise InputError(f"{path} cannot be read: permission denied; change its permissions.") from None
+        raise InputError(f"{shown} cannot be read: permission denied; change its permissions.") from None
+    except (OSError, ValueError) as error:  # a name that is too long, holds a NUL character, or leads in a circle
+        why = getattr(error, "strerror", None) or str(error)
+        raise InputError(
+            f"{shown!r} cannot be the name of a file ({why.lower()}); give a CSV or Parquet file."
+        ) from None
 
 
 def _nearest_files(path: Path) -> str:
@@ -160,143 +170,37 @@ def _example(name: str) -> Table:
     return Table(f"example:{name}", frame)
 
 
-def _read_parquet(path: Path) -> Table:
-    pd = _pandas()
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        arrow = pq.read_table(path)
-        roles = roles_of_metadata(arrow.schema.metadata, str(path))
-        _check_names(path, list(arrow.schema.names))
-        frame = arrow.to_pandas()
-    except (pa.ArrowException, OSError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path} cannot be read as Parquet: {_first_line(error)}; is the file complete?") from None
-    if not isinstance(frame.index, pd.RangeIndex):
-        frame = frame.reset_index(drop=all(name is None for name in frame.index.names))
-    frame.columns = [str(name) for name in frame.columns]
-    _check_names(path, list(frame.columns))
-    return Table(str(path), _plain_types(frame), roles=roles)
-
-
-def _read_csv(path: Path) -> Table:
-    pd = _pandas()
-    sample, encoding, remarks = _sample_of(path)
-    delimiter = _delimiter_of(sample)
-    _check_names(path, _header(sample, delimiter))
-    decimal = "."
-    if delimiter == ";" and _DECIMAL_COMMA.search(sample) and not _DECIMAL_POINT.search(sample):
-        decimal = ","
-        remarks.append("Numbers are written with a decimal comma.")
-    # Before 3.1 pandas' own way of reading a number could be off by the last bit, and other data is another run.
-    older = tuple(int(part) for part in pd.__version__.split(".")[:2]) < (3, 1)
-    exact = {"float_precision": "round_trip"} if older else {}
-    try:
-        with warnings.catch_warnings():
-            # index_col=False keeps a first column that lacks a name; a row longer than the header warns then.
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            frame = pd.read_csv(
-                path,
-                sep=delimiter,
-                encoding=encoding,
-                decimal=decimal,
-                index_col=False,
-                na_values=MISSING_TOKENS,
-                skipinitialspace=True,
-                low_memory=False,
-                **exact,
-            )
-    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
-        raise InputError(f"{path} cannot be read as a table: {_why(error)}") from None
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path} is not text in {encoding} (byte {error.object[error.start]:#04x}); save it as UTF-8."
-        ) from None
-    except (pd.errors.EmptyDataError, ValueError, OSError, EOFError) as error:
-        raise InputError(f"{path} cannot be read as a table: {_first_line(error)}.") from None
-    frame.columns = [str(name).strip() for name in frame.columns]
-    unnamed = [name for name in frame.columns if name.startswith("Unnamed: ")]
-    if unnamed and frame[unnamed[0]].tolist() == list(range(len(frame))):
-        frame = frame.drop(columns=unnamed[0])
-        remarks.append("The column without a name holds row numbers and was set aside.")
-    return Table(str(path), _plain_types(frame), tuple(remarks))
-
-
-def _sample_of(path: Path) -> tuple[str, str, list[str]]:
-    """The beginning of a text file, cut at a line's end, with its encoding."""
-    try:
-        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
-            raw = stream.read(_SAMPLE_BYTES)
-            rest = stream.read(1)
-    except (OSError, EOFError) as error:
-        raise InputError(f"{path} cannot be read: {_first_line(error)}.") from None
-    encoding, remarks = "utf-8-sig", []
-    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        encoding = "utf-16"
-    elif b"\0" in raw:
-        raise InputError(f"{path} is neither text nor Parquet; save it as CSV or Parquet.")
-    if rest and b"\n" in raw:
-        raw = raw[: raw.rindex(b"\n") + 1]
-    try:
-        sample = raw.decode(encoding, errors="ignore" if encoding == "utf-16" else "strict")
-    except UnicodeDecodeError:
-        encoding = "cp1252"
-        sample = raw.decode(encoding, errors="replace")
-        remarks.append("The file is not UTF-8 and was read as Windows-1252; check accented letters.")
-    if not sample.strip():
-        raise InputError(f"{path} holds only blank lines; a table needs column names and rows.")
-    return sample, encoding, remarks
-
-
-def _delimiter_of(sample: str) -> str:
-    """The delimiter that cuts the first lines into the same number of fields, the more the better."""
-    lines = sample.lstrip().splitlines()[:50]
-
-    def agreement(delimiter: str) -> tuple[float, int]:
-        lengths = [
-            len(fields) for fields in csv.reader(lines, delimiter=delimiter, skipinitialspace=True) if fields
-        ]
-        width = lengths[0]
-        return (sum(length == width for length in lengths) / len(lengths) if width > 1 else 0.0, width)
-
-    return max(DELIMITERS, key=agreement)
-
-
-def _header(sample: str, delimiter: str) -> list[str]:
-    rows = csv.reader(sample.lstrip().splitlines(keepends=True), delimiter=delimiter, skipinitialspace=True)
-    return [name.strip() for name in next(rows)]
-
-
-def _check_names(path: Path, names: Sequence[str]) -> None:
-    twice = [name for name, times in Counter(names).items() if times > 1 and name]
-    if twice:
-        raise InputError(
-            f"{path} has more than one column called {quoted(twice)}; give every column a name of its own"
-            + (" (does its first line hold the names?)." if reads_as_number(twice[0]) else ".")
-        )
-
-
 def _plain_types(frame: Any) -> Any:
     """Types that scikit-learn takes: numbers, bool, text; pandas' nullable and category types are unpacked."""
     pd = _pandas()
-    plain = {}
-    for name in frame.columns:
-        column = frame[name]
+    kept = [isinstance(dtype, np.dtype) and dtype.kind in "iufbmM" for dtype in frame.dtypes]
+    plain = {name: _plain_type(frame[name]) for name in frame.columns[np.logical_not(kept)]}
+    frame = frame.set_axis(pd.RangeIndex(len(frame)))
+    halves = frame.columns[[dtype == np.float16 for dtype in frame.dtypes]]
+    plain |= {name: frame[name].astype("float64") for name in halves}
+    if not plain:
+        return frame
+    names = frame.columns
+    changed = pd.DataFrame(
+        {name: column.set_axis(frame.index) for name, column in plain.items()}, index=frame.index
+    )
+    return pd.concat([frame.drop(columns=[*plain]), changed], axis=1)[names]
+
+
+def _plain_type(column: Any) -> Any:
+    pd = _pandas()
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        column = column.astype(dtype.categories.dtype if not column.isna().any() else object)
         dtype = column.dtype
-        if isinstance(dtype, pd.CategoricalDtype):
-            column = column.astype(dtype.categories.dtype if not column.isna().any() else object)
-            dtype = column.dtype
-        if pd.api.types.is_extension_array_dtype(dtype) and pd.api.types.is_numeric_dtype(dtype):
-            if pd.api.types.is_bool_dtype(dtype):
-                column = column.astype(object if column.isna().any() else bool)
-            else:
-                column = column.astype("float64" if column.isna().any() else column.to_numpy().dtype)
-        if column.dtype == object or pd.api.types.is_string_dtype(column.dtype):
-            column = _plain_objects(column)
-        plain[name] = column
-    return pd.DataFrame(plain, index=pd.RangeIndex(len(frame)))
+    if pd.api.types.is_extension_array_dtype(dtype) and pd.api.types.is_numeric_dtype(dtype):
+        if pd.api.types.is_bool_dtype(dtype):
+            column = column.astype(object if column.isna().any() else bool)
+        else:
+            column = column.astype("float64" if column.isna().any() else column.to_numpy().dtype)
+    if column.dtype == object or pd.api.types.is_string_dtype(column.dtype):
+        column = _plain_objects(column)
+    return column
 
 
 def _plain_objects(column: Any) -> Any:
@@ -335,29 +239,3 @@ def _pandas() -> Any:
     except ImportError:
         raise MissingExtraError("Reading tables", "app") from None
     return pd
-
-
-def _why(error: Exception) -> str:
-    found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
-    if found:
-        expected, line, saw = found.groups()
-        return f"line {line} has {saw} fields where {expected} were expected; quote fields that hold the delimiter."
-    if "Length of header" in str(error):
-        return "its rows have more fields than the first line has names; name every column."
-    if "EOF inside string" in str(error):
-        return "a quotation mark is opened and never closed; close or remove it."
-    return f"{_first_line(error)}."
-
-
-def _first_line(error: Exception) -> str:
-    text = str(error).strip() or type(error).__name__
-    return text.splitlines()[0].rstrip(".")
-
-
-def reads_as_number(value: Any) -> bool:
-    """Whether a value is a number, or text that a person would read as one."""
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True

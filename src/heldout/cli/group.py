@@ -37,6 +37,8 @@ _OF_THE_DISK = {
     errno.EDQUOT: "your disk quota is used up; free some space and try again",
     errno.EROFS: "it cannot be written to; choose another folder with --out",
     errno.EACCES: "permission denied; choose another folder with --out, or change its permissions",
+    errno.ENAMETOOLONG: "the name is too long for a file; use a shorter one",
+    errno.ELOOP: "the link leads in a circle; use the file or folder itself",
     errno.EPERM: "permission denied; choose another folder with --out, or change its permissions",
 }
 
@@ -148,12 +150,17 @@ class Group(LazyGroup):
                 raise  # of a command's help, and ends in main; the rest is the Console's
             known = isinstance(error, OSError) and _OF_THE_DISK.get(error.errno or 0)
             if known:
-                where = getattr(error, "filename", None) or "the output folder"
+                where = _shortened(getattr(error, "filename", None) or "the output folder")
                 _end(ctx, error, f"Error: {where}: {known}.", EXIT_BAD_INPUT)
             if isinstance(error, MemoryError):
                 text = "Error: out of memory; use fewer --n-jobs, --preset quick, or fewer rows."
                 _end(ctx, error, text, EXIT_BAD_INPUT)
             _end(ctx, error, _fault(error), EXIT_FAULT)
+
+
+def _shortened(path: Any, most: int = 200) -> str:
+    """A path for a sentence: its beginning, where it is longer than any that is meant."""
+    return str(path) if len(str(path)) <= most else f"{str(path)[:most]}…"
 
 
 def _while_printing(error: OSError) -> bool:

@@ -125,7 +125,7 @@ def test_the_classes_of_breast_cancer_have_names() -> None:
         ("head.csv", "a,b\n", "no rows"),
         ("binary.csv", b"\x89PNG\r\n\0\0\0", "neither text nor Parquet"),
         ("ragged.csv", "a,b\n1,2\n3,4,5\n", "line 3 has 3 fields where 2 were expected"),
-        ("wide.csv", "a,b\n1,2,3\n4,5,6\n", "more fields than the first line has names"),
+        ("wide.csv", "a,b\n1,2,3\n4,5,6\n", "line 2 has 3 fields where 2 were expected; name every column"),
         ("quote.csv", 'a,b\n1,"2\n3,4\n', "never closed"),
         ("twice.csv", "a,b,a\n1,2,3\n", "more than one column called 'a'"),
         ("spaced_twice.csv", "a, a\n1,2\n", "more than one column called 'a'"),
