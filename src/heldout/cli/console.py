@@ -4,6 +4,8 @@ With ``--json`` stdout holds one JSON document and nothing else; with ``--quiet`
 
 A run is worth more than the words about it: when nobody reads them any more (``| head``), or they do not fit on a
 disk, the work goes on without them. Lost words of the second kind make the command end with an error.
+
+Words hold text of tables and runs, so that control characters are escaped here, for all commands.
 """
 
 from __future__ import annotations
@@ -16,11 +18,15 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
 
+from heldout._terminal import printable
 from heldout.errors import HeldoutWarning, InputError
+
+Row: TypeAlias = tuple[str, str | Sequence[str]]
+"""A label, and a line or several of what it says."""
 
 
 @dataclass
@@ -46,22 +52,22 @@ class Console:
     def say(self, text: str) -> None:
         """What is being done."""
         if not self.quiet:
-            self._print(text, err=self.as_json)
+            self._print(printable(text), err=self.as_json)
 
     def note(self, text: str) -> None:
         """What a reader of the result should know; once, however often it comes up."""
         if not self.quiet and text not in self._noted:
             self._noted.add(text)
-            self._print(f"Note: {text}", err=True)
+            self._print(f"Note: {printable(text)}", err=True)
 
-    def table(self, rows: Sequence[tuple[str, str]]) -> None:
-        """The result for people: labels and what they say, aligned."""
+    def table(self, rows: Sequence[Row]) -> None:
+        """The result for people: labels and what they say, aligned; one line a label, or several."""
         if self.as_json:
             return
-        width = max(len(label) for label, _ in rows)
+        width = max(len(printable(label)) for label, _ in rows)
         for label, text in rows:
-            first, *others = text.split("\n")
-            self._print(click.style(f"{label:<{width}}", bold=True) + f"  {first}")
+            first, *others = map(printable, [text] if isinstance(text, str) else text)
+            self._print(click.style(f"{printable(label):<{width}}", bold=True) + f"  {first}")
             for line in others:
                 self._print(" " * (width + 2) + line)
 
@@ -69,7 +75,7 @@ class Console:
         """The result for people, as lines that are ready."""
         if not self.as_json:
             for line in lines:
-                self._print(line)
+                self._print(printable(line))
 
     def document(self, document: Mapping[str, Any]) -> None:
         """The result for machines."""
@@ -95,7 +101,7 @@ class Console:
 
     def _print(self, text: str, *, err: bool = False) -> None:
         try:
-            click.echo(text, err=err)
+            echo(text, err=err)
         except BrokenPipeError:
             let_go_of(err)
         except OSError as error:
@@ -118,6 +124,14 @@ class Console:
 
     def _show(self, message: Warning | str, *where: Any, **more: Any) -> None:
         self.note(str(message))
+
+
+def echo(text: str, *, err: bool = False) -> None:
+    """Print what a stream can take; characters that its encoding lacks are escaped."""
+    try:
+        click.echo(text, err=err)
+    except UnicodeEncodeError as error:
+        click.echo(text.encode(error.encoding, "backslashreplace").decode(error.encoding), err=err)
 
 
 def let_go_of(err: bool = False) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from heldout.cli.command_line import command_line
-from heldout.cli.console import Console
+from heldout.cli.console import Console, Row
 from heldout.cli.estimate_options import Options
 from heldout.cli.option_words import in_options, in_words_of_options
 from heldout.cli.result import comparison_lines, estimate_rows
@@ -191,13 +192,17 @@ def _note_other_way(main: Estimate, reading: Reading, console: Console) -> None:
 def _print(result: Estimate | Comparison, files: dict[str, str], console: Console) -> None:
     from heldout.estimates.types import Estimate, was_named
 
-    left = [("files", "\n".join(files.values()))] if files else []
+    left: list[Row] = [("files", list(files.values()))] if files else []
     if isinstance(result, Estimate):
         of = "configuration" if was_named(result) else "winner"
         rows = [(of, result.selected_name), *estimate_rows(result)]
-        console.table([(label, in_options(text)) for label, text in rows] + left)
+        console.table([(label, _in_options(text)) for label, text in rows] + left)
     else:
         console.lines([in_options(line) for line in comparison_lines(result)])
         if left:
             console.table(left)
     console.document(result.to_dict())
+
+
+def _in_options(text: str | Sequence[str]) -> str | list[str]:
+    return in_options(text) if isinstance(text, str) else [in_options(line) for line in text]

@@ -18,7 +18,8 @@ from typing import Any
 import click
 
 from heldout._interrupts import Stop
-from heldout.cli.console import let_go_of
+from heldout._terminal import printable
+from heldout.cli.console import echo, let_go_of
 from heldout.errors import HeldoutError
 
 COMMANDS = {
@@ -142,16 +143,16 @@ class Group(LazyGroup):
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except HeldoutError as error:
-            _end(ctx, error, f"Error: {error}", EXIT_BAD_INPUT)
+            _end(ctx, error, f"Error: {printable(str(error))}", EXIT_BAD_INPUT)
         except KeyboardInterrupt as error:
-            _end(ctx, error, f"\n{str(error) or 'Interrupted.'}", EXIT_INTERRUPTED)
+            _end(ctx, error, f"\n{printable(str(error), keep=chr(10)) or 'Interrupted.'}", EXIT_INTERRUPTED)
         except Exception as error:
             if isinstance(error, OSError) and _while_printing(error):
                 raise  # of a command's help, and ends in main; the rest is the Console's
             known = isinstance(error, OSError) and _OF_THE_DISK.get(error.errno or 0)
             if known:
                 where = _shortened(getattr(error, "filename", None) or "the output folder")
-                _end(ctx, error, f"Error: {where}: {known}.", EXIT_BAD_INPUT)
+                _end(ctx, error, f"Error: {printable(where)}: {known}.", EXIT_BAD_INPUT)
             if isinstance(error, MemoryError):
                 text = "Error: out of memory; use fewer --n-jobs, --preset quick, or fewer rows."
                 _end(ctx, error, text, EXIT_BAD_INPUT)
@@ -170,14 +171,14 @@ def _while_printing(error: OSError) -> bool:
 
 def _end(ctx: click.Context, error: BaseException, text: str, code: int) -> None:
     if ctx.params.get("debug") and not isinstance(error, KeyboardInterrupt):
-        traceback.print_exception(error)
+        echo(printable("".join(traceback.format_exception(error)).rstrip(), keep="\n"), err=True)
     with suppress(OSError):  # the code says it too
-        click.echo(text, err=True)
+        echo(text, err=True)
     ctx.exit(code)
 
 
 def _fault(error: Exception) -> str:
-    said = " ".join(str(error).split())
+    said = printable(" ".join(str(error).split()))
     return (
         f"heldout failed with {type(error).__name__}: {said}\n"
         "This is a fault of heldout, not of your input. Please report it to the project with what the same command "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from heldout.wording import counted, number_text
 
 if TYPE_CHECKING:
+    from heldout.cli.console import Row
     from heldout.cli.tune_plan import Plan
     from heldout.estimates.comparison import Comparison
     from heldout.estimates.types import Estimate, Interval
@@ -19,7 +20,7 @@ MOST_TIMES = 5
 """Of more barriers than these at which somebody left only the first and the last are told."""
 
 
-def estimate_rows(estimate: Estimate) -> list[tuple[str, str]]:
+def estimate_rows(estimate: Estimate) -> list[Row]:
     """Labels and what they say."""
     from heldout.report.numbers import scale_of
 
@@ -35,7 +36,7 @@ def estimate_rows(estimate: Estimate) -> list[tuple[str, str]]:
             ("optimism", _number(estimate.optimism, decimals)),
         ]
     notes = list(estimate.flags.values())
-    return rows + ([("note" if len(notes) == 1 else "notes", "\n".join(notes))] if notes else [])
+    return rows + ([("note" if len(notes) == 1 else "notes", notes)] if notes else [])
 
 
 def value_label(estimate: Estimate) -> str:
@@ -75,10 +76,10 @@ def search_rows(
     evaluation: Evaluation,
     files: dict[str, str],
     n_resumed: int,
-    of_protocol: Sequence[tuple[str, str]] = (),
+    of_protocol: Sequence[Row] = (),
     *,
     seconds: float,
-) -> list[tuple[str, str]]:
+) -> list[Row]:
     """Labels and what they say, of a finished search and of the protocol that repeated it."""
     from heldout.report.numbers import scale_of
     from heldout.run.watching.words import command_words
@@ -102,7 +103,7 @@ def search_rows(
         rows.append(("dropped", dropped))
     rows += [
         ("time", command_words(seconds)),
-        ("files", "\n".join(files.values())),
+        ("files", list(files.values())),
     ]
     return rows
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from heldout.cli.console import Console
+from heldout.cli.console import Console, Row
 
 if TYPE_CHECKING:
     from heldout.store.inspecting import FileStatus
@@ -62,7 +62,7 @@ def _run_file(path: Path) -> Path:
     return path / "run.db"
 
 
-def file_rows(status: FileStatus) -> list[tuple[str, str]]:
+def file_rows(status: FileStatus) -> list[Row]:
     """Labels and what they say, of the file."""
     return [("file", f"{status.path} ({_size(status.n_bytes)})"), ("state", _state(status))]
 
@@ -93,7 +93,7 @@ def _state(status: FileStatus) -> str:
             return f"not closed by {status.owner}; whether that lives cannot be told in a folder that is read-only"
 
 
-def run_rows(run: RunStatus, *, is_one_of_several: bool = False) -> list[tuple[str, str]]:
+def run_rows(run: RunStatus, *, is_one_of_several: bool = False) -> list[Row]:
     """Labels and what they say, of a run."""
     from heldout.run.watching.words import duration, work_words
     from heldout.wording import counted
@@ -104,14 +104,14 @@ def run_rows(run: RunStatus, *, is_one_of_several: bool = False) -> list[tuple[s
     else:
         splits = "" if run.n_splits is None else f" x {counted(run.n_splits, 'split')}"
         data.append(f"{counted(run.n_configurations, 'configuration')}{splits}")
-    rows = [("run", f"{run.number}, begun {run.created}")] if is_one_of_several else []
+    rows: list[Row] = [("run", f"{run.number}, begun {run.created}")] if is_one_of_several else []
     rows += [("data", ", ".join(data)), ("fits", _fits(run))]
     if not run.is_validation:  # which scores its models when all are fitted
         rows.append(("best so far", _best(run) or "none yet"))
     if run.barriers:
-        rows.append(("dropped", "\n".join(_dropped(run))))
+        rows.append(("dropped", _dropped(run)))
     if run.messages:
-        rows.append(("errors", "\n".join(_messages(run))))
+        rows.append(("errors", _messages(run)))
     rows.append(("all fits", work_words(run.seconds)))
     if run.n_left and run.cells_per_second and run.seconds_left:
         most = "at most " if run.barriers else ""

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from heldout.cli.console import Console
+from heldout.cli.console import Console, Row
 
 if TYPE_CHECKING:
     from heldout.cli.tune_plan import Options, Plan
@@ -179,7 +179,7 @@ def _bootstrapped(wanted: Options, search: Search, running: Running) -> SearchBo
     return plan.run_models(running) if wanted.scheme == "models" else plan.run_cvt(running)
 
 
-def protocol_rows(estimate: Estimate | None) -> list[tuple[str, str]]:
+def protocol_rows(estimate: Estimate | None) -> list[Row]:
     """What the outer folds chose, for the table that ends a run."""
     from heldout.protocols.bootstrapped.estimate import SearchBootstrapEstimate
     from heldout.protocols.nested.estimate import NestedEstimate
@@ -193,13 +193,13 @@ def protocol_rows(estimate: Estimate | None) -> list[tuple[str, str]]:
         for configuration, times in estimate.agreement.wins.items()
     ]
     more = [f"and {len(chosen) - 3} more"] if len(chosen) > 4 else []
-    return [("outer folds", "\n".join(chosen[:3] + more if more else chosen))]
+    return [("outer folds", chosen[:3] + more if more else chosen)]
 
 
-def _chosen_by_bootstraps(estimate: SearchBootstrapEstimate) -> list[tuple[str, str]]:
+def _chosen_by_bootstraps(estimate: SearchBootstrapEstimate) -> list[Row]:
     names = [each.selected_name for each in estimate.bootstraps if each.selected is not None]
     counts = sorted(Counter(names).items(), key=lambda item: -item[1])
     if not counts:
         return []
     lines = [f"{times} of {len(estimate.bootstraps)}: {name}" for name, times in counts[:3]]
-    return [("bootstraps", "\n".join(lines + ([f"and {len(counts) - 3} more"] if len(counts) > 3 else [])))]
+    return [("bootstraps", lines + ([f"and {len(counts) - 3} more"] if len(counts) > 3 else []))]

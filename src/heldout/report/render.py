@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from heldout import wording
+from heldout._terminal import printable
 from heldout.errors import InputError, MissingExtraError
 from heldout.protocols.validation.estimate import Validation
 from heldout.report import figures, validation_figures
@@ -111,6 +112,7 @@ def filled(template: str, values: Mapping[str, Any]) -> str:
     environment = jinja2.Environment(
         autoescape=True,
         undefined=jinja2.StrictUndefined,
+        finalize=_printable,
         trim_blocks=True,
         lstrip_blocks=True,
         loader=jinja2.FunctionLoader(lambda name: (folder / name).read_text(encoding="utf-8")),
@@ -126,6 +128,11 @@ def filled(template: str, values: Mapping[str, Any]) -> str:
     )
     css = safe((folder / "report.css").read_text(encoding="utf-8").strip())
     return environment.get_template(template).render(css=css, **values)
+
+
+def _printable(value: Any) -> Any:
+    """Text of tables and runs without control characters, which a page shows as nothing or as other text."""
+    return printable(value) if type(value) is str else value  # and not of markup, which is ours
 
 
 def number(value: float | None, decimals: int) -> str:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, TextIO
 
+from heldout._terminal import printable
 from heldout.errors import MissingExtraError
 from heldout.run.events import BarrierPassed, Event, SearchFinished, SearchStarted, StageStarted, WorkersLost
 from heldout.run.watching.standings import Standings
@@ -124,7 +125,7 @@ class LiveTable:
             raise
 
     def _say(self, line: str) -> None:
-        self._console.print(line, highlight=False, markup=False, soft_wrap=True)
+        self._console.print(printable(line), highlight=False, markup=False, soft_wrap=True)
 
     def _table(self) -> Any:
         from rich.progress_bar import ProgressBar
@@ -144,9 +145,10 @@ class LiveTable:
         if standings.may_drop and standings.n_races == 1:
             table.add_row("alive", Text(alive_words(standings)))
         if best := best_words(standings):
-            table.add_row("best so far", Text(best))
+            table.add_row("best so far", Text(printable(best)))
         if standings.n_lost:
-            table.add_row("lost", Text(f"workers {_times(standings.n_lost)}: {standings.lost_reason}", style="red"))
+            reason = printable(standings.lost_reason)
+            table.add_row("lost", Text(f"workers {_times(standings.n_lost)}: {reason}", style="red"))
         left = left_words(standings, seconds)
         label, told = (
             ("time left", left) if standings.left else ("time", f"{duration(seconds)} since the first fit began")

@@ -17,6 +17,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Protocol, Self, TextIO
 
+from heldout._terminal import printable
 from heldout.errors import MissingExtraError
 from heldout.run.events import (
     BarrierPassed,
@@ -146,4 +147,4 @@ class ProgressLines(Silent):
     def _say(self, line: str) -> None:
         self._said_at = self._clock()
         with suppress(OSError):  # a full disk or a reader who left is no reason to stop fitting
-            print(line, file=self._stream, flush=True)
+            print(printable(line), file=self._stream, flush=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any
 
+from heldout._terminal import printable
 from heldout.errors import InputError
 from heldout.run.events import BarrierPassed, CellFinished, Event, Listener, SearchStarted, WorkersLost
 from heldout.run.watching.standings import Standings
@@ -51,13 +52,14 @@ class Printed:
             case CellFinished(result) if self.verbose > 1:
                 configuration, repeat, fold = result.key
                 scores = ", ".join(f"{name}={score:.3f}" for name, score in result.test_scores.items())
+                result_words = printable(scores or result.message)
                 print(
-                    f"candidate {configuration}, repeat {repeat}, fold {fold}: {scores or result.message} "
+                    f"candidate {configuration}, repeat {repeat}, fold {fold}: {result_words} "
                     f"(fit {result.fit_seconds:.1f} s)"
                 )
             case BarrierPassed():
                 if line := barrier_line(event, self._standings):
                     print(line)
             case WorkersLost():
-                print(lost_line(event))
+                print(printable(lost_line(event)))
         self._standings.see(event)

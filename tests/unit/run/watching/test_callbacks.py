@@ -80,8 +80,11 @@ def test_a_resumed_search_goes_on_counting(tmp_path: Any) -> None:
     assert max(cells) < 35
 
 
-def test_scikit_learns_progress_bar_comes_to_its_end(capsys: pytest.CaptureFixture[str]) -> None:
+def test_scikit_learns_progress_bar_comes_to_its_end(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("rich")
+    monkeypatch.setenv("COLUMNS", "80")  # a bar needs room
     from sklearn.callback import ProgressBar
 
     with warnings.catch_warnings():
