@@ -54,7 +54,7 @@ def test_a_search_says_when_its_estimate_is_of_another_configuration(estimate: h
         estimate=replace(estimate, selected=selected, selected_name=names[selected]), failures={}, seconds={},
         dropped={},
     )  # fmt: skip
-    rows = dict(search_rows(search, {}, 0))
+    rows = dict(search_rows(search, {}, 0, seconds=1.0))
 
     assert rows["winner"] == "a"
     assert rows.get("estimate of") == (None if selected == 0 else "b")
@@ -77,7 +77,7 @@ def test_a_search_says_how_many_were_dropped_and_when_apart_from_those_that_fail
         winner=0, configurations=[SimpleNamespace(name=str(j)) for j in range(9)], n_fits=20, n_fits_saved=25,
         estimate=estimate, failures={8: "no"}, seconds={}, dropped=gone | {8: Dropped(8, 1, float("nan"), "no")},
     )  # fmt: skip
-    rows = dict(search_rows(search, {}, 0))
+    rows = dict(search_rows(search, {}, 0, seconds=1.0))
 
     assert rows["fits"] == "20 done, 25 saved, 1 configuration failed"
     assert rows.get("dropped") == words
