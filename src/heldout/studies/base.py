@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from heldout._version import __version__
 from heldout.errors import InputError, StoreError
 from heldout.fitting import single_threaded
+from heldout.run.engines.orphans import end_with
 
 Setting = TypeVar("Setting")
 Columns: TypeAlias = Mapping[str, NDArray[Any]]
@@ -167,11 +168,12 @@ def run(
 def _done(
     study: Study[Setting], batches: Sequence[Batch[Setting]], numbers: Sequence[int], n_jobs: int | None
 ) -> Iterator[tuple[int, Columns]]:
-    jobs = (delayed(_do)(study, batches[n], n) for n in numbers)
+    jobs = (delayed(_do)(study, batches[n], n, os.getpid()) for n in numbers)
     yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs)
 
 
-def _do(study: Study[Setting], batch: Batch[Setting], number: int) -> tuple[int, Columns]:
+def _do(study: Study[Setting], batch: Batch[Setting], number: int, parent: int) -> tuple[int, Columns]:
+    end_with(parent)
     with single_threaded():
         return number, study.do(batch, study.entropy)
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 import warnings
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from joblib import effective_n_jobs
-from joblib.externals.loky.backend import resource_tracker
 from joblib.externals.loky.process_executor import ShutdownExecutorError
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -25,6 +23,7 @@ from heldout.fitting import single_threaded
 from heldout.run.engines.deadline import GRACE_SECONDS
 from heldout.run.engines.marks import take_marks
 from heldout.run.engines.payload import ArrayPayload, FilePayload, payload_array, write_payload
+from heldout.run.engines.shared_folder import shared_folder
 from heldout.run.engines.worker import Terms, do_cell, do_sent_cell, stopped
 from heldout.run.executor import Work, WorkersLostError
 
@@ -124,7 +123,7 @@ class Processes(_Workers):
     def run(self, work: Work, cells: Sequence[CellKey]) -> Iterator[CellResult]:
         """See ``Executor.run``."""
         payload = self._payload_of(work)
-        terms = Terms(self._fit_timeout, str(self._folder))
+        terms = Terms(self._fit_timeout, str(self._folder), parent=os.getpid())
         left = dict.fromkeys(cells)
         while left:
             try:
@@ -184,26 +183,13 @@ class Processes(_Workers):
 
     def __enter__(self) -> Processes:
         self._open.enter_context(one_ctrl_c_at_a_time())
-        self._folder = self._open.enter_context(_shared_folder())
+        self._folder = self._open.enter_context(shared_folder())
         self._enter()
         return self
 
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)
         self._sent = None
-
-
-@contextmanager
-def _shared_folder() -> Iterator[Path]:
-    """A folder for this run, removed even if this process is killed."""
-    # Absolute: workers that were there before may stand in another folder.
-    where = (given := os.environ.get("JOBLIB_TEMP_FOLDER")) and Path(given).absolute()
-    with tempfile.TemporaryDirectory(prefix="heldout-", dir=where or None, ignore_cleanup_errors=True) as folder:
-        resource_tracker.register(folder, "folder")
-        try:
-            yield Path(folder)
-        finally:
-            resource_tracker.unregister(folder, "folder")
 
 
 def _how_they_died(error: BrokenExecutor) -> str:

@@ -16,6 +16,7 @@ from heldout.cells import CellKey, CellResult, CellState
 from heldout.fitting import said
 from heldout.run.engines.deadline import TimeIsUp, deadline, raise_in
 from heldout.run.engines.marks import marked
+from heldout.run.engines.orphans import end_with
 from heldout.run.engines.payload import UNPACKED, ArrayPayload, Payload, survives_sending
 from heldout.run.executor import Work
 
@@ -36,11 +37,14 @@ class Terms:
         The folder in which processes leave their marks.
     coordinator : str
         The process that must not be ended, whatever is done in it.
+    parent : int or None
+        The number of the process with which its workers end.
     """
 
     fit_timeout: float | None = None
     marks: str | None = None
     coordinator: str = THIS_PROCESS
+    parent: int | None = None
 
 
 def do_cell(work: Work, cell: CellKey) -> CellResult:
@@ -51,6 +55,8 @@ def do_cell(work: Work, cell: CellKey) -> CellResult:
 
 def do_sent_cell(payload: Payload, cell: CellKey, terms: Terms) -> CellResult:
     """Fit and score one cell, in time, in a process that was sent its work."""
+    if terms.parent is not None:
+        end_with(terms.parent)
     work = UNPACKED.get(payload)  # before the mark: a process that dies of this, dies of no cell
     with nullcontext() if terms.marks is None else marked(terms.marks, cell):
         began = time.perf_counter()

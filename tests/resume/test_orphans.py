@@ -1,0 +1,93 @@
+"""``kill -9`` of a search: its workers end by themselves, and none of its temporary files stays."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+
+import pytest
+
+from heldout.run.engines.shared_folder import Owner
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals to process groups are POSIX")
+
+SEARCH = """
+import json, os, sys, time
+from dataclasses import asdict
+from pathlib import Path
+import numpy as np
+import heldout as ho
+from heldout.run.engines.shared_folder import Owner
+from sklearn.dummy import DummyClassifier
+
+class Slow(DummyClassifier):
+    def fit(self, X, y):
+        begun = Path(f"worker-{os.getpid()}.json")
+        begun.with_suffix(".part").write_text(json.dumps(asdict(Owner.me())))
+        begun.with_suffix(".part").replace(begun)
+        time.sleep(SECONDS)
+        return super().fit(X, y)
+
+X, y = np.zeros((40, 1)), np.arange(40) % 2
+ho.HeldOutSearchCV(Slow(), {"constant": list(range(20))}, n_jobs=2, cv=2, random_state=0).fit(X, y)
+"""
+
+
+def wait_until(happened):
+    deadline = time.monotonic() + 120
+    while not happened():
+        assert time.monotonic() < deadline, "it did not happen in two minutes"
+        time.sleep(0.05)
+
+
+def killed(where, kill, seconds=120):
+    """Start a search, kill it in its fits, and give the workers that were at it."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", SEARCH.replace("SECONDS", str(seconds))],
+        cwd=where,
+        env={**os.environ, "JOBLIB_TEMP_FOLDER": str(where), "TMPDIR": str(where)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        wait_until(lambda: len(list(where.glob("worker-*.json"))) == 2 or process.poll() is not None)
+        assert process.poll() is None
+        kill(process.pid)
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    return [Owner(**json.loads(path.read_text())) for path in where.glob("worker-*.json")]
+
+
+def end(workers):
+    for worker in workers:
+        if not worker.is_dead():
+            os.kill(worker.process, signal.SIGKILL)
+
+
+def test_workers_end_with_a_search_that_is_killed_and_leave_nothing(tmp_path):
+    workers = killed(tmp_path, lambda process: os.kill(process, signal.SIGKILL))
+    try:
+        assert len(workers) == 2
+        wait_until(lambda: all(worker.is_dead() for worker in workers))  # their fits take longer
+        wait_until(lambda: not list(tmp_path.glob("heldout-*")))
+    finally:
+        end(workers)
+
+
+def test_a_folder_that_nobody_could_remove_is_removed_at_the_next_start(tmp_path, monkeypatch):
+    from heldout.run.engines.shared_folder import shared_folder
+
+    workers = killed(tmp_path, lambda process: os.killpg(process, signal.SIGKILL))  # and what cleans up after it
+    wait_until(lambda: all(worker.is_dead() for worker in workers))
+    (left,) = tmp_path.glob("heldout-*")
+    assert list(left.glob("*.work"))
+
+    monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))
+    with shared_folder() as folder:
+        assert list(tmp_path.glob("heldout-*")) == [folder]
