@@ -9,11 +9,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.adapters.long_signs import (
+    AS_LONG,
+    CONFIGURATION_NAMES,
+    ROW_NAMES,
+    check_folds_of_repeats,
+    check_no_setting,
+    check_uses,
+)
 from heldout.adapters.table_predictions_repeats import places_of_repeats
 from heldout.adapters.table_survival import events_of_column
 from heldout.adapters.tables import Table, quoted, reads_as_number, text_of
@@ -24,11 +32,13 @@ from heldout.survival_target import survival_target
 from heldout.wording import counted
 
 NO_CONFIGURATION = {
-    **dict.fromkeys(("fold", "folds", "split"), "--fold"),
+    **dict.fromkeys(("fold", "folds", "split", "resample", "id2"), "--fold"),
     **dict.fromkeys(("group", "groups", "patient", "patient_id", "subject", "subject_id"), "--group"),
     **dict.fromkeys(("weight", "weights", "sample_weight"), "--weight"),
     **dict.fromkeys(("repeat", "repeats", "rep"), "--repeat"),
-    **dict.fromkeys(("row", "id", "index", "row_id", "sample_id"), "--row"),
+    **dict.fromkeys(("id", "index", "sample_id", *ROW_NAMES), "--row"),
+    **dict.fromkeys(("obs", "truth", "actual"), "--target"),
+    **dict.fromkeys(CONFIGURATION_NAMES, "--configuration"),
     "unnamed: 0": "--exclude",
 }
 """Names that no configuration has, and the option that a column of that name is for."""
@@ -36,6 +46,10 @@ NO_CONFIGURATION = {
 MATCHED_BY_ORDER = (
     "The rows of the {repeats} repeats were matched by their order in the file; --row COL matches them by a name."
 )
+
+
+Configurations: TypeAlias = tuple[tuple[str, Mapping[str, str | None]], ...]
+"""Names of configurations, each with its columns and the class that a column is of, None for an only column."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +68,8 @@ class TablePredictions:
         The line of the data frame that holds a row in a repeat; None with ``HeldOutPredictions``.
     remarks : tuple of str
         What was assumed, each a sentence.
+    configurations : tuple or None
+        Which columns are whose, where that is known and need not be read from their names.
     """
 
     y_true: NDArray[Any]
@@ -63,6 +79,7 @@ class TablePredictions:
     sample_weight: NDArray[Any] | None = None
     places: NDArray[np.intp] | None = None
     remarks: tuple[str, ...] = ()
+    configurations: Configurations | None = None
 
     @property
     def held(self) -> HeldOutPredictions | None:
@@ -81,6 +98,8 @@ def predictions_from_table(
     group: str | None = None,
     weight: str | None = None,
     exclude: Sequence[str] = (),
+    predictions: Sequence[str] = (),
+    configurations: Configurations | None = None,
 ) -> TablePredictions:
     """Read a foreign table of predictions.
 
@@ -99,6 +118,10 @@ def predictions_from_table(
         the same rows in the same order.
     exclude : sequence of str
         Columns that are nothing of these.
+    predictions : sequence of str
+        The only columns of predictions, where they are not all the others.
+    configurations : tuple, optional
+        Which columns of predictions are whose, where they are known.
 
     Raises
     ------
@@ -112,10 +135,14 @@ def predictions_from_table(
     }  # fmt: skip
     named = {purpose: name for purpose, name in roles.items() if name is not None}
     columns = {purpose: table.column(name, purpose) for purpose, name in named.items()}
-    predictions = _left_over(table, [*named.values(), *exclude], exclude)
+    held = _columns_of_predictions(table, [*named.values(), *exclude], exclude, predictions, configurations)
+    if configurations is None:
+        check_uses(table.frame, exclude, repeat)
+        if repeat is None:
+            check_no_setting(held, columns["the target"])
     for purpose, column in columns.items():
         if purpose == "the folds":
-            _check_held_out(column, predictions)
+            _check_held_out(column, held)
         else:
             check_complete(column, purpose)
     weights = columns.get("the weights")
@@ -123,30 +150,42 @@ def predictions_from_table(
         check_numbers(weights, "the weights")
     once = ("the target", "the event", "the groups", "the weights")
     shared = {what: columns[what] for what in once if what in columns}
-    places = places_of_repeats(columns.get("the repeats"), columns.get("the rows"), shared, len(predictions))
+    places = places_of_repeats(columns.get("the repeats"), columns.get("the rows"), shared, len(held))
     first = places[:, 0]
     folds = labels_of_column(columns.get("the folds"))
+    if folds is not None and repeat is not None:
+        check_folds_of_repeats(columns["the folds"], columns["the repeats"], folds[places])
     by_order = places.shape[1] > 1 and row is None
     return TablePredictions(
         y_true=_truth(columns, first),
-        predictions=predictions,
+        predictions=held,
         folds=None if folds is None else folds[places] if places.shape[1] > 1 else folds[first],
         groups=None if group is None else labels_of_column(columns["the groups"])[first],
         sample_weight=None if weights is None else weights.to_numpy()[first],
         places=places,
         remarks=(MATCHED_BY_ORDER.format(repeats=places.shape[1]),) if by_order else (),
+        configurations=configurations,
     )
 
 
-def _left_over(table: Table, used: list[str], exclude: Sequence[str]) -> Any:
-    """The columns of predictions: those that have no other use."""
+def _columns_of_predictions(
+    table: Table,
+    used: list[str],
+    exclude: Sequence[str],
+    named: Sequence[str],
+    configurations: Configurations | None,
+) -> Any:
+    """The columns of predictions: those that are named, else those that have no other use."""
     for name in exclude:
         table.column(name, "one to leave out")
-    twice = [name for name, times in Counter(used).items() if times > 1]
+    for name in named:
+        table.column(name, "one of predictions")
+    twice = [name for name, times in Counter([*used, *named]).items() if times > 1]
     if twice:
         raise InputError(f"column {twice[0]!r} was named for two uses; a column has one.")
-    predictions = table.frame.drop(columns=used)
-    _check_left_over(predictions.columns)
+    predictions = table.frame[list(named)] if named else table.frame.drop(columns=used)
+    if not named and configurations is None:
+        _check_left_over(predictions.columns)
     if not predictions.shape[1]:
         raise InputError(
             f"{table.name} has no column of predictions besides {quoted(used)}; it needs a column a configuration."
@@ -218,11 +257,14 @@ def labels_of_column(column: Any) -> Any:
 
 def _check_left_over(names: Sequence[str]) -> None:
     """A forgotten column of folds would pass for a configuration, and could even win."""
+    long = f"; {AS_LONG}" if {name.lower() for name in names} & {".row", "rowindex", ".config"} else ""
     for name in names:
         option = NO_CONFIGURATION.get(name.lower())
         if option is not None:
             use = "" if option == "--exclude" else f"{option} {name}, or "
+            if option == "--configuration":
+                use = f"{option} {name} --row COL if it tells configurations apart, or "
             raise InputError(
                 f"column {name!r} would be read as a configuration, which its name does not suggest; say {use}"
-                f"--exclude {name} (or rename it if it is one)."
+                f"--exclude {name} (or rename it if it is one){long}."
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from heldout.adapters.long_signs import check_no_probabilities_of_classes
 from heldout.adapters.table_predictions import TablePredictions
 from heldout.adapters.table_predictions_classes import Heads
 from heldout.adapters.table_words import plain
@@ -27,6 +28,8 @@ def check_kinds(found: TablePredictions, heads: Heads, truth: Truth, metric: Met
         return
     frame = found.predictions
     _check_no_dates(frame)
+    if truth.classes is not None and not heads.per_class and found.configurations is None:
+        check_no_probabilities_of_classes(frame, truth.classes.tolist())
     if truth.kind is TaskKind.MULTICLASS and not heads.per_class:
         _check_labels_of_several_classes(frame, truth, metric)
     texts = [name for name in frame.columns if frame[name].dtype.kind not in "iufb"]

@@ -58,15 +58,19 @@ def heads_of(found: TablePredictions, truth: Truth) -> Heads:
     if found.held is not None:
         return Heads(found.held.names, ())
     frame = found.predictions
-    plain = Heads(tuple(frame.columns), tuple((name,) for name in frame.columns))
-    stems: dict[str, dict[str, str]] = {}
-    for column in frame.columns:
-        match = _OF_CLASS.fullmatch(column)
-        if match:
-            stems.setdefault(match[1], {})[column] = match[2]
+    if found.configurations is not None:
+        names = tuple(name for name, _ in found.configurations)
+        plain = Heads(names, tuple(tuple(own) for _, own in found.configurations))
+        stems = {
+            name: {column: label for column, label in own.items() if label} for name, own in found.configurations
+        }
+    else:
+        plain = Heads(tuple(frame.columns), tuple((name,) for name in frame.columns))
+        stems = _stems(frame.columns)
     codes = {column: class_code(truth, label) for labels in stems.values() for column, label in labels.items()}
     if truth.classes is None or all(code is None for code in codes.values()):
         _check_no_classes(frame, stems, truth)
+        _check_a_column_each(plain)
         return plain
     _check_all_are_classes(frame.columns, codes, truth)
     held = {stem: {codes[column]: column for column in labels} for stem, labels in stems.items()}
@@ -77,6 +81,26 @@ def heads_of(found: TablePredictions, truth: Truth) -> Heads:
     for stem, by_code in held.items():
         _check_classes(stem, by_code, stems[stem], needed, truth)
     return Heads(tuple(held), tuple(tuple(by[code] for code in needed) for by in held.values()), True)
+
+
+def _stems(columns: Sequence[str]) -> dict[str, dict[str, str]]:
+    """By configuration the columns that are named ``name[class]``, with the class."""
+    stems: dict[str, dict[str, str]] = {}
+    for column in columns:
+        match = _OF_CLASS.fullmatch(column)
+        if match:
+            stems.setdefault(match[1], {})[column] = match[2]
+    return stems
+
+
+def _check_a_column_each(heads: Heads) -> None:
+    several = next((own for own in heads.columns if len(own) > 1), None)
+    if several is not None:
+        raise InputError(
+            f"{quoted(several)} are of classes, but the target is read as numbers; name one column of predictions "
+            "with "
+            "--prediction COL, or use a metric of labels."
+        )
 
 
 def class_code(truth: Truth, label: str) -> int | None:

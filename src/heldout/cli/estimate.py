@@ -30,6 +30,14 @@ if TYPE_CHECKING:
 @click.option("--fold", metavar="COL", help="The column that says in which fold a row was held out.")
 @click.option("--repeat", metavar="COL", help="The column that says of which repeat a line is.")
 @click.option("--row", metavar="COL", help="The column that says which lines are the same row in every repeat.")
+@click.option(
+    "--configuration",
+    metavar="COL",
+    multiple=True,
+    help="With --row, of a table with a line for each row and configuration: the column that tells configurations "
+    "apart; repeatable (penalty and mixture).",
+)
+@click.option("--prediction", metavar="COL", multiple=True, help="A column of predictions; all others unless told.")
 @click.option("--group", metavar="COL", help="Rows of one group are drawn together.")
 @click.option("--weight", metavar="COL", help="How much each row counts.")
 @click.option("--exclude", metavar="COL", multiple=True, help="A column that is nothing of these; repeatable.")
@@ -51,7 +59,7 @@ if TYPE_CHECKING:
 )
 @click.option("--candidates", metavar="best|SHARE", help="Two-part methods: the best one, or a share such as 0.1.")
 @click.option("--evaluation-share", type=float, help="Two-part methods: the share of rows that the bound is from.")
-@click.option("--configuration", metavar="NAME", help="The configuration to bound, named beforehand.")
+@click.option("--fixed-configuration", metavar="NAME", help="The configuration to bound, named beforehand.")
 @click.option("--stratify", is_flag=True, help="Draw rows within classes.")
 @click.option("--interval", metavar="NAME", help="Of bbc: calibrated is narrower than percentile.")
 @click.option(
@@ -81,7 +89,8 @@ def command(ctx: click.Context, /, **options: Any) -> None:
 
     FILE is a CSV or Parquet table with a line for each row: a column of true values, and a column of held-out
     predictions (scores or labels) for each configuration, or one for each class, named name[class]. With --repeat
-    there is a line for each row and repeat. The predictions.parquet of `heldout tune` says itself what its columns
+    there is a line for each row and repeat; with --configuration and --row one for each row and configuration, as
+    caret and tidymodels save them. The predictions.parquet of `heldout tune` says itself what its columns
     are.
     """
     from heldout.cli.estimate_methods import check_names, methods_wanted

@@ -43,7 +43,7 @@ def methods_wanted(wanted: Options, reading: Reading) -> dict[str, Method]:
     for setting in given:
         able = [name for name, make in METHODS.items() if setting in _fields(make())]
         if not set(able) & set(names):
-            option = f"--{setting.replace('_', '-')}"
+            option = "--fixed-configuration" if setting == "configuration" else f"--{setting.replace('_', '-')}"
             of = f"it is one of {', '.join(able)}" if able else "no method of this version has it"
             raise InputError(f"{option} is no setting of --method {wanted.method}; {of}: leave it out.")
     return {name: _configured(METHODS[name](), given) for name in names}
@@ -55,7 +55,7 @@ def _settings(wanted: Options, reading: Reading) -> dict[str, Any]:
         "interval": wanted.interval or _interval_of_file(wanted, reading),
         "candidates": _candidates(wanted.candidates),
         "evaluation_share": wanted.evaluation_share,
-        "configuration": _configuration(wanted.configuration, reading),
+        "configuration": _configuration(wanted, reading),
     }
     return {name: value for name, value in settings.items() if value is not None}
 
@@ -75,14 +75,25 @@ def _candidates(text: str | None) -> str | float | None:
         raise InputError(f"--candidates must be best or a share such as 0.1, got {text!r}.") from None
 
 
-def _configuration(name: str | None, reading: Reading) -> str | None:
+def _configuration(wanted: Options, reading: Reading) -> str | None:
+    """The configuration to bound; without --row, which a long table needs, --configuration names it too."""
     from heldout.adapters.tables import quoted
 
+    name = wanted.fixed_configuration
+    if wanted.configuration and not reading.long:
+        if name is not None or len(wanted.configuration) > 1:
+            raise InputError(
+                "--configuration names the column that says of which configuration a line is, which needs --row "
+                "COL: "
+                "the column that says of which row it is."
+            )
+        (name,) = wanted.configuration
     if name is None or name in reading.held.names:
         return name
     raise InputError(
-        f"--configuration must name a configuration of the file, got {name!r}; they are "
-        f"{quoted(reading.held.names)}."
+        f"--fixed-configuration must name a configuration of the file, got {name!r}; they are "
+        f"{quoted(reading.held.names)} (to say which column tells configurations apart: --configuration COL --row "
+        "COL)."
     )
 
 

@@ -18,6 +18,7 @@ class Options:
     group: str | None
     weight: str | None
     exclude: tuple[str, ...]
+    prediction: tuple[str, ...]
     metric: str | None
     positive: str | None
     response: str
@@ -25,7 +26,8 @@ class Options:
     method: str
     candidates: str | None
     evaluation_share: float | None
-    configuration: str | None
+    configuration: tuple[str, ...]
+    fixed_configuration: str | None
     stratify: bool
     interval: str | None
     selection: str

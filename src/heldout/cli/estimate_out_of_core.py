@@ -21,6 +21,8 @@ _UNUSED = (
     "candidates",
     "evaluation_share",
     "configuration",
+    "fixed_configuration",
+    "prediction",
     "stratify",
     "interval",
     "out",

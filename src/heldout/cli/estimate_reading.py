@@ -36,6 +36,8 @@ class Reading:
     groups, sample_weight : ndarray of shape (N,) or None
     threshold : float or None
         Where the average of an ensemble is cut, which is done after it was made.
+    long : bool
+        Whether the file has a line for each row and configuration.
     """
 
     table: Table
@@ -46,6 +48,7 @@ class Reading:
     groups: NDArray[Any] | None
     sample_weight: NDArray[Any] | None
     threshold: float | None = None
+    long: bool = False
 
 
 def read(wanted: Options, console: Console) -> Reading:
@@ -64,7 +67,8 @@ def read(wanted: Options, console: Console) -> Reading:
     from heldout.selection import rule_of
 
     table = read_table(wanted.file)
-    found = _predictions(table, wanted)
+    is_long = table.roles is None and bool(wanted.configuration) and wanted.row is not None
+    table, found = _of_long(table, wanted) if is_long else (table, _predictions(table, wanted))
     for remark in (*table.remarks, *found.remarks, *remarks_on_whole_numbers(found)):
         console.note(remark)
     truth = _with_positive(_truth(found, wanted), found, wanted.positive)
@@ -92,7 +96,7 @@ def read(wanted: Options, console: Console) -> Reading:
     console.say(_what_was_read(table, truth, found, held))
     afterwards = wanted.threshold if threshold is None else None
     return Reading(
-        table, found.y_true, truth, held, full_name(metric), found.groups, found.sample_weight, afterwards
+        table, found.y_true, truth, held, full_name(metric), found.groups, found.sample_weight, afterwards, is_long
     )
 
 
@@ -104,6 +108,7 @@ def _predictions(table: Table, wanted: Options) -> TablePredictions:
         own = {name: name for name in ("fold", "group", "weight", "row", "repeat")}
         own["target"] = table.roles.target
         agreed = all(getattr(wanted, option) in (None, column) for option, column in own.items())
+        agreed = agreed and not wanted.prediction
         if agreed and wanted.event is None and {*wanted.exclude} <= {"row", "repeat"}:
             return predictions_from_own_table(table)
         check_repeats_used(table, wanted.repeat)
@@ -119,7 +124,30 @@ def _predictions(table: Table, wanted: Options) -> TablePredictions:
         group=wanted.group,
         weight=wanted.weight,
         exclude=wanted.exclude,
+        predictions=wanted.prediction,
     )
+
+
+def _of_long(table: Table, wanted: Options) -> tuple[Table, TablePredictions]:
+    """The table with its remarks, and the predictions of one with a line for each row and configuration."""
+    from heldout.adapters.long_table import LongColumns, predictions_from_long_table
+
+    assert wanted.row is not None, "a long table has one"
+    if wanted.target is None:
+        raise InputError(f"--target is needed: which column of {table.name} holds the true values?")
+    columns = LongColumns(
+        configuration=wanted.configuration,
+        row=wanted.row,
+        target=wanted.target,
+        event=wanted.event,
+        fold=wanted.fold,
+        repeat=wanted.repeat,
+        group=wanted.group,
+        weight=wanted.weight,
+        predictions=wanted.prediction,
+        exclude=wanted.exclude,
+    )
+    return predictions_from_long_table(table, columns)
 
 
 def _truth(found: TablePredictions, wanted: Options) -> Truth:

@@ -62,14 +62,18 @@ def in_options(text: str, first: Sequence[tuple[str, str]] = ()) -> str:
 def _in_options(text: str, first: Sequence[tuple[str, str]]) -> str:
     for argument, option in (*first, *_OPTIONS):
         text = re.sub(argument, option, text)
-    text = re.sub(rf"^({_SAME_NAME}) must\b", lambda found: f"--{found[1].replace('_', '-')} must", text)
+    text = re.sub(rf"^({_SAME_NAME}) must\b", lambda found: f"--{_option(found[1])} must", text)
 
     def option_of(found: re.Match[str]) -> str:
         value = found[2].strip("'\"") if found[2] else ""
-        return f"--{found[1].replace('_', '-')}{' ' + value if value else ''}"
+        return f"--{_option(found[1])}{' ' + value if value else ''}"
 
     # Not in "rule(parameter=1)", and not where Python code follows that an option does not take.
     return re.sub(rf"(?<!\w\()\b({_SAME_NAME})=('[^']*'|\"[^\"]*\"|[\d.]*\d)?(?!\w)", option_of, text)
+
+
+def _option(argument: str) -> str:
+    return "fixed-configuration" if argument == "configuration" else argument.replace("_", "-")
 
 
 @contextmanager

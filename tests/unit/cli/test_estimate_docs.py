@@ -17,12 +17,13 @@ PAGE = Path(__file__).parents[3] / "docs" / "estimating-from-a-file.md"
 @pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")
 def test_the_commands_of_the_page(command: Command, tmp_path: Path) -> None:
     page = PAGE.read_text(encoding="utf-8")
-    (snippet,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
-    exec(compile(snippet, "page", "exec"), {})
+    names: dict[str, Any] = {}
+    for snippet in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL):
+        exec(compile(snippet, "page", "exec"), names)
     commands = re.findall(r"^\$ heldout (.*)$", page, flags=re.MULTILINE)
 
     for line in commands:
         ended = command(*shlex.split(line))
         assert ended.code == 0, (line, ended.err)
-    assert len(commands) == 8
+    assert len(commands) == 11
     assert {path.name for path in (tmp_path / "found").iterdir()} >= {"estimate.json", "comparison.json"}

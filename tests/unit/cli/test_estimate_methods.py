@@ -83,7 +83,8 @@ def test_every_method_by_name_answers_or_says_why_not(command: Command, scores: 
 
 def test_settings_of_a_method_reach_it(command: Command, scores: pd.DataFrame) -> None:
     part = command(*READ, "--method", "delong", "--candidates", "0.5", "--evaluation-share", "0.4", "--json")
-    whole = command(*READ, "--method", "delong", "--configuration", "three", "--evaluation-share", "1", "--json")
+    asked = ["--method", "delong", "--fixed-configuration", "three", "--evaluation-share", "1", "--json"]
+    whole = command(*READ, *asked)
     drawn = command(*READ, "--stratify", "--json")
     calibrated = command(*READ, "--interval", "calibrated", "--json")
 
@@ -119,9 +120,18 @@ def test_settings_reach_every_method_that_has_them(command: Command, scores: pd.
         ),
         (["--method", "delong", "--candidates", "2"], "above 0 and up to 1, got 2"),
         (["--method", "delong", "--evaluation-share", "-1"], "above 0 and up to 1, got -1"),
-        (["--method", "delong", "--configuration", "six"], "--configuration must name a configuration of the file"),
-        (["--method", "delong", "--configuration", "one"], "give --evaluation-share 1.0 with it"),
-        (["--method", "delong", "--evaluation-share", "1"], "name one beforehand (--configuration"),
+        (["--method", "delong", "--fixed-configuration", "six"], "--fixed-configuration must name a configuration"),
+        (
+            ["--method", "delong", "--configuration", "six"],
+            "--fixed-configuration must name a configuration of the",
+        ),
+        (
+            ["--method", "bbc", "--fixed-configuration", "one"],
+            "--fixed-configuration is no setting of --method bbc",
+        ),
+        (["--configuration", "one", "--configuration", "two"], "which needs --row COL"),
+        (["--method", "delong", "--fixed-configuration", "one"], "give --evaluation-share 1.0 with it"),
+        (["--method", "delong", "--evaluation-share", "1"], "name one beforehand (--fixed-configuration"),
         (["--method", "cv", "--stratify"], "--stratify is no setting of --method cv; it is one of bbc"),
         (["--interval", "narrow"], "--interval must be one of percentile, calibrated, got 'narrow'"),
         (

@@ -79,6 +79,26 @@ def test_damaged_metadata_is_refused_by_every_command(
         )
 
 
+def test_columns_that_are_named_are_read_as_named(command: Command, written: Callable[..., str]) -> None:
+    asked = [
+        "estimate",
+        written(),
+        "--target",
+        "outcome",
+        "--prediction",
+        "a",
+        "--prediction",
+        "c",
+        "--aggregate",
+        "pooled",
+    ]
+    refused = command(*asked)
+    ended = command(*asked, "--row", "row", "--repeat", "repeat", "--n-bootstraps", "20")
+
+    assert refused.code == 2 and "add --row row --repeat repeat" in refused.last
+    assert ended.code == 0 and "2 configurations ('a' to 'c'), 3 repeats" in ended.out
+
+
 def test_repeats_are_no_rows_of_their_own(command: Command, written: Callable[..., str]) -> None:
     apart = ["--exclude", "row", "--exclude", "repeat", "--exclude", "fold", "--target", "outcome"]
     whole = command("estimate", written(), *apart)

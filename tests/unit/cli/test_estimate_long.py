@@ -1,0 +1,308 @@
+"""``heldout estimate`` on tables with a line for each row and configuration, as caret and tidymodels save them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import heldout as ho
+
+Command = Callable[..., Any]
+N = 60
+FEW = ["--n-bootstraps", "50"]
+
+
+@dataclass(frozen=True)
+class Made:
+    """What ``ho.estimate`` takes, and the same as a long table."""
+
+    y: Any
+    share: Any  # (N, C, R, n_classes)
+    folds: Any  # (N, R)
+    frame: pd.DataFrame
+
+
+def made(labels: str, settings: list[dict[str, float]], repeats: int = 1) -> Made:
+    rng = np.random.default_rng(4)
+    code = rng.integers(0, len(labels), N)
+    noise = rng.normal(size=(N, len(settings), repeats, len(labels)))
+    power = np.exp(np.eye(len(labels))[code][:, None, None] + noise)
+    share = power / power.sum(axis=3, keepdims=True)
+    folds = np.stack([rng.permutation(N) % 5 for _ in range(repeats)], axis=1)
+    y = np.array(list(labels))[code]
+    parts = [
+        pd.DataFrame({"number": np.arange(1, N + 1), "y": y, "fold": folds[:, r], "rep": r + 1, **settings[c]})
+        .assign(**{label: share[:, c, r, k] for k, label in enumerate(labels)})
+        .assign(label=np.array(list(labels))[share[:, c, r].argmax(axis=1)], c=c)
+        for r in range(repeats)
+        for c in range(len(settings))
+    ]
+    return Made(y, share, folds, pd.concat(parts, ignore_index=True))
+
+
+def tidymodels(found: Made) -> pd.DataFrame:
+    """As ``collect_predictions(summarize = FALSE)``."""
+    frame = found.frame
+    classes = {label: frame[label] for label in sorted(set(found.y))}
+    return pd.DataFrame(
+        {
+            "id": [f"Fold{k + 1}" for k in frame["fold"]], ".pred_class": frame["label"],
+            **{f".pred_{label}": values for label, values in classes.items()},
+            ".row": frame["number"], "penalty": frame["penalty"], "mixture": frame["mixture"],
+            "Class": frame["y"],
+            ".config": [f"pre0_mod{c + 1}_post0" for c in frame["c"]],
+        }
+    ).sort_values(["id", ".config", ".row"])  # fmt: skip
+
+
+def caret(found: Made) -> pd.DataFrame:
+    """As ``fit$pred`` of ``savePredictions = "all"`` with repeats."""
+    frame = found.frame
+    classes = {label: frame[label] for label in sorted(set(found.y))}
+    resample = [f"Fold{k + 1}.Rep{r}" for k, r in zip(frame["fold"], frame["rep"], strict=True)]
+    return pd.DataFrame(
+        {
+            "pred": frame["label"], "obs": frame["y"], **classes, "rowIndex": frame["number"],
+            "mtry": frame["mtry"], "Resample": resample,
+        }
+    ).sort_values(["Resample", "mtry", "rowIndex"])  # fmt: skip
+
+
+GRID = [{"penalty": penalty, "mixture": mixture} for penalty in (0.001, 0.01) for mixture in (0.0, 0.5, 1.0)]
+TIDY = ["--target", "Class", "--row", ".row", "--fold", "id"]
+CARET = ["--target", "obs", "--row", "rowIndex", "--fold", "Resample", "--configuration", "mtry"]
+
+
+def document(ended: Any) -> dict[str, Any]:
+    assert ended.code == 0, ended.err
+    found: dict[str, Any] = json.loads(ended.out)
+    return {name: value for name, value in found.items() if name != "selected_name"}
+
+
+def expected(found: Made, predictions: Any, **settings: Any) -> dict[str, Any]:
+    estimate = ho.estimate(found.y, predictions, n_bootstraps=50, random_state=0, **settings)
+    return {name: value for name, value in estimate.to_dict().items() if name != "selected_name"}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("order", ["as saved", "shuffled"])
+def test_tidymodels(command: Command, tmp_path: Path, suffix: str, order: str) -> None:
+    found = made("BM", GRID)
+    table = tidymodels(found) if order == "as saved" else tidymodels(found).sample(frac=1, random_state=0)
+    path = f"p.{suffix}"
+    table.to_csv(path, index=False) if suffix == "csv" else table.to_parquet(path, index=False)
+    known = expected(found, found.share[:, :, 0, 1], metric="roc_auc", folds=found.folds[:, 0], aggregate="folds")
+
+    by_name = command("estimate", path, *TIDY, "--configuration", ".config", "--aggregate", "folds", *FEW, "--json")
+    by_grid = command(
+        "estimate", path, *TIDY, "--configuration", "penalty", "--configuration", "mixture",
+        "--prediction", ".pred_M", "--aggregate", "folds", *FEW, "--json",
+    )  # fmt: skip
+
+    assert document(by_name) == known and document(by_grid) == known
+    assert "60 rows, 6 configurations ('pre0_mod1_post0' to 'pre0_mod6_post0'), binary target" in by_name.err
+    assert "Set aside 'penalty', 'mixture', which each configuration has one value of" in by_name.err
+    assert "'.pred_class' of labels is not used; to use that: --prediction .pred_class." in by_name.err
+    assert "('penalty=0.001, mixture=0.0' to 'penalty=0.01, mixture=1.0')" in by_grid.err
+
+
+def test_labels_of_tidymodels(command: Command, tmp_path: Path) -> None:
+    found = made("BM", GRID)
+    tidymodels(found).to_csv("p.csv", index=False)
+    labels = np.array(["B", "M"])[found.share[:, :, 0].argmax(axis=2)]
+
+    asked = ["--configuration", ".config", "--prediction", ".pred_class", "--metric", "accuracy"]
+    ended = command("estimate", "p.csv", *TIDY, *asked, *FEW, "--json")
+
+    assert document(ended) == expected(found, labels, metric="accuracy", folds=found.folds[:, 0])
+
+
+def test_the_other_class_is_no_score_of_the_positive_one(command: Command, tmp_path: Path) -> None:
+    found = made("BM", GRID)
+    tidymodels(found).to_csv("p.csv", index=False)
+    asked = ["estimate", "p.csv", *TIDY, "--configuration", ".config", "--prediction", ".pred_B", *FEW, "--json"]
+
+    refused = command(*asked)
+    other = command(*asked, "--positive", "B")
+
+    assert refused.code == 2 and "has no column of class 'M'" in refused.last
+    known = expected(found, found.share[:, :, 0, 0], metric="roc_auc", folds=found.folds[:, 0], pos_label="B")
+    assert document(other) == known
+
+
+@pytest.mark.parametrize("order", ["as saved", "shuffled"])
+def test_caret_with_repeats_and_three_classes(command: Command, tmp_path: Path, order: str) -> None:
+    found = made("pqr", [{"mtry": 2}, {"mtry": 10}, {"mtry": 4}], repeats=2)
+    table = caret(found) if order == "as saved" else caret(found).sample(frac=1, random_state=1)
+    table.to_csv("p.csv", index=False)
+    by_number = found.share[:, [0, 2, 1]]  # mtry 2, 4, 10
+
+    ended = command("estimate", "p.csv", *CARET, "--metric", "log_loss", "--aggregate", "folds", *FEW, "--json")
+
+    known = expected(found, by_number, metric="log_loss", folds=found.folds, aggregate="folds")
+    assert document(ended) == known
+    assert "2 repeats were found in the names of the folds (column 'Resample': 'Fold1.Rep1', ...)" in ended.err
+    assert "60 rows, 3 configurations ('mtry=2' to 'mtry=10'), 2 repeats, multiclass target" in ended.err
+
+
+def test_numbers_of_caret_with_weights_and_groups(command: Command, tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    y, weights, site = rng.normal(size=N), rng.random(N), np.arange(N) // 4
+    pred = y[:, None] + rng.normal(size=(N, 3))
+    base = pd.DataFrame({"obs": y, "weights": weights, "site": site, "rowIndex": np.arange(N) + 1})
+    long = pd.concat([base.assign(pred=pred[:, j], k=k) for j, k in enumerate((1, 5, 9))])
+    long.to_parquet("p.parquet", index=False)
+
+    asked = [
+        "--target",
+        "obs",
+        "--row",
+        "rowIndex",
+        "--configuration",
+        "k",
+        "--weight",
+        "weights",
+        "--group",
+        "site",
+    ]
+    ended = command("estimate", "p.parquet", *asked, *FEW, "--json")
+
+    known = ho.estimate(y, pred, metric="r2", groups=site, sample_weight=weights, n_bootstraps=50, random_state=0)
+    assert document(ended) == {name: value for name, value in known.to_dict().items() if name != "selected_name"}
+
+
+def test_one_configuration_of_a_long_table_is_bound(command: Command, tmp_path: Path) -> None:
+    found = made("BM", GRID)
+    tidymodels(found).to_csv("p.csv", index=False)
+    asked = ["--configuration", ".config", "--method", "delong", "--evaluation-share", "1", "--fixed-configuration"]
+
+    ended = command("estimate", "p.csv", *TIDY, *asked, "pre0_mod3_post0", "--json")
+    unknown = command("estimate", "p.csv", *TIDY, *asked, "mod3")
+
+    assert ended.code == 0 and json.loads(ended.out)["selected_name"] == "pre0_mod3_post0"
+    assert unknown.code == 2 and "--fixed-configuration must name a configuration of the file" in unknown.last
+
+
+def changed(frame: pd.DataFrame, line: int, column: str, value: Any) -> pd.DataFrame:
+    frame = frame.reset_index(drop=True)
+    frame[column] = frame[column].astype(object)
+    frame.loc[line, column] = value
+    return frame
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "said"),
+    [
+        (lambda it: it[1:], [], "row 1 of configuration pre0_mod1_post0 is in no line; each configuration must"),
+        (lambda it: it[5:], [], "(one of 5 that are lacking)"),
+        (lambda it: pd.concat([it, it[:1]]), [], "stands in two lines, 1 and 361; name every column that tells"),
+        (lambda it: changed(it, 7, "Class", "x"), [], "has two values of the target (column 'Class')"),
+        (lambda it: changed(it, 7, "id", "Fold9"), [], "has two values of the folds (column 'id')"),
+        (
+            lambda it: changed(it, 7, ".config", None),
+            [],
+            "column '.config' (the configurations) has 1 missing value",
+        ),
+        (lambda it: changed(it, 7, ".row", None), [], "column '.row' (the rows) has 1 missing value"),
+        (
+            lambda it: it.assign(other=np.arange(len(it)) * 1.5),
+            [],
+            "and not one column of predictions; name it with",
+        ),
+        (lambda it: it, ["--configuration", ".row"], "column '.row' was named for two uses"),
+        (lambda it: it, ["--configuration", "nothing"], "no column 'nothing' to use as the configurations"),
+        (
+            lambda it: it,
+            ["--prediction", ".pred_B", "--prediction", ".pred_class"],
+            "which are not one for each class",
+        ),
+        (
+            lambda it: it,
+            ["--prediction", "mixture"],
+            "column 'mixture' has one value in each configuration (0.0 in",
+        ),
+        (
+            lambda it: it.drop(columns=[".pred_class", ".pred_B", ".pred_M"]),
+            [],
+            "column 'penalty' has one value in each configuration (0.001 in pre0_mod1_post0)",
+        ),
+        (lambda it: it, ["--metric", "r2"], "a regression target must be numbers"),
+    ],
+)
+def test_lines_that_do_not_fit_are_refused(
+    command: Command, tmp_path: Path, change: Callable[[pd.DataFrame], pd.DataFrame], options: list[str], said: str
+) -> None:
+    found = made("BM", GRID)
+    change(tidymodels(found).sort_values([".row", ".config"])).to_csv("p.csv", index=False)
+
+    ended = command("estimate", "p.csv", *TIDY, "--configuration", ".config", *options)
+
+    assert ended.code == 2 and said in ended.last and "Traceback" not in ended.err, ended.err
+
+
+WITHOUT_NAMES = ["--exclude", "id", "--exclude", ".pred_class"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "if the table has a line for each row and configuration, say --configuration COL --row COL"),
+        (
+            ["--configuration", "penalty", "--row", ".row"],
+            "row 1 of configuration penalty=0.001 stands in two lines",
+        ),
+        (["--configuration", ".config"], "would be read as a configuration, which its name does not suggest"),
+        ([*WITHOUT_NAMES, "--exclude", ".row"], "column '.config' would be read as a configuration"),
+        ([*WITHOUT_NAMES, "--exclude", ".row", "--exclude", ".config"], "'.row' holds 1 in several lines"),
+        (
+            [*WITHOUT_NAMES, "--row", ".row", "--exclude", ".config"],
+            "column '.config' tells 6 configurations apart",
+        ),
+        ([*WITHOUT_NAMES, "--row", ".row", "--repeat", ".config"], "which numbers no repeat of a cross-validation"),
+        (
+            ["--row", ".row", "--repeat", "penalty", "--prediction", ".pred_M"],
+            "--repeat penalty: the column holds 0.001, which numbers no repeat",
+        ),
+        (["--configuration", ".pred_M", "--row", ".row"], "would tell 360 configurations apart in 360 lines"),
+    ],
+)
+def test_a_long_table_is_no_wide_one(command: Command, tmp_path: Path, options: list[str], said: str) -> None:
+    tidymodels(made("BM", GRID)).sort_values([".config", ".row"]).to_csv("p.csv", index=False)
+
+    ended = command("estimate", "p.csv", "--target", "Class", *options)
+
+    assert ended.code == 2 and said in ended.last, ended.err
+
+
+def test_configurations_are_no_repeats(command: Command, tmp_path: Path) -> None:
+    found = made("BM", [{"mtry": 2}, {"mtry": 4}])
+    frame = caret(found).assign(Resample=lambda it: it["Resample"].str.split(".").str[0])
+    frame.to_csv("p.csv", index=False)
+
+    asked = ["--target", "obs", "--row", "rowIndex", "--repeat", "mtry", "--fold", "Resample", "--prediction", "M"]
+    ended = command("estimate", "p.csv", *asked)
+
+    assert ended.code == 2
+    assert "the 2 repeats (column 'mtry') have the same folds (column 'Resample')" in ended.last
+
+
+def test_only_the_named_columns_of_a_wide_table_are_predictions(command: Command, tmp_path: Path) -> None:
+    rng = np.random.default_rng(6)
+    y, scores = rng.integers(0, 2, N), rng.random((N, 3))
+    pd.DataFrame({"y": y, "note": ["x"] * N, **{f"m{j}": scores[:, j] for j in range(3)}}).to_csv(
+        "p.csv", index=False
+    )
+
+    ended = command(
+        "estimate", "p.csv", "--target", "y", "--prediction", "m0", "--prediction", "m2", *FEW, "--json"
+    )
+
+    known = ho.estimate(y, scores[:, [0, 2]], metric="roc_auc", n_bootstraps=50, random_state=0)
+    assert document(ended) == {name: value for name, value in known.to_dict().items() if name != "selected_name"}
