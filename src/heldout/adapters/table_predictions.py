@@ -140,6 +140,9 @@ def predictions_from_table(
         check_uses(table.frame, exclude, repeat)
         if repeat is None:
             check_no_setting(held, columns["the target"])
+            # Left out, a setting still divides the lines; folds and groups may do so by chance.
+            others = [name for name in exclude if name.lower() not in NO_CONFIGURATION]
+            check_no_setting(table.frame[others], columns["the target"])
     for purpose, column in columns.items():
         if purpose == "the folds":
             _check_held_out(column, held)

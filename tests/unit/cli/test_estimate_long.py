@@ -281,6 +281,20 @@ def test_a_long_table_is_no_wide_one(command: Command, tmp_path: Path, options: 
     assert ended.code == 2 and said in ended.last, ended.err
 
 
+def test_a_setting_that_is_left_out_still_tells_a_long_table(command: Command, tmp_path: Path) -> None:
+    frame = tidymodels(made("BM", GRID)).sort_values([".config", ".row"])
+    frame[[".pred_B", ".pred_M", "penalty", "mixture", "Class"]].to_csv("p.csv", index=False)
+    asked = ["estimate", "p.csv", "--target", "Class"]
+
+    as_classes = command(*asked, "--prediction", ".pred_B", "--prediction", ".pred_M")
+    as_settings = command(*asked, "--exclude", ".pred_B")
+    left_out = command(*asked, "--exclude", ".pred_B", "--exclude", "penalty", "--exclude", "mixture")
+
+    assert as_classes.code == 2 and "'.pred_B', '.pred_M' sum to 1 in every row" in as_classes.last
+    for ended in (as_settings, left_out):
+        assert ended.code == 2 and "once for each of the 2 values of column 'penalty'" in ended.last, ended
+
+
 def test_configurations_are_no_repeats(command: Command, tmp_path: Path) -> None:
     found = made("BM", [{"mtry": 2}, {"mtry": 4}])
     frame = caret(found).assign(Resample=lambda it: it["Resample"].str.split(".").str[0])
