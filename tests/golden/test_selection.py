@@ -102,6 +102,7 @@ def one_standard_error(values, folds):
 
 
 def estimate(metric, selection, table=PROBABILITIES, **more):
+    more.setdefault("method", ho.estimates.BBC(control=False))  # as published
     return ho.estimate(Y, table, metric=metric, selection=selection, n_bootstraps=B, random_state=SEED, **more)
 
 

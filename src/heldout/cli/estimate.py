@@ -63,6 +63,9 @@ if TYPE_CHECKING:
 @click.option("--stratify", is_flag=True, help="Draw rows within classes.")
 @click.option("--interval", metavar="NAME", help="Of bbc: calibrated is narrower than percentile.")
 @click.option(
+    "--control", metavar="auto|on|off", help="Of bbc: subtract what few rows do to the metric; off as published."
+)
+@click.option(
     "--selection",
     default="best",
     show_default=True,

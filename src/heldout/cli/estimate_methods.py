@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from heldout.errors import InputError
 
@@ -53,6 +53,7 @@ def _settings(wanted: Options, reading: Reading) -> dict[str, Any]:
     settings = {
         "stratify": wanted.stratify or None,
         "interval": wanted.interval or _interval_of_file(wanted, reading),
+        "control": control_of(wanted.control),
         "candidates": _candidates(wanted.candidates),
         "evaluation_share": wanted.evaluation_share,
         "configuration": _configuration(wanted, reading),
@@ -64,6 +65,20 @@ def _interval_of_file(wanted: Options, reading: Reading) -> str | None:
     """That of the run that wrote the file, where the method is the same."""
     roles = reading.table.roles
     return None if roles is None or wanted.method != "bbc" else roles.settings.get("interval")
+
+
+def control_of(text: str | None) -> Literal["auto"] | bool | None:
+    """What ``BBC`` calls it; None where nothing was said.
+
+    Raises
+    ------
+    InputError
+    """
+    if text is None or text == "auto":
+        return cast('Literal["auto"] | None', text)
+    if text not in ("on", "off"):
+        raise InputError(f"--control must be auto, on or off, got {text!r}.")
+    return text == "on"
 
 
 def _candidates(text: str | None) -> str | float | None:

@@ -30,6 +30,7 @@ class Options:
     fixed_configuration: str | None
     stratify: bool
     interval: str | None
+    control: str | None
     selection: str
     aggregate: str | None
     n_bootstraps: int | None

@@ -40,12 +40,14 @@ def answer_out_of_core(wanted: Options, console: Console) -> Estimate:
     """
     from heldout.adapters.parquet_blocks import open_blocks
     from heldout.adapters.table_task import code_of_text
+    from heldout.cli.estimate_methods import control_of
     from heldout.estimates.out_of_core import estimate_from_blocks
     from heldout.estimates.out_of_core.estimating import check_summable
     from heldout.metrics import metric_named
     from heldout.wording import counted
 
     target, name = _check_options(wanted)
+    control = control_of(wanted.control)
     metric = metric_named(name)
     check_summable(metric)
     source = open_blocks(wanted.file, target, metric, exclude=wanted.exclude)
@@ -63,6 +65,7 @@ def answer_out_of_core(wanted: Options, console: Console) -> Estimate:
         alternative=cast("Alternative", wanted.alternative),
         random_state=0 if wanted.seed is None else wanted.seed,
         n_jobs=wanted.n_jobs,
+        control="auto" if control is None else control,
     )
 
 

@@ -75,6 +75,20 @@ def bootstrap_interval(
     return percentile_interval(defined, metric, confidence_level, alternative)
 
 
+def within_range(interval: Interval, metric: Metric) -> Interval:
+    """The interval without what lies beyond the metric's range, where the truth cannot be.
+
+    Examples
+    --------
+    >>> from heldout.metrics import metric_named
+    >>> within_range(Interval(0.9, 1.002, 0.95), metric_named("roc_auc"))
+    Interval(low=0.9, high=1.0, confidence_level=0.95, alternative='two-sided')
+    """
+    least, greatest = metric.range
+    low, high = (min(max(end, least), greatest) for end in (interval.low, interval.high))
+    return Interval(low, high, interval.confidence_level, interval.alternative)
+
+
 @dataclass(frozen=True)
 class Calibration:
     """How far out-of-bag percentiles are drawn in towards the value to be an interval of the score.

@@ -146,14 +146,14 @@ class Estimate:
         )
 
     def __repr__(self) -> str:
-        flags = f"; {', '.join(self.flags)}" if self.flags else ""
-        return f"Estimate({self}{flags})"
+        return f"Estimate({self})"
 
     def __str__(self) -> str:
         interval = "" if self.interval is None else f" {self.interval}"
+        flags = f"; {', '.join(self.flags)}" if self.flags else ""
         return (
             f"{self.metric} {self.value:.4g}{interval} by {self.method} "
-            f"(uncorrected {self.uncorrected:.4g}, {self.selected_name})"
+            f"(uncorrected {self.uncorrected:.4g}, {self.selected_name}){flags}"
         )
 
     def _repr_html_(self) -> str:

@@ -99,6 +99,7 @@ class BalancedAccuracy(Metric):
     tasks = _CLASSES
     range = _UNIT
     needs = Needs.EVERY_CLASS
+    mean_within_classes = True
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> ConfusionStatistic:
         return ConfusionStatistic(Confusion(truth, predictions), mean_recall)

@@ -131,6 +131,7 @@ class RocAuc(Metric):
     range = (0.0, 1.0)
     needs = Needs.EVERY_CLASS
     undefined_without = Needs.EVERY_CLASS
+    mean_within_classes = True
     responses: tuple[Response, ...] = (Response.DECISION, Response.PROBABILITIES)
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Area:

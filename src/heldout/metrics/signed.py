@@ -71,6 +71,10 @@ class Signed:
         return self.metric.row_wise
 
     @property
+    def mean_within_classes(self) -> bool:
+        return bool(getattr(self.metric, "mean_within_classes", False))
+
+    @property
     def pos_label(self) -> Any:
         return getattr(self.metric, "pos_label", None)
 

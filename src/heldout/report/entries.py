@@ -59,6 +59,9 @@ _SETTINGS = {
     "inner": "Inner folds",
     "across": "Fitted in the outer folds",
     "interval": "Interval by",
+    "control": "Control for few rows",
+    "control_size": "Subtracted for few rows",
+    "control_choices": "Configurations it was measured on",
     "n_outer_folds": "Outer folds",
     "test_to_training_rows": "Test rows for each training row",
     "bates_hastie_tibshirani": "Measured for the interval",
@@ -81,6 +84,7 @@ _WORDS: dict[str, Mapping[str, str]] = {
     "inner": wording.INNER_WORDS,
     "across": wording.ACROSS_WORDS,
     "interval": wording.INTERVAL_WORDS,
+    "control": {"auto": "where few rows change the score", "True": "always"},
 }
 
 

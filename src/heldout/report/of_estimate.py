@@ -217,4 +217,14 @@ def method_sentences(estimate: Estimate | None) -> tuple[str, ...]:
     rows = provenance.get("training_rows")
     what = wording.quantity_sentence(str(quantity), rows) if quantity else ""
     interval = wording.INTERVAL_SENTENCES.get(str(provenance.get("interval")), "")
-    return tuple(sentence for sentence in (how, drawn_in, interval, what) if sentence)
+    return tuple(sentence for sentence in (how, _control(estimate), drawn_in, interval, what) if sentence)
+
+
+def _control(estimate: Estimate) -> str:
+    """What was subtracted for few rows; empty where nothing was."""
+    size, choices = (estimate.provenance.get(key) for key in ("control_size", "control_choices"))
+    if size is None or choices is None:
+        return ""
+    of = wording.counted(int(choices), "configuration")
+    metric = wording.in_sentence(wording.metric_words(estimate.metric)[0])
+    return wording.CONTROL.format(metric=metric, size=f"{abs(size):.2g}", choices=of)

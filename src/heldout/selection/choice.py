@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +34,25 @@ class Choice:
         """The only choice, so many times."""
         weights = None if self.weights is None else np.repeat(self.weights, times, axis=0)
         return Choice(np.repeat(self.columns, times), weights)
+
+    def of(self, lanes: Sequence[int] | NDArray[np.intp]) -> Choice:
+        """The choices under some of the weightings."""
+        lanes = np.asarray(lanes, dtype=np.intp)
+        return Choice(self.columns[lanes], None if self.weights is None else self.weights[lanes])
+
+    def distinct(self) -> Choice:
+        """What was chosen at all, each column or ensemble once, in a fixed order.
+
+        Examples
+        --------
+        >>> Choice(np.array([4, NONE_CHOSEN, 2, 4])).distinct().columns.tolist()
+        [2, 4]
+        """
+        columns = self.columns[self.columns != NONE_CHOSEN]
+        if self.weights is None:
+            return Choice(np.unique(columns))
+        weights = np.unique(self.weights[self.columns != NONE_CHOSEN], axis=0)[::-1]  # column 0 before column 1
+        return Choice(weights.argmax(axis=1), weights)
 
     def shares(self, n_columns: int) -> Floats:
         """(columns,): how often each was chosen, as a mean over the weightings; of an ensemble the mean weight."""

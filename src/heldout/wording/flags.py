@@ -75,8 +75,17 @@ class Flag(StrEnum):
     OUT_OF_BAG_POOLED = (
         "out_of_bag_pooled",
         "A fold holds fewer than {fewest} rows of {what} ({least}), too few for {metric} on what a bootstrap "
-        "leaves out of it, so the rows left out were scored together: the corrected score is on the scale of "
-        "all rows, the uncorrected one is the mean over folds.",
+        "leaves out of it, so the rows left out were scored together.",
+    )
+    NO_CONTROL = (
+        "no_control",
+        "What few rows do to {metric} could not be measured, as no bootstrap gives a finite score both of all rows "
+        "and of those left out; nothing was subtracted for it.",
+    )
+    CONTROL_BEYOND_RANGE = (
+        "control_beyond_range",
+        "Subtracting what few rows do to {metric} carried the value outside its range, [{low}, {high}]; it is "
+        "reported as it is.",
     )
     NOT_EXCHANGEABLE = (
         "not_exchangeable",

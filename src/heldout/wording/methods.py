@@ -188,6 +188,17 @@ CALIBRATED_INTERVAL = (
 )
 
 
+SCALES_DIFFER = "The corrected score is on the scale of all rows, the uncorrected one is the mean over folds."
+SCALES_MET = (
+    "What that changes was measured on configurations that were not chosen for those rows, and subtracted: "
+    "corrected and uncorrected score are on the scale of the mean over folds."
+)
+CONTROL = (
+    "Without any choice, {metric} differs by {size} between all rows and the few that a bootstrap leaves out (mean "
+    "over {choices} that the bootstraps chose); that is no optimism, and was subtracted."
+)
+
+
 def method_sentence(method: str, bootstraps: int | None, *, finalists: int = 1, named: bool = False) -> str:
     """How a method arrives at its number; empty for one that has no sentence yet.
 

@@ -87,6 +87,7 @@ def test_settings_of_a_method_reach_it(command: Command, scores: pd.DataFrame) -
     whole = command(*READ, *asked)
     drawn = command(*READ, "--stratify", "--json")
     calibrated = command(*READ, "--interval", "calibrated", "--json")
+    controlled = command(*READ, "--control", "on", "--json")
 
     def expected(method: Any) -> Any:
         return compared(scores, methods=[method])[method.name].to_dict()
@@ -95,6 +96,7 @@ def test_settings_of_a_method_reach_it(command: Command, scores: pd.DataFrame) -
     assert json.loads(whole.out) == expected(ho.estimates.DeLong(configuration="three", evaluation_share=1.0))
     assert json.loads(drawn.out) == expected(ho.estimates.BBC(stratify=True))
     assert json.loads(calibrated.out) == expected(ho.estimates.BBC(interval="calibrated"))
+    assert json.loads(controlled.out) == expected(ho.estimates.BBC(control=True))
 
 
 def test_settings_reach_every_method_that_has_them(command: Command, scores: pd.DataFrame) -> None:
@@ -133,6 +135,7 @@ def test_settings_reach_every_method_that_has_them(command: Command, scores: pd.
         (["--method", "delong", "--fixed-configuration", "one"], "give --evaluation-share 1.0 with it"),
         (["--method", "delong", "--evaluation-share", "1"], "name one beforehand (--fixed-configuration"),
         (["--method", "cv", "--stratify"], "--stratify is no setting of --method cv; it is one of bbc"),
+        (["--control", "yes"], "--control must be auto, on or off, got 'yes'"),
         (["--interval", "narrow"], "--interval must be one of percentile, calibrated, got 'narrow'"),
         (
             ["--method", "cv", "--interval", "calibrated"],

@@ -19,6 +19,13 @@ from heldout.estimates.base import (
     no_value,
     over_configurations,
 )
+from heldout.estimates.bootstraps.control import (
+    Control,
+    control_of,
+    flags_of_control,
+    is_unbiased,
+    provenance_of_control,
+)
 from heldout.estimates.bootstraps.rows import (
     Block,
     bootstrap,
@@ -27,7 +34,13 @@ from heldout.estimates.bootstraps.rows import (
     undrawable_rows,
     unstratifiable,
 )
-from heldout.estimates.intervals import Calibration, bootstrap_interval, calibrated_interval, calibration_of
+from heldout.estimates.intervals import (
+    Calibration,
+    bootstrap_interval,
+    calibrated_interval,
+    calibration_of,
+    within_range,
+)
 from heldout.estimates.types import Estimate, Interval
 from heldout.metrics.base import Metric, needed_codes
 from heldout.selection.base import SelectionFailedError
@@ -46,7 +59,8 @@ class BBC:
     interval their percentiles. Row numbers are drawn once and carry the predictions of all repeats; with groups,
     whole groups are drawn.
 
-    Symbols: ``distribution`` holds the article's L_b, ``selected`` its i*, the replay its css.
+    Symbols: ``distribution`` holds the article's L_b (less the control, where there is one), ``selected`` its i*,
+    the replay its css.
 
     The estimate is of models trained on as many rows as a fold's training part, chosen from about .632 N distinct
     rows, and so is somewhat pessimistic. The B scores are no sampling distribution of the value: for means over
@@ -61,6 +75,13 @@ class BBC:
         is the most that the value is pessimistic by. A percentile interval of 95 % covers about 98 % and this one
         about 95 %. Under some 50 rows with losses as skewed as squared errors, or fewer than about 10 rows of a
         class that the metric needs, percentiles are no more than nominal and should stay.
+    control : "auto", True or False
+        Whether what few rows do to the metric is measured on configurations that were not chosen for the rows
+        concerned, and subtracted from every score: a root, a ratio or an area of the few rows that a bootstrap
+        leaves out (of a fold) differs in expectation from that of all rows. "auto" does so wherever this
+        difference is not 0 in expectation: it is 0 for means of one loss a row (accuracy, squared error) and for
+        areas and balanced accuracy over all rows together, as long as rows weigh the same. False is the published
+        form. An end of the interval that this carries beyond the metric's range is moved back to it.
     stratify : bool
         Draw within classes. It conditions on the share of each class, which an interval for accuracy and the like
         must not: flagged.
@@ -68,6 +89,7 @@ class BBC:
 
     stratify: bool = False
     interval: Literal["percentile", "calibrated"] = "percentile"
+    control: Literal["auto"] | bool = "auto"
     name: str = "bbc"
     reads: frozenset[str] = frozenset({"predictions"})
     draws: bool = True
@@ -80,6 +102,10 @@ class BBC:
         if self.interval not in INTERVALS:
             raise InputError(f"interval must be one of {', '.join(INTERVALS)}, got {self.interval!r}.")
         check_stratify(self.stratify)
+        if self.control != "auto" and not isinstance(self.control, bool | np.bool_):
+            raise InputError(
+                f"control must be 'auto', True or False, got {self.control!r}; 'auto' is usual, False as published."
+            )
 
     def unfit(self, evidence: Evidence) -> str | None:
         """Without the matrix of predictions there are no rows to draw."""
@@ -101,12 +127,14 @@ class BBC:
             return no_value(evidence, self, str(error), flag=Flag.SELECTION_NOT_REPLAYABLE)
         scores = np.concatenate([block.scores for block in blocks])
         shares = joined([block.chosen for block in blocks]).shares(len(evidence.candidates))
+        control = self._control(evidence, blocks, scores)
+        if control is not None and np.isfinite(control.size):
+            scores = scores - control.size
         # An infinite loss is the worst there is, not an undefined one: to leave it out would reward it.
         defined = scores[~np.isnan(scores)]
-        flags = self._flags(evidence, blocks, len(scores) - len(defined), len(scores))
         with np.errstate(over="ignore"):  # losses near the end of float64: the mean is infinite, and flagged
             value = float(defined.mean()) if defined.size else float("nan")
-        settings = evidence.settings
+        flags = self._flags(evidence, blocks, len(scores) - len(defined), len(scores))
         calibration = self._calibration(evidence.matrix, evidence.metric)
         return conclude(
             evidence,
@@ -114,27 +142,38 @@ class BBC:
             value,
             interval=self._interval(evidence, defined, value, calibration),
             distribution=scores,
-            flags=flags,
+            flags=flags | flags_of_control(evidence, control, value),
             selection_frequency=over_configurations(evidence, shares),
             provenance={
                 "quantity": wording.QUANTITY_BBC,
-                "n_bootstraps": settings.n_bootstraps,
+                "n_bootstraps": evidence.settings.n_bootstraps,
                 "stratified": self.stratify,
                 "interval": self.interval,
                 "shrinkage": None if calibration is None else calibration.shrinkage,
+                "control": self.control,
+                **provenance_of_control(control),
                 "redrawn": sum(block.redraws for block in blocks),
             },
         )
+
+    def _control(self, evidence: Evidence, blocks: list[Block], scores: NDArray[np.float64]) -> Control | None:
+        assert evidence.matrix is not None, "unfit says so"
+        if self.control is False:
+            return None
+        if self.control == "auto" and is_unbiased(evidence.matrix, stratify=self.stratify):
+            return None
+        return control_of(evidence.matrix, evidence, blocks, scores, stratify=self.stratify)
 
     def _interval(
         self, evidence: Evidence, defined: NDArray[np.float64], value: float, calibration: Calibration | None
     ) -> Interval | None:
         level, alternative = evidence.settings.confidence_level, evidence.settings.alternative
         if calibration is None:
-            return bootstrap_interval(defined, evidence.metric, level, alternative)
+            found = bootstrap_interval(defined, evidence.metric, level, alternative)
+            return None if found is None else within_range(found, evidence.metric)
         if not np.isfinite(value):
             return None  # nothing to draw in towards; the value is flagged
-        return calibrated_interval(
+        drawn_in = calibrated_interval(
             defined,
             evidence.metric,
             level,
@@ -143,6 +182,7 @@ class BBC:
             uncorrected=evidence.uncorrected,
             calibration=calibration,
         )
+        return within_range(drawn_in, evidence.metric)
 
     def _calibration(self, matrix: Matrix, metric: Metric) -> Calibration | None:
         if self.interval == "percentile":

@@ -119,6 +119,7 @@ class BinnedAreas:
             in_bag & left_out,
             left_bounds[chosen, each],
             certain | nothing_moved | (len(areas) == 1),
+            left_areas.T,
         )
 
     def observed(self, total: NDArray[np.uint32]) -> Observed:

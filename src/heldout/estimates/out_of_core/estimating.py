@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,18 @@ from heldout import wording
 from heldout._seeding import RandomState, entropy_of, stream
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Settings, conclude, flags_of_choice
+from heldout.estimates.bootstraps.control import (
+    Control,
+    control_from,
+    flags_of_control,
+    places_of,
+    provenance_of_control,
+)
 from heldout.estimates.bootstraps.rows import flags_of_draws
 from heldout.estimates.evidence.asking import check_jobs
 from heldout.estimates.evidence.provenance import TIES, settings_provenance
 from heldout.estimates.evidence.responses import ResponseName
-from heldout.estimates.intervals import check_interval_settings, percentile_interval
+from heldout.estimates.intervals import check_interval_settings, percentile_interval, within_range
 from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.out_of_core.binned_areas import BinnedAreas, cuts_of, ties_in_range
 from heldout.estimates.out_of_core.blocks import BlockSource, Reading
@@ -53,6 +60,7 @@ class _Summed:
     observed: Observed
     outcome: Outcome
     redraws: int
+    controlled: bool
 
 
 def estimate_from_blocks(
@@ -67,6 +75,7 @@ def estimate_from_blocks(
     random_state: RandomState = None,
     n_jobs: int | None = None,
     n_bins: int = 1024,
+    control: Literal["auto"] | bool = "auto",
 ) -> Estimate:
     """BBC (Tsamardinos et al. 2018, algorithm 5) on a table of which a few blocks at a time are in memory.
 
@@ -83,6 +92,8 @@ def estimate_from_blocks(
         Workers: threads, or what ``joblib.parallel_config`` says.
     n_bins : int
         Of the scores of each configuration, for the ROC AUC.
+    control : "auto", True or False
+        As ``heldout.estimates.BBC`` takes it.
 
     Returns
     -------
@@ -92,6 +103,7 @@ def estimate_from_blocks(
     ------
     InputError
     """
+    method = BBC(control=control)
     check_interval_settings(n_bootstraps, confidence_level, alternative)
     check_jobs(n_jobs)
     _check_size(source, n_bins)
@@ -100,12 +112,14 @@ def estimate_from_blocks(
     check_classes(survey)
     measured = check_fits(metric, survey.sample.truth)
     reading = reading_of(survey, measured, response, threshold)
-    plan = _plan(source, reading, survey, n_bins, n_jobs)
+    controlled = control is True or (control == "auto" and not (measured.row_wise or _is_area(measured)))
+    plan = _plan(source, reading, survey, n_bins, n_jobs, controlled)
     observed = plan.observed(observe(source, plan, n_jobs))
     settings = Settings(n_bootstraps, confidence_level, alternative, entropy_of(random_state))
     draws = BlockDraws(stream(settings.entropy, "draws"), source.n_rows, source.block_rows)
     outcome, redraws = resample(source, plan, draws, n_bootstraps, n_jobs)
-    return _estimate(source, reading, settings, _Summed(plan, observed, outcome, redraws), survey)
+    summed = _Summed(plan, observed, outcome, redraws, controlled)
+    return _estimate(method, source, reading, settings, summed, survey)
 
 
 def check_summable(metric: Metric) -> None:
@@ -117,13 +131,17 @@ def check_summable(metric: Metric) -> None:
         Naming the metrics that do.
     """
     inner = metric.metric if isinstance(metric, Signed) else metric
-    if isinstance(inner, OfRowLosses | RocAuc):
+    if isinstance(inner, OfRowLosses) or _is_area(metric):
         return
     fitting = sorted(known.name for known in DECLARED if isinstance(known, OfRowLosses | RocAuc))
     raise InputError(
         f"metric '{metric.name}' cannot be summed over blocks of rows; metrics that can: {', '.join(fitting)}; or "
         "use heldout.estimate on as many rows as the memory holds."
     )
+
+
+def _is_area(metric: Metric) -> bool:
+    return isinstance(metric.metric if isinstance(metric, Signed) else metric, RocAuc)
 
 
 def _check_size(source: BlockSource, n_bins: int) -> None:
@@ -134,7 +152,9 @@ def _check_size(source: BlockSource, n_bins: int) -> None:
         raise InputError(f"n_bins must be an integer from 2 to {MOST_BINS}, got {n_bins!r}; 1024 is usual.")
 
 
-def _plan(source: BlockSource, reading: Reading, survey: Survey, n_bins: int, n_jobs: int | None) -> Plan:
+def _plan(
+    source: BlockSource, reading: Reading, survey: Survey, n_bins: int, n_jobs: int | None, controlled: bool
+) -> Plan:
     if isinstance(reading.metric, RocAuc):
         positive = survey.sample.truth.positive
         assert positive is not None, "check_fits says so"
@@ -146,15 +166,18 @@ def _plan(source: BlockSource, reading: Reading, survey: Survey, n_bins: int, n_
         return BinnedAreas(reading, cuts, ties, positive)
     losses = losses_of(reading, survey.sample)
     if losses.dtype.kind == "b":
-        return WholeSums(reading, ZERO_ONE, len(source.names))
+        return WholeSums(reading, ZERO_ONE, len(source.names), controlled)
     largest = max(over_ranges(largest_in_range, source, reading, n_jobs=n_jobs))
-    return WholeSums(reading, grid_for(largest, typical_loss(losses)), len(source.names))
+    return WholeSums(reading, grid_for(largest, typical_loss(losses)), len(source.names), controlled)
 
 
 def _estimate(
-    source: BlockSource, reading: Reading, settings: Settings, summed: _Summed, survey: Survey
+    method: BBC, source: BlockSource, reading: Reading, settings: Settings, summed: _Summed, survey: Survey
 ) -> Estimate:
     outcome, observed = summed.outcome, summed.observed
+    control = _control(summed)
+    scores = outcome.scores if control is None else outcome.scores - control.size
+    value = float(scores.mean())
     evidence = Evidence(
         metric=reading.metric,
         names=source.names,
@@ -169,7 +192,7 @@ def _estimate(
     flags = flags_of_draws(
         evidence, total=settings.n_bootstraps, undefined=0, redraws=summed.redraws, needs=reading.metric.needs
     )
-    flags |= flags_of_choice(evidence)
+    flags |= flags_of_choice(evidence) | flags_of_control(evidence, control, value)
     bound = float(outcome.bounds.mean())
     if bound > 0:
         flags[Flag.BINNED_SCORES] = Flag.BINNED_SCORES.filled(
@@ -177,17 +200,33 @@ def _estimate(
         )
     return conclude(
         evidence,
-        BBC(),
-        float(outcome.scores.mean()),
+        method,
+        value,
         uncorrected=float(observed.scores[observed.winner]),
-        interval=percentile_interval(
-            outcome.scores, reading.metric, settings.confidence_level, settings.alternative
+        interval=within_range(
+            percentile_interval(scores, reading.metric, settings.confidence_level, settings.alternative),
+            reading.metric,
         ),
-        distribution=outcome.scores,
+        distribution=scores,
         flags=flags,
         selection_frequency=_frequencies(outcome.chosen, len(source.names)),
-        provenance=_provenance_of_sums(source, settings, summed),
+        provenance={
+            **_provenance_of_sums(source, settings, summed),
+            "control": method.control,
+            **provenance_of_control(control),
+        },
     )
+
+
+def _control(summed: _Summed) -> Control | None:
+    """As ``BBC`` computes it; None where it is not wanted."""
+    outcome, observed = summed.outcome, summed.observed
+    if not summed.controlled:
+        return None
+    competing = np.union1d(outcome.chosen, [observed.winner])
+    assigned = competing[places_of(len(outcome.chosen), len(competing))]
+    left_out = outcome.left_out[np.arange(len(assigned)), assigned]
+    return control_from(left_out, observed.scores[assigned], outcome.scores, len(competing))
 
 
 def _frequencies(chosen: NDArray[np.intp], n_configurations: int) -> NDArray[np.float64]:

@@ -46,6 +46,8 @@ class Outcome:
         How far the score can lie from the exact one.
     certain : ndarray of bool, shape (L,)
         Whether exact scores would have chosen the same configuration.
+    left_out : ndarray of shape (L, C), or (L, 0)
+        Every configuration's score out of the bag, where the plan keeps them for the control.
     """
 
     chosen: NDArray[np.intp]
@@ -53,6 +55,7 @@ class Outcome:
     defined: NDArray[np.bool_]
     bounds: NDArray[np.float64]
     certain: NDArray[np.bool_]
+    left_out: NDArray[np.float64]
 
     def of(self, lanes: NDArray[Any]) -> Outcome:
         """Of some of the bootstraps, or of all in another order."""

@@ -133,11 +133,14 @@ class WholeSums:
     reading : Reading
     grid : Grid
     n_configurations : int
+    keeps_left_out : bool
+        Whether an outcome holds every configuration's score out of the bag.
     """
 
     reading: Reading
     grid: Grid
     n_configurations: int
+    keeps_left_out: bool = False
     lanes: int = 4096
     together: int = 256
 
@@ -164,12 +167,23 @@ class WholeSums:
         chosen = self._best(in_bag)
         scores = [self._score(out_of_bag[b, j], weight[b]) for b, j in enumerate(chosen.tolist())]
         defined = weight > 0
-        return Outcome(chosen, np.array(scores), defined, np.zeros(len(chosen)), np.ones(len(chosen), dtype=bool))
+        none, certain = np.zeros(len(chosen)), np.ones(len(chosen), dtype=bool)
+        return Outcome(chosen, np.array(scores), defined, none, certain, self._left_out(out_of_bag, weight))
 
     def observed(self, total: NDArray[np.int64]) -> Observed:
         sums, weight = self._of_lanes(total[:, 0])
         scores = np.array([self._score(one, weight[0]) for one in sums[0]])
         return Observed(scores, int(self._best(sums)[0]), np.zeros(len(scores)))
+
+    def _left_out(self, sums: NDArray[Any], weight: NDArray[Any]) -> NDArray[np.float64]:
+        """(L, C): every score out of the bag; (L, 0) where none is kept."""
+        if not self.keeps_left_out:
+            return np.empty((len(sums), 0))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = np.ldexp(sums.astype(np.float64), self.grid.finest) / weight.astype(np.float64)[:, None]
+        finish = _inner(self.reading).finish
+        values = np.sqrt(means) if finish is Finish.ROOT else 1 - means if finish is Finish.COMPLEMENT else means
+        return np.asarray(values * getattr(self.reading.metric, "sign", 1))
 
     def _of_lanes(self, total: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Python's integers: sums (L, C) in finest steps, and weights (L,)."""

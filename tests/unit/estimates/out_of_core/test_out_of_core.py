@@ -100,7 +100,7 @@ def test_row_wise_metrics_are_those_of_fractions_on_the_same_draws(metric: str) 
     losses = LOSSES[metric](rows.truth.values[:, None], rows.predictions)
     exact = [[Fraction(float(loss)) for loss in row] for row in losses.tolist()]
     finish = FINISHES.get(metric, lambda mean: mean)
-    found = asked(rows, metric)
+    found = asked(rows, metric, control=False)
     chosen = []
     for counts, got in zip(counts_of(rows, 25).tolist(), found.distribution, strict=True):
         in_bag = [sum(w * row[j] for w, row in zip(counts, exact, strict=True)) for j in range(4)]
