@@ -122,6 +122,8 @@ def numbers_of(
     """
     if array.dtype.kind in "biuf":
         return array.astype(np.float64, copy=False)
+    if array.dtype.kind == "c":
+        raise InputError(f"{what} must be real numbers, got complex ones; {otherwise}.")
     present = ~missing(array)
     strangers = [
         value for value in array[present].ravel().tolist() if not isinstance(value, Real | Decimal | np.bool_)

@@ -12,17 +12,22 @@ _NUMPY_SCALAR = re.compile(
     rf"\bnp\.(?:(?:float|u?int|complex)\d+|c?longdouble|u?longlong|str_|bytes_)\((b?(?:{_QUOTED})|\([^()]*\)|[^()'\"]*)\)"
     r"|\bnp\.(True|False)_\b"
 )
+_CLASS = re.compile(r"<class '(?:[\w.<>]+\.)?(\w+)'>")
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def plain_values(text: str) -> str:
-    """A text in which NumPy's scalars are shown as Python's values: what they are of is no news to a reader.
+    """A text with NumPy's scalars as Python's values, classes by their names, and objects without addresses.
 
     Examples
     --------
     >>> plain_values("got [np.float64(2.0), np.str_('a (b)'), np.True_]")
     "got [2.0, 'a (b)', True]"
+    >>> plain_values("got <class 'sklearn.svm.SVC'> and <function f at 0x7f>")
+    'got the class SVC and <function f>'
     """
-    return _NUMPY_SCALAR.sub(lambda found: found[1] if found[2] is None else found[2], text)
+    text = _NUMPY_SCALAR.sub(lambda found: found[1] if found[2] is None else found[2], text)
+    return _ADDRESS.sub("", _CLASS.sub(r"the class \1", text))
 
 
 class HeldoutError(Exception):

@@ -11,6 +11,7 @@ from typing import Any, ParamSpec
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import get_scorer_names
+from sklearn.utils import indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
@@ -73,7 +74,7 @@ def target_given(model: Any, y: Any, asker: str) -> Any:
         # Survival models want the event as booleans; what the user calls the two is left.
         target = survival_target(y)
         return with_fields(target, y.dtype.names) if has_fields(y) else target
-    column = y if getattr(y, "ndim", 0) == 1 else column_or_1d(y, warn=True)
+    column = y if getattr(y, "ndim", 0) == 1 else _one_column(y)
     values = target_column(column)
     if values.dtype.kind == "c":
         raise InputError("Complex data not supported: the target must be real numbers or labels.")
@@ -84,12 +85,36 @@ def target_given(model: Any, y: Any, asker: str) -> Any:
     return column
 
 
+def rows_of(X: Any, y: Any) -> tuple[Any, Any]:
+    """Data and target that can be indexed by row and have as many rows.
+
+    Raises
+    ------
+    InputError
+    """
+    try:
+        checked, target = indexable(X, y)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"X and y cannot be used as rows: {error}.") from None
+    return checked, target
+
+
+def _one_column(y: Any) -> Any:
+    try:
+        return column_or_1d(y, warn=True)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"the target must be one column of labels or numbers: {error}") from None
+
+
 def truth_given(model: Any, y: Any) -> Truth:
     """The target as a model of its kind reads it."""
     if has_fields(y):
         return truth_of(y, TaskKind.SURVIVAL)
     if is_classifier(model):
-        check_classification_targets(y)
+        try:
+            check_classification_targets(y)
+        except ValueError as error:
+            raise InputError(f"{error} Give labels, or a regressor.") from None
         return truth_of(y, TaskKind.MULTICLASS)
     return truth_of(y, TaskKind.REGRESSION if is_regressor(model) else None)
 

@@ -18,7 +18,6 @@ import numpy as np
 from sklearn.base import _fit_context, is_classifier
 from sklearn.metrics._scorer import _MultimetricScorer
 from sklearn.model_selection._search import BaseSearchCV
-from sklearn.utils import indexable
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metadata_routing import MethodMapping
 from sklearn.utils.validation import _check_method_params, check_is_fitted
@@ -36,6 +35,7 @@ from heldout.folds import Folds, make_folds
 from heldout.given import (
     deciding_scorer,
     entropy_given,
+    rows_of,
     scoring_given,
     store_given,
     target_given,
@@ -233,7 +233,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         """
         drop = drop_rule_of(self.drop)
         scorers, _ = self._get_scorers()
-        X, y = indexable(X, target_given(self._of_first_model().estimator, y, type(self).__name__))
+        X, y = rows_of(X, target_given(self._of_first_model().estimator, y, type(self).__name__))
         params = _check_method_params(X, params=params)
         metadata = self._get_routed_params_for_fit(params)
         task = self._task(X, y, metadata)

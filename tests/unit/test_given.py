@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,9 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import get_scorer_names
+from sklearn.tree import DecisionTreeClassifier
 
+import heldout as ho
 from heldout.errors import InputError
 from heldout.given import scoring_given, target_given, truth_given
 from heldout.task import TaskKind
@@ -62,3 +65,19 @@ def test_names_that_scikit_learn_lacks_become_scorers_of_ours() -> None:
     assert "concordance_index" not in get_scorer_names()
     with pytest.raises(InputError, match="the nearest is concordance_index"):
         scoring_given("cindex")
+
+
+@pytest.mark.parametrize(
+    "X, y, said",
+    [
+        (np.zeros((4, 1)), [0, 1, 0], "X and y cannot be used as rows: Found input variables with inconsistent"),
+        (np.zeros((4, 1)), [0.5, 1.5, 2.5, 3.5], "Unknown label type: continuous.*Give labels, or a regressor"),
+        (np.zeros((4, 1)), np.zeros((4, 2)), "the target must be one column of labels or numbers"),
+    ],
+    ids=["lengths", "numbers", "columns"],
+)
+def test_data_that_do_not_go_together_are_refused_as_input(X: Any, y: Any, said: str) -> None:
+    tree = DecisionTreeClassifier()
+    for search in (ho.HeldOutSearchCV(tree, {}).fit, partial(ho.nested_cv, tree)):
+        with pytest.raises(ho.InputError, match=said):
+            search(X, y)

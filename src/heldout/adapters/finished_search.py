@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.columns import shortened
 from heldout.configurations import Configuration
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
@@ -85,7 +86,8 @@ def finished_search(search: Any) -> FinishedSearch:
 
 def _of_cv_results(search: Any) -> FinishedSearch:
     results = search.cv_results_
-    rows = _last_rung(results)
+    candidates = _candidates(results)
+    rows = _last_rung(results, len(candidates))
     scores = _scores_of_splits(results, rows)
     deciding = search.refit if isinstance(search.refit, str) else next(iter(scores))
     rule: SelectionRule = Best()
@@ -94,8 +96,7 @@ def _of_cv_results(search: Any) -> FinishedSearch:
         rule = CallableRefit(search.refit, constants)
     elif hasattr(search, "selection"):
         rule = configuration_rule_of(search.selection)
-    params = [results["params"][row] for row in rows]
-    best = getattr(search, "best_index_", None)
+    params = [candidates[row] for row in rows]
     flags: dict[Flag, str] = {}
     if "iter" in results:
         flags[Flag.DYNAMIC_SEARCH] = Flag.DYNAMIC_SEARCH.filled(candidates=len(rows))
@@ -109,19 +110,58 @@ def _of_cv_results(search: Any) -> FinishedSearch:
         names=tuple(_named(search.estimator, each, place) for place, each in enumerate(params)),
         params=params,
         repeat=_repeats(search, len(next(iter(scores.values())))),
-        winner=None if best is None else int(np.flatnonzero(rows == best)[0]),
+        winner=_place_of_best(search, rows),
         opened=_opened(search),
         title=title_of(getattr(search, "scorer_", None)),
         flags=flags,
     )
 
 
-def _last_rung(results: Mapping[str, Any]) -> NDArray[np.intp]:
+def _candidates(results: Any) -> Sequence[Mapping[str, Any]]:
+    """The parameters of each configuration."""
+    params = results.get("params") if isinstance(results, Mapping) else None
+    if not isinstance(params, list | tuple | np.ndarray) or not all(isinstance(each, Mapping) for each in params):
+        raise InputError(
+            "cv_results_ must hold 'params', a list of the parameters of each configuration, as scikit-learn "
+            f"writes it; got {shortened(params)}."
+        )
+    if not len(params):
+        raise InputError("cv_results_ holds no configurations ('params' is empty), so there is nothing to correct.")
+    return list(params)
+
+
+def _place_of_best(search: Any, rows: NDArray[np.intp]) -> int | None:
+    """Where the search's winner is among the rows."""
+    best = getattr(search, "best_index_", None)
+    if best is None:
+        return None
+    found = np.flatnonzero(rows == best)
+    if len(found) != 1:
+        raise InputError(f"best_index_ must be one of the {len(rows)} that are compared, got {shortened(best)}.")
+    return int(found[0])
+
+
+def _last_rung(results: Mapping[str, Any], n_candidates: int) -> NDArray[np.intp]:
     """Places of the configurations scored on as many rows as the winner: all, or the last of a halving."""
-    rungs = results.get("iter")
-    if rungs is None:
-        return np.arange(len(results["params"]))
-    return np.flatnonzero(np.asarray(rungs) == np.max(rungs))
+    if results.get("iter") is None:
+        return np.arange(n_candidates)
+    rungs = _numbers(results["iter"], "iter", n_candidates)
+    return np.flatnonzero(rungs == np.max(rungs))
+
+
+def _numbers(column: Any, key: str, n_candidates: int) -> Floats:
+    """A column of ``cv_results_`` with a number for each configuration."""
+    try:
+        values = np.asarray(column)
+        numbers = values.astype(np.float64) if values.dtype.kind in "biufO" else values[:0]
+    except (ValueError, TypeError):
+        numbers = np.empty(0)
+    if numbers.shape != (n_candidates,):
+        raise InputError(
+            f"cv_results_[{key!r}] must hold a number for each of {n_candidates} configurations, got "
+            f"{shortened(column)}."
+        )
+    return numbers
 
 
 def _scores_of_splits(results: Mapping[str, Any], rows: NDArray[np.intp]) -> dict[str, Floats]:
@@ -129,7 +169,8 @@ def _scores_of_splits(results: Mapping[str, Any], rows: NDArray[np.intp]) -> dic
     for key, column in results.items():
         match = _SPLIT.fullmatch(key)
         if match:
-            by_metric.setdefault(match[2], {})[int(match[1])] = np.asarray(column, dtype=np.float64)[rows]
+            scores = _numbers(column, key, len(results["params"]))
+            by_metric.setdefault(match[2], {})[int(match[1])] = scores[rows]
     if not by_metric:
         raise InputError(
             "this search holds no split*_test_* scores in cv_results_, so there is nothing to correct."

@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils import indexable
 from sklearn.utils.validation import has_fit_parameter
 
 from heldout._seeding import numpy_seed
@@ -21,7 +20,15 @@ from heldout.estimates.of_search import Estimation
 from heldout.fitting import Routed, make_scoring
 from heldout.fold_plans import KFolds, seeded
 from heldout.folds import Folds, make_folds
-from heldout.given import deciding_scorer, entropy_given, scoring_given, store_given, target_given, truth_given
+from heldout.given import (
+    deciding_scorer,
+    entropy_given,
+    rows_of,
+    scoring_given,
+    store_given,
+    target_given,
+    truth_given,
+)
 from heldout.run.session import Running
 from heldout.run.watching.verbose import printed
 from heldout.searching import Search
@@ -105,7 +112,7 @@ class Asked:
                 f"drop='{drop.name}' plans its own splits, and here the protocol plans them; use another rule, "
                 "such as drop='bootstrap'."
             )
-        X, y = indexable(X, target_given(first, y, "protocol"))
+        X, y = rows_of(X, target_given(first, y, "protocol"))
         truth = truth_given(first, y)
         weights = checked_weights(sample_weight, truth.n_rows)
         task = Task(X, truth, checked_groups(groups, truth.n_rows), weights, y)

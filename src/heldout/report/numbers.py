@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -112,6 +111,4 @@ def decimals_for(width: float) -> int:
 def plain(value: Any) -> str:
     """A parameter or setting as text that is the same in every process."""
     text = value if isinstance(value, str) else plain_values(repr(value))
-    # The address of an object says nothing to a reader and differs between runs.
-    text = re.sub(r" at 0x[0-9a-fA-F]+", "", text)
     return text if len(text) <= 300 else text[:299] + "…"

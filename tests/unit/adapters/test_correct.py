@@ -201,3 +201,31 @@ def test_an_estimate_of_a_study_is_of_its_objective(names: list[str] | None, tit
     study = Study([Trial(n, {}, {0: 0.5 + n / 10, 1: 0.6, 2: 0.4}) for n in range(3)])
     study.metric_names = names
     assert ho.correct(study, **ASKED).metric == title
+
+
+@pytest.mark.parametrize(
+    "changed, said",
+    [
+        ({"params": None}, "must hold 'params', a list of the parameters of each configuration"),
+        ({"params": []}, "holds no configurations"),
+        ({"params": [{"max_depth": 1}]}, "must hold a number for each of 1 configurations, got array"),
+        (
+            {"split0_test_score": ["0.5"] * 8},
+            r"'split0_test_score'\] must hold a number for each of 8 configurations",
+        ),
+        ({"split0_test_score": {"a": 1}}, r"'split0_test_score'\] must hold a number .* got \{'a': 1\}"),
+        ({"iter": [0]}, r"'iter'\] must hold a number for each of 8 configurations, got \[0\]"),
+    ],
+)
+def test_results_that_are_none_are_refused(changed: dict[str, Any], said: str) -> None:
+    finished = GridSearchCV(TREE, GRID, cv=3).fit(X, Y)
+    finished.cv_results_ = {**finished.cv_results_, **changed}
+    with pytest.raises(ho.InputError, match=said):
+        ho.correct(finished, **ASKED)
+
+
+def test_a_winner_that_is_not_among_the_candidates_is_refused() -> None:
+    finished = GridSearchCV(TREE, GRID, cv=3).fit(X, Y)
+    finished.best_index_ = 99
+    with pytest.raises(ho.InputError, match="best_index_ must be one of the 8 that are compared, got 99"):
+        ho.correct(finished, **ASKED)

@@ -15,7 +15,6 @@ from sklearn.model_selection import (
     LeavePGroupsOut,
     StratifiedGroupKFold,
 )
-from sklearn.utils import indexable
 from sklearn.utils.validation import has_fit_parameter
 
 from heldout.configurations import Configurations, make_configurations
@@ -23,7 +22,7 @@ from heldout.errors import InputError
 from heldout.estimates.intervals import check_interval_settings
 from heldout.estimates.types import Alternative, json_safe
 from heldout.fitting import CellContext, Routed, Scoring, on_one_thread
-from heldout.given import entropy_given, store_given, target_given, truth_given
+from heldout.given import entropy_given, rows_of, store_given, target_given, truth_given
 from heldout.imputation.settings import Imputation
 from heldout.imputation.tables import holes_of
 from heldout.metrics.base import Metric, Response, ideal_of
@@ -74,7 +73,7 @@ class ValidationAsked:
         InputError
         """
         models = _models(self.estimator)
-        X, y = indexable(X, target_given(models[0].fresh(), y, "validation"))
+        X, y = rows_of(X, target_given(models[0].fresh(), y, "validation"))
         truth = truth_given(models[0].fresh(), y)
         weights = checked_weights(sample_weight, truth.n_rows)
         task = Task(X, truth, checked_groups(groups, truth.n_rows), weights, y)
