@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator
 from itertools import count
 from types import SimpleNamespace
 
@@ -14,6 +15,19 @@ import sklearn
 # No test asserts a time, and a busy machine is slow now and then.
 hypothesis.settings.register_profile("heldout", deadline=None)
 hypothesis.settings.load_profile("heldout")
+
+
+_OF_A_TERMINAL = ("CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "TTY_COMPATIBLE")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def a_terminal_like_any_other() -> Iterator[None]:
+    """What the tests, and programs they start, find out about the terminal is not what somebody has set."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in _OF_A_TERMINAL:
+            patch.delenv(name, raising=False)
+        patch.setenv("TERM", "xterm")
+        yield
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -6,12 +6,17 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from sklearn.dummy import DummyClassifier
 
+import heldout as ho
+from heldout.errors import InputError
 from heldout.run.engines.shared_folder import Owner, _began, _where, remove_abandoned, shared_folder
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="whether a process lives shows on POSIX only")
@@ -109,3 +114,31 @@ def test_folders_of_another_user_stay(dead: Owner, tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(os, "geteuid", lambda: folder.stat().st_uid + 1)
     remove_abandoned(tmp_path)
     assert folder.exists()
+
+
+def searched() -> ho.HeldOutSearchCV:
+    X, y = np.zeros((20, 1)), np.arange(20) % 2
+    settings = {"n_jobs": 2, "cv": 2, "n_bootstraps": 10, "scoring": "accuracy"}
+    return ho.HeldOutSearchCV(DummyClassifier(), {"constant": [0, 1]}, random_state=0, **settings).fit(X, y)
+
+
+def test_temporary_files_may_lie_in_a_folder_with_a_space_and_letters_of_other_languages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "für später"
+    folder.mkdir()
+    monkeypatch.delenv("JOBLIB_TEMP_FOLDER", raising=False)
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    assert searched().best_score_ == 0.5
+    assert not list(folder.glob("heldout-*"))
+
+
+def test_a_folder_of_joblibs_that_it_cannot_use_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "für später"
+    folder.mkdir()
+    monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(folder))
+    with pytest.raises(InputError, match=r"für später, as it takes ASCII names only; name another"):
+        searched()
+    assert not list(folder.iterdir())

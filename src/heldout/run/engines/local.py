@@ -184,7 +184,14 @@ class Processes(_Workers):
     def __enter__(self) -> Processes:
         self._open.enter_context(one_ctrl_c_at_a_time())
         self._folder = self._open.enter_context(shared_folder())
-        self._enter()
+        try:
+            self._enter()
+        except UnicodeEncodeError as error:
+            self._open.close()
+            raise InputError(
+                f"joblib cannot start worker processes with temporary files in {self._folder.parent}, as it takes "
+                "ASCII names only; name another folder in JOBLIB_TEMP_FOLDER."
+            ) from error
         return self
 
     def __exit__(self, *error: object) -> None:

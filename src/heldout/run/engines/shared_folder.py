@@ -68,13 +68,15 @@ def shared_folder() -> Iterator[Path]:
     where = Path(os.environ.get("JOBLIB_TEMP_FOLDER") or tempfile.gettempdir()).absolute()
     remove_abandoned(where)
     with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=where, ignore_cleanup_errors=True) as folder:
-        resource_tracker.register(folder, "folder")
+        if is_tracked := folder.isascii():  # the tracker knows no other names
+            resource_tracker.register(folder, "folder")
         try:
             with suppress(OSError):  # a full disk is found out by what follows
                 (Path(folder) / _OWNER).write_text(json.dumps(asdict(Owner.me())), encoding="utf-8")
             yield Path(folder)
         finally:
-            resource_tracker.unregister(folder, "folder")
+            if is_tracked:
+                resource_tracker.unregister(folder, "folder")
 
 
 def remove_abandoned(where: Path) -> None:
