@@ -19,15 +19,15 @@ def command(folder: str, destination: str | None) -> None:
     Nothing is fitted or computed again, so a newer heldout can give an old run a newer page.
     """
     from heldout.cli.folder import OutputFolder
-    from heldout.cli.report_content import read_content
-    from heldout.report import write_report
+    from heldout.cli.report_content import page_of, read_content
+    from heldout.report.render import written as write_page
 
     source = Path(folder) / "report.json"
-    content = read_content(source)
+    page = page_of(source, read_content(source))
     target = Path(destination) if destination else Path(folder) / "report.html"
     output = OutputFolder(target.parent)
     output.check_writable()
-    written = output.write(target.name, lambda partial: write_report(content, partial))
+    written = output.write(target.name, lambda partial: write_page(page, partial, "the report"))
     console = Console()
     console.say(str(written))
     console.check_all_was_printed(f"the report is {written}")

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import types
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any
 
+from heldout.declared import UNREADABLE, from_json, of_type
 from heldout.errors import InputError
+from heldout.store.opening import what_it_is
 
 if TYPE_CHECKING:
     from heldout.report import ReportContent
     from heldout.report.validation_content import ValidationContent
+
+MOST_BYTES = 2**29
 
 
 def read_content(path: Path) -> ReportContent | ValidationContent:
@@ -44,33 +44,45 @@ def read_content(path: Path) -> ReportContent | ValidationContent:
             )
         )
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        _check_file(path)
+        document = from_json(Any, path.read_text(encoding="utf-8"))
         kind = ValidationContent if "table_sentence" in document else ReportContent
-        content: ReportContent | ValidationContent = _as(kind, document)
-    except (ValueError, TypeError, KeyError) as error:
-        said = " ".join(str(error).split())
-        raise InputError(
-            f"{path} is damaged or of another version of heldout ({type(error).__name__}: {said}); run the same "
-            "heldout estimate again, or heldout tune or validate with --resume, to write it anew."
-        ) from None
+        content: ReportContent | ValidationContent = of_type(kind, document)
+    except UNREADABLE as error:
+        raise InputError(_unlike_any(path, error)) from None
     return content
 
 
-def _as(kind: Any, value: Any) -> Any:
-    """``value`` of JSON as the declared type."""
-    origin = get_origin(kind)
-    if origin in (Union, types.UnionType):
-        return None if value is None else _as(next(k for k in get_args(kind) if k is not type(None)), value)
-    if is_dataclass(kind) and isinstance(kind, type):
-        hints = get_type_hints(kind)
-        known = {field.name for field in fields(kind)}
-        if set(value) - known:
-            raise KeyError(f"{kind.__name__} has no {', '.join(sorted(set(value) - known))}")
-        return kind(**{name: _as(hints[name], item) for name, item in value.items()})
-    if origin in (tuple, list) or kind is tuple:
-        of = get_args(kind) or (Any,)
-        each = [of[0]] * len(value) if len(of) == 1 or of[-1] is Ellipsis else of
-        return tuple(_as(item_kind, item) for item_kind, item in zip(each, value, strict=True))
-    if origin is not None and isinstance(origin, type) and issubclass(origin, Mapping):
-        return {key: _as(get_args(kind)[1], item) for key, item in value.items()}
-    return float(value) if kind is float and isinstance(value, int) else value
+def _check_file(path: Path) -> None:
+    """Refuse what would be read for ever, or into more memory than any report takes."""
+    if (found := what_it_is(path)) != "a file":
+        raise ValueError(f"it is {found}")
+    if path.stat().st_size > MOST_BYTES:
+        raise ValueError(f"it has {path.stat().st_size / 2**20:,.0f} MiB, and no report has {MOST_BYTES >> 20}")
+
+
+def page_of(path: Path, content: ReportContent | ValidationContent) -> str:
+    """The content as a page.
+
+    Raises
+    ------
+    InputError
+        When values that are each of their type do not go together, so that nothing can be drawn from them.
+    """
+    from heldout.report.render import render_html
+
+    try:
+        return render_html(content)
+    except UNREADABLE as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(_unlike_any(path, error)) from None
+
+
+def _unlike_any(path: Path, error: Exception) -> str:
+    """The sentence for a file that is no report's content, or that no page can be made of."""
+    said = " ".join(str(error).split()) or type(error).__name__
+    return (
+        f"{path} is damaged or of another version of heldout ({said}); run the same heldout estimate again, or "
+        "heldout tune or validate with --resume, to write it anew."
+    )

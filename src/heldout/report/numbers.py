@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.declared import Between
 from heldout.errors import plain_values
 from heldout.estimates.types import Estimate, Interval, json_number
 from heldout.wording import metric_words
+
+Decimals: TypeAlias = Annotated[int, Between(0, 20)]
 
 
 @dataclass(frozen=True)
@@ -37,8 +40,8 @@ class Scale:
     title: str
     definition: str
     greater_is_better: bool
-    sign: int = 1
-    decimals: int = 3
+    sign: Annotated[int, Between(-1, 1)] = 1
+    decimals: Decimals = 3
     ideal: float | None = None
 
     def shown(self, value: float | None) -> float | None:

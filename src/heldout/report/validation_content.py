@@ -7,7 +7,7 @@ from typing import Any
 
 from heldout.estimates.types import json_safe
 from heldout.report.content import Citation, Entry, Headline, Parameter
-from heldout.report.numbers import Scale
+from heldout.report.numbers import Decimals, Scale
 from heldout.report.ranking import Failure
 
 
@@ -62,7 +62,7 @@ class CoefficientRow:
     high: float | None
     df: float | None
     missing: float | None
-    decimals: int
+    decimals: Decimals
 
 
 @dataclass(frozen=True)

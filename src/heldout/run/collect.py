@@ -18,6 +18,7 @@ from heldout.folds import Folds, Place, Split
 from heldout.metrics.base import Metric, Response
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 from heldout.run.plan import all_cells
+from heldout.run.stored import check_result
 from heldout.task import TaskKind, Truth
 
 
@@ -134,11 +135,18 @@ class Collector:
         self._cells: dict[CellKey, CellResult] = {}
 
     def put(self, result: CellResult) -> None:
-        """Put a result in its place."""
+        """Put a result in its place.
+
+        Raises
+        ------
+        StoreError
+            When its predictions are not of its rows, as only a changed run file can hold them.
+        """
         configuration, repeat, _ = result.key
         test = self._tests.get(result.key.place)
         if test is None:
             return
+        check_result(result, self._truth, len(self._scoring.times), [len(test)])
         self._cells[result.key] = replace(result, predictions={})
         for response, values in result.predictions.items():
             if response not in self._arrays:

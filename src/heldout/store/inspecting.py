@@ -20,11 +20,12 @@ from heldout.store.opening import (
     PAUSE,
     check_path,
     check_program,
-    damaged,
+    distrust,
     explained,
     has_tables,
     owner,
     primary_code,
+    read_as_written,
 )
 from heldout.store.run_status import RunStatus, run_statuses
 
@@ -89,10 +90,8 @@ def file_status(path: Path) -> FileStatus:
         # One transaction: the writer may go on meanwhile, and what is read is of one moment.
         connection.execute("BEGIN")
         (schema,) = connection.execute("PRAGMA user_version").fetchone()
-        try:
+        with read_as_written(path):
             runs = run_statuses(connection, schema) if has_tables(connection) else ()
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise StoreError(damaged(path, error)) from error
         who = owner(connection)
         connection.execute("ROLLBACK")
         state = _state(path, who) or _as_left(runs)
@@ -136,6 +135,7 @@ def _read_only(path: Path) -> sqlite3.Connection:
 def _connected(path: Path, mode: str) -> sqlite3.Connection:
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True, timeout=5, isolation_level=None)
     try:
+        distrust(connection, path)
         has_tables(connection)
     except BaseException:
         connection.close()

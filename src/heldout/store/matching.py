@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from heldout.declared import from_json
 from heldout.store.base import RunIdentity
 
 _DIGITS = 12
@@ -58,10 +59,8 @@ def _digest(settings: str) -> str:
 
 def _changed_settings(there: str, here: str) -> str:
     try:
-        old, new = json.loads(there), json.loads(here)
+        old, new = (from_json(Mapping[str, Any], settings) for settings in (there, here))
     except ValueError:
-        return ""
-    if not isinstance(old, dict) or not isinstance(new, dict):
         return ""
     changed = sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
     return f" ({', '.join(changed)})" if changed else ""

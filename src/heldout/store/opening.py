@@ -11,18 +11,28 @@ from __future__ import annotations
 import os
 import platform
 import sqlite3
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from itertools import chain, repeat
 from pathlib import Path
 
+from heldout.declared import UNREADABLE
 from heldout.errors import StoreError
-from heldout.store.schema import APPLICATION_ID, SCHEMA_VERSION, create_tables, upgrade_tables
+from heldout.store.schema import APPLICATION_ID, SCHEMA_VERSION, create_tables, unlike_ours, upgrade_tables
 
 _HEADER = b"SQLite format 3\x00"
 CLAIMS = 4
 PAUSE = 0.02
+
+_LONGEST_REASON = 200
+_STEP = 1_000_000
+_STEPS_AT_LEAST, _STEPS_A_MIB = 100, 50
+"""Steps of a million instructions of SQLite that opening a file may take: a sound one takes less than one for each
+MiB, and one whose pages point in circles may never end."""
+_LENGTH_AT_LEAST, _LENGTH_OF_SQLITE = 64 * 2**20, 10**9
 
 
 @contextmanager
@@ -35,6 +45,17 @@ def explained(path: Path) -> Iterator[None]:
     except UnicodeDecodeError as error:
         # SQLite complains of the text of a damaged file in the words of that text.
         raise StoreError(damaged(path, error.reason)) from error
+
+
+@contextmanager
+def read_as_written(path: Path) -> Iterator[None]:
+    """Say that the file is damaged where its rows are not what they were when they were written."""
+    try:
+        yield
+    except StoreError:
+        raise
+    except UNREADABLE as error:
+        raise StoreError(damaged(path, str(error) or type(error).__name__)) from error
 
 
 def sentence(path: Path, error: sqlite3.Error) -> str:
@@ -55,6 +76,8 @@ def sentence(path: Path, error: sqlite3.Error) -> str:
                 f"the run file {path} cannot be written ({error}): the disk is full or failing; what was "
                 f"acknowledged before is safe, so free some space and resume the run."
             )
+        case sqlite3.SQLITE_INTERRUPT:
+            return damaged(path, "reading it does not end")
         case _:
             return damaged(path, error)
 
@@ -62,6 +85,7 @@ def sentence(path: Path, error: sqlite3.Error) -> str:
 def damaged(path: Path, why: object) -> str:
     """The sentence for a file that is ours but not whole."""
     reason = " ".join(str(why).split())
+    reason = reason if len(reason) <= _LONGEST_REASON else f"{reason[: _LONGEST_REASON - 1]}…"
     return (
         f"the run file {path} is damaged ({reason}) and cannot be resumed; restore a copy of it, or move it away "
         "and start again."
@@ -85,6 +109,7 @@ def connect(path: Path) -> sqlite3.Connection:
     # isolation_level=None: transactions begin and end where this package says so, never by themselves.
     connection = sqlite3.connect(path.absolute(), timeout=0.25, isolation_level=None, check_same_thread=False)
     try:
+        distrust(connection, path)
         check_program(connection, path)
     except BaseException:
         connection.close()
@@ -92,11 +117,34 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def distrust(connection: sqlite3.Connection, path: Path) -> None:
+    """Let nothing that a file holds run for ever, or take more memory than the file is long."""
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cell_size_check = ON")
+    beside = (path, path.with_name(path.name + "-wal"))
+    n_bytes = sum(file.stat().st_size for file in beside if file.exists())
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(max(2 * n_bytes, _LENGTH_AT_LEAST), _LENGTH_OF_SQLITE))
+    steps = max(_STEPS_AT_LEAST, _STEPS_A_MIB * (n_bytes >> 20))
+    # No function of ours: in one a Ctrl-C would be raised, and lost in SQLite.
+    connection.set_progress_handler(chain(repeat(0, steps), repeat(1)).__next__, _STEP)
+
+
+def trust(connection: sqlite3.Connection) -> None:
+    """Lift the limits: the file is sound, and this process alone writes it."""
+    connection.set_progress_handler(None, 0)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LENGTH_OF_SQLITE)
+
+
 def check_path(path: Path) -> None:
+    """Refuse what is no file of ours, before SQLite opens it: a pipe would be waited for, and for ever."""
     if path.is_dir():
         raise StoreError(f"the run file {path} is a folder; name a file in it, for instance {path / 'run.db'}.")
     if not path.absolute().parent.is_dir():
         raise StoreError(f"the folder of the run file {path} does not exist or is no folder; make it first.")
+    for beside in ("", "-wal", "-shm", "-journal"):
+        part = path.with_name(path.name + beside)
+        if part.exists() and (found := what_it_is(part)) != "a file":
+            raise StoreError(f"the run file {part} is {found}, and must be a file; name another one.")
     if not path.exists():
         return
     try:
@@ -108,7 +156,15 @@ def check_path(path: Path) -> None:
         raise StoreError(f"{path} is not a run file of heldout (it begins with {head!r}); use another file.")
 
 
+def what_it_is(path: Path) -> str:
+    """What a path names, in words: "a file", "a pipe", "a folder", "a socket" or "a device"."""
+    mode = path.stat().st_mode
+    words = {"a file": stat.S_ISREG, "a pipe": stat.S_ISFIFO, "a folder": stat.S_ISDIR, "a socket": stat.S_ISSOCK}
+    return next((word for word, says in words.items() if says(mode)), "a device")
+
+
 def check_program(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a database of another program or schema, and one that holds anything but our tables."""
     program, version = (_pragma(connection, name) for name in ("application_id", "user_version"))
     # A process killed between making the file and its tables leaves a database with nothing in it.
     if not program and not version and not has_tables(connection):
@@ -122,6 +178,8 @@ def check_program(connection: sqlite3.Connection, path: Path) -> None:
             f"the run file {path} has schema {version}, written by a newer heldout; this one reads schema "
             f"{SCHEMA_VERSION}: upgrade heldout, or use another file."
         )
+    if (why := unlike_ours(connection, version)) is not None:
+        raise StoreError(damaged(path, why))
 
 
 def has_tables(connection: sqlite3.Connection) -> bool:
@@ -166,7 +224,8 @@ def claim(connection: sqlite3.Connection, path: Path) -> None:
         raise StoreError(damaged(path, verdict))
     if (astray := connection.execute("PRAGMA foreign_key_check").fetchone()) is not None:
         raise StoreError(damaged(path, f"a row of its table {astray[0]} belongs to nothing"))
-    upgrade_tables(connection)
+    with read_as_written(path):
+        upgrade_tables(connection)
 
 
 def owner(connection: sqlite3.Connection) -> str | None:

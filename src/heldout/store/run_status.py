@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sqlite3
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
 from heldout.cells import CellState
+from heldout.declared import from_json, of_type
 from heldout.folds import Place
+from heldout.store.schema import scores_on_test
 
 
 class BestSoFar(NamedTuple):
@@ -136,6 +137,23 @@ class _Run(NamedTuple):
     acknowledged: str | None = None
 
 
+class _Configuration(NamedTuple):
+    number: int
+    position: int
+    name: str | None
+
+
+class _Cell(NamedTuple):
+    configuration: int
+    repeat: int
+    fold: int
+    state: str
+    message: str
+    fit_seconds: float
+    score_seconds: float
+    scores: str
+
+
 class _Plan(NamedTuple):
     n_configurations: int
     n_splits: int
@@ -148,7 +166,7 @@ class _Plan(NamedTuple):
 class _Barrier(NamedTuple):
     race: int
     after: int
-    splits: list[Place]
+    splits: tuple[Place, ...]
     n_rows: int
     n_before: int
     leader: int
@@ -172,48 +190,46 @@ def run_statuses(connection: sqlite3.Connection, schema: int) -> tuple[RunStatus
     sqlite3.Error, ValueError, TypeError, KeyError
         When the file is damaged.
     """
-    columns = "number, created" + (", opened, cells_then, acknowledged" if schema > 1 else "")
-    runs = connection.execute(f"SELECT {columns} FROM run ORDER BY number").fetchall()
-    return tuple(_status(connection, _Run(*row), schema) for row in runs)
+    later = "opened, cells_then, acknowledged" if schema > 1 else "NULL, NULL, NULL"
+    runs = connection.execute(f"SELECT number, created, {later} FROM run ORDER BY number").fetchall()
+    return tuple(_status(connection, of_type(_Run, row, "a run"), schema) for row in runs)
 
 
 def _status(connection: sqlite3.Connection, run: _Run, schema: int) -> RunStatus:
     names = _names(connection, run.number, schema)
-    n_done, n_failed, seconds = connection.execute(
-        f"SELECT count(*), coalesce(sum(state = ?), 0), coalesce(total(fit_seconds + score_seconds), 0) {_CELLS}",
-        (str(CellState.FAILED), run.number),
-    ).fetchone()
+    cells = _cells(connection, run.number)
     plan, barriers, dropped = _notes(connection, run.number) if schema > 1 else (None, [], [])
     metric = plan and plan.metric
     return RunStatus(
         number=run.number,
         created=run.created,
         n_configurations=len(names),
-        n_done=n_done,
-        n_failed=n_failed,
-        seconds=seconds,
+        n_done=len(cells),
+        n_failed=sum(cell.state == CellState.FAILED for cell in cells),
+        seconds=math.fsum(cell.fit_seconds + cell.score_seconds for cell in cells),
         n_rows=plan and plan.n_rows,
         n_splits=plan and plan.n_splits,
         n_cells=plan and plan.n_cells,
         metric=metric,
         title=plan and (plan.title or plan.metric),
-        n_saved=_n_saved(connection, run.number, barriers, dropped),
-        best=_best(connection, run.number, metric, names, {left.configuration for left in dropped}),
+        n_saved=_n_saved(cells, barriers, dropped),
+        best=_best(cells, metric, names, {left.configuration for left in dropped}),
         barriers=_barriers(barriers, dropped, names),
-        messages=dict(
-            connection.execute(
-                f"SELECT message, count(*) AS times {_CELLS} AND message <> '' GROUP BY message "
-                "ORDER BY times DESC, min(cell.number)",
-                (run.number,),
-            ).fetchall()
-        ),
+        # Of those that are as frequent, the first that was written comes first.
+        messages=dict(Counter(cell.message for cell in cells if cell.message).most_common()),
         opened=run.opened,
         acknowledged=run.acknowledged,
-        cells_per_second=_rate(run, n_done),
+        cells_per_second=_rate(run, len(cells)),
     )
 
 
-_CELLS = "FROM cell JOIN configuration ON configuration.number = cell.configuration WHERE run = ?"
+def _cells(connection: sqlite3.Connection, run: int) -> list[_Cell]:
+    found = connection.execute(
+        "SELECT cell.configuration, repeat, fold, state, message, fit_seconds, score_seconds, scores FROM cell "
+        "JOIN configuration ON configuration.number = cell.configuration WHERE run = ? ORDER BY cell.number",
+        (run,),
+    )
+    return [of_type(_Cell, row, f"cell {number}") for number, row in enumerate(found)]
 
 
 def _names(connection: sqlite3.Connection, run: int, schema: int) -> dict[int, str]:
@@ -221,7 +237,8 @@ def _names(connection: sqlite3.Connection, run: int, schema: int) -> dict[int, s
     found = connection.execute(
         f"SELECT number, position, {name} FROM configuration WHERE run = ? ORDER BY position", (run,)
     )
-    return {number: named or f"configuration {position}" for number, position, named in found}
+    named = [of_type(_Configuration, row, "a configuration") for row in found]
+    return {each.number: each.name or f"configuration {each.position}" for each in named}
 
 
 def _notes(connection: sqlite3.Connection, run: int) -> tuple[_Plan | None, list[_Barrier], list[_Dropped]]:
@@ -229,7 +246,7 @@ def _notes(connection: sqlite3.Connection, run: int) -> tuple[_Plan | None, list
         "SELECT n_configurations, n_splits, n_cells, n_rows, metric, title FROM plan WHERE run = ?", (run,)
     ).fetchone()
     barriers = [
-        _Barrier(race, after, [(repeat, fold) for repeat, fold in json.loads(splits)], *more)
+        of_type(_Barrier, (race, after, from_json(tuple[tuple[int, int], ...], splits), *more), "a barrier")
         for race, after, splits, *more in connection.execute(
             "SELECT race, after, splits, n_rows, n_before, leader, risk, stopped FROM barrier WHERE run = ? "
             "ORDER BY race, after",
@@ -242,16 +259,15 @@ def _notes(connection: sqlite3.Connection, run: int) -> tuple[_Plan | None, list
         "ORDER BY race, barrier, position",
         (run,),
     ).fetchall()
-    return plan and _Plan(*plan), barriers, [_Dropped(*row) for row in dropped]
+    left = [of_type(_Dropped, row, "a dropped configuration") for row in dropped]
+    return plan and of_type(_Plan, plan, "the plan"), barriers, left
 
 
-def _n_saved(
-    connection: sqlite3.Connection, run: int, barriers: Sequence[_Barrier], dropped: Sequence[_Dropped]
-) -> int:
+def _n_saved(cells: Sequence[_Cell], barriers: Sequence[_Barrier], dropped: Sequence[_Dropped]) -> int:
     """Planned cells that nobody will do; a run that went on with another rule may have done some of them before."""
     if not dropped and not any(barrier.stopped for barrier in barriers):
         return 0
-    done = set(connection.execute(f"SELECT cell.configuration, repeat, fold {_CELLS}", (run,)))
+    done = {(cell.configuration, cell.repeat, cell.fold) for cell in cells}
     splits_of = {barrier.race: barrier.splits for barrier in barriers}
     leavers = {(left.race, left.configuration) for left in dropped}
     n_saved = sum(
@@ -274,7 +290,7 @@ def _n_saved(
 
 
 def _best(
-    connection: sqlite3.Connection, run: int, metric: str | None, names: Mapping[int, str], dropped: set[int]
+    cells: Sequence[_Cell], metric: str | None, names: Mapping[int, str], dropped: set[int]
 ) -> BestSoFar | None:
     """The best mean over the splits that at least half of those in play have met, of those who met all of these.
 
@@ -282,15 +298,13 @@ def _best(
     """
     scores: dict[int, dict[Place, float]] = defaultdict(dict)
     out = set(dropped)
-    for configuration, repeat, fold, state, text in connection.execute(
-        f"SELECT cell.configuration, repeat, fold, state, scores {_CELLS}", (run,)
-    ):
-        if state == CellState.FAILED:
-            out.add(configuration)
+    for cell in cells:
+        if cell.state == CellState.FAILED:
+            out.add(cell.configuration)
         else:
-            score = float(json.loads(text)["test"].get(metric, "nan"))
+            score = scores_on_test(cell.scores).get(metric or "", math.nan)
             if math.isfinite(score):
-                scores[configuration][repeat, fold] = score
+                scores[cell.configuration][cell.repeat, cell.fold] = score
     in_play = {configuration: of for configuration, of in scores.items() if configuration not in out}
     times: dict[Place, int] = defaultdict(int)
     for of in in_play.values():

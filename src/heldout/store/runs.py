@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from heldout.errors import StoreError
+from heldout.declared import from_json, of_type
 from heldout.store.base import RunIdentity
 from heldout.store.matching import StoredRun
-from heldout.store.opening import damaged, now
+from heldout.store.opening import now, read_as_written
+
+
+class _RunRow(NamedTuple):
+    """What a row of ``run`` says of its identity."""
+
+    number: int
+    rows: str
+    folds: str
+    configurations: str
+    settings: str
+    entropy: str
+    versions: str
 
 
 def stored_runs(connection: sqlite3.Connection, path: Path) -> list[StoredRun]:
@@ -21,23 +35,24 @@ def stored_runs(connection: sqlite3.Connection, path: Path) -> list[StoredRun]:
     StoreError
         When they cannot be read.
     """
-    found = connection.execute(
-        "SELECT number, rows, folds, configurations, settings, entropy, versions FROM run ORDER BY number"
-    ).fetchall()
-    try:
-        return [
-            StoredRun(
-                number=number,
-                identity=RunIdentity(rows, folds, configurations, settings, int(entropy, 16)),
-                versions=tuple(json.loads(versions)),
-                configuration_ids=frozenset(
-                    key for (key,) in connection.execute("SELECT id FROM configuration WHERE run = ?", (number,))
-                ),
-            )
-            for number, rows, folds, configurations, settings, entropy, versions in found
-        ]
-    except (ValueError, TypeError) as error:
-        raise StoreError(damaged(path, error)) from error
+    with read_as_written(path):
+        found = connection.execute(f"SELECT {', '.join(_RunRow._fields)} FROM run ORDER BY number").fetchall()
+        return [_stored_run(connection, of_type(_RunRow, row, "a run")) for row in found]
+
+
+def _stored_run(connection: sqlite3.Connection, row: _RunRow) -> StoredRun:
+    ids = connection.execute("SELECT id FROM configuration WHERE run = ?", (row.number,)).fetchall()
+    versions = from_json(tuple[Mapping[str, str], ...], row.versions)
+    if not versions:
+        raise ValueError("a run has no versions")
+    if not re.fullmatch("[0-9a-f]{16}", row.entropy):
+        raise ValueError(f"the entropy {row.entropy[:20]!r} is not 16 hexadecimal digits")
+    return StoredRun(
+        number=row.number,
+        identity=RunIdentity(row.rows, row.folds, row.configurations, row.settings, int(row.entropy, 16)),
+        versions=versions,
+        configuration_ids=frozenset(of_type(str, key, "a configuration's id") for (key,) in ids),
+    )
 
 
 def new_run(connection: sqlite3.Connection, identity: RunIdentity) -> int:

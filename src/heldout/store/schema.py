@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sqlite3
 import zlib
 from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.cells import CellKey, CellResult, CellState
+from heldout.declared import from_json, of_type
 from heldout.errors import StoreError
 from heldout.metrics.base import Response
 
@@ -47,7 +52,7 @@ TABLES = (
         UNIQUE (run, id)
     )""",
     # scores: {"test": {scorer: score}, "train": {...}}, as repr() writes a float64. checksum: of the cell and its
-    # predictions, see ``checksum``; NULL where an older heldout wrote them.
+    # predictions, see ``checksum``; never NULL.
     """CREATE TABLE cell (
         number INTEGER PRIMARY KEY,
         configuration INTEGER NOT NULL REFERENCES configuration ON DELETE CASCADE,
@@ -120,7 +125,56 @@ def upgrade_tables(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
     for table, column in COLUMNS_SINCE_2:
         connection.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
+    # Schema 1 had no checksums. What its cells hold now is held to be what was written.
+    for (number,) in connection.execute("SELECT number FROM cell").fetchall():
+        configuration, _, rows = _cell_of(connection, number)
+        connection.execute("UPDATE cell SET checksum = ? WHERE number = ?", (checksum(configuration, rows), number))
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def unlike_ours(connection: sqlite3.Connection, version: int) -> str | None:
+    """What a file holds that no run file does, or lacks, in words; None where its tables are ours.
+
+    A view in a table's place can compute for ever, and a trigger write what it likes.
+    """
+    expected = {table: _columns_of(version, table) for table in _tables_of(version)}
+    found = connection.execute("SELECT type, name, sql, rootpage FROM sqlite_master").fetchall()
+    for kind, name, sql, page in found:
+        if str(name).startswith(("sqlite_autoindex_", "sqlite_stat")):
+            continue
+        if kind != "table" or name not in expected or not page:
+            return f"it holds the {kind} {name!r}, which no run file has"
+        if not isinstance(sql, str) or re.search(r"\bCHECK\b", sql, re.IGNORECASE):
+            return f"its table {name!r} is not as heldout makes it"
+    lacking = sorted(expected.keys() - {name for _, name, _, _ in found})
+    if lacking:
+        return f"it lacks the table {lacking[0]!r}"
+    others = (name for name, columns in expected.items() if columns and _columns(connection, name) != columns)
+    return next((f"its table {name!r} has other columns than heldout makes" for name in others), None)
+
+
+@cache
+def _tables_of(version: int) -> tuple[str, ...]:
+    more = ("plan", "barrier", "drop") if version > 1 else ("drop",)
+    return ("run", "configuration", "cell", "prediction", *more)
+
+
+@cache
+def _columns_of(version: int, table: str) -> tuple[Any, ...]:
+    """Of the table "drop" of schema 1, which was never written to, none."""
+    if version == 1 and table == "drop":
+        return ()
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for statement in (*TABLES, *TABLES_FOR_PEOPLE):
+            connection.execute(statement)
+        columns = _columns(connection, table)
+    later = {tuple(column.split()) for of, column in COLUMNS_SINCE_2 if of == table and version == 1}
+    return tuple(column for column in columns if column[:2] not in later)
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> tuple[Any, ...]:
+    """Name, type, NOT NULL, default, place in the key and whether it is computed, of each column."""
+    return tuple(row[1:] for row in connection.execute(f'PRAGMA table_xinfo("{table}")'))
 
 
 class PredictionRow(NamedTuple):
@@ -191,9 +245,17 @@ def read_rows(connection: sqlite3.Connection, number: int) -> ResultRows:
 
     Raises
     ------
-    ValueError, TypeError
+    ValueError
         When it is not as it was written.
     """
+    configuration, expected, rows = _cell_of(connection, number)
+    if expected != checksum(configuration, rows):
+        raise ValueError(f"cell {number} is not as it was written")
+    return rows
+
+
+def _cell_of(connection: sqlite3.Connection, number: int) -> tuple[int, int | None, ResultRows]:
+    """The configuration's key, the checksum, and what is stored, each value of its type."""
     configuration, expected, *cell = connection.execute(
         "SELECT configuration, checksum, repeat, fold, state, attempts, message, fit_seconds, score_seconds, "
         "scores FROM cell WHERE number = ?",
@@ -202,10 +264,17 @@ def read_rows(connection: sqlite3.Connection, number: int) -> ResultRows:
     predictions = connection.execute(
         "SELECT response, dtype, shape, blob FROM prediction WHERE cell = ? ORDER BY rowid", (number,)
     )
-    rows = ResultRows(CellRow(*cell), [PredictionRow(*row) for row in predictions])
-    if expected is not None and expected != checksum(configuration, rows):
-        raise ValueError(f"cell {number} is not as it was written")
-    return rows
+    place = f"cell {number}"
+    rows = [of_type(PredictionRow, row, f"{place}, prediction {n}") for n, row in enumerate(predictions)]
+    return configuration, expected, ResultRows(of_type(CellRow, cell, place), rows)
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """The column ``scores``."""
+
+    test: Mapping[str, float | str]
+    train: Mapping[str, float | str]
 
 
 def decoded(rows: ResultRows, configuration: int) -> CellResult:
@@ -217,18 +286,23 @@ def decoded(rows: ResultRows, configuration: int) -> CellResult:
         When the row is damaged.
     """
     row = rows.cell
-    scores = json.loads(row.scores)
+    scores = from_json(_Scores, row.scores)
     return CellResult(
         key=CellKey(configuration, row.repeat, row.fold),
         state=CellState(row.state),
         message=row.message,
         fit_seconds=row.fit_seconds,
         score_seconds=row.score_seconds,
-        test_scores=_floats(scores["test"]),
-        train_scores=_floats(scores["train"]),
+        test_scores=_floats(scores.test),
+        train_scores=_floats(scores.train),
         predictions={Response(stored.response): _array(stored) for stored in rows.predictions},
         attempts=row.attempts,
     )
+
+
+def scores_on_test(text: str) -> dict[str, float]:
+    """Of the column ``scores`` the scores on test rows."""
+    return _floats(from_json(_Scores, text).test)
 
 
 def _texts(scores: Mapping[str, float]) -> dict[str, float | str]:
@@ -252,8 +326,11 @@ def _prediction_row(response: Response, array: NDArray[Any]) -> PredictionRow:
 
 
 def _array(row: PredictionRow) -> NDArray[Any]:
+    shape = from_json(tuple[int, ...], row.shape)
+    if not re.fullmatch(r"[<|][biuf]\d{1,2}", row.dtype):
+        raise ValueError(f"predictions of type {row.dtype[:20]!r}")
     dtype = np.dtype(row.dtype)
-    if dtype.kind not in "biuf":
-        raise ValueError(f"predictions of type {row.dtype}")
+    if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != len(row.blob):
+        raise ValueError(f"predictions of {len(row.blob)} bytes cannot have the shape {row.shape[:40]}")
     # astype copies: an array over the blob itself would be read-only.
-    return np.frombuffer(row.blob, dtype).reshape(json.loads(row.shape)).astype(dtype.newbyteorder("="))
+    return np.frombuffer(row.blob, dtype).reshape(shape).astype(dtype.newbyteorder("="))

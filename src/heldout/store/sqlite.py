@@ -24,11 +24,12 @@ from heldout.store.opening import (
     claim,
     clear_owner,
     connect,
-    damaged,
     explained,
     has_tables,
+    read_as_written,
     sentence,
     set_owner,
+    trust,
 )
 from heldout.store.runs import add_versions, configuration_numbers, count_cells, new_run, stored_runs
 from heldout.store.schema import ResultRows, checksum, decoded, encoded, read_rows
@@ -87,10 +88,8 @@ class SQLiteRun:
         ]
         with explained(self.path):
             for number, key in sorted(wanted):
-                try:
+                with read_as_written(self.path):
                     result = decoded(read_rows(self._connection, number), key.configuration)
-                except (ValueError, TypeError, KeyError) as error:
-                    raise StoreError(damaged(self.path, error)) from error
                 yield result
 
     def record(self, result: CellResult) -> None:
@@ -236,17 +235,13 @@ class SQLiteRun:
             "JOIN configuration ON configuration.number = cell.configuration WHERE run = ?",
             (self._number,),
         ).fetchall()
-        try:
+        with read_as_written(self.path):
             # Read here too, so that a damaged cell is refused before the others are done and not after.
-            for *_, number in found:
+            for key, *_, number in found:
+                if key not in positions:
+                    raise ValueError(f"it has cells of a configuration {key} unknown to it")
                 read_rows(self._connection, number)
             return {CellKey(positions[key], repeat, fold): number for key, repeat, fold, number in found}
-        except KeyError as error:
-            raise StoreError(
-                damaged(self.path, f"it has cells of a configuration {error} unknown to it")
-            ) from error
-        except (ValueError, TypeError) as error:
-            raise StoreError(damaged(self.path, error)) from error
 
 
 @dataclass(frozen=True)
@@ -343,6 +338,7 @@ class SQLiteStore:
                 connection.execute("COMMIT")
                 connection.execute("BEGIN IMMEDIATE")
                 run = SQLiteRun(connection, path, number, identity.entropy, keys)
+                trust(connection)
                 run.checkpoint()  # from the beginning the file alone, without its log, says what run it is of
                 return run
             except BaseException:

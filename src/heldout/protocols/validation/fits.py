@@ -17,6 +17,7 @@ from heldout.protocols.validation.plan import ValidationPlan
 from heldout.protocols.validation.replicates import Replicates
 from heldout.run.plan import Race
 from heldout.run.session import Session
+from heldout.run.stored import check_result
 
 
 class NoModelError(ValueError):
@@ -74,7 +75,14 @@ class Fits:
                 yield b, inner_replicates(outer, b, inner.counts, said, failed)
 
     def _results(self, model: int, splits: Sequence[Split]) -> list[CellResult]:
-        return self.session.results_of(Race(tuple(splits), configurations=(model,)))
+        results = self.session.results_of(Race(tuple(splits), configurations=(model,)))
+        task, n_times = self.plan.task, len(self.plan.context.scoring.times)
+        completions = next((array.shape[1:2] for each in results for array in each.predictions.values()), ())
+        for result, split in zip(results, splits, strict=True):
+            # Of all rows, and where these were completed anew of those of the sample too.
+            rows = [task.n_rows, task.n_rows + len(split.train)]
+            check_result(result, task.truth, n_times, rows, completions)
+        return results
 
     def _replicates(self, model: int, splits: Sequence[Split], counts: Counts) -> Replicates:
         (whole,) = self._results(model, (self.plan.all_rows,))
