@@ -10,6 +10,7 @@ import functools
 import hashlib
 import inspect
 import json
+import math
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.model_selection import ParameterGrid
 
 from heldout.errors import InputError, plain_values
+from heldout.memory import MOST_CONFIGURATIONS, refuse_more_than
 
 DRAW_FIRST = (
     "draw the configurations first, and pass them as param_grid=[{name: [value] for name, value in drawn.items()} "
@@ -200,9 +202,13 @@ def _grid(grid: Any) -> list[dict[str, Any]]:
             if hasattr(values, "rvs"):
                 raise InputError(f"parameter {name!r} has a distribution, and a grid needs values; {DRAW_FIRST}.")
     try:
-        return list(ParameterGrid(grid))
+        listed = ParameterGrid(grid)
     except (TypeError, ValueError) as error:
         raise InputError(f"the parameter grid cannot be used: {error}") from error
+    number = sum(math.prod(len(values) for values in one.values()) for one in listed.param_grid)
+    remedy = f"fewer values of each parameter, or {DRAW_FIRST}"
+    refuse_more_than(MOST_CONFIGURATIONS, number, "configurations of a grid", remedy)
+    return list(listed)
 
 
 def _short(value: Any) -> str:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -21,6 +22,7 @@ from heldout._seeding import numpy_seed
 from heldout.columns import array_of, distinct
 from heldout.errors import InputError
 from heldout.fold_plans import FoldPlan, rounds_of
+from heldout.memory import MOST_SPLITS, check_fits, refuse_beyond_memory, refuse_more_than
 from heldout.task import Task, TaskKind, labels_text, missing
 
 Rows = NDArray[np.intp]
@@ -151,6 +153,7 @@ def make_folds(
     classifier: bool | None = None,
     split_params: Mapping[str, Any] | None = None,
     small_classes: Literal["refuse", "allow"] = "refuse",
+    n_configurations: int = 1,
 ) -> Folds:
     """The splits of ``cv`` on a task.
 
@@ -169,6 +172,8 @@ def make_folds(
         What is passed to ``cv.split`` besides X and y; ``groups`` by default where the task has them.
     small_classes : "refuse" or "allow"
         Whether stratified folds may have more folds than a class has rows, as scikit-learn allows with a warning.
+    n_configurations : int
+        How many will be fitted on each split, where that is known: too many fits are refused before folds are made.
 
     Raises
     ------
@@ -196,14 +201,49 @@ def make_folds(
     params = default if split_params is None else dict(split_params)
     splits: list[Split] = []
     grouped = params.get("groups") is not None
+    cv = _listed(cv)
+    number = _number_of_splits(cv, repeats, task, labels, params)
+    check_splits(number, task.n_rows)
+    check_fits(n_configurations, number)
     for splitter in _splitters(cv, repeats, entropy, labels, stratify, grouped):
         try:
-            pairs = list(splitter.split(task.X, labels, **params))
+            pairs = list(islice(splitter.split(task.X, labels, **params), MOST_SPLITS + 1 - len(splits)))
         except ValueError as error:
             raise InputError(f"the splitter {splitter} refused the data: {error}") from error
+        check_splits(len(splits) + len(pairs), task.n_rows)
         splits += _numbered(pairs, task.n_rows, splits[-1].repeat + 1 if splits else 0)
     _check_groups(splits, task.groups)
     return Folds(tuple(splits), task.n_rows, not _in_time_order(cv, splits), grouped=task.groups is not None)
+
+
+def check_splits(
+    number: int, n_rows: int, remedy: str = "fewer folds or repeats: 5 folds and 10 repeats are many"
+) -> None:
+    """Refuse, before they are made, more splits than any run has, or than fit in half of the memory.
+
+    Raises
+    ------
+    InputError
+    """
+    refuse_more_than(MOST_SPLITS, number, "splits", remedy)
+    refuse_beyond_memory(number * n_rows * 8, f"the row numbers of {number:,} splits of {n_rows:,} rows", remedy)
+
+
+def _listed(cv: Any) -> Any:
+    """An iterator of splits as a list, as far as a run can be long: scikit-learn would ask it to its end."""
+    return list(islice(cv, MOST_SPLITS + 1)) if isinstance(cv, Iterator) else cv
+
+
+def _number_of_splits(cv: Any, repeats: int, task: Task, labels: NDArray[Any], params: Mapping[str, Any]) -> int:
+    """How many splits there will be, as far as that can be told without making them."""
+    if cv is None or isinstance(cv, int | np.integer):
+        return int(repeats) * (5 if cv is None else int(cv))
+    if isinstance(cv, FoldPlan):
+        return int(repeats) * int(cv.n_rounds) * (cv.most_folds() or 1)
+    try:
+        return int(repeats) * int(cv.get_n_splits(task.X, labels, params.get("groups")))
+    except Exception:  # whatever a splitter raises here, it raises again when it splits, or does without
+        return int(repeats)
 
 
 def _check_count(task: Task, cv: Any, repeats: int) -> None:

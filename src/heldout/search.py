@@ -240,7 +240,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         store = store_given(self.store)
         entropy = entropy_given(self.random_state, store)
         configurations = make_configurations(self.estimator, self.param_grid)
-        folds = self._folds(task, drop, entropy, metadata)
+        folds = self._folds(task, drop, entropy, metadata, len(configurations))
         several = isinstance(scorers, _MultimetricScorer)
         table = ResultsTable(self._format_results, configurations.params, several, self.error_score)
         search = Search(
@@ -355,7 +355,9 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         truth = truth_given(self._of_first_model().estimator, y)
         return Task(X, truth, checked_groups(groups, truth.n_rows), checked_weights(weights, truth.n_rows), y)
 
-    def _folds(self, task: Task, drop: DropRule | None, entropy: int, metadata: Any) -> Folds:
+    def _folds(
+        self, task: Task, drop: DropRule | None, entropy: int, metadata: Any, n_configurations: int
+    ) -> Folds:
         if isinstance(drop, SearchStrategy):
             if self.cv is not None or self.repeats != 1:
                 raise InputError(
@@ -371,6 +373,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
             classifier=is_classifier(self),
             split_params=metadata.splitter.split,
             small_classes="allow",
+            n_configurations=n_configurations,
         )
 
     def _routed(self, metadata: Any) -> Routed:

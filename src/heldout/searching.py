@@ -17,6 +17,7 @@ from heldout.estimates.of_search import Estimation, check_applicable
 from heldout.estimates.rehearsal import refused_on_splits
 from heldout.fitting import CellContext, Routed, Scoring
 from heldout.folds import Folds
+from heldout.memory import check_fits
 from heldout.run.executor import Work
 from heldout.run.plan import Race, race_of_search
 from heldout.scored_splits import unscored_splits
@@ -101,6 +102,7 @@ class Search:
         ------
         InputError
         """
+        check_fits(len(self.configurations), self.folds.n_splits)
         check_settings(self.scoring, self.estimation)
         read = metrics_read(self.estimation.rule, self.scoring.metrics, self.scoring.refit_metric)
         check_rule(self.estimation.rule, len(self.configurations), self.configurations.params, read)

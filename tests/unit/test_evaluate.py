@@ -19,10 +19,11 @@ from heldout.evaluate import evaluate
 from heldout.fitting import make_scoring
 from heldout.fold_scores import ranks
 from heldout.folds import make_folds
+from heldout.memory import Memory
 from heldout.metrics.base import Response
 from heldout.result import Evaluation
 from heldout.run.events import CellFinished, SearchFinished, SearchStarted, StageStarted
-from heldout.run.memory import bytes_needed, check_memory, machine_memory
+from heldout.run.memory import BYTES_A_CELL, bytes_needed, check_memory
 from heldout.run.session import Running
 from heldout.run.table import mean_over_splits
 from heldout.searching import Search, too_few_to_draw
@@ -267,10 +268,10 @@ def test_more_than_half_of_the_memory_is_refused_before_fitting(monkeypatch: pyt
     scoring, folds = make_scoring(task.truth, get_scorer("r2")), make_folds(task, 3)
     # 9 rows x 2 configurations x 8 bytes, once as they come and once gathered.
     assert bytes_needed(task.truth, 2, folds, scoring) == 2 * 9 * 2 * 8
-    there = machine_memory()
-    assert there is None or there > 2**28
-    for memory, refused in ((575, True), (576, False), (None, False)):
-        monkeypatch.setattr("heldout.run.memory.machine_memory", lambda memory=memory: memory)
+    needed = 2 * 9 * 2 * 8 + 6 * BYTES_A_CELL
+    for memory, refused in ((2 * needed - 1, True), (2 * needed, False), (None, False)):
+        there = memory and Memory(memory, "this machine's few bytes")
+        monkeypatch.setattr("heldout.memory.memory_there", lambda there=there: there)
         if refused:
             with pytest.raises(InputError, match=r"need 0.0 GiB, more than half .* use a store"):
                 regression(COLUMNS, TARGET, [0, 99], method=None)

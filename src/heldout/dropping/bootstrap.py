@@ -12,6 +12,7 @@ from heldout.dropping.base import Course, Racing, Standing, Verdict, check_count
 from heldout.errors import InputError
 from heldout.kernels.blocks import map_blocks
 from heldout.kernels.draws import UndefinedDrawsError
+from heldout.memory import MOST_BOOTSTRAPS, refuse_more_than
 from heldout.metrics.base import Metric, oriented, quiet_if_foreign
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.selection.ties import tie_exactly
@@ -60,6 +61,7 @@ class Bootstrap(Racing):
         super().__post_init__()
         check_share(self.threshold, "threshold")
         check_count(self.n_bootstraps, "n_bootstraps")
+        refuse_more_than(MOST_BOOTSTRAPS, self.n_bootstraps, "bootstraps (n_bootstraps)", "fewer: 1000 are usual")
         if not isinstance(self.replay, bool | np.bool_):
             raise InputError(f"replay must be True or False, got {self.replay!r}.")
 

@@ -20,6 +20,7 @@ from heldout.estimates.named import answer, method_of
 from heldout.estimates.types import Alternative, Estimate
 from heldout.fold_scores import FoldScores
 from heldout.kernels.reference import Floats
+from heldout.memory import check_room
 from heldout.metrics.base import Metric, oriented
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.selection import check_rule, configuration_rule_of
@@ -256,6 +257,7 @@ def _checked_values(scores: Any) -> Floats:
             f"{shortened(list(scores))}; of the cv_results_ of a search take "
             "np.array([cv_results_[f'split{k}_test_score'] for k in range(n_splits)])."
         )
+    check_room(scores, "scores")
     values = numbers_of(array_of(scores, "scores"), "scores")
     if values.ndim != 2 or 0 in values.shape:
         raise InputError(

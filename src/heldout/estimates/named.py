@@ -21,6 +21,7 @@ from heldout.estimates.methods.two_part.mabt import MABT
 from heldout.estimates.methods.two_part.tilting import Tilting
 from heldout.estimates.methods.wmc import WMC, WMCS
 from heldout.estimates.types import Alternative, Estimate
+from heldout.memory import FEWER, enough_memory
 
 METHODS: Mapping[str, Callable[[], Method]] = MappingProxyType(
     {
@@ -82,10 +83,11 @@ def answer(method: Method, evidence: Evidence) -> Estimate:
     InputError
         With the reason why it is not, and the methods that are.
     """
-    refused = refusal(method, evidence)
-    if refused is not None:
-        raise InputError(refused)
-    return method.estimate(evidence)
+    with enough_memory(f"what method '{method.name}' computes", FEWER):
+        refused = refusal(method, evidence)
+        if refused is not None:
+            raise InputError(refused)
+        return method.estimate(evidence)
 
 
 def refusal(method: Method, evidence: Evidence) -> str | None:

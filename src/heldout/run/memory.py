@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
-
-from heldout.errors import InputError
 from heldout.fitting import Scoring
 from heldout.folds import Folds
+from heldout.memory import check_fits, refuse_beyond_memory
 from heldout.metrics.base import Response
 from heldout.task import Truth
 
-_SHARE = 0.5
+BYTES_A_CELL = 1000
+"""Of a result and its place in the plan, without its predictions."""
 
 
 def bytes_needed(truth: Truth, n_configurations: int, folds: Folds, scoring: Scoring) -> int:
@@ -26,33 +25,30 @@ def bytes_a_row(truth: Truth, scoring: Scoring) -> int:
     return sum(_bytes_of(response, truth, len(scoring.times)) for response in recorded)
 
 
-def check_memory(truth: Truth, n_configurations: int, folds: Folds, scoring: Scoring) -> None:
-    """Refuse a search whose predictions would take more than half of the machine's memory.
+def check_memory(
+    truth: Truth, n_configurations: int, folds: Folds, scoring: Scoring, *, keeps_predictions: bool = True
+) -> None:
+    """Refuse a search that is too large: in fits, or for half of the memory.
+
+    Parameters
+    ----------
+    keeps_predictions : bool
+        Whether predictions stay in memory, as without a store.
 
     Raises
     ------
     InputError
     """
+    check_fits(n_configurations, folds.n_splits)
+    n_cells = n_configurations * folds.n_splits
+    kept = bytes_needed(truth, n_configurations, folds, scoring) if keeps_predictions else 0
+    of_what = f"the held-out predictions and the {n_cells:,} results" if kept else f"the {n_cells:,} results"
+    store = "a store (store='run.db'), " if kept else ""
     refuse_beyond_memory(
-        bytes_needed(truth, n_configurations, folds, scoring),
-        f"the held-out predictions of {n_configurations} configurations on {truth.n_rows} rows",
-        "a store (store='run.db'), fewer configurations or repeats, or fewer metrics",
+        kept + BYTES_A_CELL * n_cells,
+        f"{of_what} of {n_configurations} configurations on {truth.n_rows} rows",
+        f"{store}fewer configurations or repeats, or fewer metrics",
     )
-
-
-def refuse_beyond_memory(needed: int, what: str, remedy: str) -> None:
-    """Refuse what would take more than half of the machine's memory.
-
-    Raises
-    ------
-    InputError
-    """
-    there = machine_memory()
-    if there is not None and needed > _SHARE * there:
-        raise InputError(
-            f"{what} need {needed / 2**30:,.1f} GiB, more than half of this machine's {there / 2**30:.1f} GiB; "
-            f"use {remedy}."
-        )
 
 
 def _bytes_of(response: Response, truth: Truth, n_times: int) -> int:
@@ -62,11 +58,3 @@ def _bytes_of(response: Response, truth: Truth, n_times: int) -> int:
         return 4
     by_class = response in (Response.PROBABILITIES, Response.DECISION) and truth.n_classes > 2
     return 8 * (truth.n_classes if by_class else 1)
-
-
-def machine_memory() -> int | None:
-    """Bytes of physical memory, None where the system does not tell."""
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return None

@@ -189,9 +189,10 @@ def opened(
         When the predictions would not fit in memory, or the store cannot be used.
     """
     configurations, folds, scoring = work.configurations, work.folds, work.context.scoring
-    if isinstance(running.store, MemoryStore):
-        if not is_validation:  # of which not every model meets every split
-            check_memory(task.truth, len(configurations), folds, scoring)
+    in_memory = isinstance(running.store, MemoryStore)
+    if not is_validation:  # of which not every model meets every split
+        check_memory(task.truth, len(configurations), folds, scoring, keeps_predictions=in_memory)
+    if in_memory:
         identity, ids = RunIdentity("", "", "", "", entropy), list[tuple[str, str]]()
     else:
         identity, ids = run_identity(task, work, entropy)

@@ -12,7 +12,7 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
-from heldout.cli.report_content import _as
+from heldout.declared import of_type
 from heldout.protocols import NestedEstimate
 from heldout.report import ReportContent, report_content
 from heldout.report.render import render_html
@@ -56,7 +56,7 @@ def test_the_page_shows_it_and_the_data_survive_json() -> None:
     assert '<h2 id="outer">Outer folds</h2>' in page and "Winner there" in page
     assert "The interval is that of Bates, Hastie and Tibshirani" in page
     assert "resampled rows" not in page  # nothing was
-    again = _as(ReportContent, json.loads(json.dumps(content.to_dict(), allow_nan=False)))
+    again = of_type(ReportContent, json.loads(json.dumps(content.to_dict(), allow_nan=False)))
     assert again == content and render_html(again) == page
 
 

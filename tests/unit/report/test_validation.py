@@ -16,7 +16,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
-from heldout.cli.report_content import _as
+from heldout.declared import of_type
 from heldout.protocols.validation.estimate import Validation
 from heldout.references import REFERENCES
 from heldout.report import ValidationContent, render_html, validation_content, write_report
@@ -231,7 +231,7 @@ def test_without_a_corrected_score_nothing_is_quoted(validation: Validation) -> 
 
 def test_the_data_survive_json_and_give_the_same_page(content: ValidationContent) -> None:
     page = render_html(content)
-    again = _as(ValidationContent, json.loads(json.dumps(content.to_dict(), allow_nan=False)))
+    again = of_type(ValidationContent, json.loads(json.dumps(content.to_dict(), allow_nan=False)))
     assert again == content and render_html(again) == page
 
 

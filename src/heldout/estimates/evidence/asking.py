@@ -21,6 +21,7 @@ from heldout.estimates.evidence.responses import ResponseName, check_settings
 from heldout.estimates.intervals import check_interval_settings
 from heldout.estimates.types import Alternative, Estimate
 from heldout.kernels.blocks import effective_threads
+from heldout.memory import FEWER, check_room, enough_memory
 from heldout.metrics import check_fits, metric_named
 from heldout.metrics.base import Metric, Response
 from heldout.metrics.by_kind import reads_as_numbers
@@ -69,7 +70,8 @@ class Asked:
             aggregate = "folds"
         if aggregate not in self._gathered:
             question = replace(self.question, aggregate=aggregate)
-            self._gathered[aggregate] = gather(self.truth, self.predictions, question)
+            with enough_memory("what the metric reads of the predictions", FEWER):
+                self._gathered[aggregate] = gather(self.truth, self.predictions, question)
         return self._gathered[aggregate]
 
 
@@ -105,11 +107,13 @@ def ask(
         raise InputError(f"aggregate must be one of {', '.join(AGGREGATES)}, got {aggregate!r}.")
     named = metric_named(metric)
     truth = _truth(y_true, named, predictions, classes, pos_label)
+    check_room(predictions)
     measured = check_fits(named, truth)
     rule = rule_of(selection)
     selected_on = _selected_on(rule, measured, truth)
     read = [measured, *(metric for metric in selected_on.values() if metric is not measured)]
-    held = _held_out(truth, predictions, read, rule, response, threshold, folds)
+    with enough_memory("copies of the predictions", FEWER):
+        held = _held_out(truth, predictions, read, rule, response, threshold, folds)
     question = Question(
         metric=measured,
         selected_on=selected_on,

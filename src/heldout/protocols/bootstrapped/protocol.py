@@ -21,6 +21,7 @@ from heldout.estimates.evidence.race import FEW_GROUPS, failed_sentence
 from heldout.estimates.intervals import bootstrap_interval, check_interval_settings
 from heldout.estimates.types import Alternative, Estimate
 from heldout.evaluate import evaluate
+from heldout.folds import check_splits
 from heldout.kernels.blocks import effective_threads
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.protocols.asked import Asked
@@ -157,6 +158,9 @@ def bootstrap_search(
     return plan.run_cvt(asked.running()) if scheme == "cvt" else plan.run_models(asked.running())
 
 
+_FEWER = "fewer bootstraps: 100 are usual"
+
+
 def _check_models(cv: Any, drop: Any) -> None:
     for name, value in {"cv": cv, "drop": drop}.items():
         if value is not None:
@@ -220,6 +224,7 @@ class BootstrapPlan:
         """The direct bootstrap."""
         search = self.search
         _check_countable(search)
+        check_splits(self.settings.n_bootstraps * search.folds.n_splits, search.task.n_rows, _FEWER)
         drawn = self._draw(copies_apart=2)
         samples = samples_of_search(
             search.task, search.folds, drawn, self.cv, search.entropy,
@@ -233,6 +238,7 @@ class BootstrapPlan:
     def run_models(self, running: Running) -> SearchBootstrapEstimate:
         """All configurations on every sample, no folds inside."""
         check_opened(self.search)
+        check_splits(self.settings.n_bootstraps, self.search.task.n_rows, _FEWER)
         drawn = self._draw(copies_apart=1)
         search = replace(self.search, folds=folds_of_models(self.search.task, drawn))
         evaluation = evaluate(search, running)

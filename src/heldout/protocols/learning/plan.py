@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from heldout._seeding import stream
 from heldout.errors import InputError
-from heldout.folds import Folds, Split
+from heldout.folds import Folds, Split, check_splits
 from heldout.task import Task, labels_text
 
 Rows = NDArray[np.intp]
@@ -78,6 +78,7 @@ def subsampled_folds(task: Task, counts: Sequence[int], n_subsamples: int, entro
     InputError
         When a class has no row to train on, or none to test.
     """
+    check_splits(n_subsamples * len(counts), task.n_rows, "fewer n_subsamples or training_sizes")
     trains: list[list[Rows]] = [[] for _ in counts]
     for repetition in range(n_subsamples):
         rng = np.random.default_rng(stream(entropy, "subsamples", repetition))

@@ -17,7 +17,7 @@ import numpy as np
 from heldout._seeding import stream
 from heldout.errors import InputError
 from heldout.fold_plans import KFolds
-from heldout.folds import Folds, Split
+from heldout.folds import Folds, Split, check_splits
 from heldout.protocols.base import RepeatNumbers, folds_of_part
 from heldout.task import Task
 
@@ -134,6 +134,9 @@ def nested_folds(
     else:
         anew = KFolds(int(inner)) if isinstance(inner, int | np.integer) else inner
         search = folds_of_part(task, np.arange(task.n_rows), anew, stream(entropy, "inner folds", "all"))
+    n_folds_inside = len(search.splits) // max(len(of_repeat), 1) if anew is None else search.n_splits
+    n_pairs = sum(len(mine) * (len(mine) - 1) // 2 for mine in of_repeat.values()) if pairs else 0
+    check_splits((folds.n_splits + n_pairs) * (1 if inner == HOLD_OUT else n_folds_inside), task.n_rows)
     make = _Maker(task, anew, inner == HOLD_OUT, entropy, RepeatNumbers(1 + max(search.columns)))
     outer = [make.branch(mine, (place,)) for mine in of_repeat.values() for place in range(len(mine))]
     two_left_out = ((mine, two) for mine in of_repeat.values() for two in combinations(range(len(mine)), 2))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from heldout.memory import MOST_FITS, refuse_beyond_memory, refuse_more_than
 from heldout.protocols.validation.plan import ValidationPlan
-from heldout.run.memory import bytes_a_row, refuse_beyond_memory
+from heldout.run.memory import BYTES_A_CELL, bytes_a_row
 
 WHILE_SCORING = 8
 """A metric of all replicates at once takes up to so many numbers a row and replicate besides, as measured."""
@@ -28,7 +29,9 @@ def check_memory(plan: ValidationPlan, *, keeps_fits: bool) -> None:
     InputError
     """
     n_rows, n_bootstraps = plan.task.n_rows, plan.n_bootstraps
-    drawn = plan.most_fits * n_rows
+    what = f"fits ({n_bootstraps:,} bootstraps)"
+    refuse_more_than(MOST_FITS, plan.most_fits, what, "fewer bootstraps: 200 are usual")
+    drawn = plan.most_fits * (n_rows + BYTES_A_CELL)
     kept = bytes_recorded(plan) if keeps_fits else n_bootstraps * _bytes_of_fit(plan)
     gathered = n_bootstraps * max(2 * n_rows * _bytes_a_row(plan), _bytes_of_fit(plan))
     scored = WHILE_SCORING * 8 * n_bootstraps * n_rows

@@ -10,9 +10,11 @@ import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from heldout.errors import InputError
+from heldout.memory import Memory
 from heldout.protocols import Imputation, bootstrap_validate
 from heldout.protocols.validation.asked import ValidationAsked
 from heldout.protocols.validation.memory import bytes_recorded
+from heldout.run.memory import BYTES_A_CELL
 
 X = np.random.default_rng(5).normal(size=(40, 2))
 Y = (X[:, 0] > 0).astype(int)
@@ -36,9 +38,12 @@ def test_bytes_of_a_run_file(settings: dict[str, Any], table: np.ndarray, n_byte
     assert bytes_recorded(plan) == n_bytes
 
 
-def test_what_does_not_fit_is_refused_before_anything_is_drawn(tmp_path: Path) -> None:
-    n_bootstraps = 10**9
-    with pytest.raises(InputError, match=r"1,000,000,001 fits on 40 rows need .* use a store, fewer bootstraps"):
+def test_what_does_not_fit_is_refused_before_anything_is_drawn(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    n_bootstraps = 5 * 10**6
+    monkeypatch.setattr("heldout.memory.memory_there", lambda: Memory(2**30, "this machine's 1.0 GiB"))
+    with pytest.raises(InputError, match=r"5,000,001 fits on 40 rows need .* use a store, fewer bootstraps"):
         bootstrap_validate(LinearRegression(), X, X[:, 1], n_bootstraps=n_bootstraps, random_state=0)
     with pytest.raises(InputError, match=r"use fewer bootstraps"):
         bootstrap_validate(
@@ -50,10 +55,10 @@ def test_a_store_takes_what_the_fits_say(monkeypatch: pytest.MonkeyPatch, tmp_pa
     models = [(str(number), LinearRegression()) for number in range(60)]
     settings: dict[str, Any] = {"metric": "r2", "n_bootstraps": 20, "random_state": 0}
     # 60 models: 1260 fits on 40 rows. Drawn 1, kept 8, and of one model at a time gathered 16 and scored 64 bytes.
-    needed = 1260 * 40 * (1 + 8) + 20 * 40 * (16 + 64)
-    monkeypatch.setattr("heldout.run.memory.machine_memory", lambda: 2 * needed - 1)
+    needed = 1260 * (40 * (1 + 8) + BYTES_A_CELL) + 20 * 40 * (16 + 64)
+    monkeypatch.setattr("heldout.memory.memory_there", lambda: Memory(2 * needed - 1, "this machine's few bytes"))
     with pytest.raises(InputError, match="use a store"):
         bootstrap_validate(models, X, X[:, 1], **settings)
     bootstrap_validate(models, X, X[:, 1], **settings, store=tmp_path / "run.db")
-    monkeypatch.setattr("heldout.run.memory.machine_memory", lambda: 2 * needed)
+    monkeypatch.setattr("heldout.memory.memory_there", lambda: Memory(2 * needed, "this machine's few bytes"))
     bootstrap_validate(models, X, X[:, 1], **settings)
