@@ -182,8 +182,10 @@ class Metric(Protocol):
     be weighted), ``calls_foreign_code`` (True where it runs code that is not ours), ``ideal`` (the best value,
     where values beyond it are no better: see ``ideal_of``), ``fits_to_its_rows`` (True where it fits a curve to the
     very rows that it scores), ``mean_within_classes`` (True where it is a mean over the rows of each class, or over
-    pairs of rows of two classes, so that a random part of each class has it in expectation), ``sources`` (keys of
-    ``heldout.references``) and ``times`` (of the survival probabilities that it reads, in order).
+    pairs of rows of two classes, so that a random part of each class has it in expectation), ``clipped(truth,
+    predictions)`` ((n, C): where a constant stands for a probability and sets the value), ``squares_errors`` (True
+    where a row counts by its squared error), ``sources`` (keys of ``heldout.references``) and ``times`` (of the
+    survival probabilities that it reads, in order).
     """
 
     @property

@@ -115,6 +115,15 @@ class MeanGap:
         return np.minimum(mean, 1.0)
 
 
+def clipped_odds(truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
+    """(n, C): where a probability is so near 0 or 1 that clipping sets its log-odds; never of other predictions."""
+    if truth.kind is not TaskKind.BINARY:
+        return np.zeros(predictions.shape[:2], dtype=bool)
+    eps = np.finfo(np.float64).eps
+    beyond: NDArray[np.bool_] = (predictions < eps) | (predictions > 1 - eps)
+    return beyond
+
+
 @dataclass(frozen=True)
 class CalibrationSlope(ByKind):
     """The slope of the regression of the truth on what was predicted: 1 is ideal.
@@ -145,6 +154,8 @@ class CalibrationSlope(ByKind):
     ideal = 1.0
     greater_is_better = True
     range = (-np.inf, np.inf)
+
+    clipped = staticmethod(clipped_odds)
 
     def of_kinds(self) -> Mapping[TaskKind, OfKind]:
         of_risks = OfKind((Response.RISK,), Needs.PAIR, cox_slope)
@@ -190,6 +201,8 @@ class CalibrationIntercept(ByKind):
     def name(self) -> str:
         return name_with("calibration_intercept", self, "given_slope")
 
+    clipped = staticmethod(clipped_odds)
+
     def of_kinds(self) -> Mapping[TaskKind, OfKind]:
         return _fits_of_kinds(self.name, _INTERCEPT, self.given_slope)
 
@@ -202,6 +215,8 @@ class CalibrationSlopeError(ByKind):
     sources = ("cox1958",)
     greater_is_better = False
     range = (0.0, np.inf)
+
+    clipped = staticmethod(clipped_odds)
 
     def of_kinds(self) -> Mapping[TaskKind, OfKind]:
         of_risks = OfKind((Response.RISK,), Needs.PAIR, cox_slope_error)
@@ -230,6 +245,8 @@ class CalibrationInterceptError(ByKind):
     @property
     def name(self) -> str:
         return name_with("calibration_intercept_error", self, "given_slope")
+
+    clipped = staticmethod(clipped_odds)
 
     def of_kinds(self) -> Mapping[TaskKind, OfKind]:
         return _fits_of_kinds(self.name, _INTERCEPT, self.given_slope, away_from=0.0)

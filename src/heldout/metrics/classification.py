@@ -276,20 +276,30 @@ class LogLoss(Metric):
         return Finish.MEAN
 
     def losses(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
-        given = checked_probabilities(self.name, predictions)
-        if truth.kind is TaskKind.BINARY:
-            of_truth = 1 - given
-            np.copyto(of_truth, given, where=(truth.values == truth.positive)[:, None])
-        else:
-            of_truth = given[np.arange(truth.n_rows), :, truth.values]
+        of_truth = self._of_truth(truth, predictions)
         eps = np.finfo(np.float64).eps
         np.clip(of_truth, eps, 1 - eps, out=of_truth)  # in place, as it may be most of the memory
         np.log(of_truth, out=of_truth)
         losses: Floats = np.negative(of_truth, out=of_truth)
         return losses
 
+    def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
+        """(n, C): where the true class has a probability that clipping raises, so that it sets the loss."""
+        below: NDArray[np.bool_] = self._of_truth(truth, predictions) < np.finfo(np.float64).eps
+        return below
+
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
         return mean_loss(self.losses(truth, predictions))
+
+    def _of_truth(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
+        """(n, C): the probability of each row's class, an array of its own."""
+        given = checked_probabilities(self.name, predictions)
+        if truth.kind is not TaskKind.BINARY:
+            picked: Floats = given[np.arange(truth.n_rows), :, truth.values]
+            return picked
+        of_truth: Floats = 1 - given
+        np.copyto(of_truth, given, where=(truth.values == truth.positive)[:, None])
+        return of_truth
 
 
 @dataclass(frozen=True)

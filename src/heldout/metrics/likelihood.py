@@ -13,7 +13,7 @@ from heldout.kernels.dispatch import LogisticFits
 from heldout.kernels.reference import Floats, Weightings, sum_in_order
 from heldout.metrics.base import Needs, Response, Statistic, check_among, name_with
 from heldout.metrics.by_kind import ByKind, OfKind
-from heldout.metrics.calibration import log_odds
+from heldout.metrics.calibration import clipped_odds, log_odds
 from heldout.metrics.survival_calibration import cox_r2
 from heldout.metrics.weights import total_weight, weight_of
 from heldout.task import TaskKind, Truth
@@ -72,6 +72,8 @@ class NagelkerkeR2(ByKind):
     @property
     def fits_to_its_rows(self) -> bool:
         return self.recalibrated
+
+    clipped = staticmethod(clipped_odds)
 
     def of_kinds(self) -> Mapping[TaskKind, OfKind]:
         return {

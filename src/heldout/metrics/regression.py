@@ -50,6 +50,7 @@ class MeanSquaredError(Metric):
     greater_is_better = False
     responses = _VALUES
     tasks = _REGRESSION
+    squares_errors = True
     range = _LOSS
     row_wise = True
 
@@ -72,6 +73,7 @@ class RootMeanSquaredError(Metric):
     greater_is_better = False
     responses = _VALUES
     tasks = _REGRESSION
+    squares_errors = True
     range = _LOSS
     row_wise = False  # the root of a mean is no mean
 
@@ -214,6 +216,7 @@ class R2(Metric):
     greater_is_better = True
     responses = _VALUES
     tasks = _REGRESSION
+    squares_errors = True
     range = (-np.inf, 1.0)
     needs = Needs.TWO_VALUES
     undefined_without = Needs.TWO_ROWS

@@ -105,6 +105,11 @@ class Signed:
         return SignedStatistic(inner, self.sign)
 
 
+def unsigned(metric: Metric) -> Metric:
+    """The metric within one of scikit-learn's ``neg_`` names; any other itself."""
+    return metric.metric if isinstance(metric, Signed) else metric
+
+
 @dataclass(frozen=True, eq=False)
 class SignedStatistic:
     """``sign`` times a statistic."""

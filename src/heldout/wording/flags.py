@@ -112,6 +112,18 @@ class Flag(StrEnum):
         "No estimate: the selection rule failed when it was replayed on a bootstrap ({reason}), so what selecting "
         "costs cannot be measured.",
     )
+    CLIPPED_PROBABILITIES = (
+        "clipped_probabilities",
+        "{metric} replaces probabilities nearer to 0 or 1 than 2.2e-16 by that, so that this constant, not the "
+        "model, sets what {clipped} of {total} predictions of {winner} count. Smooth or calibrate probabilities of "
+        "0 and 1 (trees and nearest neighbours give them), or use brier_score.",
+    )
+    FEW_ROWS_CARRY = (
+        "few_rows_carry",
+        "{metric} rests on few rows: the squared errors of {which} are as uneven as if {effective:.0f} of {total} "
+        "rows made all of them (with normal errors a third of the rows). Value and interval depend on whether such "
+        "rows happen to be in the sample; mean_absolute_error is steadier.",
+    )
     FEW_BOOTSTRAPS = (
         "few_bootstraps",
         "With {total} bootstraps the interval ends at the most extreme of them; its level needs at least {wanted}, "

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Matrix
+from heldout.estimates.evidence.doubtful_rows import flags_of_rows
 from heldout.estimates.evidence.provenance import provenance_of
 from heldout.estimates.evidence.question import Question
 from heldout.estimates.evidence.race import Race, check_defined, check_selects, start_race
@@ -71,7 +72,7 @@ def _bound_evidence(
     fold_scores = None if matrix.by_fold is None else matrix.by_fold.observed_by_segment()
     repeat_of_split = None if segments["folds"] is None else _repeat_of_segment(segments["folds"])
     provenance = provenance_of(truth, predictions, question, race.candidates)
-    return Evidence(
+    evidence = Evidence(
         metric=question.metric,
         names=predictions.names,
         candidates=bound.configurations,
@@ -88,6 +89,7 @@ def _bound_evidence(
         flags=race.flags,
         provenance=provenance,
     )
+    return replace(evidence, flags={**race.flags, **flags_of_rows(evidence)})
 
 
 def _segmentations(

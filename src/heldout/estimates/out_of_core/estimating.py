@@ -21,6 +21,7 @@ from heldout.estimates.bootstraps.control import (
 )
 from heldout.estimates.bootstraps.rows import flags_of_draws
 from heldout.estimates.evidence.asking import check_jobs
+from heldout.estimates.evidence.doubtful_rows import flag_of_clipping, flag_of_errors
 from heldout.estimates.evidence.provenance import TIES, settings_provenance
 from heldout.estimates.evidence.responses import ResponseName
 from heldout.estimates.intervals import check_interval_settings, percentile_interval, within_range
@@ -33,8 +34,9 @@ from heldout.estimates.out_of_core.survey import Survey, check_classes, joined, 
 from heldout.estimates.out_of_core.whole_sums import (
     ZERO_ONE,
     WholeSums,
+    extremes_in_range,
+    extremes_joined,
     grid_for,
-    largest_in_range,
     losses_of,
     typical_loss,
 )
@@ -45,7 +47,7 @@ from heldout.metrics.base import Metric
 from heldout.metrics.named import DECLARED
 from heldout.metrics.ranking import RocAuc
 from heldout.metrics.row_losses import OfRowLosses
-from heldout.metrics.signed import Signed
+from heldout.metrics.signed import Signed, unsigned
 from heldout.wording import Flag
 
 MOST_ROWS = 2**31 - 1
@@ -167,8 +169,9 @@ def _plan(
     losses = losses_of(reading, survey.sample)
     if losses.dtype.kind == "b":
         return WholeSums(reading, ZERO_ONE, len(source.names), controlled)
-    largest = max(over_ranges(largest_in_range, source, reading, n_jobs=n_jobs))
-    return WholeSums(reading, grid_for(largest, typical_loss(losses)), len(source.names), controlled)
+    extremes = extremes_joined(over_ranges(extremes_in_range, source, reading, n_jobs=n_jobs))
+    grid = grid_for(extremes.largest, typical_loss(losses))
+    return WholeSums(reading, grid, len(source.names), controlled, extremes)
 
 
 def _estimate(
@@ -193,6 +196,7 @@ def _estimate(
         evidence, total=settings.n_bootstraps, undefined=0, redraws=summed.redraws, needs=reading.metric.needs
     )
     flags |= flags_of_choice(evidence) | flags_of_control(evidence, control, value)
+    flags |= _flags_of_rows(evidence, summed.plan)
     bound = float(outcome.bounds.mean())
     if bound > 0:
         flags[Flag.BINNED_SCORES] = Flag.BINNED_SCORES.filled(
@@ -227,6 +231,20 @@ def _control(summed: _Summed) -> Control | None:
     assigned = competing[places_of(len(outcome.chosen), len(competing))]
     left_out = outcome.left_out[np.arange(len(assigned)), assigned]
     return control_from(left_out, observed.scores[assigned], outcome.scores, len(competing))
+
+
+def _flags_of_rows(evidence: Evidence, plan: Plan) -> dict[Flag, str]:
+    """As ``heldout.estimate`` flags rows that decide a score by themselves."""
+    extremes = plan.extremes if isinstance(plan, WholeSums) else None
+    if extremes is None:
+        return {}
+    metric, winner, name = evidence.metric, evidence.winner, evidence.winner_name
+    flags = flag_of_clipping(metric, int(extremes.clipped[winner]), evidence.n_rows_used, name)
+    if getattr(unsigned(metric), "squares_errors", False):
+        effective = extremes.effective
+        typical = float(np.nanmedian(effective)) if not np.isnan(effective).all() else float("nan")
+        flags |= flag_of_errors(metric, float(effective[winner]), typical, evidence.n_rows_used, name)
+    return flags
 
 
 def _frequencies(chosen: NDArray[np.intp], n_configurations: int) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ numbers (or more), the second counting what the first leaves over. Losses that a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
@@ -20,6 +21,7 @@ from heldout.estimates.out_of_core.blocks import Block, BlockSource, Reading
 from heldout.estimates.out_of_core.plans import Observed, Outcome
 from heldout.metrics.row_losses import Finish, OfRowLosses
 from heldout.metrics.signed import Signed
+from heldout.task import Truth
 
 PIECE = 1024
 """Rows of a block that are multiplied at once."""
@@ -83,15 +85,59 @@ def grid_for(largest: float, typical: float) -> Grid:
     return Grid(exponent, numbers)
 
 
-def largest_in_range(source: BlockSource, reading: Reading, first: int, last: int) -> float:
-    """The largest loss of some blocks.
+@dataclass(frozen=True, eq=False)
+class Extremes:
+    """What is found of the losses of some blocks before they are summed.
+
+    Attributes
+    ----------
+    largest : float
+    clipped : ndarray of int, shape (C,)
+        Predictions whose loss a clipping constant sets.
+    total, squares : ndarray of shape (C,)
+        Sums of the losses, and of their squares, in units of ``largest``; NaN where that is 0.
+    """
+
+    largest: float
+    clipped: NDArray[np.int64]
+    total: NDArray[np.float64]
+    squares: NDArray[np.float64]
+
+    @property
+    def effective(self) -> NDArray[np.float64]:
+        """(C,): as how many equal ones the losses count."""
+        with np.errstate(invalid="ignore"):
+            counts: NDArray[np.float64] = self.total**2 / self.squares
+        return counts
+
+    def scaled(self, largest: float) -> Extremes:
+        """In units of another loss, at least as large."""
+        scale = self.largest / largest if largest else 0.0
+        return Extremes(largest, self.clipped, self.total * scale, self.squares * scale**2)
+
+
+def extremes_joined(parts: list[Extremes]) -> Extremes:
+    """Of all blocks."""
+    largest = max(part.largest for part in parts)
+    scaled = [part.scaled(largest) for part in parts]
+    return Extremes(
+        largest,
+        np.sum([part.clipped for part in scaled], axis=0),
+        np.sum([part.total for part in scaled], axis=0),
+        np.sum([part.squares for part in scaled], axis=0),
+    )
+
+
+def extremes_in_range(source: BlockSource, reading: Reading, first: int, last: int) -> Extremes:
+    """Of some blocks.
 
     Raises
     ------
     InputError
         When a loss is infinite.
     """
-    largest = 0.0
+    found = []
+    clipped: Callable[[Truth, NDArray[Any]], NDArray[np.bool_]] | None = getattr(_inner(reading), "clipped", None)
     for k, block in enumerate(source.blocks(first, last), first):
         losses = losses_of(reading, block)
         greatest = float(losses.max(initial=0.0))
@@ -102,8 +148,12 @@ def largest_in_range(source: BlockSource, reading: Reading, first: int, last: in
                 f"(counted from 0) is beyond what float64 holds, for the prediction "
                 f"{block.predictions[row, column]:g}: leave that configuration out, or rescale the target."
             )
-        largest = max(largest, greatest)
-    return largest
+        unit = losses / greatest if greatest else losses
+        cells = None if clipped is None else clipped(block.truth, reading.of(block))
+        none = np.zeros(losses.shape[1], dtype=np.int64)
+        n_clipped = none if cells is None else cells.sum(axis=0)
+        found.append(Extremes(greatest, n_clipped, unit.sum(axis=0), (unit**2).sum(axis=0)))
+    return extremes_joined(found)
 
 
 def losses_of(reading: Reading, block: Block) -> NDArray[Any]:
@@ -135,12 +185,15 @@ class WholeSums:
     n_configurations : int
     keeps_left_out : bool
         Whether an outcome holds every configuration's score out of the bag.
+    extremes : Extremes or None
+        None where losses are 0 or 1.
     """
 
     reading: Reading
     grid: Grid
     n_configurations: int
     keeps_left_out: bool = False
+    extremes: Extremes | None = None
     lanes: int = 4096
     together: int = 256
 

@@ -324,3 +324,18 @@ def test_what_cannot_be_answered_is_refused_in_a_sentence(what: str) -> None:
     ask, sentence = REFUSED[what]
     with pytest.raises(ho.InputError, match=sentence):
         ask()
+
+
+@pytest.mark.parametrize(
+    ("metric", "flag"), [("log_loss", "clipped_probabilities"), ("root_mean_squared_error", "few_rows_carry")]
+)
+def test_rows_that_decide_a_score_are_flagged_as_in_memory(metric: str, flag: str) -> None:
+    rows = binary(200, 3) if metric == "log_loss" else regression(200, 3)
+    rows = replace(rows, predictions=np.clip(rows.predictions, 0.01, 0.99)) if metric == "log_loss" else rows
+    odd = rows.predictions.copy()
+    odd[:3] = 1 - rows.truth.values[:3, None] if metric == "log_loss" else 1e3
+    odd_rows = replace(rows, predictions=odd, block_rows=32)
+    found = asked(odd_rows, metric)
+    whole = ho.estimate(rows.truth.values, odd, metric=metric, n_bootstraps=25, random_state=SEED)
+    assert found.flags[Flag(flag)] == whole.flags[Flag(flag)].replace("configuration ", "c")
+    assert flag not in asked(replace(rows, block_rows=32), metric).flags

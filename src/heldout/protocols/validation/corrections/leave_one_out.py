@@ -16,7 +16,7 @@ from heldout.kernels.draws import out_of_bag
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, quiet_if_foreign
 from heldout.metrics.row_losses import Finish, OfRowLosses
-from heldout.metrics.signed import Signed
+from heldout.metrics.signed import Signed, unsigned
 from heldout.protocols.validation.corrections.base import Corrected, undefined
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
 from heldout.wording import Flag, counted
@@ -74,11 +74,6 @@ def averages_rows(metric: Metric) -> bool:
     [True, True, False]
     """
     return metric.row_wise or isinstance(unsigned(metric), OfRowLosses)
-
-
-def unsigned(metric: Metric) -> Metric:
-    """The metric within one of scikit-learn's ``neg_`` names; any other itself."""
-    return metric.metric if isinstance(metric, Signed) else metric
 
 
 def mean_score(metric: Metric, values: Floats, weights: Floats) -> float:
