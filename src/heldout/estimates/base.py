@@ -365,6 +365,20 @@ def flags_of_choice(evidence: Evidence) -> dict[Flag, str]:
     return {Flag.SINGLE_CONFIGURATION: Flag.SINGLE_CONFIGURATION.filled()}
 
 
+def flags_of_dependence(evidence: Evidence) -> dict[Flag, str]:
+    """What to know of an interval that takes rows as independent, as they are given one model only."""
+    n = evidence.n_splits
+    if n == 1:
+        return {}
+    models = (
+        "Unless one model predicted all of these rows, as in a hold-out (folds= of one label for all says so), "
+        "they depend on each other"
+        if n is None
+        else f"The rows were predicted by {n} models of a configuration, which share training rows"
+    )
+    return {Flag.FOLDS_DEPENDENT: Flag.FOLDS_DEPENDENT.filled(models=models)}
+
+
 def needs_predictions(evidence: Evidence) -> str | None:
     """Half a sentence where there are fold scores only; None where there is a matrix of predictions."""
     if evidence.matrix is not None:

@@ -25,6 +25,8 @@ from heldout.metrics.base import Metric
 ALTERNATIVES = ("two-sided", "greater", "less")
 EXACT_UNITS = 500
 """Up to so many units the mean inverse of the number left out is summed exactly; beyond, a series is as good."""
+NO_WIDTH = 1e-9
+"""Ends that differ by less of their size are the same but for rounding."""
 SHARE_OF_OPTIMISM = 1 / 3
 """The most of a measured optimism that can be the pessimism of BBC itself (docs/intervals.md)."""
 
@@ -88,6 +90,13 @@ def within_range(interval: Interval, metric: Metric) -> Interval:
     least, greatest = metric.range
     low, high = (min(max(end, least), greatest) for end in (interval.low, interval.high))
     return Interval(low, high, interval.confidence_level, interval.alternative)
+
+
+def has_no_width(interval: Interval) -> bool:
+    """Whether both ends are the same but for rounding."""
+    if math.isinf(interval.low) or math.isinf(interval.high):
+        return interval.low == interval.high
+    return interval.high - interval.low <= NO_WIDTH * max(abs(interval.low), abs(interval.high))
 
 
 @dataclass(frozen=True)

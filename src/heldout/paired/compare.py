@@ -18,8 +18,9 @@ from heldout.estimates.base import Evidence, needs_one_configuration, over_confi
 from heldout.estimates.evidence.asking import ask
 from heldout.estimates.evidence.question import Aggregate
 from heldout.estimates.evidence.responses import ResponseName
-from heldout.estimates.intervals import bootstrap_interval
+from heldout.estimates.intervals import NO_WIDTH, bootstrap_interval, has_no_width
 from heldout.estimates.methods.bbc import BBC
+from heldout.estimates.methods.least_width import alike_of
 from heldout.estimates.types import Alternative, Interval, frame_of
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import oriented
@@ -108,7 +109,7 @@ class ConfigurationComparison:
             first=self._name(columns[0]),
             second=self._name(columns[1]),
             value=value,
-            interval=self._interval(defined),
+            interval=self._interval(defined, uncorrected, pays=not both_fixed),
             uncorrected=uncorrected,
             probability_better=probability_better(distribution),
             distribution=distribution,
@@ -231,10 +232,18 @@ class ConfigurationComparison:
     def _p_values(self) -> Floats:
         return p_values(self.scores)
 
-    def _interval(self, defined: Floats) -> Interval:
+    def _interval(self, defined: Floats, uncorrected: float, *, pays: bool) -> Interval:
         level, alternative = self.evidence.settings.confidence_level, self.evidence.settings.alternative
         nowhere = Interval(float("nan"), float("nan"), level, alternative)
-        return bootstrap_interval(defined, _DIFFERENCE, level, alternative) or nowhere
+        found = bootstrap_interval(defined, _DIFFERENCE, level, alternative) or nowhere
+        if not has_no_width(found):
+            return found
+        least, greatest = self.evidence.metric.range
+        width = greatest - least
+        if np.isinf(width) or not np.isclose(uncorrected, defined[0], rtol=NO_WIDTH, atol=0):
+            return nowhere
+        alike = alike_of(self.evidence, pays=pays)
+        return alike.interval(uncorrected, (-width, width), True, found.confidence_level, alternative)
 
     def _column(self, configuration: str | int) -> int:
         """The candidate column of a configuration as the user names it."""

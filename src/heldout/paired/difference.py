@@ -24,7 +24,8 @@ class Difference:
     value : float
         Corrected for the picking of those that were not named beforehand.
     interval : Interval
-        Percentiles of ``distribution``.
+        Percentiles of ``distribution``. Where all of it is one number (the two are right on the same rows), the
+        bound for rows that happen to be alike, as of an estimate; NaN where the metric has no worst value.
     uncorrected : float
         The difference of their scores as they stand.
     probability_better : float

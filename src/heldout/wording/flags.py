@@ -143,7 +143,8 @@ class Flag(StrEnum):
     )
     FEW_FOLDS = (
         "few_folds",
-        "Only {folds} folds were drawn from{each}; with fewer than 5 a bootstrap of folds says little.",
+        "Only {folds} folds were drawn from{each}; with 5 folds, 95 % intervals of bbc_f covered 88 to 92 % in "
+        "simulations, and with fewer a bootstrap of folds says little. 10 folds or more are better, or method bbc.",
     )
     SELECTION_DIFFERS = (
         "selection_differs",
@@ -185,6 +186,23 @@ class Flag(StrEnum):
         "The estimate is of {selected}, {how}; the choice from all rows is {winner}.",
     )
     NO_BOUND = ("no_bound", "No bound: {reason}.")
+    NO_SPREAD = (
+        "no_spread",
+        "Whatever rows are drawn, the winner's {metric} is {value:.4g}, so that bootstraps show no spread. The "
+        "interval ends where {units:.4g} independent units (rows, pairs of rows, or folds){choice} would just "
+        "happen to be alike.{endless}",
+    )
+    LITTLE_SPREAD = (
+        "little_spread",
+        "The winner's {metric}, {value:.4g}, stands as near to an end of its range as {missing:.2g} misses in "
+        "{trials:.4g} trials, too few for bootstraps to show how many there could be: the interval was widened to "
+        "{bound}.",
+    )
+    FOLDS_DEPENDENT = (
+        "folds_dependent",
+        "{models}, and the interval takes rows as independent: in simulations of cross-validation with real fits, "
+        "95 % intervals that do so covered 87 to 95 %. bbc with percentiles is wide enough.",
+    )
     SMALL_SECOND_PART = (
         "small_second_part",
         "The second part has {rows}, and with fewer than 10 the normal approximation is poor.",

@@ -131,7 +131,8 @@ METHOD_SENTENCES: dict[str, str] = {
     ),
     "wilson": ("{parts} The interval is Wilson's for a count of right predictions."),
     "clopper_pearson": (
-        "{parts} The interval is the exact one of Clopper and Pearson for a count of right predictions."
+        "{parts} The interval is the one of Clopper and Pearson for a count of right predictions, which is exact "
+        "where rows are independent."
     ),
     "hoeffding": (
         "The score is that of the best configuration on one development set. The interval holds for all "

@@ -16,7 +16,7 @@ from heldout.kernels.draws import Defined, Draws, UndefinedDrawsError
 from heldout.selection.fold_replay import FoldReplay
 from heldout.wording import Flag
 
-FEW_FOLDS = 5
+FEW_FOLDS = 10
 MOST_VALUES = 2**23
 """Fold scores that a block of bootstraps may copy for a rule that reads them: 64 MiB."""
 

@@ -32,6 +32,7 @@ from heldout.estimates.bootstraps.folds import (
 )
 from heldout.estimates.bootstraps.rows import flags_of_draws
 from heldout.estimates.intervals import bootstrap_interval
+from heldout.estimates.methods.least_width import with_least_width
 from heldout.estimates.types import Estimate
 from heldout.kernels.draws import out_of_bag
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError
@@ -102,14 +103,17 @@ class BBCF:
             redraws=redraws,
             needs="a fold with a score",
         )
+        reached = with_least_width(
+            bootstrap_interval(scores, evidence.metric, settings.confidence_level, settings.alternative), evidence
+        )
         return conclude(
             evidence,
             self,
             defined_mean(np.array([defined_mean(block.scores) for block in repeats])),
             uncorrected=winners_mean(evidence),
-            interval=bootstrap_interval(scores, evidence.metric, settings.confidence_level, settings.alternative),
+            interval=reached.interval,
             distribution=scores,
-            flags=flags,
+            flags=flags | reached.flags,
             selection_frequency=over_configurations(evidence, times / len(chosen)),
             provenance={
                 "quantity": wording.QUANTITY_BBC_F,

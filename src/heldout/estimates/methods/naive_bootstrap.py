@@ -32,6 +32,7 @@ from heldout.estimates.bootstraps.rows import (
     unstratifiable,
 )
 from heldout.estimates.intervals import bootstrap_interval
+from heldout.estimates.methods.least_width import with_least_width
 from heldout.estimates.types import Estimate
 from heldout.kernels.draws import always
 from heldout.kernels.reference import Floats
@@ -109,17 +110,20 @@ class NaiveBootstrap:
         defined = drawn.scores[~np.isnan(drawn.scores)]
         settings = evidence.settings
         uncorrected = evidence.uncorrected if self.unit == "rows" else winners_mean(evidence)
+        reached = with_least_width(
+            bootstrap_interval(drawn.scores, evidence.metric, settings.confidence_level, settings.alternative),
+            evidence,
+            pays=False,
+        )
         return conclude(
             evidence,
             self,
             uncorrected,
             uncorrected=uncorrected,
-            interval=bootstrap_interval(
-                drawn.scores, evidence.metric, settings.confidence_level, settings.alternative
-            ),
+            interval=reached.interval,
             standard_error=_spread(defined),
             distribution=drawn.scores,
-            flags=self._flags(evidence, drawn, len(drawn.scores) - len(defined)),
+            flags=self._flags(evidence, drawn, len(drawn.scores) - len(defined)) | reached.flags,
             provenance={
                 "quantity": wording.QUANTITY_NAIVE,
                 "unit": self.unit,

@@ -26,6 +26,7 @@ from heldout.estimates.evidence.provenance import TIES, settings_provenance
 from heldout.estimates.evidence.responses import ResponseName
 from heldout.estimates.intervals import check_interval_settings, percentile_interval, within_range
 from heldout.estimates.methods.bbc import BBC
+from heldout.estimates.methods.least_width import with_least_width
 from heldout.estimates.out_of_core.binned_areas import BinnedAreas, cuts_of, ties_in_range
 from heldout.estimates.out_of_core.blocks import BlockSource, Reading
 from heldout.estimates.out_of_core.plans import Observed, Outcome, Plan
@@ -202,17 +203,23 @@ def _estimate(
         flags[Flag.BINNED_SCORES] = Flag.BINNED_SCORES.filled(
             metric=reading.metric.name, bound=bound, certain=float(outcome.certain.mean())
         )
+    reached = with_least_width(
+        within_range(
+            percentile_interval(scores, reading.metric, settings.confidence_level, settings.alternative),
+            reading.metric,
+        ),
+        evidence,
+        value=float(observed.scores[observed.winner]),
+        units=_units(source, reading, survey),
+    )
     return conclude(
         evidence,
         method,
         value,
         uncorrected=float(observed.scores[observed.winner]),
-        interval=within_range(
-            percentile_interval(scores, reading.metric, settings.confidence_level, settings.alternative),
-            reading.metric,
-        ),
+        interval=reached.interval,
         distribution=scores,
-        flags=flags,
+        flags=flags | reached.flags,
         selection_frequency=_frequencies(outcome.chosen, len(source.names)),
         provenance={
             **_provenance_of_sums(source, settings, summed),
@@ -245,6 +252,12 @@ def _flags_of_rows(evidence: Evidence, plan: Plan) -> dict[Flag, str]:
         typical = float(np.nanmedian(effective)) if not np.isnan(effective).all() else float("nan")
         flags |= flag_of_errors(metric, float(effective[winner]), typical, evidence.n_rows_used, name)
     return flags
+
+
+def _units(source: BlockSource, reading: Reading, survey: Survey) -> float:
+    """On how many rows the score rests: on all, or of an area on those of the smaller class."""
+    areas = isinstance(reading.metric, RocAuc)
+    return float(survey.class_counts.min() if areas else source.n_rows)
 
 
 def _frequencies(chosen: NDArray[np.intp], n_configurations: int) -> NDArray[np.float64]:

@@ -19,10 +19,12 @@ from heldout.estimates.evidence.provenance import TIES, settings_provenance
 from heldout.estimates.evidence.question import Aggregate
 from heldout.estimates.evidence.race import FEW_GROUPS, failed_sentence
 from heldout.estimates.intervals import bootstrap_interval, check_interval_settings
+from heldout.estimates.methods.least_width import with_least_width
 from heldout.estimates.types import Alternative, Estimate
 from heldout.evaluate import evaluate
 from heldout.folds import check_splits
 from heldout.kernels.blocks import effective_threads
+from heldout.metrics.base import Metric
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.protocols.asked import Asked
 from heldout.protocols.base import Branched, run_branches
@@ -279,15 +281,19 @@ class BootstrapPlan:
         selected = [each.selected for each in bootstraps if each.selected is not None]
         frequency = np.bincount(selected, minlength=len(evidence.names)) / max(len(selected), 1)
         settings = self.settings
+        reached = with_least_width(
+            bootstrap_interval(scores, evidence.metric, settings.confidence_level, settings.alternative),
+            replace(evidence, matrix=None),  # of the search on all rows, where these scores are of samples
+            value=value,
+            units=self._units(evidence.metric),
+        )
         concluded = conclude(
             evidence, cast("Method", method), value,  # of which only the name and the sources are read
             uncorrected=_uncorrected(self.search, evaluation),
-            interval=bootstrap_interval(
-                scores, evidence.metric, settings.confidence_level, settings.alternative
-            ),
+            interval=reached.interval,
             distribution=scores,
             selection_frequency=frequency,
-            flags={**flags_of_choice(evidence), **flags},
+            flags={**flags_of_choice(evidence), **flags, **reached.flags},
             provenance={
                 "quantity": QUANTITY_BOOTSTRAP_SEARCH,
                 "n_bootstraps": settings.n_bootstraps,
@@ -304,6 +310,14 @@ class BootstrapPlan:
             n_fits=n_fits,
             n_fits_saved=n_fits_saved,
         )
+
+    def _units(self, metric: Metric) -> float:
+        """On how many independent units a score rests: groups, rows, or rows of the smallest class."""
+        task = self.search.task
+        if task.groups is not None:
+            return float(len(np.unique(task.groups)))
+        few = not metric.row_wise and task.truth.classes is not None
+        return float(task.truth.class_counts().min() if few else task.n_rows)
 
 
 def _needs(evidence: Evidence) -> str:

@@ -174,7 +174,8 @@ def interval_around(spread: Spread, metric: Metric, confidence_level: float, alt
     reach = float(quantile) * spread.standard_error
     if math.isnan(reach):
         return Interval(math.nan, math.nan, level, alternative)
-    low, high = max(spread.center - reach, least), min(spread.center + reach, greatest)
+    center = min(max(spread.center, least), greatest)  # taking the bias off may carry it beyond
+    low, high = max(center - reach, least), min(center + reach, greatest)
     if alternative != "two-sided":
         bounded_below = (alternative == "greater") == metric.greater_is_better
         low, high = (low, greatest) if bounded_below else (least, high)

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.estimates.intervals import bootstrap_interval, order_statistic
+from heldout.estimates.intervals import bootstrap_interval, has_no_width, order_statistic
 from heldout.estimates.types import Alternative, Interval
 from heldout.kernels.reference import Floats
 from heldout.protocols.validation.replicates import ReplicateScores
@@ -175,6 +175,8 @@ def _percentiles(
     interval = bootstrap_interval(distribution, scores.metric, confidence_level, alternative)
     if interval is None:
         return _none(f"no bootstrap gave a score of {scores.metric.name}")
+    if has_no_width(interval):
+        return _none(f"all bootstraps gave the same {scores.metric.name}, which shows no spread")
     flags: dict[Flag, str] = {}
     if undefined:
         flags[Flag.UNDEFINED_BOOTSTRAPS] = Flag.UNDEFINED_BOOTSTRAPS.filled(

@@ -36,9 +36,10 @@ def test_two_folds_by_hand():
 
 
 def test_constant_scores_are_estimated_exactly():
-    found = of(np.full((6, 4), 0.8))
+    with pytest.warns(ho.errors.HeldoutWarning, match="all bootstraps gave the same score, 0.8"):
+        found = of(np.full((6, 4), 0.8))
     assert found.value == pytest.approx(0.8, abs=1e-15) and found.optimism == pytest.approx(0, abs=1e-15)
-    assert tuple(found.interval) == pytest.approx((0.8, 0.8), abs=1e-15)
+    assert found.interval is None  # scores of any other folds could be anything
     assert found.selection_frequency.tolist() == [1, 0, 0, 0]  # the first of equal ones
 
 
@@ -76,13 +77,20 @@ def test_threads_change_nothing():
     np.testing.assert_array_equal(one.distribution, four.distribution)
 
 
-@pytest.mark.parametrize("folds, flagged", [(4, True), (5, False)])
+def test_constant_scores_of_a_known_range_are_bounded_by_their_folds():
+    found = of(np.full((6, 4), 0.8), range=(0, 1))
+    otherwise = 1 - 0.025 ** (1 / 6)  # four equal columns are one candidate
+    assert tuple(found.interval) == pytest.approx((0.8 * (1 - otherwise), 0.8 + 0.2 * otherwise))
+    assert "6 independent units" in found.flags[ho.Flag.NO_SPREAD]
+
+
+@pytest.mark.parametrize("folds, flagged", [(4, True), (9, True), (10, False)])
 def test_few_folds_are_flagged(folds, flagged):
     assert (ho.Flag.FEW_FOLDS in of(SCORES[:folds]).flags) == flagged
     several = of(np.concatenate([SCORES, SCORES[:folds]]), repeats=[0] * 10 + [1] * folds)
     assert (ho.Flag.FEW_FOLDS in several.flags) == flagged
     if flagged:
-        assert several.flags[ho.Flag.FEW_FOLDS].startswith("Only 4 folds were drawn from in a repeat;")
+        assert several.flags[ho.Flag.FEW_FOLDS].startswith(f"Only {folds} folds were drawn from in a repeat;")
 
 
 def test_a_selection_within_one_repeat_is_flagged():

@@ -57,7 +57,8 @@ def clopper_pearson_interval(right: int, n: int, tails: Tails) -> Bound:
 class Wilson(TwoPart):
     """Wilson's score interval for accuracy (Wilson 1927), of one class or several.
 
-    It holds its level on average over accuracies, and also where all rows are predicted right.
+    For independent rows, those of a hold-out, it holds its level on average over accuracies, and also where all
+    rows are predicted right. Rows that the models of several folds predicted are not independent: flagged.
 
     Examples
     --------
@@ -82,6 +83,10 @@ class Wilson(TwoPart):
 @dataclass(frozen=True)
 class ClopperPearson(TwoPart):
     """The exact interval for accuracy (Clopper & Pearson 1934): never below its level, and wider for it.
+
+    That holds for independent rows, those of a hold-out or test set. Rows that the models of several folds
+    predicted are not independent, as these models share training rows; it covers less than it says there, and is
+    flagged.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from heldout.estimates.methods.two_part.second_part import SecondPart, Share
 from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPart, no_bound, normal_bound
 
 
-def standard_error_of_area(area: float, n_positive: int, n_negative: int) -> float:
+def standard_error_of_area(area: float, n_positive: float, n_negative: float) -> float:
     """Standard error of an AUC under exponential scores (Hanley & McNeil 1982, equation 1).
 
     SE² = [A(1 - A) + (n1 - 1)(Q1 - A²) + (n0 - 1)(Q2 - A²)] / (n1 n0), where Q1 = A/(2 - A) is the chance that two

@@ -21,6 +21,7 @@ from heldout.estimates.base import (
     Evidence,
     Matrix,
     conclude,
+    flags_of_dependence,
     needs_one_configuration,
     needs_predictions,
     no_value,
@@ -254,7 +255,7 @@ class TwoPart:
         )
 
     def _flags(self, evidence: Evidence, parts: Parts, second: SecondPart, selected: int) -> dict[Flag, str]:
-        flags: dict[Flag, str] = {}
+        flags = flags_of_dependence(evidence)
         total = len(parts.first) + len(parts.second)
         if evidence.n_candidates == 1 and len(parts.first):
             flags[Flag.UNUSED_ROWS] = Flag.UNUSED_ROWS.filled(unused=len(parts.first), total=total)

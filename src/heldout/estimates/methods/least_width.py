@@ -1,0 +1,377 @@
+"""The least width of an interval: what bootstraps cannot show where the rows that they draw are all alike.
+
+Where all predictions are right, they are right in every bootstrap, and percentiles give an interval without width.
+But n rows that behave alike do not show that all rows do: a share ε of rows that behave otherwise goes unseen with
+the probability (1 - ε)^n, so that ε is at most 1 - α^(1/n) with confidence 1 - α. A mean of losses within [lo, hi]
+that are all c therefore lies within [(1 - ε)c + ε lo, (1 - ε)c + ε hi]; for 20 of 20 right this is [.861, 1], the
+exact binomial bound. An area under the ROC curve has as many disjoint pairs of rows as its smaller class has rows.
+
+The winner of several candidates may be the one that was lucky, so that its tail pays for the choice as simultaneous
+bounds of so many different candidates would (Šidák 1967). Copies of each other count once.
+
+With a few wrong rows bootstraps have some spread, but too little: the end then reaches at least as far as the
+binomial bound (labels), or as the score bound by Hanley and McNeil's variance (areas). It pays for no choice, since
+bootstraps with spread replay that. Simulations: docs/intervals.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import betaincinv, ndtri
+from scipy.stats import rankdata
+
+from heldout.estimates.base import Evidence, Matrix
+from heldout.estimates.intervals import NO_WIDTH, effective_units, has_no_width
+from heldout.estimates.methods.two_part.hanley_mcneil import standard_error_of_area
+from heldout.estimates.methods.two_part.second_part import Share, reading_of
+from heldout.estimates.types import Alternative, Interval
+from heldout.kernels.reference import Floats
+from heldout.metrics.base import Metric, Needs, Response, needed_codes
+from heldout.task import Truth
+from heldout.wording import Flag
+
+FEW_WRONG = 4
+"""Up to so many wrong (or right) rows the bootstraps of labels show too little spread."""
+FEW_MISSING = 1
+"""The same in trials of the score: disjoint pairs of an area, rows of the smallest class of a recall."""
+MOST_CORRELATED = 2000
+"""Rows, and distinct candidates, up to which correlations between candidates are looked at."""
+
+
+class Reached(NamedTuple):
+    """An interval that is wide enough, with the flag that says why where it was widened; or why there is none."""
+
+    interval: Interval | None
+    flags: dict[Flag, str]
+
+
+def with_least_width(
+    interval: Interval | None,
+    evidence: Evidence,
+    *,
+    pays: bool = True,
+    value: float | None = None,
+    units: float | None = None,
+) -> Reached:
+    """The interval of a bootstrap, as wide as it must be at least.
+
+    Parameters
+    ----------
+    interval : Interval or None
+        From percentiles, or drawn in from them.
+    evidence : Evidence
+    pays : bool
+        Whether the worse end pays for the choice of the winner.
+    value, units : float, optional
+        The winner's score, and on how many independent units it rests, where the evidence does not hold them.
+
+    Returns
+    -------
+    Reached
+        With an infinite end where the metric has no worst value, and without an interval where that holds of both
+        ends or where a few bootstraps agree that the rows do not bear out (one bootstrap does).
+    """
+    if interval is None or math.isnan(interval.low):
+        return Reached(interval, {})
+    possible = evidence.metric.range
+    value = at_end(evidence.uncorrected if value is None else value, possible)
+    if not has_no_width(interval):
+        if value not in possible:
+            return _near_an_end(interval, evidence, value)
+        return _of_alike(interval, evidence, value, alike_of(evidence, pays=pays, units=units))
+    few = evidence.settings.n_bootstraps < 2 / (1 - interval.confidence_level)
+    if few and not math.isclose(value, interval.low, rel_tol=NO_WIDTH):
+        return _without(
+            f"the few bootstraps gave the same {evidence.metric.name}, {interval.low:.4g}, which shows no spread"
+        )
+    value = at_end(interval.low, possible)
+    alike = alike_of(evidence, pays=pays, units=units, within_classes=value not in possible)
+    return _of_alike(interval, evidence, value, alike)
+
+
+def at_end(value: float, possible: tuple[float, float]) -> float:
+    """The end of a finite range that a value is but for rounding; the value itself otherwise."""
+    width = possible[1] - possible[0]
+    near = [end for end in possible if math.isfinite(width) and abs(value - end) <= NO_WIDTH * width]
+    return near[0] if near else value
+
+
+def _without(reason: str) -> Reached:
+    return Reached(None, {Flag.NO_BOUND: Flag.NO_BOUND.filled(reason=reason)})
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Units (rows, pairs, folds) that all behave alike.
+
+    Attributes
+    ----------
+    units : float
+        How many; of unequal weight, as many as they count for.
+    candidates : float
+        Among how many different candidates the choice was, 1 where there was none.
+
+    Examples
+    --------
+    >>> print(Alike(20, 1).interval(1.0, (0.0, 1.0), True, 0.95, "two-sided"))
+    [0.8609, 1]
+    >>> print(Alike(20, 50).interval(1.0, (0.0, 1.0), True, 0.95, "two-sided"))
+    [0.7088, 1]
+    """
+
+    units: float
+    candidates: float
+
+    def otherwise(self, tail: float) -> float:
+        """The greatest share of units that behave otherwise, exceeded with the probability of ``tail`` at most."""
+        return -math.expm1(math.log(tail) / max(self.units, 1.0))
+
+    def interval(
+        self,
+        value: float,
+        possible: tuple[float, float],
+        greater_is_better: bool,
+        level: float,
+        alternative: Alternative,
+    ) -> Interval:
+        """The interval of a value that all units share, within the metric's range.
+
+        An end of the range needs no tail, so that all of it goes to the other side.
+        """
+        least, greatest = possible
+        sides = (value > least) + (value < greatest) if alternative == "two-sided" else 1
+        tail = (1 - level) / max(sides, 1)
+        paid = -math.expm1(math.log1p(-tail) / self.candidates)
+        below, above = (paid, tail) if greater_is_better else (tail, paid)
+        low = _mixed(value, least, self.otherwise(below))
+        high = _mixed(value, greatest, self.otherwise(above))
+        if alternative != "two-sided":
+            bounded_below = (alternative == "greater") == greater_is_better
+            low, high = (low, greatest) if bounded_below else (least, high)
+        return Interval(low, high, level, alternative)
+
+
+def _mixed(value: float, end: float, share: float) -> float:
+    return value if value == end else (1 - share) * value + share * end
+
+
+def alike_of(
+    evidence: Evidence, *, pays: bool = True, units: float | None = None, within_classes: bool = False
+) -> Alike:
+    """How many units a winner was alike on, and among how many different candidates it was chosen."""
+    candidates = different_candidates(evidence) if pays and evidence.was_selected else 1.0
+    return Alike(units_of(evidence, within_classes=within_classes) if units is None else units, candidates)
+
+
+def _of_alike(interval: Interval, evidence: Evidence, value: float, alike: Alike) -> Reached:
+    metric = evidence.metric
+    bound = alike.interval(
+        value, metric.range, metric.greater_is_better, interval.confidence_level, interval.alternative
+    )
+    low, high = min(interval.low, bound.low), max(interval.high, bound.high)
+    if math.isinf(low) and math.isinf(high):
+        return _without(f"all bootstraps gave the same {metric.name}, {value:.4g}, and other rows could give any")
+    sentence = Flag.NO_SPREAD.filled(
+        metric=metric.name,
+        value=value,
+        units=alike.units,
+        choice=f" of any of {alike.candidates:.3g} different candidates" if alike.candidates > 1 else "",
+        endless=f" {metric.name} has no worst value, so that end is open." if np.isinf([low, high]).any() else "",
+    )
+    return Reached(replace(interval, low=low, high=high), {Flag.NO_SPREAD: sentence})
+
+
+def units_of(evidence: Evidence, *, within_classes: bool = False) -> float:
+    """How many independent units the winner's score rests on.
+
+    Rows, or groups, as they weigh: of the smallest class that the metric needs, or that the winner predicts (a
+    precision rests on those); half of them where the metric compares rows with each other, or the number of events.
+    From fold scores alone, the folds of a repeat. ``within_classes``: rows may be alike in each class only, of
+    which the smallest counts.
+    """
+    matrix = evidence.matrix
+    if matrix is None:
+        repeats = evidence.repeat_of_split
+        return float(evidence.n_rows_used if repeats is None else np.bincount(repeats).max())
+    truth, metric = matrix.truth, evidence.metric
+    counted = [count_of(matrix, np.ones(truth.n_rows, dtype=bool))]
+    if metric.row_wise and not (within_classes and truth.classes is not None):
+        return counted[0]
+    if truth.classes is None:
+        events = truth.values["event"] if metric.needs is Needs.PAIR else np.ones(truth.n_rows, dtype=bool)
+        return max(min(count_of(matrix, events), counted[0] / 2), 1.0)
+    for code in range(truth.n_classes) if within_classes else needed_codes(metric, truth):
+        counted.append(count_of(matrix, truth.values == code))
+        if reads_labels(metric):
+            predicted = matrix.predictions[:, evidence.winner_column] == code
+            counted.append(count_of(matrix, predicted.any(axis=1)))
+    return min(count for count in counted if count > 0)
+
+
+def reads_labels(metric: Metric) -> bool:
+    """Whether it reads predicted labels."""
+    return tuple(metric.responses) == (Response.LABELS,)
+
+
+def count_of(matrix: Matrix, rows: NDArray[np.bool_]) -> float:
+    """As how many units of equal weight some rows (a mask) count."""
+    weights = matrix.sample_weight
+    return effective_units(matrix.unit_of_row[rows], None if weights is None else weights[rows])[1]
+
+
+def different_candidates(evidence: Evidence) -> float:
+    """How many different candidates the choice was among: 1 + (c - 1)(1 - mean r²) of c distinct ones.
+
+    r is the correlation of two candidates' errors (Nyholt 2004, equation 5), less what chance alone gives. So
+    copies of a candidate cost nothing, and candidates that err independently count in full.
+    """
+    if evidence.matrix is None:
+        return float(len(evidence.candidates) if evidence.fold_scores is None else distinct(evidence.fold_scores))
+    errors = errors_of(evidence.matrix)
+    return 1.0 + (distinct(errors) - 1.0) * (1.0 - mean_square_correlation(errors))
+
+
+def distinct(columns: NDArray[Any]) -> int:
+    """How many different columns (n, C) or (n, C, outputs) there are."""
+    return len({np.ascontiguousarray(columns[:, j]).tobytes() for j in range(columns.shape[1])})
+
+
+def errors_of(matrix: Matrix) -> NDArray[Any]:
+    """(cells, C) or (cells, C, outputs): what tells candidates apart, on every row and repeat in play.
+
+    Whether a label is right; how far a number is off; of scores and risks, their ranks.
+    """
+    played = np.moveaxis(matrix.predictions, 2, 1)[matrix.in_play]
+    row = np.nonzero(matrix.in_play)[0]
+    values = matrix.truth.values[row]
+    if played.ndim > 2:
+        return played
+    if played.dtype.kind in "iub":
+        return played == values[:, None]
+    if matrix.truth.values.dtype.kind == "f":
+        return played - values[:, None]
+    return _ranks_within_classes(played, values)
+
+
+def _ranks_within_classes(scores: Floats, codes: NDArray[Any]) -> Floats:
+    ranks: Floats = rankdata(scores, axis=0)
+    if codes.dtype.kind not in "iu":
+        return ranks
+    for code in np.unique(codes):
+        ranks[codes == code] -= ranks[codes == code].mean(axis=0)
+    return ranks
+
+
+def mean_square_correlation(errors: NDArray[Any]) -> float:
+    """The mean of r² over pairs of the distinct columns, less what independent ones have by chance; 0 to 1.
+
+    Columns without spread are correlated with none. Of very many columns it is 0, which costs width alone.
+    """
+    if errors.ndim > 2:
+        return 0.0
+    steps = max(1, -(-len(errors) // MOST_CORRELATED))
+    columns = np.unique(errors[::steps], axis=1).astype(np.float64)
+    n, total = columns.shape
+    if not 1 < total <= MOST_CORRELATED or n < 3:
+        return 0.0
+    columns -= columns.mean(axis=0)
+    size = np.sqrt((columns**2).sum(axis=0))
+    columns = columns[:, size > 0] / size[size > 0]
+    gram = columns.T @ columns if len(columns.T) <= n else columns @ columns.T
+    square = (float((gram**2).sum()) - columns.shape[1]) / (total * (total - 1))
+    by_chance = 1 / (n - 1)
+    return min(max((square - by_chance) / (1 - by_chance), 0.0), 1.0)
+
+
+def _near_an_end(interval: Interval, evidence: Evidence, value: float) -> Reached:
+    """The interval reaching at least as far as the bound for few wrong rows, or few right ones."""
+    metric, (least, greatest) = evidence.metric, evidence.metric.range
+    if evidence.matrix is None or evidence.chooses_ensemble or not math.isfinite(greatest - least):
+        return Reached(interval, {})
+    tail = (1 - interval.confidence_level) / (2 if interval.alternative == "two-sided" else 1)
+    share = (value - least) / (greatest - least)
+    at_high = share > 0.5
+    find = _of_few_labels if reads_labels(metric) else _of_few_pairs
+    bound = find(evidence, evidence.matrix, max(share, 1 - share), tail)
+    if bound is None:
+        return Reached(interval, {})
+    reach = bound.error * (greatest - least)
+    low = min(interval.low, greatest - reach) if at_high else interval.low
+    high = interval.high if at_high else max(interval.high, least + reach)
+    if (low, high) == (interval.low, interval.high):
+        return Reached(interval, {})
+    sentence = Flag.LITTLE_SPREAD.filled(
+        metric=metric.name, value=value, missing=bound.missing, trials=bound.trials, bound=bound.by
+    )
+    return Reached(replace(interval, low=low, high=high), {Flag.LITTLE_SPREAD: sentence})
+
+
+class _Bound(NamedTuple):
+    """How far from the end of the range, and as how many misses in how many trials the score stands there."""
+
+    error: float
+    missing: float
+    trials: float
+    by: str
+
+
+def _of_few_labels(evidence: Evidence, matrix: Matrix, share: float, tail: float) -> _Bound | None:
+    """The bound where few labels are wrong, or few right; None where there is spread enough."""
+    wrong, total = wrong_rows(matrix, evidence.winner_column), count_of(matrix, _all(matrix.truth))
+    trials = units_of(evidence)
+    missing = trials * (1 - share)
+    if min(wrong, total - wrong) > FEW_WRONG and missing > FEW_MISSING:
+        return None
+    error = 1 - float(betaincinv(max(trials - missing, 1e-9), missing + 1, tail))
+    return _Bound(error, missing, trials, "the exact binomial bound")
+
+
+def _of_few_pairs(evidence: Evidence, matrix: Matrix, share: float, tail: float) -> _Bound | None:
+    """The bound of an area of which less than one disjoint pair is misplaced; None where there is spread enough."""
+    reading = reading_of(evidence.metric, matrix.truth.kind)
+    if reading is None or reading.share is not Share.AUC:
+        return None
+    classes = [count_of(matrix, matrix.truth.values == code) for code in (0, 1)]
+    missing = min(classes) * (1 - share)
+    if missing > FEW_MISSING:
+        return None
+    error = 1 - least_area(share, classes, tail)
+    return _Bound(error, missing, min(classes), "the score bound with Hanley and McNeil's variance")
+
+
+def least_area(area: float, classes: Sequence[float], tail: float) -> float:
+    """The least area A from which the observed one is no more than z standard errors of A away.
+
+    Unlike a standard error of the observed area, one of A is not 0 where the observed area is 1.
+
+    Examples
+    --------
+    >>> round(least_area(0.99, [50, 50], 0.025), 3)
+    0.943
+    """
+    z = -float(ndtri(tail))
+
+    def beyond(least: float) -> float:
+        return area - least - z * standard_error_of_area(least, *classes)
+
+    return float(brentq(beyond, 1e-9, area)) if beyond(1e-9) > 0 else 0.0
+
+
+def wrong_rows(matrix: Matrix, column: int) -> float:
+    """How many units a column predicts wrong, the mean over repeats, as they weigh."""
+    wrong = (matrix.predictions[:, column] != matrix.truth.values[:, None]) & matrix.in_play
+    shares = wrong.sum(axis=1) / np.maximum(matrix.in_play.sum(axis=1), 1)
+    weights = matrix.sample_weight
+    share = float(np.average(shares, weights=weights))
+    return share * count_of(matrix, _all(matrix.truth))
+
+
+def _all(truth: Truth) -> NDArray[np.bool_]:
+    return np.ones(truth.n_rows, dtype=bool)
