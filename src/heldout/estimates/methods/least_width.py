@@ -354,7 +354,7 @@ def least_area(area: float, classes: Sequence[float], tail: float) -> float:
     Examples
     --------
     >>> round(least_area(0.99, [50, 50], 0.025), 3)
-    0.943
+    0.942
     """
     z = -float(ndtri(tail))
 

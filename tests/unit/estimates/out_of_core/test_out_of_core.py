@@ -339,3 +339,13 @@ def test_rows_that_decide_a_score_are_flagged_as_in_memory(metric: str, flag: st
     whole = ho.estimate(rows.truth.values, odd, metric=metric, n_bootstraps=25, random_state=SEED)
     assert found.flags[Flag(flag)] == whole.flags[Flag(flag)].replace("configuration ", "c")
     assert flag not in asked(replace(rows, block_rows=32), metric).flags
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "roc_auc"])
+def test_all_right_has_an_interval_as_wide_as_that_of_a_table_in_memory(metric: str) -> None:
+    y = np.resize([0, 0, 1], 60)
+    rows = Rows(truth_of(y), (y[:, None] + np.zeros((60, 1))).astype(float))
+    found = asked(rows, metric, n_bootstraps=100)
+    whole = ho.estimate(y, rows.predictions, metric=metric, n_bootstraps=100, random_state=SEED)
+    assert tuple(found.interval) == pytest.approx(tuple(whole.interval))
+    assert found.interval.low == pytest.approx(0.05 ** (1 / (60 if metric == "accuracy" else 20)))

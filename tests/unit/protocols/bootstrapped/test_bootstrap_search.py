@@ -479,3 +479,15 @@ def test_a_scorer_that_cannot_be_opened_serves_the_direct_bootstrap() -> None:
     of_callable = ho.bootstrap_search(MODEL, X, Y, GRID, scoring=scorer, cv=3, n_bootstraps=3, random_state=0)
     of_name = ho.bootstrap_search(MODEL, X, Y, GRID, scoring="accuracy", cv=3, n_bootstraps=3, random_state=0)
     assert of_callable.value == of_name.value
+
+
+@pytest.mark.parametrize("scheme", ["cvt", "models"])
+def test_a_search_that_is_always_right_has_an_interval_all_the_same(scheme: str) -> None:
+    x = np.repeat([-1.0, 1.0], 15)[:, None] + np.linspace(0, 0.1, 30)[:, None]
+    y = np.repeat([0, 1], 15)
+    cv = {"cv": 3} if scheme == "cvt" else {}
+    found = ho.bootstrap_search(
+        MODEL, x, y, {"C": [1.0]}, scoring="accuracy", n_bootstraps=40, random_state=0, scheme=scheme, **cv
+    )
+    assert tuple(found.interval) == pytest.approx((0.05 ** (1 / 30), 1.0))
+    assert Flag.NO_SPREAD in found.flags

@@ -145,3 +145,8 @@ def test_bates_follows_the_units_and_the_sign(seed, scale, move):
 def test_bates_without_a_spread_says_why(outer, inner, said):
     found = bates_hastie_tibshirani(outer, inner)
     assert math.isnan(found.spread.standard_error) and said in found.spread.reason
+
+
+def test_a_centre_beyond_the_range_has_an_interval_all_the_same():
+    interval = interval_around(Spread(1.02, 0.004), ACCURACY, 0.95, "two-sided")
+    assert (interval.low, interval.high) == pytest.approx((1 - norm.ppf(0.975) * 0.004, 1.0))

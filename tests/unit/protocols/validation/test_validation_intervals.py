@@ -149,3 +149,11 @@ def test_an_interval_that_would_not_hold_the_value_is_none() -> None:
     assert "interval='double'" in found.flags[Flag.INTERVAL_OFF_CENTRE]
     centred = ReplicateScores(metric_named("roc_auc"), 0.95, inside, inside - 0.1, inside - 0.3)
     assert interval_of("location_shifted", centred, 0.85, 0.95, "two-sided").interval is not None
+
+
+@pytest.mark.parametrize("kind", ["percentile", "double"])
+def test_bootstraps_that_all_agree_show_no_spread(kind):
+    same = np.ones(B)
+    scores = ReplicateScores(metric_named("roc_auc"), 1.0, same, same, same)
+    found = interval_of(kind, scores, 1.0, 0.95, "two-sided", doubles=same)
+    assert found.interval is None and "all bootstraps gave the same roc_auc" in found.flags[Flag.NO_BOUND]
