@@ -182,7 +182,7 @@ def _of_alike(interval: Interval, evidence: Evidence, value: float, alike: Alike
         metric=metric.name,
         value=value,
         units=alike.units,
-        choice=f" of any of {alike.candidates:.3g} different candidates" if alike.candidates > 1 else "",
+        choice=f" of any of about {alike.candidates:.0f} different candidates" if alike.candidates >= 1.5 else "",
         endless=f" {metric.name} has no worst value, so that end is open." if np.isinf([low, high]).any() else "",
     )
     return Reached(replace(interval, low=low, high=high), {Flag.NO_SPREAD: sentence})
