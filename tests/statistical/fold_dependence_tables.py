@@ -12,7 +12,7 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from itertools import groupby
+from itertools import groupby, product
 from pathlib import Path
 
 from fold_dependence_simulation import TRUTHS, Coverage, KFoldSetting, grid, simulate_folds
@@ -42,7 +42,7 @@ def cell(found: Coverage | None, repetitions: int) -> str:
     """Three coverages without their zeros."""
     if found is None:
         return "none"
-    shares = " / ".join(f"{found.held[each]:.2f}".removeprefix("0") for each in TRUTHS)
+    shares = " / ".join(_short(found.held[each]) for each in TRUTHS)
     return shares + ("°" if found.repetitions < repetitions else "")
 
 
@@ -54,10 +54,34 @@ def table(columns: Sequence[tuple[str, Coverages]], repetitions: int) -> Iterato
         yield f"| {name} | " + " | ".join(cell(found.get(name), repetitions) for _, found in columns) + " |"
 
 
+def summary(results: Sequence[tuple[KFoldSetting, Coverages]]) -> Iterator[str]:
+    """The lowest and highest coverage of each method, over metrics, folds and truths."""
+    columns = list(product((1, 10), sorted({setting.rows for setting, _ in results if setting.folds > 1})))
+    yield "| | " + " | ".join(f"{'one' if c == 1 else f'best of {c}'}, N={rows}" for c, rows in columns) + " |"
+    yield "|---" * (len(columns) + 1) + "|"
+    for name in dict.fromkeys(name for _, found in results for name in found):
+        cells = []
+        for configurations, rows in columns:
+            held = [
+                share
+                for setting, found in results
+                if setting.folds > 1 and (setting.configurations, setting.rows) == (configurations, rows)
+                for share in (found[name].held.values() if name in found else ())
+            ]
+            cells.append(f"{_short(min(held))} to {_short(max(held))}" if held else "none")
+        if set(cells) != {"none"}:
+            yield f"| {name} | " + " | ".join(cells) + " |"
+
+
+def _short(share: float) -> str:
+    return f"{share:.2f}".removeprefix("0")
+
+
 def document(results: Sequence[tuple[KFoldSetting, Coverages]], repetitions: int, bootstraps: int) -> str:
     """The whole page."""
     error = (0.95 * 0.05 / repetitions) ** 0.5
     lines = [INTRODUCTION.format(repetitions=repetitions, bootstraps=bootstraps, error=error)]
+    lines += ["## The lowest and the highest coverage", "", *summary(results), ""]
     folded = [each for each in results if each[0].folds > 1]
     for (kind, configurations), of_law in groupby(folded, lambda each: (each[0].kind, each[0].configurations)):
         what = "one configuration" if configurations == 1 else f"the best of {configurations} penalties"

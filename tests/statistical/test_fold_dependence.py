@@ -7,6 +7,7 @@ import pytest
 from fold_dependence_simulation import (
     BETA,
     TRUTHS,
+    Coverage,
     KFoldSetting,
     asked_of,
     expected,
@@ -14,6 +15,7 @@ from fold_dependence_simulation import (
     performance,
     simulate_folds,
 )
+from fold_dependence_tables import document
 from scipy.stats import binom
 from sklearn.metrics import accuracy_score, mean_squared_error, roc_auc_score
 
@@ -71,3 +73,14 @@ def test_intervals_of_independent_rows_fall_short_where_folds_share_training_row
 def test_the_expected_performance_lies_among_those_of_samples():
     setting = KFoldSetting("accuracy", 40, 5)
     assert 0.6 < expected(setting, draws=50)[0] < 0.75
+
+
+def test_the_page_is_set_from_coverages():
+    held = dict(zip(TRUTHS, (0.95, 0.9, 1.0), strict=True))
+    results = [
+        (KFoldSetting("accuracy", 40, 5), {"bbc": Coverage(10, held), "mabt": Coverage(9, held)}),
+        (KFoldSetting("accuracy", 40, 1), {"bbc": Coverage(10, held)}),
+    ]
+    page = document(results, 10, 100)
+    assert "| bbc | .95 / .90 / 1.00 |" in page and "| mabt | .95 / .90 / 1.00° |" in page
+    assert "| bbc | .90 to 1.00 | none |" in page

@@ -58,7 +58,8 @@ def test_an_unknown_metric_keeps_its_own_name() -> None:
 @pytest.mark.parametrize(
     ("value", "decimals", "text"),
     [(0.12345, 3, "0.123"), (54321.9, 0, "54,322"), (1.5e9, 2, "1.5e+09"), (2e-7, 3, "2e-07"), (None, 2, "–"),
-     (float("nan"), 2, "–"), (0.0, 3, "0.000"), (-0.25, 2, "-0.25")],
+     (float("nan"), 2, "–"), (float("inf"), 2, "∞"), (-float("inf"), 2, "−∞"), (0.0, 3, "0.000"),
+     (-0.25, 2, "-0.25")],
 )  # fmt: skip
 def test_number_text(value: float | None, decimals: int, text: str) -> None:
     assert number_text(value, decimals) == text

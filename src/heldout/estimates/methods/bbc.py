@@ -76,7 +76,7 @@ class BBC:
         out-of-bag scores spread wider than scores, the better end then moved out by a third of the optimism, which
         is the most that the value is pessimistic by. In simulations with independent rows a percentile interval of
         95 % covers about 98 % and this one about 95 %; with real K-fold fits, whose rows depend on each other
-        through shared training rows, 94 to 99 % and 87 to 95 % (flag ``folds_dependent``). Under some 50 rows with
+        through shared training rows, 91 to 99 % and 82 to 95 % (flag ``folds_dependent``). Under some 50 rows with
         losses as skewed as squared errors, or fewer than about 10 rows of a class that the metric needs,
         percentiles are no more than nominal and should stay. Either interval is widened where rows are all alike,
         or nearly (flags ``no_spread``, ``little_spread``).
