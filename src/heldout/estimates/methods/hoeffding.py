@@ -37,7 +37,7 @@ class Hoeffding:
     >>> labels = np.where(rng.random((1000, 100)) < 0.8, y[:, None], 1 - y[:, None])
     >>> found = ho.estimate(y, labels, metric="accuracy", method="hoeffding")
     >>> print(found.interval, round(found.provenance["distance_to_best"], 4))
-    [0.7636, 0.8924] 0.1288
+    [0.7636, 0.8924] (95%) 0.1288
     """
 
     name: str = "hoeffding"

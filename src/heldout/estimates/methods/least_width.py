@@ -121,9 +121,9 @@ class Alike:
     Examples
     --------
     >>> print(Alike(20, 1).interval(1.0, (0.0, 1.0), True, 0.95, "two-sided"))
-    [0.8609, 1]
+    [0.8609, 1] (95%)
     >>> print(Alike(20, 50).interval(1.0, (0.0, 1.0), True, 0.95, "two-sided"))
-    [0.7088, 1]
+    [0.7088, 1] (95%)
     """
 
     units: float

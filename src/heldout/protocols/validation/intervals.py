@@ -118,7 +118,7 @@ def interval_of(
     >>> found = np.linspace(0.81, 1.0, 40)
     >>> scores = ReplicateScores(metric_named("roc_auc"), 0.9, found, found - 0.1, found - 0.2)
     >>> print(interval_of("location_shifted", scores, 0.8, 0.9, "two-sided").interval)
-    [0.7149, 0.8903]
+    [0.7149, 0.8903] (90%)
     """
     if kind is None:
         return Bounded(None, {})

@@ -67,7 +67,7 @@ class Wilson(TwoPart):
     >>> labels = np.where(np.arange(100) < 90, y, 1 - y)[:, None]
     >>> method = Wilson(evaluation_share=1.0)
     >>> print(ho.estimate(y, labels, metric="accuracy", method=method, random_state=0).interval)
-    [0.8256, 0.9448]
+    [0.8256, 0.9448] (95%)
     """
 
     name: str = "wilson"
@@ -95,7 +95,7 @@ class ClopperPearson(TwoPart):
     >>> labels = np.where(np.arange(100) < 90, y, 1 - y)[:, None]
     >>> method = ClopperPearson(evaluation_share=1.0)
     >>> print(ho.estimate(y, labels, metric="accuracy", method=method, random_state=0).interval)
-    [0.8238, 0.951]
+    [0.8238, 0.951] (95%)
     """
 
     name: str = "clopper_pearson"

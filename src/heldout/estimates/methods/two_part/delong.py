@@ -75,7 +75,7 @@ class DeLong(TwoPart):
     >>> scores = rng.normal(y, 1.0)[:, None]
     >>> found = ho.estimate(y, scores, metric="roc_auc", method=DeLong(evaluation_share=1.0), random_state=0)
     >>> print(found.interval, round(found.standard_error, 4))
-    [0.7437, 0.8328] 0.0227
+    [0.7437, 0.8328] (95%) 0.0227
     """
 
     name: str = "delong"

@@ -48,7 +48,7 @@ class HanleyMcNeil(TwoPart):
     >>> scores = rng.normal(y, 1.0)[:, None]
     >>> method = HanleyMcNeil(evaluation_share=1.0)
     >>> print(ho.estimate(y, scores, metric="roc_auc", method=method, random_state=0).interval)
-    [0.7446, 0.832]
+    [0.7446, 0.832] (95%)
     """
 
     name: str = "hanley_mcneil"
