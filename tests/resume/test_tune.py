@@ -111,8 +111,8 @@ def test_resuming_over_another_table_is_refused_naming_both(table, tmp_path):
     table.write_text("\n".join(["a,b,c,d,y", *other]))
     refused = subprocess.run(command(table, out, "--resume"), capture_output=True, text=True)
     assert refused.returncode == 2
-    assert "holds a run of other rows: rows" in " ".join(refused.stderr.split())
-    assert " there, " in refused.stderr
+    assert "was started otherwise: other rows (" in " ".join(refused.stderr.split())
+    assert " then and now, but not the same)" in refused.stderr
     assert "Traceback" not in refused.stderr
     assert acknowledged(out) == before
     assert not (out / "report.html").exists()

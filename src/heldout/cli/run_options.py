@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 import click
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Option = Callable[[Any], Any]
+
+
+_NO_TERMS = {
+    "n_jobs", "out", "resume", "as_json", "quiet", "engine", "fit_timeout", "accept_changed_code", "trust",
+    "confidence_level", "alternative",
+}  # fmt: skip
+"""Options that change no fit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +48,18 @@ class WorkOptions:
 @dataclass(frozen=True, kw_only=True)
 class RunOptions(WorkOptions):
     """... of every command that fits."""
+
+    @property
+    def terms(self) -> dict[str, str]:
+        """The options that can make two runs different, as they were typed."""
+        given = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in _NO_TERMS}
+        return {
+            "DATA" if name == "data" else "--" + name.replace("_", "-"): " ".join(map(str, value))
+            if isinstance(value, tuple)
+            else str(value)
+            for name, value in given.items()
+            if value is not None and value != ()
+        }
 
     confidence_level: float
     alternative: str

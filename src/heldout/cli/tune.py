@@ -196,7 +196,12 @@ def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console)
             seed_estimators=True,
         )
         running = Running(
-            store=SQLiteStore(folder.run_file, accept_changed_code=wanted.accept_changed_code, one_run=True),
+            store=SQLiteStore(
+                folder.run_file,
+                accept_changed_code=wanted.accept_changed_code,
+                one_run=True,
+                terms=wanted.terms,
+            ),
             resume=wanted.resume,
             n_jobs=wanted.n_jobs,
             fit_timeout=wanted.fit_timeout,

@@ -142,7 +142,12 @@ def _validated(wanted: ValidateOptions, asked: ToValidate, folder: OutputFolder,
         console.note(f"{folder.path} holds no run yet, so there is nothing to resume; a new one begins.")
     with fitting_with(wanted.engine, wanted.n_jobs), progress(quiet=wanted.quiet) as listener:
         running = Running(
-            store=SQLiteStore(folder.run_file, accept_changed_code=wanted.accept_changed_code, one_run=True),
+            store=SQLiteStore(
+                folder.run_file,
+                accept_changed_code=wanted.accept_changed_code,
+                one_run=True,
+                terms=wanted.terms,
+            ),
             resume=wanted.resume,
             n_jobs=wanted.n_jobs,
             fit_timeout=wanted.fit_timeout,

@@ -19,6 +19,7 @@ from heldout.fitting import CellContext, fit_cell
 from heldout.run.executor import Work
 from heldout.store.base import RunIdentity
 from heldout.task import Task
+from heldout.wording import counted
 
 _OUR_OWN = ("heldout", "sklearn", "numpy", "scipy", "builtins")
 
@@ -56,6 +57,11 @@ def run_identity(task: Task, work: Work, entropy: int) -> tuple[RunIdentity, lis
         settings=settings,
         entropy=entropy,
         versions=versions() | _sources(work.configurations),
+        terms={
+            "rows": str(task.n_rows),
+            "folds": counted(work.folds.n_splits, "split"),
+            "configurations": str(len(work.configurations)),
+        },
     )
     return identity, ids
 

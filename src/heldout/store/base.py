@@ -28,6 +28,9 @@ class RunIdentity:
         64 bits that seed everything.
     versions : mapping of str to str
         heldout, scikit-learn, NumPy, Python.
+    terms : mapping of str to str
+        The parts in words ("rows": "150"), and options as the user wrote them ("--preset": "quick"). They decide
+        nothing; a refusal says by them what differs.
     """
 
     rows: str
@@ -36,6 +39,7 @@ class RunIdentity:
     settings: str
     entropy: int
     versions: Mapping[str, str] = field(default_factory=dict)
+    terms: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
 class Run(Protocol):

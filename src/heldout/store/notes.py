@@ -48,7 +48,7 @@ def write_plan(connection: sqlite3.Connection, run: int, configurations: Sequenc
     )
     connection.executemany(
         "UPDATE configuration SET name = ? WHERE number = ?",
-        [(_text(name), number) for name, number in zip(note.names, configurations, strict=False)],
+        [(text_for_file(name), number) for name, number in zip(note.names, configurations, strict=False)],
     )
 
 
@@ -81,7 +81,7 @@ def write_barrier(
                 number,
                 int(left.after),
                 repr(float(left.statistic)),
-                _text(left.reason),
+                text_for_file(left.reason),
             )
             for left in barrier.dropped
         ],
@@ -100,6 +100,6 @@ def write_acknowledged(connection: sqlite3.Connection, run: int) -> None:
     connection.execute("UPDATE run SET acknowledged = ? WHERE number = ?", (now("milliseconds"), run))
 
 
-def _text(said: str) -> str:
+def text_for_file(said: str) -> str:
     """As SQLite can hold it: without lone surrogates."""
     return said.encode("utf-8", "backslashreplace").decode()

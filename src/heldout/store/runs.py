@@ -12,6 +12,7 @@ from typing import NamedTuple
 from heldout.declared import from_json, of_type
 from heldout.store.base import RunIdentity
 from heldout.store.matching import StoredRun
+from heldout.store.notes import text_for_file
 from heldout.store.opening import now, read_as_written
 
 
@@ -49,10 +50,25 @@ def _stored_run(connection: sqlite3.Connection, row: _RunRow) -> StoredRun:
         raise ValueError(f"the entropy {row.entropy[:20]!r} is not 16 hexadecimal digits")
     return StoredRun(
         number=row.number,
-        identity=RunIdentity(row.rows, row.folds, row.configurations, row.settings, int(row.entropy, 16)),
+        identity=RunIdentity(
+            row.rows,
+            row.folds,
+            row.configurations,
+            row.settings,
+            int(row.entropy, 16),
+            terms=_terms(connection, row.number),
+        ),
         versions=versions,
         configuration_ids=frozenset(of_type(str, key, "a configuration's id") for (key,) in ids),
     )
+
+
+def _terms(connection: sqlite3.Connection, run: int) -> dict[str, str]:
+    """What the run was started with; nothing in files of an earlier schema."""
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'terms'").fetchone():
+        return {}
+    found = connection.execute("SELECT name, value FROM terms WHERE run = ?", (run,)).fetchall()
+    return {of_type(str, name, "a term"): of_type(str, value, "a term") for name, value in found}
 
 
 def new_run(connection: sqlite3.Connection, identity: RunIdentity) -> int:
@@ -72,6 +88,10 @@ def new_run(connection: sqlite3.Connection, identity: RunIdentity) -> int:
         ),
     ).lastrowid
     assert number is not None  # it is None only before the first insertion
+    connection.executemany(
+        "INSERT INTO terms (run, name, value) VALUES (?, ?, ?)",
+        [(number, name, text_for_file(value)) for name, value in identity.terms.items()],
+    )
     return number
 
 

@@ -26,7 +26,7 @@ from heldout.declared import from_json, of_type
 from heldout.errors import StoreError
 from heldout.metrics.base import Response
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 APPLICATION_ID = 0x68656C64
 """'held' in ASCII: what tells our files from other programs' SQLite files."""
 
@@ -69,6 +69,16 @@ TABLES = (
     )""",
 )
 
+TERMS = (
+    # What the run was started with, as the user wrote it: an option and its value.
+    """CREATE TABLE terms (
+        run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+        name TEXT NOT NULL, value TEXT NOT NULL,
+        PRIMARY KEY (run, name)
+    )""",
+)
+"""Since schema 3, for the sentence that tells two runs apart."""
+
 TABLES_FOR_PEOPLE = (
     # What the run is going to do.
     """CREATE TABLE plan (
@@ -108,7 +118,7 @@ COLUMNS_SINCE_2 = (
 
 def create_tables(connection: sqlite3.Connection) -> None:
     """Make an empty file a run file, inside the transaction that is open."""
-    for statement in (*TABLES, *TABLES_FOR_PEOPLE):
+    for statement in (*TABLES, *TABLES_FOR_PEOPLE, *TERMS):
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
@@ -119,6 +129,14 @@ def upgrade_tables(connection: sqlite3.Connection) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version >= SCHEMA_VERSION:
         return
+    if version < 2:
+        _upgrade_to_2(connection)
+    for statement in TERMS:
+        connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def _upgrade_to_2(connection: sqlite3.Connection) -> None:
     # Schema 1 had a table of drops, too narrow and never written to.
     connection.execute('DROP TABLE "drop"')
     for statement in TABLES_FOR_PEOPLE:
@@ -129,7 +147,6 @@ def upgrade_tables(connection: sqlite3.Connection) -> None:
     for (number,) in connection.execute("SELECT number FROM cell").fetchall():
         configuration, _, rows = _cell_of(connection, number)
         connection.execute("UPDATE cell SET checksum = ? WHERE number = ?", (checksum(configuration, rows), number))
-    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
 def unlike_ours(connection: sqlite3.Connection, version: int) -> str | None:
@@ -156,7 +173,7 @@ def unlike_ours(connection: sqlite3.Connection, version: int) -> str | None:
 @cache
 def _tables_of(version: int) -> tuple[str, ...]:
     more = ("plan", "barrier", "drop") if version > 1 else ("drop",)
-    return ("run", "configuration", "cell", "prediction", *more)
+    return ("run", "configuration", "cell", "prediction", *more, *(("terms",) if version > 2 else ()))
 
 
 @cache
@@ -165,7 +182,7 @@ def _columns_of(version: int, table: str) -> tuple[Any, ...]:
     if version == 1 and table == "drop":
         return ()
     with closing(sqlite3.connect(":memory:")) as connection:
-        for statement in (*TABLES, *TABLES_FOR_PEOPLE):
+        for statement in (*TABLES, *TABLES_FOR_PEOPLE, *TERMS):
             connection.execute(statement)
         columns = _columns(connection, table)
     later = {tuple(column.split()) for of, column in COLUMNS_SINCE_2 if of == table and version == 1}

@@ -7,9 +7,9 @@ process. Results are acknowledged in groups, because a commit costs a few millis
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -258,6 +258,8 @@ class SQLiteStore:
     one_run : bool
         Whether the file is kept for one run, as the command line does: ``open`` then refuses to add another one
         to it, and says how they differ. Otherwise a file holds as many runs as are opened in it.
+    terms : mapping of str to str
+        Options that a new run is started with, as the user wrote them; see ``RunIdentity``.
 
     Examples
     --------
@@ -275,6 +277,7 @@ class SQLiteStore:
     path: str | Path
     accept_changed_code: bool = False
     one_run: bool = False
+    terms: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def stored_entropy(self, rows: str | None = None, configurations: str | None = None) -> int | None:
         """The entropy of the run that would be resumed, or None where there is none.
@@ -325,6 +328,7 @@ class SQLiteStore:
             use, or not writable.
         """
         path = Path(self.path)
+        identity = replace(identity, terms={**self.terms, **identity.terms})
         with explained(path):
             connection = connect(path)
             try:
@@ -368,7 +372,7 @@ class SQLiteStore:
         if self.one_run:
             if not resume:
                 raise StoreError(already_there(path, count_cells(connection, closest.number)))
-            raise StoreError(other_run(path, unlike[closest]))
+            raise StoreError(other_run(path, closest, identity, unlike[closest]))
         return new_run(connection, identity)
 
     def _check_versions(

@@ -234,14 +234,39 @@ def test_resume_without_a_run_begins_one(command: Command, table: Write) -> None
     assert "nothing to resume" in tune(command, table(), "--resume").err
 
 
-def test_resume_on_other_data_names_both_fingerprints(command: Command, table: Write, frame: pd.DataFrame) -> None:
+def test_resume_on_other_data_says_what_differs(command: Command, table: Write, frame: pd.DataFrame) -> None:
     tune(command, table())
 
     other = table("other.csv", a=frame["a"] + 1)
     ended = command("tune", other, "--target", "outcome", "--out", "out", *QUICK, "--resume")
 
     assert ended.code == 2
-    assert "holds a run of other rows: rows " in ended.last and " there, " in ended.last and " here" in ended.last
+    said = (
+        "was started otherwise: DATA data.csv then, other.csv now; other rows (60 then and now, but not the same)."
+    )
+    assert said in ended.last
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (["--cv", "3"], "--cv 5 then, 3 now; other folds (5 splits then, 3 splits now). Resume"),
+        (["--seed", "1"], "--seed 0 then, 1 now; other folds (5 splits then and now, but not the same). Resume"),
+        (["--metric", "accuracy"], "--metric not given then, accuracy now; other settings (scoring"),
+        (["--positive", "no"], "--positive not given then, no now; other "),
+    ],
+)
+def test_resume_with_another_option_names_it_with_both_values(
+    command: Command, table: Write, options: list[str], said: str
+) -> None:
+    tune(command, table())
+    ended = command("tune", "data.csv", "--target", "outcome", "--out", "out", *QUICK, *options, "--resume")
+    assert ended.code == 2 and f"was started otherwise: {said}" in ended.last, ended.last
+
+
+def test_an_option_that_changes_no_fit_is_no_other_run(command: Command, table: Write) -> None:
+    tune(command, table())
+    assert "10 of them before" in tune(command, table(), "--preset", "standard", "--method", "cv", "--resume").out
 
 
 def test_report_is_drawn_again_from_what_the_folder_holds(command: Command, table: Write, tmp_path: Path) -> None:

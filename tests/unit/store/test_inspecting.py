@@ -17,6 +17,7 @@ from heldout.dropping.base import Barrier, Dropped
 from heldout.errors import StoreError
 from heldout.store.base import RunIdentity
 from heldout.store.inspecting import FileState, file_status
+from heldout.store.schema import SCHEMA_VERSION
 from heldout.store.sqlite import SQLiteStore
 
 IDENTITY = RunIdentity("1" * 64, "2" * 64, "3" * 64, "{}", 7)
@@ -65,7 +66,7 @@ def test_a_finished_run(path, tmp_path):
     filled(path, [cell(c, fold, c / 10 + fold / 100) for fold in range(3) for c in range(4)])
     before = everything_in(tmp_path)
     status = file_status(path)
-    assert (status.state, status.owner, status.schema) == (FileState.FINISHED, None, 2)
+    assert (status.state, status.owner, status.schema) == (FileState.FINISHED, None, SCHEMA_VERSION)
     assert status.n_bytes == path.stat().st_size
     (run,) = status.runs
     assert (run.n_rows, run.n_configurations, run.n_splits, run.n_cells) == (60, 4, 3, 12)

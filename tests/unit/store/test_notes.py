@@ -15,7 +15,7 @@ from heldout.metrics.base import Response
 from heldout.store.base import RunIdentity
 from heldout.store.inspecting import FileState, file_status
 from heldout.store.opening import APPLICATION_ID
-from heldout.store.schema import COLUMNS_SINCE_2
+from heldout.store.schema import COLUMNS_SINCE_2, SCHEMA_VERSION
 from heldout.store.sqlite import SQLiteStore
 
 IDENTITY = RunIdentity("1" * 64, "2" * 64, "3" * 64, "{}", 7, {"heldout": "0.1.0"})
@@ -132,7 +132,7 @@ def test_an_older_file_is_resumed_and_brought_up_to_date(path):
         run.note_plan(3, 3, 9, "score", names=["a", "b", "c"])
         run.record(CellResult(CellKey(0, 0, 1), CellState.DONE, test_scores={"score": 1.0}))
         run.note_barrier(RACE, BARRIER)
-    assert rows(path, "PRAGMA user_version") == [(2,)]
+    assert rows(path, "PRAGMA user_version") == [(SCHEMA_VERSION,)]
     with open_(path) as run:
         assert len(list(run.results())) == 4
     assert len(drops(path)) == 2

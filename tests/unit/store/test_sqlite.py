@@ -203,10 +203,10 @@ def test_configurations_are_known_by_id_wherever_they_stand(path):
 
 
 OTHER = {
-    "rows": ("9" * 64, "rows 111111111111 there, 999999999999 here"),
-    "folds": ("9" * 64, "folds 222222222222 there, 999999999999 here"),
-    "entropy": (5, f"random_state {IDENTITY.entropy} there, 5 here"),
-    "settings": ('{"error_score":"nan","scoring":"accuracy"}', "settings (scoring) "),
+    "rows": ("9" * 64, "started otherwise: other rows. Resume"),
+    "folds": ("9" * 64, "started otherwise: other folds. Resume"),
+    "entropy": (5, f"random_state {IDENTITY.entropy} then, 5 now"),
+    "settings": ('{"error_score":"nan","scoring":"accuracy"}', "other settings (scoring). "),
 }
 
 
@@ -239,28 +239,47 @@ def test_other_configurations_are_refused_by_a_file_of_one(path):
     store = SQLiteStore(path, one_run=True)
     fill(store)
     other = replace(IDENTITY, configurations="9" * 64)
-    with pytest.raises(StoreError, match="configurations 333333333333 there, 999999999999 here"):
+    with pytest.raises(StoreError, match=r"other configurations\. Resume"):
         store.open(other, [*CONFIGURATIONS, ("id of d", "{}")], resume=True)
 
 
 def test_every_part_that_differs_is_named(path):
     store = SQLiteStore(path, one_run=True)
     fill(store)
-    with pytest.raises(StoreError, match=r"other rows: rows 1+ there, 9+ here; folds 2+ there, 8+ here\. Resume"):
+    with pytest.raises(StoreError, match=r"started otherwise: other rows; other folds\. Resume"):
         store.open(replace(IDENTITY, rows="9" * 64, folds="8" * 64), CONFIGURATIONS, resume=True)
+
+
+def test_what_differs_is_said_in_words_where_the_run_has_any(path):
+    told = {"rows": "150", "configurations": "3"}
+    fill(SQLiteStore(path, one_run=True, terms={"--preset": "quick", "--cv": "5"}), replace(IDENTITY, terms=told))
+    other = SQLiteStore(path, one_run=True, terms={"--preset": "standard", "--drop": "bootstrap", "--cv": "5"})
+    with pytest.raises(StoreError) as refusal:
+        other.open(replace(IDENTITY, rows="9" * 64, terms=told | {"rows": "160"}), CONFIGURATIONS, resume=True)
+    assert str(refusal.value) == (
+        f"the run file {path} holds a run that was started otherwise: --preset quick then, standard now; --drop "
+        "not given then, bootstrap now; other rows (150 then, 160 now). Resume it with what it was started with, "
+        "or use another folder for a new run."
+    )
+    settings = '{"error_score":"nan","scorers":{}}', '{"error_score":"raise","scorers":{}}'
+    fill(SQLiteStore(path), replace(IDENTITY, settings=settings[0], entropy=9), resume=True)
+    with pytest.raises(StoreError, match=r": other settings \(error_score nan then, raise now\)\."):
+        SQLiteStore(path, one_run=True).open(
+            replace(IDENTITY, settings=settings[1], entropy=9), CONFIGURATIONS, resume=True
+        )
 
 
 def test_settings_that_are_no_json_are_compared_too(path):
     store = SQLiteStore(path, one_run=True)
     fill(store, replace(IDENTITY, settings="free text"))
-    with pytest.raises(StoreError, match=r"settings [0-9a-f]{12} there, [0-9a-f]{12} here"):
+    with pytest.raises(StoreError, match=r"other settings\. Resume"):
         store.open(IDENTITY, CONFIGURATIONS, resume=True)
 
 
 def test_of_several_runs_the_message_speaks_of_the_closest(path):
     fill(SQLiteStore(path))
     fill(SQLiteStore(path), replace(IDENTITY, rows="7" * 64, folds="7" * 64))
-    with pytest.raises(StoreError, match="folds 222222222222 there, 999999999999 here"):
+    with pytest.raises(StoreError, match=r"started otherwise: other folds\. Resume"):
         SQLiteStore(path, one_run=True).open(replace(IDENTITY, folds="9" * 64), CONFIGURATIONS, resume=True)
 
 
