@@ -12,10 +12,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy.optimize import brentq
+from scipy.stats import binom, multinomial
 from sklearn.metrics import roc_auc_score
 
 import heldout as ho
 from heldout.estimates import MABT, ClopperPearson, DeLong, HanleyMcNeil, Tilting, Wilson
+from heldout.estimates.base import Settings
+from heldout.estimates.methods.two_part.parts import split
+from heldout.estimates.methods.two_part.second_part import Reading, SecondPart, Share
+from heldout.estimates.methods.two_part.template import Tails
+from heldout.metrics import metric_named
+from heldout.task import truth_of
 
 SEED = 20260502
 
@@ -132,25 +139,38 @@ class Transcribed:
 
 
 def test_tilting_of_accuracy():
+    """P(X > 49) + P(X = 49)/2 = .05 of 60 rows, and the same bound whatever is drawn."""
+    y = np.resize([0, 1, 2], 60)
+    labels = np.where(np.arange(60) < 49, y, (y + 1) % 3)[:, None]
+    exact = brentq(lambda share: binom.sf(49, 60, share) + binom.pmf(49, 60, share) / 2 - 0.05, 0.5, 0.8)
+    for n_bootstraps, seed in ((1, 0), (300, SEED)):
+        found = ho.estimate(
+            y, labels, metric="accuracy", method=Tilting(evaluation_share=1.0), alternative="greater",
+            n_bootstraps=n_bootstraps, random_state=seed,
+        )  # fmt: skip
+        assert found.interval.low == pytest.approx(exact, abs=1e-12)
+        assert found.interval.high == 1
+
+
+def test_tilting_of_accuracy_over_two_repeats():
     rng = np.random.default_rng(5)
     n, n_bootstraps, alpha = 60, 300, 0.05
     y = rng.integers(0, 3, n)
-    labels = np.where(rng.random(n) < 0.8, y, (y + 1) % 3)
-    right = (labels == y).astype(float)
-    slow = Transcribed(y, labels[:, None], [np.arange(n)], lambda t, p: np.mean(t == p), right, n_bootstraps)
+    labels = np.where(rng.random((n, 2)) < 0.8, y[:, None], (y[:, None] + 1) % 3)
+    right = (labels == y[:, None]).mean(axis=1)
+    slow = Transcribed(y, right[:, None], [np.arange(n)], lambda _, of_row: of_row.mean(), right, n_bootstraps)
     t, observed = slow.shares[:, 0].round(12), right.mean().round(12)
 
     def excess(tau):
         w = slow.weights(tau)
-        return (w @ (t > observed) + w @ (t == observed) / 2) / w.sum() - alpha
+        return (w @ (t > observed) + w @ (t == observed) / 2) / n_bootstraps - alpha
 
     tau = brentq(excess, -5, 0, xtol=1e-14)
     found = ho.estimate(
-        y, labels[:, None], metric="accuracy", method=Tilting(evaluation_share=1.0), alternative="greater",
+        y, labels[:, None, :], metric="accuracy", method=Tilting(evaluation_share=1.0), alternative="greater",
         n_bootstraps=n_bootstraps, random_state=SEED,
     )  # fmt: skip
     assert found.interval.low == pytest.approx(slow.probabilities(tau) @ right, abs=1e-10)
-    assert found.interval.high == 1
 
 
 def area_influence(y, scores):
@@ -175,7 +195,7 @@ def test_tilting_of_an_area():
 
     def excess(tau):
         w = slow.weights(tau)
-        return (w @ (t > observed) + w @ (t == observed) / 2) / w.sum() - alpha
+        return (w @ (t > observed) + w @ (t == observed) / 2) / n_bootstraps - alpha
 
     tau = brentq(excess, -1.5, 0, xtol=1e-14)
     found = ho.estimate(
@@ -188,9 +208,6 @@ def test_tilting_of_an_area():
 
 def test_mabt_of_areas():
     """All 6 candidates are finalists; the second part is what the library's own split says."""
-    from heldout.estimates.methods.two_part.parts import split
-    from heldout.task import truth_of
-
     rng = np.random.default_rng(7)
     n_bootstraps, alpha = 200, 0.1
     y = np.resize([0, 1, 1], 200)
@@ -207,7 +224,7 @@ def test_mabt_of_areas():
 
     def p(tau):
         w = slow.weights(tau)
-        reached = w @ (t[:, final] <= areas[final].round(12)) / w.sum()
+        reached = 1 - w @ (t[:, final] > areas[final].round(12)) / n_bootstraps
         return 1 - np.mean(highest <= reached)
 
     strong, weak = -1.5, 0.0  # p is a step function: the end that is within alpha
@@ -222,3 +239,39 @@ def test_mabt_of_areas():
     assert found.selected == final and found.value == pytest.approx(areas[final], abs=1e-12)
     expected = roc_auc_score(part, scores[:, final], sample_weight=slow.probabilities(strong))
     assert found.interval.low == pytest.approx(expected, abs=1e-9)
+
+
+def _second_part(y, labels, n_bootstraps, seed):
+    truth = truth_of(y)
+    statistics = (metric_named("accuracy").statistic(truth, labels),)
+    settings = Settings(n_bootstraps, 0.95, "greater", seed)
+    share = Reading(Share.ACCURACY, 0.0, 1)
+    return SecondPart(share, truth, labels[:, :, None], statistics, settings, final=0)
+
+
+def test_mabt_of_accuracies_tends_to_what_enumeration_says():
+    """All the bootstraps of 30 rows that two finalists get right or wrong in four ways, each with its chance."""
+    both, first, second, neither = 20, 6, 3, 1  # rows, by who is right
+    n, alpha = 30, 0.05
+    chances = {}
+    shares = np.array([both, first, second, neither]) / n
+    for a in range(n + 1):
+        for b in range(n + 1 - a):
+            for c in range(n + 1 - a - b):
+                chance = multinomial.pmf([a, b, c, n - a - b - c], n, shares)
+                highest = max(binom.cdf(a + b, n, (both + first) / n), binom.cdf(a + c, n, (both + second) / n))
+                chances[round(highest, 12)] = chances.get(round(highest, 12), 0.0) + chance
+    reached = 0.0
+    for needed in sorted(chances):  # the least rank up to which 95 % of the highest ones lie
+        reached += chances[needed]
+        if reached >= 1 - alpha:
+            break
+    bound = brentq(lambda share: binom.sf(both + first, n, share) - (1 - needed), 0.3, 0.86)
+    y = np.resize([0, 1], n)
+    right = np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], [both, first, second, neither], axis=0)
+    labels = np.where(right == 1, y[:, None], 1 - y[:, None])
+    found = [
+        MABT(candidates=1.0)._bound(_second_part(y, labels, n_bootstraps, seed), Tails(alpha, None)).low
+        for n_bootstraps, seed in ((1000, 0), (1000, 1), (10_000, 2))
+    ]
+    assert found == pytest.approx([bound] * 3, abs=1e-9)

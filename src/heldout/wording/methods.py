@@ -122,7 +122,8 @@ METHOD_SENTENCES: dict[str, str] = {
     ),
     "tilting": (
         "{parts} The bound is the score at which, were the rows weighed towards "
-        "worse, a score as good as the observed one would be just too rare: a tilted bootstrap."
+        "worse, a score as good as the observed one would be just too rare: bootstrap tilting, which of an "
+        "accuracy is a binomial bound by its mid-p value."
     ),
     "mabt": (
         "{parts} The bound is the score at which, were the rows weighed towards worse, so good a score "

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from scipy.special import betaincinv, ndtri
+from scipy.optimize import brentq
+from scipy.special import betainc, betaincinv, ndtri
 
 from heldout.estimates.methods.two_part.second_part import SecondPart, Share
 from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPart
@@ -53,6 +53,38 @@ def clopper_pearson_interval(right: int, n: int, tails: Tails) -> Bound:
     return Bound(low, high)
 
 
+def mid_p_bound(right: int, n: int, tail: float) -> float:
+    """The share under which a greater count, and half of the equal one, has the tail's chance.
+
+    The equal count whole would be Clopper and Pearson's bound, which is lower; not at all, ``strict_bound``.
+
+    Examples
+    --------
+    >>> round(mid_p_bound(9, 10, 0.05), 4)
+    0.6505
+    """
+    if right == 0:
+        return 0.0
+
+    def excess(share: float) -> float:
+        above = betainc(right + 1, n - right, share) if right < n else 0.0
+        return float(above + betainc(right, n - right + 1, share)) / 2 - tail
+
+    most = strict_bound(right, n, tail) if right < n else 1.0
+    return float(brentq(excess, betaincinv(right, n - right + 1, tail), most, xtol=1e-15))
+
+
+def strict_bound(right: int, n: int, tail: float) -> float:
+    """The share under which a greater count has the tail's chance; there must be one, right < n.
+
+    Examples
+    --------
+    >>> round(strict_bound(9, 10, 0.05), 4), round(0.05 ** (1 / 10), 4)
+    (0.7411, 0.7411)
+    """
+    return float(betaincinv(right + 1, n - right, tail))
+
+
 @dataclass(frozen=True)
 class Wilson(TwoPart):
     """Wilson's score interval for accuracy (Wilson 1927), of one class or several.
@@ -77,7 +109,7 @@ class Wilson(TwoPart):
     takes_repeats: ClassVar[bool] = False
 
     def _bound(self, second: SecondPart, tails: Tails) -> Bound:
-        return wilson_interval(_right(second), second.n_rows, tails)
+        return wilson_interval(second.n_right, second.n_rows, tails)
 
 
 @dataclass(frozen=True)
@@ -105,8 +137,4 @@ class ClopperPearson(TwoPart):
     takes_repeats: ClassVar[bool] = False
 
     def _bound(self, second: SecondPart, tails: Tails) -> Bound:
-        return clopper_pearson_interval(_right(second), second.n_rows, tails)
-
-
-def _right(second: SecondPart) -> int:
-    return int(np.count_nonzero(second.correct))
+        return clopper_pearson_interval(second.n_right, second.n_rows, tails)

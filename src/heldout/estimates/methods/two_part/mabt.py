@@ -6,11 +6,24 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from scipy.special import bdtr
 
 from heldout.estimates.intervals import order_statistic
+from heldout.estimates.methods.two_part.binomial import strict_bound
+from heldout.estimates.methods.two_part.delong import NO_SPREAD
 from heldout.estimates.methods.two_part.second_part import SecondPart
 from heldout.estimates.methods.two_part.template import Bound, Tails, no_bound
-from heldout.estimates.methods.two_part.tilting import Tilting, bootstraps, concluded, infeasible, instead_of, tilt
+from heldout.estimates.methods.two_part.tilting import (
+    Bootstraps,
+    Tilting,
+    bootstraps,
+    concluded,
+    infeasible,
+    influences,
+    influences_by_stratum,
+    instead_of,
+    tilt,
+)
 from heldout.kernels.reference import Floats
 from heldout.selection.ties import tie_exactly
 from heldout.wording import Flag
@@ -28,6 +41,13 @@ def highest_ranks(shares: Floats) -> Floats:
     return np.max(ranks, axis=0) / (len(shares) + 1)
 
 
+def highest_of_counts(second: SecondPart, shares: Floats) -> Floats:
+    """(B,): the same of shares that are counts of rows, whose ranks among ever more bootstraps are a binomial's."""
+    counts = np.rint(shares * second.n_rows)
+    ranks = bdtr(counts, second.n_rows, second.observed)
+    return np.minimum(ranks.max(axis=1), len(shares) / (len(shares) + 1))
+
+
 @dataclass(frozen=True)
 class MABT(Tilting):
     """Multiplicity-adjusted bootstrap tilting (Rink & Brannath 2022): a lower bound for the best of m finalists.
@@ -43,6 +63,8 @@ class MABT(Tilting):
     with near-perfect finalists whose bootstraps are often perfect, p(τ) steps over α to 0: the bound is more
     conservative than its level there, and flagged. Where no τ will do (the final is perfect) there is no bound:
     NaN. A single finalist has nothing to pay for, and is tilted as by ``Tilting``.
+
+    Of an accuracy, F(t₀) and the ranks are those of binomials, and only how the finalists go together is drawn.
     """
 
     candidates: Literal["best"] | float = 0.1
@@ -56,17 +78,25 @@ class MABT(Tilting):
         assert tails.below is not None, "unfit says so"
         if second.n_finalists == 1:
             return super()._bound(second, tails)
-        drawn = bootstraps(second)
-        shares, observed = tie_exactly(drawn.shares), tie_exactly(second.observed)[second.final]
-        total = len(shares)
-        highest = np.sort(highest_ranks(shares))
-        needed = order_statistic(highest, 1 - tails.below)
-        exceeds = np.where(shares[:, second.final] > observed, 1.0, 0.0)
-        found = tilt(drawn.influence, exceeds, 1 - needed)
-        if found is None:
+        if float(np.ptp(influences(second))) < NO_SPREAD:
             return no_bound(infeasible(second))
-        bound = concluded(second, found)
+        drawn = bootstraps(second)
+        shares, total = tie_exactly(drawn.shares), len(drawn.shares)
+        highest = np.sort(highest_of_counts(second, shares) if second.counted else highest_ranks(shares))
+        needed = order_statistic(highest, 1 - tails.below)
+        bound = _with_chance_above(1 - needed, second, drawn)
+        if bound is None:
+            return no_bound(infeasible(second))
         if needed < total / (total + 1):
             return bound
         tied = Flag.TIED_FINALISTS.filled(share=float(np.mean(highest == needed)), instead=instead_of(second))
         return bound._replace(flags={**bound.flags, Flag.TIED_FINALISTS: tied})
+
+
+def _with_chance_above(chance: float, second: SecondPart, drawn: Bootstraps) -> Bound | None:
+    """The share under the tilt with which a bootstrap's is above the observed one with that chance."""
+    if second.counted:
+        return Bound(strict_bound(second.n_right, second.n_rows, chance), 1.0)
+    shares, observed = tie_exactly(drawn.shares[:, second.final]), tie_exactly(second.observed)[second.final]
+    found = tilt(drawn.influence, (shares > observed).astype(np.float64), chance, influences_by_stratum(second))
+    return concluded(second, found) if found else None

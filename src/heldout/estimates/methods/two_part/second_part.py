@@ -119,10 +119,24 @@ class SecondPart:
         return np.asarray(self.truth.values == self.truth.positive)
 
     @cached_property
+    def right(self) -> Floats:
+        """(n, m): how often, over the repeats, the label is right."""
+        return np.asarray((self.predictions == self.truth.values[:, None, None]).mean(axis=2))
+
+    @property
     def correct(self) -> Floats:
-        """(n,): how often, over the repeats, the final's label is right."""
-        right = self.predictions[:, self.final] == self.truth.values[:, None]
-        return np.asarray(right.mean(axis=1))
+        """(n,): how often the final's label is right."""
+        return self.right[:, self.final]
+
+    @property
+    def n_right(self) -> int:
+        """How many rows the final's label is right in (in any repeat)."""
+        return int(np.count_nonzero(self.correct))
+
+    @property
+    def counted(self) -> bool:
+        """Whether shares are of rows that are right or wrong once: a bootstrap's is a binomial."""
+        return self.reading.share is Share.ACCURACY and bool(np.isin(self.right, (0.0, 1.0)).all())
 
     @cached_property
     def observed(self) -> Floats:

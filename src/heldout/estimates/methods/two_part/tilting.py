@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from heldout._seeding import stream
+from heldout.estimates.methods.two_part.binomial import mid_p_bound
 from heldout.estimates.methods.two_part.delong import NO_SPREAD, placements
 from heldout.estimates.methods.two_part.second_part import SecondPart, Share
 from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPart, no_bound
@@ -43,7 +46,7 @@ class Bootstraps(NamedTuple):
 
 
 class Tilted(NamedTuple):
-    """The tilt found, and on how many bootstraps of equal weight it would rest as surely."""
+    """The tilt found, and how many bootstraps of equal weight above the observed share would say it as surely."""
 
     tau: float
     effective: float
@@ -70,6 +73,12 @@ def strata(second: SecondPart) -> list[NDArray[np.intp]]:
     return [np.flatnonzero(~second.positive), np.flatnonzero(second.positive)]
 
 
+def influences_by_stratum(second: SecondPart) -> list[Floats]:
+    """The influences of the rows of each stratum."""
+    values = influences(second)
+    return [values[rows] for rows in strata(second)]
+
+
 def bootstraps(second: SecondPart) -> Bootstraps:
     """Draw the second part, within strata, and score the finalists on each draw."""
     settings, parts = second.settings, strata(second)
@@ -87,52 +96,69 @@ def bootstraps(second: SecondPart) -> Bootstraps:
     return Bootstraps(*(np.concatenate(columns) for columns in zip(*blocks, strict=True)))
 
 
-def tilt(influence: Floats, exceeds: Floats, tail: float) -> Tilted | None:
-    """The tilt τ < 0 under which the tilted share of ``exceeds`` is ``tail``; None where there is none.
+def tilt(drawn: Floats, exceeds: Floats, tail: float, of_rows: Sequence[Floats]) -> Tilted | None:
+    """The tilt τ < 0 under which the tilted chance of ``exceeds`` is ``tail``; None where there is none.
 
-    A bootstrap's weight ∏ (n p_i)^count with p_i ∝ exp(τ U_i) is exp(τ · sum of its influences) but for a factor
-    that all bootstraps share, which the division by the sum of weights takes out.
+    A bootstrap's weight is ∏ (n p_i)^count with p_i ∝ exp(τ U_i). Its mean is 1 whatever τ, so that the chance is
+    the sum of weights over B. To divide by their sum, which a few bootstraps of great weight dominate, is ten times
+    as noisy.
 
-    The share grows with τ, but for noise. It is looked for from the strongest tilt upwards, so that of several
+    The chance grows with τ, but for noise. It is looked for from the strongest tilt upwards, so that of several
     solutions the most conservative is taken, and of the last bracket the end that is within the tail.
 
     Parameters
     ----------
-    influence : ndarray of shape (B,)
+    drawn : ndarray of shape (B,)
+        Sum of the drawn rows' influences U, of each bootstrap.
     exceeds : ndarray of shape (B,)
         1 for bootstraps above the observed share, ½ for ties where they count half, else 0.
+    tail : float
+    of_rows : sequence of ndarray
+        The influences of the rows that are drawn among each other, a stratum each.
     """
-    spread = float(influence.std())
-    if spread <= 1e-12 * max(1.0, float(np.abs(influence).max())):
+    spread = float(drawn.std())
+    if spread <= 1e-12 * max(1.0, float(np.abs(drawn).max())):
         return None
-    above_least = (influence - influence.min()) / spread
+    above = np.flatnonzero(exceeds)
 
     def weights(theta: float) -> Floats:
-        return np.exp(theta * above_least)
+        """Of the bootstraps above, times ½ for a tie."""
+        tau = theta / spread
+        found: Floats = exceeds[above] * np.exp(tau * drawn[above] - log_mean_weight(tau, of_rows))
+        return found
 
-    def share(theta: float) -> float:
-        weight = weights(theta)
-        return float(weight @ exceeds / weight.sum())
+    def chance(theta: float) -> float:
+        return float(weights(theta).sum() / len(drawn))
 
-    strong = GRID[0]
-    if share(strong) > tail:
+    bracket = _bracket(chance, tail)
+    if bracket is None:
         return None
-    weak = 0.0
-    for theta in (*GRID[1:], 0.0):
-        if share(theta) > tail:
-            weak = theta
-            break
-        strong = theta
-    else:
-        return None  # the observed share is too good even untilted: nothing was drawn above it
+    strong, weak = bracket
     for _ in range(HALVINGS):
         middle = (strong + weak) / 2
-        if share(middle) > tail:
+        if chance(middle) > tail:
             weak = middle
         else:
             strong = middle
     weight = weights(strong)
-    return Tilted(strong / spread, float(weight.sum() ** 2 / (weight @ weight)))
+    return Tilted(strong / spread, float(weight.sum() ** 2 / (weight @ weight)) if weight.any() else 0.0)
+
+
+def log_mean_weight(tau: float, of_rows: Sequence[Floats]) -> float:
+    """The logarithm of E[exp(τ · sum of the drawn influences)]: of n_s draws from each stratum."""
+    return float(sum(len(rows) * (logsumexp(tau * rows) - np.log(len(rows))) for rows in of_rows))
+
+
+def _bracket(chance: Callable[[float], float], tail: float) -> tuple[float, float] | None:
+    """Two neighbouring tilts: the stronger one's chance is within the tail, the weaker one's first above it."""
+    strong = GRID[0]
+    if chance(strong) > tail:
+        return None
+    for theta in (*GRID[1:], 0.0):
+        if chance(theta) > tail:
+            return strong, theta
+        strong = theta
+    return None  # the observed share is too good even untilted: nothing was drawn above it
 
 
 def tilted_share(second: SecondPart, tau: float) -> float:
@@ -160,14 +186,15 @@ def concluded(second: SecondPart, found: Tilted) -> Bound:
 class Tilting(TwoPart):
     """A lower bound by bootstrap tilting (Efron 1981, section 11; Rink & Brannath 2022), for AUC and accuracy.
 
-    The rows of the second part get probabilities p_i ∝ exp(τ U_i), τ < 0, with U_i their influence on the share.
-    p(τ), the chance of a share above the observed one (ties half) under these probabilities, is read off B
-    bootstraps of the untilted rows by importance weights; the bound is the share under the τ with p(τ) = α. For an
-    AUC rows are drawn, and probabilities normalised, within the classes.
+    The rows of the second part get probabilities p_i ∝ exp(τ U_i), τ < 0, with U_i their influence on the share;
+    p(τ) is the chance of a share above the observed one (ties half) under these probabilities, and the bound is the
+    share under the τ with p(τ) = α.
+
+    Of an accuracy, a bootstrap of the tilted rows is a binomial, and the bound is the exact one of its mid-p value:
+    nothing is drawn. Otherwise p(τ) is read off B bootstraps of the untilted rows, by importance weights divided by
+    B. For an AUC rows are drawn, and probabilities normalised, within the classes.
 
     Symbols: ``influence`` is U, ``tau`` τ, ``tail`` α (after Šidák, α').
-
-    The weights leave few bootstraps to rest on: with several finalists, take n_bootstraps=10000.
 
     Examples
     --------
@@ -189,10 +216,14 @@ class Tilting(TwoPart):
 
     def _bound(self, second: SecondPart, tails: Tails) -> Bound:
         assert tails.below is not None, "unfit says so"
+        if float(np.ptp(influences(second))) < NO_SPREAD:
+            return no_bound(infeasible(second))
+        if second.counted:
+            return Bound(mid_p_bound(second.n_right, second.n_rows, tails.below), 1.0)
         drawn = bootstraps(second)
         shares, observed = tie_exactly(drawn.shares[:, second.final]), tie_exactly(second.observed)[second.final]
         exceeds = np.where(shares > observed, 1.0, np.where(shares == observed, 0.5, 0.0))
-        found = tilt(drawn.influence, exceeds, tails.below)
+        found = tilt(drawn.influence, exceeds, tails.below, influences_by_stratum(second))
         return concluded(second, found) if found else no_bound(infeasible(second))
 
 
