@@ -52,7 +52,7 @@ def test_pooling_is_that_of_mice(kind: str) -> None:
     np.testing.assert_allclose(np.diag(pooled.between), given["b"], **same)
     np.testing.assert_allclose(np.diag(pooled.covariance), given["t"], **same)
     np.testing.assert_allclose(pooled.df, given["df"], **same)
-    np.testing.assert_allclose(pooled.missing_share, given["lambda"], **same)
+    np.testing.assert_allclose(pooled.variance_from_missing, given["lambda"], **same)
     np.testing.assert_allclose(pooled.fmi, given["fmi"], **same)
 
 

@@ -40,5 +40,5 @@ def test_the_rules_go_with_linear_maps_and_are_bounded(
     np.testing.assert_allclose(mapped.values, A @ pooled.values, rtol=1e-9, atol=1e-6)
     np.testing.assert_allclose(mapped.covariance, A @ pooled.covariance @ A.T, rtol=1e-8, atol=1e-4)
     assert (np.diag(pooled.covariance) >= np.diag(pooled.within)).all()
-    assert (0 <= pooled.missing_share).all() and (pooled.missing_share < 1).all()
+    assert (0 <= pooled.variance_from_missing).all() and (pooled.variance_from_missing < 1).all()
     assert (pooled.df > 0).all() and (pooled.df < n - 2).all()

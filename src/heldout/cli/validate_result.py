@@ -76,8 +76,8 @@ def _of_coefficients(pooled: PooledCoefficients, level: float) -> list[str]:
     title = f"Coefficients of the model of all rows, pooled over {pooled.n_imputations} imputations"
     if n > MOST_COEFFICIENTS:
         return [f"{title}: {n}, listed in validation.json."]
-    columns = (pooled.values, pooled.standard_errors, *pooled.intervals(level).T, pooled.missing_share)
-    rows = [("", "value", "standard error", f"interval ({level * 100:.4g}%)", "missing")]
+    columns = (pooled.values, pooled.standard_errors, *pooled.intervals(level).T, pooled.variance_from_missing)
+    rows = [("", "value", "standard error", f"interval ({level * 100:.4g}%)", "variance from missing")]
     for name, value, error, low, high, share in zip(pooled.names, *columns, strict=True):
         interval = f"{_number(low)} to {_number(high)}"
         rows.append((name, _number(value), _number(error), interval, f"{share:.0%}"))

@@ -37,8 +37,8 @@ class PooledCoefficients:
         V, the covariance of the values over the imputations.
     df : ndarray of shape (p,)
         Degrees of freedom (Barnard and Rubin 1999).
-    missing_share : ndarray of shape (p,)
-        λ, the share of the variance that is owed to missing values.
+    variance_from_missing : ndarray of shape (p,)
+        λ, the share of the variance that is owed to missing values; not the share of values that are missing.
     fmi : ndarray of shape (p,)
         Fraction of missing information: λ, and what the few degrees of freedom add.
     n_imputations : int
@@ -51,7 +51,7 @@ class PooledCoefficients:
     within: Floats
     between: Floats
     df: Floats
-    missing_share: Floats
+    variance_from_missing: Floats
     fmi: Floats
     n_imputations: int
 
@@ -76,7 +76,8 @@ class PooledCoefficients:
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, a list a column of the table."""
         columns = {
-            "values": self.values, "standard_errors": self.standard_errors, "df": self.df, "fmi": self.fmi
+            "values": self.values, "standard_errors": self.standard_errors, "df": self.df,
+            "variance_from_missing": self.variance_from_missing, "fmi": self.fmi,
         }  # fmt: skip
         listed = {
             name: [number if np.isfinite(number) else None for number in column.tolist()]
@@ -98,7 +99,7 @@ class PooledCoefficients:
             "low": low,
             "high": high,
             "df": self.df,
-            "missing_share": self.missing_share,
+            "variance_from_missing": self.variance_from_missing,
             "fmi": self.fmi,
         }
         return pd.DataFrame(columns)

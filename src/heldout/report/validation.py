@@ -216,7 +216,7 @@ def _imputation(validation: Validation) -> ImputationPart | None:
 def _coefficients(pooled: PooledCoefficients, level: float) -> tuple[CoefficientRow, ...]:
     columns = (
         pooled.names, pooled.values.tolist(), pooled.standard_errors.tolist(), pooled.intervals(level).tolist(),
-        pooled.df.tolist(), pooled.missing_share.tolist(),
+        pooled.df.tolist(), pooled.variance_from_missing.tolist(),
     )  # fmt: skip
     return tuple(
         CoefficientRow(

@@ -163,8 +163,8 @@ def coefficients_sentence(n: int, level: float) -> str:
     """How to read pooled coefficients."""
     return (
         f"Coefficients of the model of all rows, pooled over {n} imputations by Rubin's rules, with "
-        f"{level * 100:.4g} % intervals by Student's t. Missing is the share of a coefficient's variance that is "
-        "owed to missing values."
+        f"{level * 100:.4g} % intervals by Student's t. \"Variance from missing\" is the share of a "
+        "coefficient's variance that is owed to missing values (λ), not the share of values that are missing."
     )
 
 

@@ -143,9 +143,11 @@ def test_pooled_coefficients_are_printed(command: Command, table: Write) -> None
     lines = ended.out.splitlines()
     at = lines.index("Coefficients of the model of all rows, pooled over 2 imputations:")
     assert "interval (90%)" in lines[at + 1]
+    assert lines[at + 1].endswith(" variance from missing")  # not the share of values that are missing
     assert [line.split()[0] for line in lines[at + 2 : at + 4]] == ["intercept", "a"]
     pooled = json.loads(Path("out/validation.json").read_text())["coefficients"]
     assert float(lines[at + 3].split()[1]) == pytest.approx(pooled["values"][1], abs=5e-5)
+    assert lines[at + 3].endswith(f"{pooled['variance_from_missing'][1]:.0%}")
 
 
 def test_saved_models_load_and_predict_as_the_readme_says(command: Command, survival: Path, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def test_three_imputations_by_hand() -> None:
     assert pooled.covariance[0, 0] == pytest.approx(34 / 3)
     assert pooled.standard_errors[0] == pytest.approx(np.sqrt(34 / 3))
     df = 1 / (98 / 289 + 68 / 231)
-    assert pooled.missing_share[0] == pytest.approx(14 / 17)
+    assert pooled.variance_from_missing[0] == pytest.approx(14 / 17)
     assert pooled.df[0] == pytest.approx(df)
     assert pooled.fmi[0] == pytest.approx((14 / 3 + 2 / (df + 3)) / (14 / 3 + 1))
     reach = student.ppf(0.95, df) * np.sqrt(34 / 3)
