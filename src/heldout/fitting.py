@@ -27,6 +27,7 @@ from threadpoolctl import ThreadpoolController
 from heldout._seeding import numpy_seed
 from heldout.cells import CellKey, CellResult, CellState
 from heldout.configurations import Configuration
+from heldout.copies import with_copies_together
 from heldout.errors import InputError, UnusablePredictionError, plain_values
 from heldout.folds import Split
 from heldout.metrics.base import Metric, Response, times_of
@@ -175,6 +176,8 @@ def fit_cell(context: CellContext, configuration: Configuration, split: Split) -
     """
     key = CellKey(configuration.position, *split.place)
     model = seeded_model(configuration.fresh(), context.entropy, *split.place)
+    if split.has_copies:
+        model = with_copies_together(model, split.train)
     X, y = context.X, context.y
     fit_params = _check_method_params(X, params=dict(context.routed.to_fit(configuration)), indices=split.train)
     with on_one_thread():

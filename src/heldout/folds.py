@@ -32,12 +32,22 @@ Place: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """One cell's rows: train on some, predict the others."""
+    """One cell's rows: train on some (one that stands there several times counts as often), predict others."""
 
     repeat: int
     fold: int
     train: Rows
     test: Rows
+
+    @property
+    def n_training_rows(self) -> int:
+        """Distinct rows to train on: a copy of a row tells a model nothing new."""
+        return len(self.train) if not self.has_copies else len(np.unique(self.train))
+
+    @property
+    def has_copies(self) -> bool:
+        """Whether a row stands among those that train several times."""
+        return bool(np.bincount(self.train).max(initial=0) > 1)
 
     @property
     def place(self) -> Place:
@@ -119,12 +129,12 @@ class Folds:
         """
         if self.n_repeats < 2 or not self.exchangeable or self.is_partition:
             return None
-        return float(np.mean([len(split.test) / (len(split.test) + len(split.train)) for split in self.splits]))
+        return float(np.mean([len(split.test) / (len(split.test) + split.n_training_rows) for split in self.splits]))
 
     @property
     def n_training_rows(self) -> float:
-        """Mean rows that a model was trained on."""
-        return float(np.mean([len(split.train) for split in self.splits]))
+        """Mean distinct rows that a model was trained on."""
+        return float(np.mean([split.n_training_rows for split in self.splits]))
 
     def fingerprint(self) -> str:
         """sha256 of the splits, training rows included."""

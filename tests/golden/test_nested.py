@@ -132,6 +132,11 @@ def test_two_configurations_and_three_folds_by_hand():
     assert [fold.score for fold in across.outer_folds] == [1.0, 0.5, 0.0]
     assert across.value == 0.5 and across.selected == 0 and "selection_uncorrected" in across.flags
     assert [fold.selected for fold in across.outer_folds] == [1, 0, 0]
+    # What is fitted is 0 everywhere, and the inner score beside its outer one is its own.
+    assert [fold.tested for fold in across.outer_folds] == [0, 0, 0]
+    table = across.to_frame()
+    assert table[["inner_score", "score"]].to_numpy().tolist() == [[0.25, 1.0], [0.5, 0.5], [0.75, 0.0]]
+    assert table["tested_name"].nunique() == 1 and table["selected_name"].nunique() == 2
 
 
 @pytest.mark.parametrize("k, c, repeats", [(3, 2, 1), (5, 4, 1), (4, 3, 2)])

@@ -26,9 +26,9 @@ class OuterRow:
     rows : int
         That it tests.
     winner : str
-        Empty where nobody could be chosen.
+        What was fitted: the winner inside, or the one configuration for all; empty where there was none.
     inner, outer : float or None
-        In the metric's own units.
+        Its scores, in the metric's own units.
     """
 
     place: str
@@ -98,7 +98,7 @@ def outer_of(estimate: Estimate | None, scale: Scale) -> OuterSummary | None:
         OuterRow(
             place=f"{fold.fold + 1}" + (f" of repeat {fold.repeat + 1}" if n_repeats > 1 else ""),
             rows=len(fold.test_rows),
-            winner=fold.selected_name,
+            winner=fold.tested_name,
             inner=scale.shown(fold.inner_score),
             outer=scale.shown(fold.score),
         )
@@ -116,14 +116,14 @@ def outer_of(estimate: Estimate | None, scale: Scale) -> OuterSummary | None:
             one_for_all=one_for_all,
         ),
         folds=rows,
-        means=_means(rows, scale),
+        means=_means(rows, scale, one_for_all=one_for_all),
     )
 
 
-def _means(rows: tuple[OuterRow, ...], scale: Scale) -> str:
+def _means(rows: tuple[OuterRow, ...], scale: Scale, *, one_for_all: bool) -> str:
     inner = [row.inner for row in rows if row.inner is not None]
     outer = [row.outer for row in rows if row.outer is not None]
     if not inner or not outer:
         return ""
     texts = [wording.number_text(float(np.mean(scores)), scale.decimals) for scores in (inner, outer)]
-    return wording.inner_against_outer_sentence(scale.title, *texts)
+    return wording.inner_against_outer_sentence(scale.title, *texts, one_for_all=one_for_all)

@@ -70,7 +70,7 @@ class Collected:
         """
         folds = self.folds.part(self.outcome.met[-n_splits:])
         columns = [self.folds.columns[repeat] for repeat in folds.columns]
-        sizes = [len(split.train) for split in folds.splits]
+        sizes = [split.n_training_rows for split in folds.splits]
         predictions = replace(
             self.predictions,
             responses={response: array[:, :, columns] for response, array in self.predictions.responses.items()},

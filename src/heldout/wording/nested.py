@@ -39,10 +39,15 @@ def outer_folds_sentence(n_folds: int, n_repeats: int, *, one_for_all: bool = Fa
         if one_for_all
         else "The winner was fitted on all of the other rows and scored on the fold"
     )
+    flattering = (
+        "Both scores are that configuration's, and both flatter: the inner folds of all outer folds, for which it was "
+        "chosen, tested the same rows"
+        if one_for_all
+        else "The inner score is the one that the winner was chosen for, so it is flattering; the outer score is not"
+    )
     return (
         f"The search was repeated {n_folds:,} times{repeats}, each time without the rows of one outer fold. "
-        f"{fitted}. The inner score is the one that the winner was chosen for, so it is flattering; the outer "
-        "score is not."
+        f"{fitted}. {flattering}."
     )
 
 
@@ -67,6 +72,7 @@ def agreement_sentence(
     )
 
 
-def inner_against_outer_sentence(metric: str, inner: str, outer: str) -> str:
+def inner_against_outer_sentence(metric: str, inner: str, outer: str, *, one_for_all: bool = False) -> str:
     """The two mean scores side by side."""
-    return f"The mean {in_sentence(metric)} of the winners was {inner} inside and {outer} outside."
+    whose = "that configuration" if one_for_all else "the winners"
+    return f"The mean {in_sentence(metric)} of {whose} was {inner} inside and {outer} outside."

@@ -167,7 +167,7 @@ def _curve_of(search: Search, n_sizes: int, running: Running) -> LearningCurve:
 
 
 def _mean_sizes(found: Collected, n_sizes: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-    trained = np.array([len(split.train) for split in found.folds.splits], dtype=np.float64)
+    trained = np.array([split.n_training_rows for split in found.folds.splits], dtype=np.float64)
     return np.asarray(trained.reshape(n_sizes, -1).mean(axis=1))
 
 

@@ -28,14 +28,18 @@ class OuterFold:
     inner_scores : ndarray of shape (C,)
         Of every configuration in that search, in the metric's own direction; NaN for those that failed or were
         dropped.
+    tested : int or None
+        The configuration that was fitted on all of ``training_rows``: the fold's own winner, or with
+        ``across="all"`` the one configuration for all; None where there is none.
+    tested_name : str
     inner_score : float
-        The winner's; it was chosen for it.
+        Of ``tested`` in that search, which chose it for it.
     score : float
-        On ``test_rows``, of the model that was fitted on all of ``training_rows``: what the estimate is made of.
-        The model is of the fold's own winner, or with ``across="all"`` of the one configuration for all.
+        Of ``tested`` on ``test_rows``: what the estimate is made of.
     scores : mapping of str to float
         By scorer, as the scorers return them (greater = better).
     training_rows, test_rows : ndarray of int
+        A row that trains several times stands there as often.
     failures : mapping of int to str
         Configurations that failed in that search, and why.
     barriers : tuple of Barrier
@@ -48,6 +52,8 @@ class OuterFold:
     fold: int
     selected: int | None
     selected_name: str
+    tested: int | None
+    tested_name: str
     inner_scores: NDArray[np.float64]
     inner_score: float
     score: float
@@ -65,11 +71,13 @@ class OuterFold:
             "fold": self.fold,
             "selected": self.selected,
             "selected_name": self.selected_name,
+            "tested": self.tested,
+            "tested_name": self.tested_name,
             "inner_scores": [json_number(score) for score in self.inner_scores.tolist()],
             "inner_score": json_number(self.inner_score),
             "score": json_number(self.score),
             "scores": json_safe(self.scores),
-            "n_training_rows": len(self.training_rows),
+            "n_training_rows": len(np.unique(self.training_rows)),
             "n_test_rows": len(self.test_rows),
             "failures": json_safe(self.failures),
             "n_dropped": sum(len(barrier.dropped) for barrier in self.barriers),
@@ -150,7 +158,10 @@ class NestedEstimate(Estimate):
         }
 
     def to_frame(self) -> Any:
-        """A row an outer fold, as a pandas DataFrame (pandas comes with the extra ``app``)."""
+        """A row an outer fold, as a pandas DataFrame (pandas comes with the extra ``app``).
+
+        ``inner_score`` and ``score`` are of the configuration ``tested``.
+        """
         left_out = ("inner_scores", "scores", "failures")
         rows = [
             {name: value for name, value in fold.to_dict().items() if name not in left_out}

@@ -17,7 +17,7 @@ import numpy as np
 from heldout._seeding import stream
 from heldout.errors import InputError
 from heldout.fold_plans import KFolds
-from heldout.folds import Folds, Split, check_splits
+from heldout.folds import Folds, Rows, Split, check_splits
 from heldout.protocols.base import RepeatNumbers, folds_of_part
 from heldout.task import Task
 
@@ -113,7 +113,8 @@ def nested_folds(
         How each inner search splits what its outer fold leaves: the other folds of the same repeat, each in turn;
         the next fold alone as a development set; or anew. An integer shuffles, and keeps classes in proportion and
         groups whole. Where it splits anew, the search on all rows is split in the same way, so that what is
-        deployed is what was evaluated.
+        deployed is what was evaluated. Rows that an outer fold trains on several times are divided once, and their
+        copies train where they do.
     pairs : bool
         Whether to leave out every two folds of a repeat as well.
     entropy : int
@@ -140,7 +141,7 @@ def nested_folds(
     make = _Maker(task, anew, inner == HOLD_OUT, entropy, RepeatNumbers(1 + max(search.columns)))
     outer = [make.branch(mine, (place,)) for mine in of_repeat.values() for place in range(len(mine))]
     two_left_out = ((mine, two) for mine in of_repeat.values() for two in combinations(range(len(mine)), 2))
-    share = float(np.mean([len(split.test) / len(split.train) for split in folds.splits]))
+    share = float(np.mean([len(split.test) / split.n_training_rows for split in folds.splits]))
     return NestedFolds(
         search=search,
         outer=tuple(outer),
@@ -166,26 +167,37 @@ class _Maker:
         repeat, folds = left_out[0].repeat, tuple(split.fold for split in left_out)
         train = left_out[0].train
         for split in left_out[1:]:
-            train = np.intersect1d(train, split.train)
+            train = _within(train, split.train)
         if self.anew is not None:
-            seed = stream(self.entropy, "inner folds", repeat, *folds)
-            inner = self.numbers.renumbered(folds_of_part(self.task, train, self.anew, seed).splits, train)
+            inner = self._divided(train, stream(self.entropy, "inner folds", repeat, *folds))
         else:
             others = [split for place, split in enumerate(mine) if place not in places]
             if self.holds_out:
                 after = (place % len(mine) for place in range(places[0] + 1, places[0] + len(mine)))
                 others = [mine[next(place for place in after if place not in places)]]
             inner = self.numbers.renumbered(
-                [replace(split, train=np.intersect1d(train, split.train)) for split in others]
+                [replace(split, train=_within(train, split.train)) for split in others]
             )
         tested = np.concatenate([split.test for split in left_out])
         return Branch(repeat, folds, inner, Split(next(self.numbers), folds[0], train, tested))
+
+    def _divided(self, train: Rows, seed: int) -> tuple[Split, ...]:
+        """The rows divided anew: distinct ones, of which the copies train where the row does; it is tested once."""
+        counts = np.bincount(train, minlength=self.task.n_rows)
+        rows = train if counts.max() == 1 else np.flatnonzero(counts)
+        splits = self.numbers.renumbered(folds_of_part(self.task, rows, self.anew, seed).splits, rows)
+        return tuple(replace(split, train=np.repeat(split.train, counts[split.train])) for split in splits)
+
+
+def _within(rows: Rows, others: Rows) -> Rows:
+    """Those of the rows, as often as they stand there, that are among the others; ascending."""
+    return np.sort(rows[np.isin(rows, others)])
 
 
 def _number_of_folds(folds: Folds, of_repeat: dict[int, list[Split]]) -> int | None:
     """K, where every repeat is a partition into K folds and trains on all that it does not test."""
     sizes = {len(mine) for mine in of_repeat.values()}
-    whole = all(len(split.train) + len(split.test) == folds.n_rows for split in folds.splits)
+    whole = all(split.n_training_rows + len(split.test) == folds.n_rows for split in folds.splits)
     return sizes.pop() if len(sizes) == 1 and whole and folds.is_partition else None
 
 

@@ -23,7 +23,7 @@ from heldout.imputation.rubin import PooledCoefficients, pool_coefficients
 from heldout.imputation.settings import Imputation
 from heldout.imputation.tables import stacked
 from heldout.metrics.base import Response
-from heldout.protocols.validation.copies import with_copies_together
+from heldout.copies import with_copies_together
 from heldout.protocols.validation.samples import ALL_ROWS
 from heldout.protocols.validation.weighing import weighed_rows, weighs_copies
 from heldout.responses import recorded

@@ -56,6 +56,56 @@ def test_no_inner_split_holds_a_row_of_what_its_branch_left_out(n_folds, repeats
         assert (branch.repeat, branch.left_out) == (split.repeat, (split.fold,))
 
 
+def bootstrap_splits(n: int, times: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """A user's own: rows drawn with replacement train, those left out test."""
+    drawn = [np.random.default_rng(b).integers(0, n, n) for b in range(times)]
+    return [(rows, np.setdiff1d(np.arange(n), rows)) for rows in drawn]
+
+
+@pytest.mark.parametrize("inner", [3, KFold(2), StratifiedKFold(2, shuffle=True)])
+def test_copies_of_a_training_row_stay_on_one_side_of_the_inner_folds(inner: object) -> None:
+    rows = task(60)
+    folds = make_folds(rows, bootstrap_splits(60, 4))
+    nested = nested_folds(rows, folds, inner)
+
+    assert_nobody_sees_what_it_is_scored_on(nested, 60)
+    for branch, split in zip(nested.outer, folds.splits, strict=True):
+        times = np.bincount(split.train, minlength=60)
+        tested = np.concatenate([one.test for one in branch.inner])
+        assert sorted(tested) == np.flatnonzero(times).tolist()  # each distinct row once
+        for one in branch.inner:
+            counts = np.bincount(one.train, minlength=60)
+            np.testing.assert_array_equal(counts[counts > 0], times[counts > 0])  # and trains as often as outside
+    distinct = [len(np.unique(split.train)) for split in folds.splits]
+    assert folds.n_training_rows == np.mean(distinct) < 60
+    assert nested.test_share == pytest.approx(
+        np.mean([len(split.test) / d for split, d in zip(folds.splits, distinct, strict=True)])
+    )
+
+
+@pytest.mark.parametrize("inner", ["remaining", "holdout"])
+def test_folds_that_oversample_are_a_partition_and_keep_their_copies(inner: str) -> None:
+    rows = task(24)
+    doubled = [(np.r_[train, train[train % 2 == 1]], test) for train, test in KFold(4).split(np.zeros((24, 1)))]
+    nested = nested_folds(rows, make_folds(rows, doubled), inner, pairs=inner == "remaining")
+
+    assert_nobody_sees_what_it_is_scored_on(nested, 24)
+    assert nested.n_folds == 4
+    for branch in nested.branches:
+        for split in (*branch.inner, branch.refit):
+            times = np.bincount(split.train, minlength=24)
+            assert set(times[1::2]) <= {0, 2} and set(times[::2]) <= {0, 1}
+
+
+def test_as_many_rows_drawn_with_replacement_are_no_partition() -> None:
+    rows = task(24)
+    drawn = [
+        (np.random.default_rng(0).choice(train, len(train)), test) for train, test in KFold(4).split(np.zeros(24))
+    ]
+    with pytest.raises(InputError, match="needs outer folds that test every row once"):
+        nested_folds(rows, make_folds(rows, drawn), "remaining")
+
+
 @given(n_folds=st.integers(4, 9), repeats=st.integers(1, 3), n_configurations=st.integers(1, 50))
 @settings(max_examples=20, deadline=None)
 def test_the_number_of_fits_is_the_formula(n_folds, repeats, n_configurations):

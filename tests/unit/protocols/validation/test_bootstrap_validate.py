@@ -23,7 +23,7 @@ from heldout.imputation.settings import Imputation
 from heldout.metrics.base import Response
 from heldout.protocols.draws import drawn_rows
 from heldout.protocols.validation.asked import ValidationAsked
-from heldout.protocols.validation.copies import CopiesTogether
+from heldout.copies import CopiesTogether
 from heldout.protocols.validation.estimate import Validation
 from heldout.task import truth_of
 from heldout.wording import Flag

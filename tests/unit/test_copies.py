@@ -16,12 +16,14 @@ from sklearn.model_selection import (
     RepeatedKFold,
     StratifiedKFold,
     TunedThresholdClassifierCV,
+    check_cv,
 )
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, TargetEncoder
 
-from heldout.protocols.validation.copies import CopiesTogether, with_copies_together
+import heldout as ho
+from heldout.copies import CopiesTogether, with_copies_together
 
 RNG = np.random.default_rng(0)
 ORIGIN = np.sort(RNG.integers(0, 40, size=40))
@@ -207,3 +209,75 @@ def test_rows_drawn_again_go_by_their_content() -> None:
     found = _overlaps(bagged, x, Y)
     assert len(found) >= 9
     assert not any(found)
+
+
+def bootstraps(n: int, times: int) -> list[tuple[Any, Any]]:
+    drawn = [np.random.default_rng(b).integers(0, n, n) for b in range(times)]
+    return [(rows, np.setdiff1d(np.arange(n), rows)) for rows in drawn]
+
+
+def test_neighbours_do_not_win_by_copies_in_a_nested_search_of_bootstrap_samples() -> None:
+    """Of noise: where a copy of a row trains, one neighbour is always right about it."""
+    rng = np.random.default_rng(1)
+    noise, target = rng.normal(size=(90, 2)), rng.integers(0, 2, 90)
+    found = ho.nested_cv(
+        KNeighborsClassifier(), noise, target, {"n_neighbors": [1, 15]}, cv=bootstraps(90, 6), inner=3,
+        scoring="accuracy", interval=None, random_state=0,
+    )  # fmt: skip
+    of_one = [fold.inner_scores[0] for fold in found.outer_folds]
+    assert max(of_one) < 0.7  # with copies on both sides it would be .8
+    assert all(row["n_training_rows"] < 70 for row in found.to_dict()["outer_folds"])
+    assert 50 < found.provenance["training_rows"] < 60
+
+
+class InnerSearch(BaseEstimator):
+    """Divides what it is trained on, and remembers how."""
+
+    divided: ClassVar[list[tuple[Any, Any]]] = []
+
+    def __init__(self, cv: Any = 3, tag: int = 0) -> None:
+        self.cv = cv
+        self.tag = tag
+
+    def fit(self, X: Any, y: Any) -> Any:
+        rows = np.asarray(X)[:, 0]
+        cv = check_cv(self.cv, y, classifier=True)
+        InnerSearch.divided += [(rows[train], rows[test]) for train, test in cv.split(X, y)]
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.zeros(len(X), dtype=np.intp)
+
+
+@pytest.mark.parametrize("how", ["search", "nested", "bootstrap_search"])
+def test_a_search_inside_a_model_divides_distinct_rows_wherever_training_rows_repeat(how: str) -> None:
+    InnerSearch.divided.clear()
+    numbers, target = np.arange(60.0)[:, None], np.arange(60) % 2
+    grid, settings = {"tag": [0, 1]}, {"scoring": "accuracy", "random_state": 0}
+    if how == "search":
+        ho.HeldOutSearchCV(
+            InnerSearch(), grid, cv=bootstraps(60, 3), refit=False, method=None, **settings
+        ).fit(numbers, target)  # fmt: skip
+    elif how == "nested":
+        ho.nested_cv(
+            InnerSearch(), numbers, target, grid, cv=bootstraps(60, 2), inner=2, interval=None, refit=False,
+            **settings,
+        )  # fmt: skip
+    else:
+        ho.bootstrap_search(InnerSearch(), numbers, target, grid, cv=3, n_bootstraps=2, refit=False, **settings)
+    assert len(InnerSearch.divided) >= 12
+    for train, test in InnerSearch.divided:
+        assert not set(train) & set(test)
+
+
+def test_a_row_on_both_sides_or_tested_twice_is_refused() -> None:
+    rows = np.arange(20)
+    for pair, said in (
+        ((rows, rows[:5]), "trains on rows that it tests"),
+        ((rows[5:], np.r_[rows[:5], 0]), "tests a row twice"),
+    ):
+        with pytest.raises(ho.InputError, match=said):
+            ho.HeldOutSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, cv=[pair, pair]).fit(
+                rows[:, None], rows % 2
+            )

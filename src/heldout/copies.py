@@ -1,4 +1,6 @@
-"""Copies of a row stay together: what divides the rows of a bootstrap sample inside a model divides original rows.
+"""Copies of a row stay together: what divides training rows inside a model divides original rows.
+
+A bootstrap sample holds a row several times, and so do training rows that a user's splits oversample.
 
 A search, or any estimator with a ``cv`` of its own, would otherwise train on one copy of a row and be tested on
 another, and choose what remembers rows best.
