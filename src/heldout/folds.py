@@ -129,7 +129,9 @@ class Folds:
         """
         if self.n_repeats < 2 or not self.exchangeable or self.is_partition:
             return None
-        return float(np.mean([len(split.test) / (len(split.test) + split.n_training_rows) for split in self.splits]))
+        return float(
+            np.mean([len(split.test) / (len(split.test) + split.n_training_rows) for split in self.splits])
+        )
 
     @property
     def n_training_rows(self) -> float:

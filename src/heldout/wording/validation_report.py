@@ -89,7 +89,8 @@ def validation_table_sentence(method: str) -> str:
     )
     if method in ("optimism", "two_stage"):
         return f"{read} is by how much in bootstrap is better than on original; it is taken off the apparent score."
-    return f"{read} is by how much the apparent score is better than the corrected one."
+    made = " Corrected is .368 apparent + .632 out of bag." if method == "632" else ""
+    return f"{read} is by how much the apparent score is better than the corrected one.{made}"
 
 
 def candidates_sentence(title: str, n_models: int, *, two_stages: bool) -> str:
@@ -163,7 +164,7 @@ def coefficients_sentence(n: int, level: float) -> str:
     """How to read pooled coefficients."""
     return (
         f"Coefficients of the model of all rows, pooled over {n} imputations by Rubin's rules, with "
-        f"{level * 100:.4g} % intervals by Student's t. \"Variance from missing\" is the share of a "
+        f'{level * 100:.4g} % intervals by Student\'s t. "Variance from missing" is the share of a '
         "coefficient's variance that is owed to missing values (λ), not the share of values that are missing."
     )
 

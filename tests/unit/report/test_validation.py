@@ -175,7 +175,9 @@ def test_pooled_coefficients_have_their_table() -> None:
     )
     assert [row.missing for row in part.coefficients] == found.coefficients.variance_from_missing.tolist()
     assert "not the share of values that are missing" in part.coefficients_sentence
-    assert '<th scope="col" role="columnheader">Variance from missing</th>' in render_html(validation_content(found))
+    assert '<th scope="col" role="columnheader">Variance from missing</th>' in render_html(
+        validation_content(found)
+    )
 
 
 def test_a_regression_and_several_classes_have_their_curves() -> None:

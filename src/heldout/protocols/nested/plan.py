@@ -175,9 +175,7 @@ class _Maker:
             if self.holds_out:
                 after = (place % len(mine) for place in range(places[0] + 1, places[0] + len(mine)))
                 others = [mine[next(place for place in after if place not in places)]]
-            inner = self.numbers.renumbered(
-                [replace(split, train=_within(train, split.train)) for split in others]
-            )
+            inner = self.numbers.renumbered([replace(split, train=_within(train, split.train)) for split in others])
         tested = np.concatenate([split.test for split in left_out])
         return Branch(repeat, folds, inner, Split(next(self.numbers), folds[0], train, tested))
 

@@ -59,12 +59,18 @@ class Measured:
             apparent=self.scores.apparent,
             in_bootstrap=_mean(self.scores.in_bootstrap[self.scores.successful]),
             on_original=_mean(self.scores.on_original[self.scores.successful]),
-            out_of_bag=_mean(self.scores.out_of_bag[np.isfinite(self.scores.out_of_bag)]),
+            out_of_bag=self.out_of_bag,
             optimism=self.optimism,
             corrected=self.corrected.value,
             interval=self.interval,
             n_successful=int(self.scores.successful.sum()),
         )
+
+    @property
+    def out_of_bag(self) -> float:
+        """What the correction was made of; the mean over replicates where it reads none."""
+        mean = _mean(self.scores.out_of_bag[np.isfinite(self.scores.out_of_bag)])
+        return float(self.corrected.provenance.get("out_of_bag", mean))
 
     @property
     def optimism(self) -> float:

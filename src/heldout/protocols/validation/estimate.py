@@ -35,9 +35,12 @@ class ValidationRow:
     metric : str
     apparent : float
         Of the model fitted on all rows, on these rows.
-    in_bootstrap, on_original, out_of_bag : float
-        Means over the successful replicates: of each one's model on its own sample, on all rows, and on the rows
-        that its sample left out.
+    in_bootstrap, on_original : float
+        Means over the successful replicates: of each one's model on its own sample, and on all rows.
+    out_of_bag : float
+        On the rows that the samples left out, as the correction takes it, so that by .632 ``corrected`` is
+        .368 ``apparent`` + .632 ``out_of_bag``: by row first where each row has a loss of its own, else (and by a
+        correction that does not read it) the mean over replicates.
     optimism : float
         Positive when flattering: apparent minus corrected for a score, corrected minus apparent for a loss.
     corrected : float

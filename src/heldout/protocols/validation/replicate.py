@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_method_params
 
 from heldout.cells import CellKey, CellResult, CellState
 from heldout.configurations import Configuration
+from heldout.copies import with_copies_together
 from heldout.fitting import CellContext, on_one_thread, said, seeded_model
 from heldout.folds import Split
 from heldout.imputation.coefficients import coefficients_of
@@ -23,7 +24,6 @@ from heldout.imputation.rubin import PooledCoefficients, pool_coefficients
 from heldout.imputation.settings import Imputation
 from heldout.imputation.tables import stacked
 from heldout.metrics.base import Response
-from heldout.copies import with_copies_together
 from heldout.protocols.validation.samples import ALL_ROWS
 from heldout.protocols.validation.weighing import weighed_rows, weighs_copies
 from heldout.responses import recorded

@@ -17,13 +17,13 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
+from heldout.copies import CopiesTogether
 from heldout.errors import InputError
 from heldout.imputation.pooled import PooledModel
 from heldout.imputation.settings import Imputation
 from heldout.metrics.base import Response
 from heldout.protocols.draws import drawn_rows
 from heldout.protocols.validation.asked import ValidationAsked
-from heldout.copies import CopiesTogether
 from heldout.protocols.validation.estimate import Validation
 from heldout.task import truth_of
 from heldout.wording import Flag
@@ -76,6 +76,17 @@ class TestAgainstAPlainLoop:
             assert row.optimism == pytest.approx(optimism if name == "roc_auc" else -optimism, abs=1e-6)
             assert row.n_successful == 12
         assert found.n_fits == 13
+
+    @pytest.mark.parametrize("method", ["632", "oob"])
+    def test_the_table_reconciles(self, method: str) -> None:
+        found = validated(metric=["roc_auc", "brier_score", "log_loss"], method=method)
+        for row in found.rows.values():
+            seen = 0.0 if method == "oob" else 0.368
+            assert row.corrected == pytest.approx(seen * row.apparent + (1 - seen) * row.out_of_bag, abs=1e-15)
+        table = found.to_frame()
+        np.testing.assert_allclose(
+            table["corrected"], seen * table["apparent"] + (1 - seen) * table["out_of_bag"], atol=1e-15
+        )
 
     def test_a_regression(self) -> None:
         x, y = NUMBERS.data[:50], NUMBERS.target[:50]

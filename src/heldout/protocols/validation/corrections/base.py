@@ -21,7 +21,8 @@ class Corrected:
         In the metric's own direction and units; NaN (and a flag) where there is none.
     flags : mapping of Flag to str
     provenance : mapping
-        What it was made of, such as the weight and the no-information rate of .632+.
+        What it was made of, such as the weight and the no-information rate of .632+; ``out_of_bag`` is the score of
+        the rows left out, of those that read it.
     """
 
     value: float

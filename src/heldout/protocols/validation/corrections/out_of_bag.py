@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from heldout.protocols.validation.corrections.base import Corrected
@@ -25,4 +25,5 @@ class OutOfBag:
     reads_left_out = True
 
     def corrected(self, replicates: Replicates, scores: ReplicateScores) -> Corrected:
-        return left_out_score(replicates, scores)
+        found = left_out_score(replicates, scores)
+        return replace(found, provenance={"out_of_bag": found.value, **found.provenance})
