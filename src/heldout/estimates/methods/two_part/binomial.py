@@ -94,6 +94,7 @@ class Wilson(TwoPart):
 
     Examples
     --------
+    >>> import numpy as np
     >>> import heldout as ho
     >>> y = np.resize([0, 1], 100)
     >>> labels = np.where(np.arange(100) < 90, y, 1 - y)[:, None]
@@ -122,6 +123,7 @@ class ClopperPearson(TwoPart):
 
     Examples
     --------
+    >>> import numpy as np
     >>> import heldout as ho
     >>> y = np.resize([0, 1], 100)
     >>> labels = np.where(np.arange(100) < 90, y, 1 - y)[:, None]
