@@ -189,7 +189,7 @@ class Flag(StrEnum):
     NO_SPREAD = (
         "no_spread",
         "Whatever rows are drawn, the winner's {metric} is {value:.4g}, so that bootstraps show no spread. The "
-        "interval ends where {units:.4g} independent units (rows, pairs of rows, or folds){choice} would just "
+        "interval ends where {units} independent units (rows, pairs of rows, or folds){choice} would just "
         "happen to be alike.{endless}",
     )
     LITTLE_SPREAD = (

@@ -181,7 +181,7 @@ def _of_alike(interval: Interval, evidence: Evidence, value: float, alike: Alike
     sentence = Flag.NO_SPREAD.filled(
         metric=metric.name,
         value=value,
-        units=alike.units,
+        units=f"{round(alike.units, 1):,.10g}",
         choice=f" of any of about {alike.candidates:.0f} different candidates" if alike.candidates >= 1.5 else "",
         endless=f" {metric.name} has no worst value, so that end is open." if np.isinf([low, high]).any() else "",
     )
@@ -244,16 +244,19 @@ def distinct(columns: NDArray[Any]) -> int:
 
 
 def errors_of(matrix: Matrix) -> NDArray[Any]:
-    """(cells, C) or (cells, C, outputs): what tells candidates apart, on every row and repeat in play.
+    """(cells, C) or (cells, C, outputs): what tells candidates apart, on rows and repeats in play.
 
-    Whether a label is right; how far a number is off; of scores and risks, their ranks.
+    Whether a label is right, on all of them, as errors may be rare; how far a number is off, or of scores and risks
+    their ranks, on some thousands.
     """
-    played = np.moveaxis(matrix.predictions, 2, 1)[matrix.in_play]
-    row = np.nonzero(matrix.in_play)[0]
-    values = matrix.truth.values[row]
+    row, repeat = np.nonzero(matrix.in_play)
+    labels = matrix.predictions.dtype.kind in "iub"
+    some = slice(None, None, 1 if labels else max(1, -(-len(row) // MOST_CORRELATED)))
+    row, repeat = row[some], repeat[some]
+    played, values = np.moveaxis(matrix.predictions, 2, 1)[row, repeat], matrix.truth.values[row]
     if played.ndim > 2:
         return played
-    if played.dtype.kind in "iub":
+    if labels:
         return played == values[:, None]
     if matrix.truth.values.dtype.kind == "f":
         return played - values[:, None]
