@@ -58,11 +58,20 @@ class Configuration:
     model: str | None = None
 
     def fresh(self) -> BaseEstimator:
-        """An unfitted estimator with the parameters set."""
+        """An unfitted estimator with the parameters set.
+
+        Raises
+        ------
+        InputError
+            When it has no such parameters.
+        """
         own = {
             key: clone(value, safe=False) for key, value in self.params.items() if key != "model" or not self.model
         }
-        return clone(self.template).set_params(**own)
+        try:
+            return clone(self.template).set_params(**own)
+        except ValueError as error:
+            raise InputError(f"the parameter grid does not fit the estimator: {error}") from error
 
     @cached_property
     def canonical(self) -> str:

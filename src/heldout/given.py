@@ -112,7 +112,8 @@ def truth_given(model: Any, y: Any) -> Truth:
         return truth_of(y, TaskKind.SURVIVAL)
     if is_classifier(model):
         try:
-            check_classification_targets(y)
+            with np.errstate(invalid="ignore"):  # it casts amounts to whole numbers to see what they are
+                check_classification_targets(y)
         except ValueError as error:
             raise InputError(f"{error} Give labels, or a regressor.") from None
         return truth_of(y, TaskKind.MULTICLASS)

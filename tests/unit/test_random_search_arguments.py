@@ -45,3 +45,10 @@ def test_the_way_out_works() -> None:
 def test_the_signature_is_that_of_the_search() -> None:
     assert list(inspect.signature(ho.HeldOutSearchCV).parameters)[:3] == ["estimator", "param_grid", "scoring"]
     assert clone(ho.HeldOutSearchCV(Ridge(), cv=3)).cv == 3
+
+
+def test_a_parameter_that_the_estimator_lacks_is_refused_as_input() -> None:
+    with pytest.raises(
+        ho.InputError, match="the parameter grid does not fit the estimator: Invalid parameter 'depth'"
+    ):
+        ho.HeldOutSearchCV(Ridge(), {"depth": [1]}).fit(X, Y)

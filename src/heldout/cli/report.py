@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from heldout.cli.console import Console
@@ -18,13 +16,16 @@ def command(folder: str, destination: str | None) -> None:
 
     Nothing is fitted or computed again, so a newer heldout can give an old run a newer page.
     """
-    from heldout.cli.folder import OutputFolder
+    from heldout.cli.folder import OutputFolder, path_named
     from heldout.cli.report_content import page_of, read_content
+    from heldout.errors import InputError
     from heldout.report.render import written as write_page
 
-    source = Path(folder) / "report.json"
+    source = path_named(folder, "DIR") / "report.json"
+    target = source.with_name("report.html") if destination is None else path_named(destination, "--to")
+    if target.is_dir():
+        raise InputError(f"--to {target} is a folder; name a file, such as {target / 'report.html'}.")
     page = page_of(source, read_content(source))
-    target = Path(destination) if destination else Path(folder) / "report.html"
     output = OutputFolder(target.parent)
     output.check_writable()
     written = output.write(target.name, lambda partial: write_page(page, partial, "the report"))

@@ -61,7 +61,7 @@ def write_predictions(
         settings = {
             name: provenance[name] for name in ("aggregate", "entropy", "n_bootstraps") if name in provenance
         }
-        if evaluation.estimate.method == "bbc":
+        if evaluation.estimate.method == "bbc" and "interval" in provenance:  # not where there is no value
             settings["interval"] = provenance["interval"]
         roles["settings"] = settings | ({"confidence_level": interval.confidence_level} if interval else {})
     arrow = pa.Table.from_pandas(frame, preserve_index=False)

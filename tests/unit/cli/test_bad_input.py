@@ -293,3 +293,9 @@ def test_an_output_folder_without_a_name_is_not_the_present_one(command: Command
         target = ["--target", "outcome"] if asked[0] != "study" else []
         refused(command(*asked, *target, "--out", out), f"--out {said}")
     refused(command("status", out), f"DIR {said}")
+    refused(command("report", out), f"DIR {said}")
+    refused(command("report", ".", "--to", out), f"--to {said}")
+
+
+def test_a_report_is_not_written_in_the_place_of_a_folder(command: Command) -> None:
+    refused(command("report", "nowhere", "--to", "."), "--to . is a folder; name a file, such as report.html")

@@ -74,6 +74,13 @@ def test_a_calibrated_interval_is_that_of_the_estimate_from_the_file(command: Co
     assert again["interval"] == tuned["interval"]
 
 
+def test_a_search_without_an_estimate_of_its_winner_leaves_its_files(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "few.csv").write_text("a,y\n1.5,0.5\n4,1.5\n2,0.25\n")  # no bootstrap can be scored by r2
+    ended = tune(command, Path("few.csv"), "--cv", "2", target="y")
+    assert "No estimate: r2 needs two different target values" in ended.err
+    assert {path.name for path in (tmp_path / "out").iterdir()} >= FILES
+
+
 @pytest.mark.parametrize("method", ["cv", "bbc_f", "bootstrap_search", "none"])
 def test_an_interval_that_the_method_does_not_have_is_refused(method: str, command: Command, table: Write) -> None:
     ended = command("tune", table(), "--target", "outcome", "--method", method, "--interval", "calibrated")
