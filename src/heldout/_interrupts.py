@@ -12,9 +12,43 @@ import signal
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from types import TracebackType
+
+from heldout.errors import ExitError
 
 SECONDS_TO_END = 5.0
 """How long a second request to end is not heeded."""
+
+
+class Ending(BaseException):
+    """What heldout itself raises in code of a user, to end it."""
+
+
+class NoExit:
+    """Code of a user inside may fail, and may not end the program: what does is raised as an error.
+
+    ``sys.exit`` in an estimator, and exceptions that derive from ``BaseException`` as those of some compiled
+    packages do, fail a fit like any other. Ctrl-C, and what heldout itself raises to end a fit, pass.
+
+    Examples
+    --------
+    >>> with NoExit():
+    ...     raise SystemExit(2)
+    Traceback (most recent call last):
+        ...
+    heldout.errors.ExitError: SystemExit: 2
+    """
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None or isinstance(error, Exception | KeyboardInterrupt | Ending):
+            return
+        text = " ".join(str(error).split())
+        raise ExitError(f"{type(error).__name__}: {text}" if text else type(error).__name__) from error
 
 
 class Stop:

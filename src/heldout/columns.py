@@ -45,7 +45,7 @@ def array_of(values: Any, what: str) -> NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray):
         return _typed(_unmasked(values))
     try:
-        array = np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
+        array = _as_numpy(values)
     except ValueError:
         raise InputError(
             f"{what} must be an array, got rows of different lengths; give each row as many values."
@@ -189,6 +189,15 @@ def check_told_apart(
             f"infinite or at least {least:.3g} may stand for several numbers, which would be one label; "
             f"{otherwise}."
         )
+
+
+def _as_numpy(values: Any) -> NDArray[Any]:
+    if not hasattr(values, "to_numpy"):
+        return np.asarray(values)
+    try:
+        return np.asarray(values.to_numpy())
+    except (TypeError, ValueError):  # Arrow's arrays say so where it takes a copy
+        return np.asarray(values)
 
 
 def _has_lost_types(values: Sequence[Any], array: NDArray[Any]) -> bool:

@@ -22,6 +22,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.model_selection import ParameterGrid
 
+from heldout.columns import shortened
 from heldout.errors import InputError, plain_values
 from heldout.memory import MOST_CONFIGURATIONS, refuse_more_than
 
@@ -183,7 +184,7 @@ def checked_entries(entries: Sequence[Any]) -> list[tuple[str, Any, Any]]:
     for entry in entries:
         if not (isinstance(entry, tuple | list) and len(entry) == 3 and isinstance(entry[0], str)):
             raise InputError(f"each estimator of a list must be a (name, estimator, grid) triple, got {entry!r}.")
-        checked.append((entry[0], entry[1], entry[2]))
+        checked.append((entry[0], checked_model(entry[1], f"the estimator {entry[0]!r} of a list"), entry[2]))
     if not checked:
         raise InputError("the list of estimators is empty; give at least one (name, estimator, grid).")
     repeated = [name for name, times in Counter(name for name, _, _ in checked).items() if times > 1]
@@ -197,6 +198,23 @@ def checked_entries(entries: Sequence[Any]) -> list[tuple[str, Any, Any]]:
                 f"{_kind(model)}; search them apart."
             )
     return checked
+
+
+def checked_model(model: Any, what: str = "a model", otherwise: str = "") -> Any:
+    """An estimator, as scikit-learn has them.
+
+    Raises
+    ------
+    InputError
+        For a class, and for whatever else cannot be fitted.
+    """
+    if isinstance(model, type) or not (hasattr(model, "fit") and hasattr(model, "get_params")):
+        instead = otherwise or (f"give {model.__name__}()" if isinstance(model, type) else "give an estimator")
+        raise InputError(
+            f"{what} must be an estimator with fit and get_params, such as LogisticRegression(), got "
+            f"{shortened(model)}; {instead}."
+        )
+    return model
 
 
 def _kind(model: Any) -> str:

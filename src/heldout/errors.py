@@ -57,6 +57,10 @@ class StoreError(InputError):
     """A run file cannot be used: other data, another schema, damaged, locked or not writable."""
 
 
+class ExitError(RuntimeError):
+    """Code of a user asked for the end of the program, by ``sys.exit`` for instance, which its fit is not worth."""
+
+
 class UnusablePredictionError(ValueError):
     """A model's response cannot be scored: not finite, of the wrong shape, or without a class or a time.
 

@@ -24,11 +24,12 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params
 from threadpoolctl import ThreadpoolController
 
+from heldout._interrupts import NoExit
 from heldout._seeding import numpy_seed
 from heldout.cells import CellKey, CellResult, CellState
 from heldout.configurations import Configuration
 from heldout.copies import with_copies_together
-from heldout.errors import InputError, UnusablePredictionError, plain_values
+from heldout.errors import ExitError, InputError, UnusablePredictionError, plain_values
 from heldout.folds import Split
 from heldout.metrics.base import Metric, Response, times_of
 from heldout.metrics.from_scorer import members_of, metric_from_scorer, told
@@ -185,15 +186,17 @@ def fit_cell(context: CellContext, configuration: Configuration, split: Split) -
         X_train, y_train = _safe_split(model, X, y, split.train)
         X_test, y_test = _safe_split(model, X, y, split.test, split.train)
         try:
-            model.fit(X_train, y_train, **fit_params)
+            with NoExit():
+                model.fit(X_train, y_train, **fit_params)
         except Exception as error:
             if context.error_score == "raise":
                 raise
             return CellResult(key, CellState.FAILED, said(error), time.perf_counter() - started)
         fitted = time.perf_counter()
         try:
-            remember_responses(model, X_test)
-            predictions = recorded(context, model, X_test)
+            with NoExit():
+                remember_responses(model, X_test)
+                predictions = recorded(context, model, X_test)
         except Exception as error:
             if context.error_score == "raise":
                 raise
@@ -211,14 +214,14 @@ def fit_cell(context: CellContext, configuration: Configuration, split: Split) -
 def refitted(context: CellContext, configuration: Configuration) -> BaseEstimator:
     """The configuration fitted on all rows, seeded like a cell of its own."""
     model = seeded_model(configuration.fresh(), context.entropy, "refit")
-    with single_threaded():
+    with single_threaded(), NoExit():
         return model.fit(context.X, context.y, **context.routed.to_fit(configuration))
 
 
 def said(error: BaseException) -> str:
     """An exception as one line: its type and text; our own by its text alone."""
     text = " ".join(plain_values(str(error)).split())
-    if isinstance(error, UnusablePredictionError):
+    if isinstance(error, UnusablePredictionError | ExitError):
         return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
@@ -301,7 +304,8 @@ def _scores(
     """Each scorer's score, without those that raised, and what the first of these said."""
     params = _check_method_params(context.X, params=dict(context.routed.score), indices=rows)
     try:
-        answer = context.scoring.scorer(model, X, y, **params)
+        with NoExit():
+            answer = context.scoring.scorer(model, X, y, **params)
     except Exception as error:
         if context.error_score == "raise":
             raise

@@ -82,7 +82,8 @@ def target_given(model: Any, y: Any, asker: str) -> Any:
         raise InputError(
             "Input y contains infinity or a value too large for dtype('float64'). Every row needs a finite target."
         )
-    return column
+    # scikit-learn cannot take rows of pandas' own arrays (``y.values`` of text that Arrow keeps).
+    return values if hasattr(column, "_from_sequence") else column
 
 
 def rows_of(X: Any, y: Any) -> tuple[Any, Any]:

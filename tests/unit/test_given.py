@@ -81,3 +81,38 @@ def test_data_that_do_not_go_together_are_refused_as_input(X: Any, y: Any, said:
     for search in (ho.HeldOutSearchCV(tree, {}).fit, partial(ho.nested_cv, tree)):
         with pytest.raises(ho.InputError, match=said):
             search(X, y)
+
+
+def test_a_target_that_arrow_keeps_is_read() -> None:
+    pa = pytest.importorskip("pyarrow")
+    pd = pytest.importorskip("pandas")
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    words = np.where(np.arange(40) % 2, "yes", "no")
+    column = pd.Series(words).astype(pd.ArrowDtype(pa.string()))
+    found = []
+    for y in (words, column, column.values, pa.array(words), pa.chunked_array([words])):
+        search = ho.HeldOutSearchCV(LogisticRegression(), {"C": [1.0]}, cv=2, n_bootstraps=10, random_state=0)
+        found.append(search.fit(X, y).corrected_score_)
+        assert ho.estimate(y, X, metric="roc_auc", n_bootstraps=10, random_state=0).value > 0
+    assert len(set(found)) == 1
+    groups = pd.Series(np.repeat(np.arange(10), 4).astype(str)).astype(pd.ArrowDtype(pa.string())).values
+    assert ho.estimate(words, X, metric="roc_auc", groups=groups, n_bootstraps=10, random_state=0).value > 0
+
+
+PROTOCOLS = {
+    "nested_cv": lambda estimator: ho.nested_cv(estimator, [[0.0]], [1]),
+    "bootstrap_search": lambda estimator: ho.bootstrap_search(estimator, [[0.0]], [1]),
+    "bootstrap_validate": lambda estimator: ho.bootstrap_validate(estimator, [[0.0]], [1]),
+    "learning_curve": lambda estimator: ho.protocols.learning_curve(estimator, [[0.0]], [1]),
+    "advise": lambda estimator: ho.advise([[0.0]], [1], estimator),
+    "HeldOutSearchCV": lambda estimator: ho.HeldOutSearchCV(estimator, None).fit([[0.0]], [1]),
+}
+
+
+@pytest.mark.parametrize("call", PROTOCOLS.values(), ids=PROTOCOLS)
+@pytest.mark.parametrize("estimator", [None, 5, [], "logistic", [("a", None, {})], [None]], ids=repr)
+def test_what_is_no_estimator_is_refused_in_a_sentence(call: Any, estimator: Any) -> None:
+    with pytest.raises(ValueError, match=r"estimator") as caught:  # scikit-learn's own of HeldOutSearchCV(5)
+        call(estimator)
+    assert "__sklearn_tags__" not in str(caught.value) and "\n" not in str(caught.value)
+    assert "got" in str(caught.value).lower() or "empty" in str(caught.value)

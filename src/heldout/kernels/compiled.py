@@ -33,7 +33,7 @@ MOST_STEPS = 1 << 24
 
 def draw_units(seed: int, bootstraps: NDArray[np.uint64], attempt: int, n_units: int) -> NDArray[np.uint8]:
     counts = np.empty((len(bootstraps), n_units), dtype=np.uint8)
-    _core.draw_units(seed, np.ascontiguousarray(bootstraps, dtype=np.uint64), attempt, counts)
+    _core.draw_units(seed, _whole(bootstraps, np.uint64), attempt, counts)
     return counts
 
 
@@ -41,7 +41,7 @@ def split_draws(
     seed: int, bootstraps: NDArray[np.uint64], attempt: int, n_rows: int, block_rows: int
 ) -> NDArray[np.int64]:
     totals = np.empty((len(bootstraps), -(-n_rows // block_rows)), dtype=np.int64)
-    _core.split_draws(seed, np.ascontiguousarray(bootstraps, dtype=np.uint64), attempt, n_rows, block_rows, totals)
+    _core.split_draws(seed, _whole(bootstraps, np.uint64), attempt, n_rows, block_rows, totals)
     return totals
 
 
@@ -56,8 +56,8 @@ def draw_block(
     if totals.shape != bootstraps.shape:
         raise ValueError(f"a total for each of {len(bootstraps)} bootstraps is needed, got shape {totals.shape}")
     counts = np.empty((len(bootstraps), n_rows), dtype=np.uint8)
-    wanted = np.ascontiguousarray(bootstraps, dtype=np.uint64)
-    _core.draw_block(seed, wanted, attempt, block, np.ascontiguousarray(totals, dtype=np.int64), counts)
+    wanted = _whole(bootstraps, np.uint64)
+    _core.draw_block(seed, wanted, attempt, block, _whole(totals, np.int64), counts)
     return counts
 
 
@@ -67,7 +67,7 @@ def find_bins(values: Floats, cuts: Floats) -> NDArray[np.uint16]:
     halved = (1 << cuts.shape[1].bit_length()) - 1  # a search by halves; no finite value reaches the padding
     padded = np.pad(cuts, ((0, 0), (0, halved - cuts.shape[1])), constant_values=np.inf)
     bins = np.empty(values.shape, dtype=np.uint16)
-    _core.find_bins(np.ascontiguousarray(values, dtype=np.float64), padded, bins)
+    _core.find_bins(_whole(values, np.float64), padded, bins)
     return bins
 
 
@@ -82,7 +82,7 @@ def add_bin_sums(
         raise ValueError(f"sums must have shape {shape}, got {in_bag.shape} and {out_of_bag.shape}")
     if cells.size and cells.max() >= in_bag.shape[1]:
         raise ValueError(f"a cell must be from 0 to {in_bag.shape[1] - 1}, got {cells.max()}")
-    _core.add_bin_sums(np.ascontiguousarray(counts), np.ascontiguousarray(cells), in_bag, out_of_bag)
+    _core.add_bin_sums(_whole(counts), _whole(cells), in_bag, out_of_bag)
 
 
 class RankSums(reference.RankSums):
@@ -90,7 +90,7 @@ class RankSums(reference.RankSums):
         self.n_rows, self.n_columns = scores.shape
         positive, negative = _flags(positive, self.n_rows), _flags(negative, self.n_rows)
         refuse_overlap(positive, negative)
-        self._core = _core.RankSums(np.asarray(scores, dtype=np.float64), positive, negative, MOST_STEPS)
+        self._core = _core.RankSums(_aligned(scores), positive, negative, MOST_STEPS)
 
     def all(self, counts: Weightings) -> NDArray[Any]:
         return _all(self, counts, accumulator(counts))
@@ -105,9 +105,9 @@ class ConcordanceSums(reference_concordance.ConcordanceSums):
     ) -> None:
         self.n_rows, self.n_columns = risks.shape
         reference_concordance.refuse_other_lengths(self.n_rows, event, time, factors)
-        self._factors = None if factors is None else np.ascontiguousarray(factors, dtype=np.float64)
+        self._factors = None if factors is None else _whole(factors, np.float64)
         places = reference_concordance.places_in_time(event, time)
-        self._core = _core.ConcordanceSums(np.asarray(risks, dtype=np.float64), places, self._factors, MOST_STEPS)
+        self._core = _core.ConcordanceSums(_aligned(risks), places, self._factors, MOST_STEPS)
 
     def all(self, counts: Weightings) -> NDArray[Any]:
         weights = self._weights(counts)
@@ -126,7 +126,7 @@ class CellSums(reference.CellSums):
     def __init__(self, cells: NDArray[np.int32], n_cells: int) -> None:
         self.n_rows, self.n_columns = cells.shape
         self.n_cells = n_cells
-        self._cells = np.ascontiguousarray(cells, dtype=np.int32)
+        self._cells = _whole(cells, np.int32)
         self._core = _core.CellSums(self._cells, n_cells)
 
     def all(self, counts: Weightings) -> NDArray[Any]:
@@ -155,14 +155,14 @@ class LossSums(reference.LossSums):
             return super().all(counts)
         counts = _checked(counts, self.n_rows)
         sums = np.empty((len(counts), self.n_columns))
-        _core.weighted_loss_sums(np.ascontiguousarray(self._losses), counts, sums)
+        _core.weighted_loss_sums(_whole(self._losses), counts, sums)
         return sums
 
 
 class PrecisionSums(reference.PrecisionSums):
     def __init__(self, scores: Floats, positive: NDArray[np.bool_]) -> None:
         self.n_rows, self.n_columns = scores.shape
-        self._core = _core.PrecisionSums(np.asarray(scores, dtype=np.float64), _flags(positive, self.n_rows))
+        self._core = _core.PrecisionSums(_aligned(scores), _flags(positive, self.n_rows))
 
     def all(self, counts: Weightings) -> Floats:
         return _all(self, counts, np.float64)
@@ -197,16 +197,14 @@ class AreaWithin(reference_curves.AreaWithin):
 
 def _curve(scores: Floats, positive: NDArray[np.bool_], share: float) -> tuple[Floats, NDArray[np.bool_], float]:
     reference_curves.check_share(share)
-    return np.asarray(scores, dtype=np.float64), _flags(positive, len(scores)), float(share)
+    return _aligned(scores), _flags(positive, len(scores)), float(share)
 
 
 class RankCorrelations(reference_correlation.RankCorrelations):
     def __init__(self, values: Floats, target: Floats) -> None:
         self.n_rows, self.n_columns = values.shape
         reference_correlation.check_target(target, self.n_rows)
-        self._core = _core.RankCorrelations(
-            np.asarray(values, dtype=np.float64), np.ascontiguousarray(target, dtype=np.float64)
-        )
+        self._core = _core.RankCorrelations(_aligned(values), _whole(target, np.float64))
 
     def all(self, counts: Weightings) -> Floats:
         return _all(self, counts, np.float64)
@@ -218,9 +216,7 @@ class RankCorrelations(reference_correlation.RankCorrelations):
 class BinnedGaps(reference_calibration.BinnedGaps):
     def __init__(self, values: Floats, bins: NDArray[np.int32], n_bins: int, most: int) -> None:
         super().__init__(values, bins, n_bins, most)
-        self._core = _core.BinnedGaps(
-            np.ascontiguousarray(self._values), np.ascontiguousarray(bins, dtype=np.int32), n_bins
-        )
+        self._core = _core.BinnedGaps(_whole(self._values), _whole(bins, np.int32), n_bins)
         del self._values, self._bins
 
     def all(self, counts: Weightings) -> Floats:
@@ -234,9 +230,7 @@ class LogisticFits(reference_calibration.LogisticFits):
     def __init__(self, values: Floats, positive: NDArray[np.bool_], given_slope: bool) -> None:
         self.n_rows, self.n_columns = values.shape
         reference_calibration.check_log_odds(values)
-        self._core = _core.LogisticFits(
-            np.asarray(values, dtype=np.float64), _flags(positive, self.n_rows), given_slope
-        )
+        self._core = _core.LogisticFits(_aligned(values), _flags(positive, self.n_rows), given_slope)
 
     def all(self, counts: Weightings) -> Floats:
         counts = _checked(counts, self.n_rows)
@@ -254,7 +248,7 @@ class LogisticFits(reference_calibration.LogisticFits):
 class Medians(reference.Medians):
     def __init__(self, values: Floats) -> None:
         self.n_rows, self.n_columns = values.shape
-        self._core = _core.Medians(np.asarray(values, dtype=np.float64))
+        self._core = _core.Medians(_aligned(values))
 
     def all(self, counts: Weightings) -> Floats:
         return _all(self, counts, np.float64)
@@ -291,17 +285,27 @@ def _selected(sums: Any, counts: Weightings, columns: NDArray[np.intp], dtype: A
     return out
 
 
+def _whole(values: NDArray[Any], dtype: Any = None) -> NDArray[Any]:
+    """As C++ reads it: in rows, aligned, and in this machine's order of bytes; itself where it is so already."""
+    return np.require(values, values.dtype.newbyteorder("=") if dtype is None else dtype, ("C", "A", "E"))
+
+
+def _aligned(values: NDArray[Any]) -> Floats:
+    """Floats with whatever strides, each where C++ may read it."""
+    return np.require(values, np.float64, ("A", "E"))
+
+
 def _checked(counts: Weightings, n_rows: int) -> Weightings:
     check_weightings(counts, n_rows)
-    return np.ascontiguousarray(counts)
+    return _whole(counts)
 
 
 def _chosen(columns: NDArray[np.intp], lanes: int, n_columns: int) -> NDArray[np.int64]:
     check_columns(columns, lanes, n_columns)
-    return np.ascontiguousarray(columns, dtype=np.int64)
+    return _whole(columns, np.int64)
 
 
 def _flags(flags: NDArray[np.bool_], n_rows: int) -> NDArray[np.bool_]:
     if flags.shape != (n_rows,):
         raise ValueError(f"one flag a row is needed: {n_rows}, got shape {flags.shape}")
-    return np.ascontiguousarray(flags, dtype=np.bool_)
+    return _whole(flags, np.bool_)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._interrupts import NoExit
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Needs, Response, positive_of
@@ -219,10 +220,11 @@ class CalledStatistic:
     def _value(self, weights: NDArray[Any], rows: NDArray[np.intp] | None, column: int) -> float:
         predicted = self.y_pred[:, column]
         try:
-            if rows is None:
-                value = float(self.call(self.y_true, predicted, sample_weight=weights.astype(np.float64)))
-            else:
-                value = float(self.call(self.y_true[rows], predicted[rows]))
+            with NoExit():
+                if rows is None:
+                    value = float(self.call(self.y_true, predicted, sample_weight=weights.astype(np.float64)))
+                else:
+                    value = float(self.call(self.y_true[rows], predicted[rows]))
         except Exception as error:  # whatever a user's function raises is a missing value, not the end
             return self._failed(f"{type(error).__name__}: {error}")
         return value if np.isfinite(value) else self._failed(f"the value {value}")

@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.validation import has_fit_parameter
 
 from heldout._seeding import numpy_seed
-from heldout.configurations import checked_entries, make_configurations
+from heldout.configurations import checked_entries, checked_model, make_configurations
 from heldout.dropping import SearchStrategy, drop_rule_of
 from heldout.errors import InputError
 from heldout.estimates.evidence.question import Aggregate
@@ -160,7 +160,8 @@ class Asked:
     def _models(self) -> list[Any]:
         if isinstance(self.estimator, list | tuple):
             return [model for _, model, _ in checked_entries(self.estimator)]
-        return [self.estimator]
+        several = "several are given as a list of (name, estimator, grid)"
+        return [checked_model(self.estimator, "the estimator of a protocol", several)]
 
 
 def seeded_folds(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._interrupts import NoExit
 from heldout.fold_scores import ranks
 from heldout.kernels.reference import Floats
 from heldout.selection.base import NONE_CHOSEN, ScoreTable, SelectionFailedError
@@ -50,7 +51,8 @@ class CallableRefit:
 
     def _choose(self, results: dict[str, Any]) -> int:
         try:
-            return int(self.refit(results))
+            with NoExit():
+                return int(self.refit(results))
         except Exception as error:
             raise SelectionFailedError(f"{type(error).__name__}: {error}") from error
 

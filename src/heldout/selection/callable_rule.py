@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._interrupts import NoExit
 from heldout.kernels.reference import Floats
 from heldout.selection.base import NONE_CHOSEN, ScoreTable, SelectionFailedError
 
@@ -41,7 +42,8 @@ class CallableRule:
     def __call__(self, table: ScoreTable) -> NDArray[np.intp]:
         scores = table.values[:, :, 0]
         try:
-            chosen = np.asarray(self.choose(scores.copy()))
+            with NoExit():
+                chosen = np.asarray(self.choose(scores.copy()))
         except Exception as error:
             raise SelectionFailedError(f"{type(error).__name__}: {error}") from error
         if chosen.dtype.kind not in "iu" or chosen.shape != (len(scores),):

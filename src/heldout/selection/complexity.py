@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._interrupts import NoExit
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
 from heldout.selection.base import first_greatest, scalar
@@ -79,7 +80,8 @@ def _one(complexity: Any, params: Mapping[str, Any]) -> float:
         value, source = params[complexity], f"the parameter '{complexity}'"
     else:
         try:
-            value, source = complexity(params), "the complexity function"
+            with NoExit():
+                value, source = complexity(params), "the complexity function"
         except Exception as error:
             raise InputError(
                 f"the complexity function failed on {dict(params)}: {type(error).__name__}: {error}."

@@ -17,7 +17,7 @@ from sklearn.model_selection import (
 )
 from sklearn.utils.validation import has_fit_parameter
 
-from heldout.configurations import Configurations, make_configurations
+from heldout.configurations import Configurations, checked_model, make_configurations
 from heldout.errors import InputError
 from heldout.estimates.intervals import check_interval_settings
 from heldout.estimates.types import Alternative, json_safe
@@ -173,23 +173,15 @@ def no_scores(estimator: Any, X: Any, y: Any) -> dict[str, float]:
 
 def _models(estimator: Any) -> Configurations:
     if not isinstance(estimator, list | tuple):
-        return make_configurations(_checked_model(estimator))
+        several = "several are given as a list of (name, estimator)"
+        return make_configurations(checked_model(estimator, otherwise=several))
     wanted = "several models are given as a list of (name, estimator)"
     if not estimator:
         raise InputError(f"{wanted}, got an empty one.")
     for entry in estimator:
         if not (isinstance(entry, tuple | list) and len(entry) == 2 and isinstance(entry[0], str)):
             raise InputError(f"{wanted}, got {entry!r} in it; for instance [('logistic', LogisticRegression())].")
-    return make_configurations([(name, _checked_model(model), {}) for name, model in estimator])
-
-
-def _checked_model(model: Any) -> Any:
-    if isinstance(model, type) or not (hasattr(model, "fit") and hasattr(model, "get_params")):
-        raise InputError(
-            f"a model must be an estimator with fit and get_params, such as LogisticRegression(), got {model!r}; "
-            "several are given as a list of (name, estimator)."
-        )
-    return model
+    return make_configurations([(name, checked_model(model), {}) for name, model in estimator])
 
 
 def _metrics(asked: Any, truth: Truth) -> dict[str, Metric]:

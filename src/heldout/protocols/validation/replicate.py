@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params
 
+from heldout._interrupts import NoExit
 from heldout.cells import CellKey, CellResult, CellState
 from heldout.configurations import Configuration
 from heldout.copies import with_copies_together
@@ -62,10 +63,11 @@ class ReplicateFit:
         with on_one_thread():
             began = time.perf_counter()
             try:
-                tables = self.samples(context, split)
-                models = self.models(context, configuration, split, tables)
-                fitted = time.perf_counter()
-                predictions = self.asked(context, models, split, tables)
+                with NoExit():
+                    tables = self.samples(context, split)
+                    models = self.models(context, configuration, split, tables)
+                    fitted = time.perf_counter()
+                    predictions = self.asked(context, models, split, tables)
             except Exception as error:
                 key = CellKey(configuration.position, *split.place)
                 return CellResult(key, CellState.FAILED, said(error), time.perf_counter() - began)

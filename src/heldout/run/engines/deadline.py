@@ -16,11 +16,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
 
+from heldout._interrupts import Ending
+
 GRACE_SECONDS = 2.0
 """From the exception to the end of the process."""
 
 
-class TimeIsUp(BaseException):
+class TimeIsUp(Ending):
     """Raised in a thread whose time is up."""
 
 

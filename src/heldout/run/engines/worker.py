@@ -12,6 +12,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._interrupts import Ending
 from heldout.cells import CellKey, CellResult, CellState
 from heldout.fitting import said
 from heldout.run.engines.deadline import TimeIsUp, deadline, raise_in
@@ -97,7 +98,7 @@ async def interrupt_cells(token: str) -> None:
             raise_in(thread, Interrupted)
 
 
-class Interrupted(BaseException):
+class Interrupted(Ending):
     """Nobody waits any more for what is being done."""
 
 
