@@ -23,6 +23,8 @@ Write = Callable[..., Path]
 
 HOSTILE = "a\x1b[31m\x1b]0;title\x07\x9b2J\u202eb\r\nc"
 SHOWN = r"a\x1b[31m\x1b]0;title\x07\x9b2J\u202eb\r\nc"
+FILE = "a\x1b[31m\x1b]0;title\x07b\nc"
+"""Without letters that a system may not know in names of files."""
 OBEYED = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -37,16 +39,16 @@ def check(ended: Any, code: int = 0) -> str:
 def hostile(frame: pd.DataFrame, tmp_path: Path) -> Path:
     renamed = frame.rename(columns={"a": HOSTILE, "constant": f"{HOSTILE}=1"})
     renamed = renamed.assign(outcome=renamed["outcome"].map({"no": HOSTILE, "yes": "well"}))
-    renamed.to_parquet(tmp_path / f"{HOSTILE}.parquet")
-    return Path(f"{HOSTILE}.parquet")
+    renamed.to_parquet(tmp_path / f"{FILE}.parquet")
+    return Path(f"{FILE}.parquet")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such names of files")
 @pytest.mark.usefixtures("tiny_space")
 def test_commands_show_names_escaped(command: Command, hostile: Path, tmp_path: Path) -> None:
-    out = f"out {HOSTILE}"
+    out = f"out {FILE}"
     said = check(command("tune", hostile, "--target", "outcome", "--out", out, "--n-jobs", 1, "--n-bootstraps", 50))
-    assert f"{SHOWN}=1" in said and f"{SHOWN}.parquet" in said
+    assert f"{SHOWN}=1" in said and f"{repr(FILE)[1:-1]}.parquet" in said
     check(command("status", out))
     check(command("report", out))
     check(command("estimate", f"{out}/predictions.parquet", "--method", "all"))

@@ -278,13 +278,13 @@ def test_an_option_that_changes_no_fit_is_no_other_run(command: Command, table: 
 
 def test_report_is_drawn_again_from_what_the_folder_holds(command: Command, table: Write, tmp_path: Path) -> None:
     tune(command, table())
-    page = (tmp_path / "out" / "report.html").read_text()
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     (tmp_path / "out" / "report.html").unlink()
 
     assert command("report", "out").code == 0
-    assert (tmp_path / "out" / "report.html").read_text() == page
+    assert (tmp_path / "out" / "report.html").read_text(encoding="utf-8") == page
     assert command("report", "out", "--to", "copy.html").code == 0
-    assert (tmp_path / "copy.html").read_text() == page
+    assert (tmp_path / "copy.html").read_text(encoding="utf-8") == page
 
 
 def test_the_report_says_how_to_make_it_again(command: Command, table: Write, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_it_leaves_the_files_of_a_search_and_says_what_the_outer_folds_chose(
     assert document["method"] == "nested_cv" and document["n_fits"] == 37
     assert len(document["outer_folds"]) == 4 and document["provenance"]["interval"] == "nadeau_bengio"
     assert document["value"] == pytest.approx(np.mean([fold["score"] for fold in document["outer_folds"]]))
-    page = (tmp_path / "out" / "report.html").read_text()
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "Nested cross-validation" in page or "nested cross-validation" in page
     assert (tmp_path / "out" / "model.skops").exists() and (tmp_path / "out" / "predictions.parquet").exists()
 

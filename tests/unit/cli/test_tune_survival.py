@@ -49,7 +49,7 @@ def test_a_study_becomes_a_model_an_estimate_and_a_report(command: Command, stud
         assert said in ended.out
     estimate = json.loads((tmp_path / "out" / "estimate.json").read_text())
     assert estimate["metric"] == "concordance_index" and 0.6 < estimate["value"] < 0.95
-    assert "with the event" in (tmp_path / "out" / "report.html").read_text()
+    assert "with the event" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "not reviewed" not in ended.err  # of the types in model.skops
     frame = read_table(str(tmp_path / "out" / "predictions.parquet")).frame
     assert list(frame.columns[:5]) == ["row", "repeat", "fold", "years", "died"]

@@ -25,7 +25,7 @@ def test_delong_in_the_table_the_file_and_the_report(command: Command, table: Wr
     estimate = json.loads((tmp_path / "out" / "estimate.json").read_text())
     assert estimate["method"] == "delong" and estimate["interval"]["high"] == 1
     assert estimate["provenance"]["n_rows_evaluated"] == 15
-    report = (tmp_path / "out" / "report.html").read_text()
+    report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "DeLong, E. R." in report and "A part of the rows chose the configuration" in report
 
 

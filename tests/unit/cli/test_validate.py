@@ -215,9 +215,9 @@ def test_status_and_report_know_a_validation(command: Command, table: Write, tmp
     assert "60 rows, 1 model on all rows and on bootstrap samples" in status.out
     assert "5 of 5 done (100%), 0 left" in status.out
     assert "best so far" not in status.out and "split" not in status.out
-    drawn = (tmp_path / "out" / "report.html").read_text()
+    drawn = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     again = command("report", "out", "--to", "again.html")
-    assert again.code == 0 and (tmp_path / "again.html").read_text() == drawn
+    assert again.code == 0 and (tmp_path / "again.html").read_text(encoding="utf-8") == drawn
 
 
 def test_a_model_that_skops_cannot_write_costs_the_model_only(

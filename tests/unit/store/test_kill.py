@@ -52,16 +52,16 @@ with SQLiteStore(sys.argv[1]).open(identity, [(f"id {i}", "{}") for i in range(1
 
 
 def kill_after(path, seconds, how=signal.SIGKILL):
-    """Let it record for a while, end it, and give the number that it last said was acknowledged."""
+    """Let it record for a while after a first group, end it, and give the number last said to be acknowledged."""
     process = subprocess.Popen(
         [sys.executable, "-c", RECORD, str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    said = [process.stdout.readline()]
+    said = process.stdout.readline() + process.stdout.readline()
     time.sleep(seconds)
     process.send_signal(how)
     rest, _ = process.communicate(timeout=60)
     # The last line may be cut off by the kill: it counts only with its end.
-    complete = (said[0] + rest).rsplit("\n", 1)[0]
+    complete = (said + rest).rsplit("\n", 1)[0]
     return int(complete.split("\n")[-1])
 
 

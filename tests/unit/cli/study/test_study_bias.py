@@ -40,7 +40,7 @@ def test_it_leaves_the_numbers_of_the_library(command: Command) -> None:
     pd.testing.assert_frame_equal(table, expected.to_frame(), check_dtype=False)
     assert document["rows"] == expected.rows()
     assert document["command"] == f"heldout {' '.join(SMALL)} --seed 3"
-    page = Path("heldout-study/report.html").read_text()
+    page = Path("heldout-study/report.html").read_text(encoding="utf-8")
     assert document["command"] in page
     assert "Be(9, 6), mean accuracy 0.6" in page
     assert (
@@ -84,7 +84,7 @@ def test_json_is_one_document(command: Command) -> None:
 def test_of_another_metric(command: Command, options: list[str], said: list[str]) -> None:
     ended = command(*SMALL, "--rows", "40", "--repetitions", 2, *options)
     document = json.loads(Path("heldout-study/study.json").read_text())
-    page = Path("heldout-study/report.html").read_text()
+    page = Path("heldout-study/report.html").read_text(encoding="utf-8")
 
     assert ended.code == 0, ended.err
     assert document["metric"] == options[1]

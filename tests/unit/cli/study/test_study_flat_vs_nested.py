@@ -47,7 +47,7 @@ def test_quick_leaves_the_numbers_of_the_library(command: Command) -> None:
         "Plan: 3 tables x 1 half split, 2-fold flat and nested cross-validation of rf, svmRadial, gbm, seed 3."
         in ended.out
     )
-    assert "Is nested cross-validation needed" in Path("heldout-study/report.html").read_text()
+    assert "Is nested cross-validation needed" in Path("heldout-study/report.html").read_text(encoding="utf-8")
     assert ended.err.splitlines()[-1] == "3 of 3 batches"
 
 

@@ -40,7 +40,7 @@ def test_it_leaves_the_numbers_of_the_library(command: Command) -> None:
     assert "Plan: 4 settings x 12 repetitions = 48 matrices of predictions, by bbc, bbc_f, delong" in ended.out
     assert "Inclusion (tightness); * inclusion rejected" in ended.out
     assert ended.err.splitlines()[-1] == "8 of 8 batches"
-    assert document["command"] in Path("heldout-study/report.html").read_text()
+    assert document["command"] in Path("heldout-study/report.html").read_text(encoding="utf-8")
 
 
 def test_what_is_there_is_not_done_again(command: Command) -> None:

@@ -44,7 +44,9 @@ def test_it_leaves_the_numbers_of_the_library(command: Command, tables: Path) ->
     document = json.loads(Path("heldout-study/study.json").read_text())
     assert (document["study"], document["space"]) == ("intervals-on-tables", "light")
     assert "Plan: 1 table x 2 training sets, bounded by bbc, bbc_f, delong" in ended.out
-    assert "How often each interval holds on real tables" in Path("heldout-study/report.html").read_text()
+    assert "How often each interval holds on real tables" in Path("heldout-study/report.html").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_quick_takes_three_tables_and_a_finished_study_is_not_done_again(command: Command, tables: Path) -> None:

@@ -53,7 +53,7 @@ def test_quick_leaves_its_files_and_goes_on_from_them(command: Command, tables: 
     assert document["space"] == "tsamardinos2018(n_trees=2)"
     assert document["rows"] == json_safe(again.rows())
     assert document["command"] == " ".join(["heldout study search tables", *SMALL])
-    assert document["command"] in Path("heldout-study/report.html").read_text()
+    assert document["command"] in Path("heldout-study/report.html").read_text(encoding="utf-8")
     pd.testing.assert_frame_equal(pd.read_csv("heldout-study/search.csv"), again.to_frame(), check_dtype=False)
     assert ended.out.splitlines()[0] == (
         "Plan: 2 tables, 2 sizes of sub-samples in all, 1 sub-sample of each; on each 14 fits a configuration "

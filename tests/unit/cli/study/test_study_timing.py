@@ -30,7 +30,7 @@ def test_it_leaves_the_bounds_of_the_library(command: Command) -> None:
     assert frame["bound"].tolist() == expected.to_frame(each=True)["bound"].tolist()
     assert (document["study"], document["centre"]) == ("timing", {"rows": 30, "configurations": 3, "folds": 3})
     assert "Plan: 2 settings x 2 repetitions, timed by bbc, bbc_f, plain_bbc, plain_bbc_f, seed 3." in ended.out
-    assert "How long BBC and BBC-F take" in Path("heldout-study/report.html").read_text()
+    assert "How long BBC and BBC-F take" in Path("heldout-study/report.html").read_text(encoding="utf-8")
 
 
 def test_finished_batches_keep_their_times(command: Command) -> None:
