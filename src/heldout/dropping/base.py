@@ -163,6 +163,9 @@ class Barrier:
         Whether the race ended here for everybody.
     noted : mapping of int to float
         What the rule noted of each configuration, where it notes something: it reads that at later barriers.
+    judged : bool
+        Whether the rule was asked; not before ``min_predictions`` rows, inside a later repeat, or where the metric
+        is undefined.
     """
 
     after: int
@@ -174,6 +177,7 @@ class Barrier:
     folds_needed: Mapping[int, float] = field(default_factory=dict)
     stopped: bool = False
     noted: Mapping[int, float] = field(default_factory=dict)
+    judged: bool = True
 
 
 def who_left(barriers: Iterable[Barrier]) -> dict[int, Dropped]:

@@ -7,8 +7,11 @@ the log-odds (Cox 1958), which is smoother and quicker, and sees no more than a 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
+from threading import Lock
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -228,13 +231,64 @@ class FromLowess(Columns):
         return values
 
     def _column(self, counts: Weightings, j: int) -> Floats:
+        if self._summary not in SUMMARIES:
+            return self._summary(*self._distances(counts, j))
+        keys = self._keys(counts, j)
+        known = KEPT.found(keys)
+        missing = [lane for lane, key in enumerate(keys) if key not in known]
+        if missing:
+            distances, weights = self._distances(counts[missing], j)
+            of_all = np.stack([summary(distances, weights) for summary in SUMMARIES], axis=1)
+            known |= KEPT.put({keys[lane]: values for lane, values in zip(missing, of_all, strict=True)})
+        return np.array([known[key][SUMMARIES.index(self._summary)] for key in keys])
+
+    def _distances(self, counts: Weightings, j: int) -> tuple[Floats, Floats]:
+        """Each (L, n), by ascending probability: the distances from the curve, and the weights."""
         curve = Lowess(self._given[:, j], self._happened, self._span)
         weights = np.take(counts, curve.order, axis=1).astype(np.float64)
         distances = np.zeros_like(weights)
         for lane, own in enumerate(weights):
             there, smooth = curve.at_rows(own)
             distances[lane, there] = np.abs(curve.x[there] - smooth)
-        return self._summary(distances, weights)
+        return distances, weights
+
+    def _keys(self, counts: Weightings, j: int) -> list[bytes]:
+        """What each curve is made of, as a number that tells it from all others."""
+        of_column = blake2b(repr((self._span, counts.dtype.str)).encode(), digest_size=16)
+        of_column.update(np.ascontiguousarray(self._given[:, j]).data)
+        of_column.update(self._happened.data)
+        keys = []
+        for own in np.ascontiguousarray(counts):
+            of_lane = of_column.copy()
+            of_lane.update(own.data)
+            keys.append(of_lane.digest())
+        return keys
+
+
+SUMMARIES: tuple[Summary, ...] = (Emax.summary, ICI.summary, ECI.summary, E90.summary)
+"""Computed together, since the curve takes a hundred times as long as any of them."""
+
+
+class _Kept:
+    """The summaries of the last curves, so that metrics that are asked one after another share each curve."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._lock = most, Lock()
+        self._values: OrderedDict[bytes, Floats] = OrderedDict()
+
+    def found(self, keys: Sequence[bytes]) -> dict[bytes, Floats]:
+        with self._lock:
+            return {key: self._values[key] for key in keys if key in self._values}
+
+    def put(self, values: dict[bytes, Floats]) -> dict[bytes, Floats]:
+        with self._lock:
+            self._values |= values
+            while len(self._values) > self._most:
+                self._values.popitem(last=False)
+        return values
+
+
+KEPT = _Kept(1 << 16)
 
 
 class FromLogistic:

@@ -151,7 +151,9 @@ def race_of(evaluation: Evaluation, scale: Scale) -> RaceSummary | None:
         barriers=tuple(_row(barrier, evaluation, failed) for barrier in busy),
         quiet=wording.quiet_barriers_sentence(len(quiet), unjudged, least)
         if busy
-        else wording.nobody_dropped_sentence(len(barriers), saved),
+        else wording.nobody_dropped_sentence(
+            sum(barrier.judged for barrier in barriers), saved, least if unjudged == len(quiet) else None
+        ),
         stopped=_stopped(barriers[-1], planned),
         alive=alive,
         configurations=configurations,

@@ -56,7 +56,7 @@ class Judging:
         met = found.outcome.met
         seen = np.unique(np.concatenate([split.test for split in met]))
         # The first, should the rule have nothing to say: there is always one who goes on.
-        nothing = Barrier(len(met), len(seen), len(alive), leader=alive[0])
+        nothing = Barrier(len(met), len(seen), len(alive), leader=alive[0], judged=False)
         failed = {j: found.failures[j] for j in alive if j in found.failures}
         if len(failed) == len(alive):
             return nothing
@@ -95,6 +95,7 @@ class Judging:
             needed = {int(columns[c]): float(verdict.folds_needed[c]) for c in going_on}
         return replace(
             barrier,
+            judged=True,
             leader=int(columns[standing.leader]),
             dropped=(*barrier.dropped, *left),
             risk=risk,

@@ -32,10 +32,30 @@ def race_sentence(rule: str, min_predictions: int | None, *, one_of_many: bool =
     )
 
 
-def nobody_dropped_sentence(barriers: int, saved: int) -> str:
-    """Where a rule was asked and nobody left; fits may still be saved by a race that ended early."""
-    times = "once" if barriers == 1 else f"{barriers} times"
+def nobody_dropped_sentence(asked: int, saved: int, min_predictions: int | None = None) -> str:
+    """Where nothing was dropped; fits may still be saved by a race that ended early.
+
+    Parameters
+    ----------
+    asked : int
+        How often the rule was asked.
+    min_predictions : int, optional
+        Where fewer rows had been predicted after every split but the last.
+
+    Examples
+    --------
+    >>> nobody_dropped_sentence(0, 0, 500)[:65]
+    'The rule could not drop anything: it is asked once 500 rows have '
+    """
     made = "" if saved else ": every fit was made"
+    if not asked and min_predictions is not None:
+        return (
+            f"The rule could not drop anything: it is asked once {min_predictions:,} rows have been predicted, and "
+            "before the last split there were fewer. A lower min_predictions lets it."
+        )
+    if not asked:
+        return f"The rule was never asked, since no split left enough to judge by{made}."
+    times = "once" if asked == 1 else f"{asked} times"
     return f"The rule was asked {times}, and nobody was far enough behind{made}."
 
 

@@ -216,8 +216,8 @@ class Flag(StrEnum):
     TIED_FINALISTS = (
         "tied_finalists",
         "In {share:.0%} of the bootstraps a finalist reaches the best score that it has in any, so that the price "
-        "of choosing among them is set at its highest: the bound is more conservative than its level; method "
-        "'{instead}' may be tighter.",
+        "of choosing among them is set at its highest: the bound is more conservative than its level, and falls as "
+        "n_bootstraps grows; method '{instead}' may be tighter.",
     )
     DISTANCE_TO_BEST = (
         "distance_to_best",

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from heldout.errors import InputError
+from heldout.kernels.reference_lowess import Lowess
 from heldout.metrics import E90, ECI, ICI, Emax
 from heldout.metrics.base import Metric, Needs
+from heldout.metrics.smooth_calibration import _Kept
 from heldout.task import truth_of
 
 ALL = [Emax, ICI, E90, ECI]
@@ -71,3 +73,23 @@ def test_parameters_have_their_sentences(wrong: dict[str, Any], sentence: str) -
 def test_names_say_the_parameters() -> None:
     assert Emax("logistic").name == "emax(smoother='logistic')"
     assert ICI(span=0.5).name == "ici(span=0.5)"
+
+
+def test_metrics_of_one_curve_compute_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(20)
+    given = rng.random((40, 2))
+    truth = truth_of((rng.random(40) < given[:, 0]).astype(int), classes=[0, 1])
+    counts = rng.integers(0, 3, size=(5, 40)).astype(np.uint8)
+    curves: list[int] = []
+    at_rows = Lowess.at_rows
+    monkeypatch.setattr(Lowess, "at_rows", lambda self, weights: curves.append(1) or at_rows(self, weights))
+
+    together = [metric().statistic(truth, given).all(counts) for metric in ALL]
+    assert len(curves) == 10  # 5 weightings of 2 columns, and not for each of the metrics
+    other = ECI(span=0.5).statistic(truth, given).all(counts)
+    assert len(curves) == 20 and (other != together[ALL.index(ECI)]).any()
+    monkeypatch.setattr("heldout.metrics.smooth_calibration.KEPT", _Kept(3))  # too few to be of use
+    for metric, values in zip(ALL, together, strict=True):
+        alone = metric().statistic(truth, given).all(counts)
+        np.testing.assert_array_equal(alone, values)
+    assert len(curves) == 60

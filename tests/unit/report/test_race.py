@@ -182,6 +182,10 @@ def test_nobody_dropped_and_a_race_that_ended_early(make_evaluation: Make) -> No
     searched = make_evaluation()
     nobody = told(raced(searched, (barrier(1, 6, []), barrier(2, 6, []))))
     assert nobody.quiet == "The rule was asked 2 times, and nobody was far enough behind: every fit was made."
+    never = told(raced(searched, (barrier(1, 6, [], judged=False),)))  # 30 rows, and it is asked from 50 on
+    assert never.quiet.startswith("The rule could not drop anything: it is asked once 50 rows have been predicted")
+    unknown = told(raced(searched, (barrier(2, 6, [], judged=False),)))
+    assert unknown.quiet.startswith("The rule was never asked, since")
     assert (nobody.stopped, nobody.risk_sentence, nobody.dropped_sentence) == ("", "", "")
     ended = raced(searched, (barrier(1, 6, [0]), barrier(2, 5, [], stopped=True)), n_splits_planned=8)
     assert told(ended).stopped == (

@@ -121,7 +121,7 @@ class Concluding:
         failed = often_failed(list(replicates.failed.values()), replicates.n_replicates)
         flags = {**inner_flags, **failed, **no_candidates(candidates), **flags_of_plan(self.plan)}
         model, coefficients = self._deployed(selected)
-        n_fits = self.plan.n_fits
+        n_fits = self.plan.n_fits - self.plan.n_bootstraps * sum(not one.rows for one in candidates)
         return Validation(
             estimates={name: self._estimate(one, selected, replicates, flags) for name, one in measured.items()},
             rows={name: one.row for name, one in measured.items()},

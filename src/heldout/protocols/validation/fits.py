@@ -40,12 +40,14 @@ class Fits:
     def first(self) -> None:
         """Do the cells of the first stage, those of all models side by side.
 
-        On all rows first: where no model can be fitted on these, nobody waits for the samples.
+        On all rows first: a model that cannot be fitted on these is not fitted on the samples.
         """
         whole = Race((self.plan.all_rows,))
         self.session.race([whole])
-        if any(cell.state is not CellState.FAILED for cell in self.session.results_of(whole)):
-            self.session.race([Race((self.plan.all_rows, *self.plan.first.splits))])
+        cells = self.session.results_of(whole)
+        fitted = tuple(j for j, cell in enumerate(cells) if cell.state is not CellState.FAILED)
+        if fitted:
+            self.session.race([Race((self.plan.all_rows, *self.plan.first.splits), configurations=fitted)])
 
     def of_first(self, model: int) -> Replicates:
         """The replicates of a model in the first stage.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -260,7 +260,10 @@ class Unlucky(LogisticRegression):
 
 
 class Hopeless(LogisticRegression):
+    fits: ClassVar[list[int]] = []
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        Hopeless.fits.append(len(X))
         raise ValueError("never")
 
 
@@ -280,7 +283,10 @@ class TestFailures:
             validated(Hopeless(), metric="brier_score")
 
     def test_one_that_fails_is_no_candidate(self) -> None:
+        Hopeless.fits.clear()
         found = validated([("hopeless", Hopeless()), ("logistic", LOGISTIC)], metric="brier_score")
+        assert Hopeless.fits == [len(X)]  # not on the samples, of which nothing could come
+        assert found.n_fits == 1 + 13
         assert found.selected_name == "logistic" and found.selected == 1
         assert found.candidates[0].reason == "ValueError: never"
         said = found.estimates["brier_score"].flags[ho.Flag.FAILED_CONFIGURATIONS]
