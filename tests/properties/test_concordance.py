@@ -42,6 +42,7 @@ def problems(draw: st.DrawFn) -> dict[str, Any]:
         "risks": draw(hnp.arrays(np.float64, (n, c), elements=RISKS)),
         "event": rng.random(n) < draw(st.sampled_from([0.0, 0.1, 0.6, 1.0])),
         "time": rng.integers(0, distinct_times, size=n) / 4,
+        "folds": rng.integers(0, draw(st.sampled_from([1, 2, 9])), size=n),
         "factors": rng.gamma(1.0, size=n) * (rng.random(n) < 0.8),
         "counts": counts,
         "weights": counts * rng.random(n),
@@ -50,11 +51,12 @@ def problems(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def prepared(kernels: ModuleType, problem: dict[str, Any], factors: Any = None, kept: bool = True) -> Any:
+    given_to_both = problem["risks"], problem["event"], problem["time"], factors, problem.get("folds")
     if kernels is reference_concordance:
-        return kernels.ConcordanceSums(problem["risks"], problem["event"], problem["time"], factors)
+        return kernels.ConcordanceSums(*given_to_both)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernels, "MOST_STEPS", 2**20 if kept else 0)
-        return kernels.ConcordanceSums(problem["risks"], problem["event"], problem["time"], factors)
+        return kernels.ConcordanceSums(*given_to_both)
 
 
 def assert_same(one: Any, other: Any) -> None:
@@ -129,6 +131,6 @@ def test_neither_blocks_nor_threads_change_a_bit(kept: bool) -> None:
 @given(problem=problems())
 def test_rows_in_another_order_are_the_same_rows(problem: dict[str, Any]) -> None:
     order = np.random.default_rng(0).permutation(len(problem["time"]))
-    shuffled = {name: problem[name][order] for name in ("risks", "event", "time")}
+    shuffled = {name: problem[name][order] for name in ("risks", "event", "time", "folds")}
     found = prepared(compiled, shuffled).all(np.ascontiguousarray(problem["counts"][:, order]))
     assert_same(found, prepared(compiled, problem).all(problem["counts"]))

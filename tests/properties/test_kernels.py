@@ -33,7 +33,7 @@ SCORES = st.one_of(
     st.sampled_from([-1.0, -0.0, 0.0, 0.5, 0.5000000000000001, 1.0]),
     st.floats(allow_nan=False, allow_infinity=False, width=64),
 )
-KINDS = ["ranks", "cells", "losses", "precisions", "medians"]
+KINDS = ["ranks", "ranks within folds", "cells", "losses", "precisions", "medians"]
 
 
 @st.composite
@@ -48,6 +48,7 @@ def problems(draw: st.DrawFn) -> dict[str, Any]:
     return {
         "scores": draw(hnp.arrays(np.float64, (n, c), elements=SCORES)),
         "code": code,
+        "folds": rng.integers(0, draw(st.sampled_from([1, 2, 9])), size=n),
         "cells": rng.integers(-1, draw(st.integers(1, 20)), size=(n, c)).astype(np.int32),
         "counts": counts,
         "weights": counts * rng.random(n),
@@ -59,6 +60,7 @@ def prepared(kernels: ModuleType, kind: str, problem: dict[str, Any]) -> Any:
     scores, code = problem["scores"], problem["code"]
     make: dict[str, Callable[[], Any]] = {
         "ranks": lambda: kernels.RankSums(scores, code == 1, code == 0),
+        "ranks within folds": lambda: kernels.RankSums(scores, code == 1, code == 0, problem["folds"]),
         "cells": lambda: kernels.CellSums(problem["cells"], 20),
         "losses": lambda: kernels.LossSums(np.clip(np.abs(scores), 0, 1e300), 255 * len(scores)),
         "precisions": lambda: kernels.PrecisionSums(scores, code == 1),
@@ -88,7 +90,7 @@ def test_compiled_equals_reference(kind: str, weighting: str, problem: dict[str,
 
 
 @needs_compiled
-@pytest.mark.parametrize("kind", ["ranks", "cells", "losses"])
+@pytest.mark.parametrize("kind", ["ranks", "ranks within folds", "cells", "losses"])
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(problem=problems(), greatest=st.booleans())
 def test_the_fused_selection_equals_the_reference(kind: str, problem: dict[str, Any], greatest: bool) -> None:
@@ -125,6 +127,7 @@ def test_neither_blocks_nor_threads_change_a_bit(kind: str, weighting: str) -> N
     problem = {
         "scores": np.round(rng.normal(size=(70, 9)) + code[:, None], 1),
         "code": code,
+        "folds": rng.integers(0, 5, size=70),
         "cells": rng.integers(-1, 4, size=(70, 9)).astype(np.int32),
     }
     weightings = counts if weighting == "counts" else counts * rng.random(70)

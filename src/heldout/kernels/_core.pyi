@@ -18,6 +18,7 @@ class RankSums(_BestOutOfBag):
         scores: NDArray[np.float64],
         positive: NDArray[np.bool_],
         negative: NDArray[np.bool_],
+        folds: NDArray[np.uint32] | None,
         most_steps: int,
     ) -> None: ...
 
@@ -27,6 +28,7 @@ class ConcordanceSums(_BestOutOfBag):
         risks: NDArray[np.float64],
         places: NDArray[np.uint32],
         factors: NDArray[np.float64] | None,
+        folds: NDArray[np.uint32] | None,
         most_steps: int,
     ) -> None: ...
 

@@ -86,11 +86,18 @@ def add_bin_sums(
 
 
 class RankSums(reference.RankSums):
-    def __init__(self, scores: Floats, positive: NDArray[np.bool_], negative: NDArray[np.bool_]) -> None:
+    def __init__(
+        self,
+        scores: Floats,
+        positive: NDArray[np.bool_],
+        negative: NDArray[np.bool_],
+        folds: NDArray[np.integer] | None = None,
+    ) -> None:
         self.n_rows, self.n_columns = scores.shape
         positive, negative = _flags(positive, self.n_rows), _flags(negative, self.n_rows)
         refuse_overlap(positive, negative)
-        self._core = _core.RankSums(_aligned(scores), positive, negative, MOST_STEPS)
+        codes = _codes(folds, self.n_rows)
+        self._core = _core.RankSums(_aligned(scores), positive, negative, codes, MOST_STEPS)
 
     def all(self, counts: Weightings) -> NDArray[Any]:
         return _all(self, counts, accumulator(counts))
@@ -101,13 +108,19 @@ class RankSums(reference.RankSums):
 
 class ConcordanceSums(reference_concordance.ConcordanceSums):
     def __init__(
-        self, risks: Floats, event: NDArray[np.bool_], time: Floats, factors: Floats | None = None
+        self,
+        risks: Floats,
+        event: NDArray[np.bool_],
+        time: Floats,
+        factors: Floats | None = None,
+        folds: NDArray[np.integer] | None = None,
     ) -> None:
         self.n_rows, self.n_columns = risks.shape
         reference_concordance.refuse_other_lengths(self.n_rows, event, time, factors)
         self._factors = None if factors is None else _whole(factors, np.float64)
         places = reference_concordance.places_in_time(event, time)
-        self._core = _core.ConcordanceSums(_aligned(risks), places, self._factors, MOST_STEPS)
+        codes = _codes(folds, self.n_rows)
+        self._core = _core.ConcordanceSums(_aligned(risks), places, self._factors, codes, MOST_STEPS)
 
     def all(self, counts: Weightings) -> NDArray[Any]:
         weights = self._weights(counts)
@@ -309,3 +322,7 @@ def _flags(flags: NDArray[np.bool_], n_rows: int) -> NDArray[np.bool_]:
     if flags.shape != (n_rows,):
         raise ValueError(f"one flag a row is needed: {n_rows}, got shape {flags.shape}")
     return _whole(flags, np.bool_)
+
+
+def _codes(folds: NDArray[np.integer] | None, n_rows: int) -> NDArray[np.uint32] | None:
+    return None if folds is None else _whole(reference.fold_codes(folds, n_rows), np.uint32)

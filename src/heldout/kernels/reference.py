@@ -114,20 +114,34 @@ class RankSums(Columns):
         Greater = more positive; no NaN.
     positive, negative : ndarray of bool, shape (n,)
         Rows in neither are left out (multi-class pairs).
+    folds : ndarray of int, shape (n,), optional
+        A code of at least 0; only rows of one fold are pairs. All rows are by default.
     """
 
-    def __init__(self, scores: Floats, positive: NDArray[np.bool_], negative: NDArray[np.bool_]) -> None:
+    def __init__(
+        self,
+        scores: Floats,
+        positive: NDArray[np.bool_],
+        negative: NDArray[np.bool_],
+        folds: NDArray[np.integer] | None = None,
+    ) -> None:
         super().__init__(scores.shape)
         refuse_nan(scores)
         refuse_overlap(positive, negative)
         self._scores, self._positive, self._negative = scores, positive, negative
+        self._folds = np.zeros(self.n_rows, dtype=np.intp) if folds is None else fold_codes(folds, self.n_rows)
 
     def _column(self, counts: Weightings, j: int) -> NDArray[Any]:
+        paired = self._positive | self._negative
+        folds = [np.flatnonzero(paired & (self._folds == fold)) for fold in np.unique(self._folds)]
+        met = [self._met(counts, j, rows) for rows in folds]
+        return sum_in_order(np.concatenate([np.zeros((len(counts), 0), dtype=accumulator(counts)), *met], axis=1))
+
+    def _met(self, counts: Weightings, j: int, rows: NDArray[np.intp]) -> NDArray[Any]:
         """Walk up the scores: every positive row meets twice the negative weight that it has passed.
 
         Among tied rows the negatives count once before the positives and once after them.
         """
-        rows = np.flatnonzero(self._positive | self._negative)
         _, group = np.unique(self._scores[rows, j], return_inverse=True)
         positive = self._positive[rows]
         tied = np.isin(group, np.intersect1d(group[positive], group[~positive]))
@@ -140,7 +154,16 @@ class RankSums(Columns):
         times = np.where(tied[entries], 1, 2).astype(weights.dtype)
         met = positive[entries]
         passed = np.cumsum(np.where(met, 0, times * weights), axis=1)
-        return sum_in_order(np.where(met, weights * passed, 0))
+        return np.where(met, weights * passed, 0)
+
+
+def fold_codes(folds: NDArray[np.integer], n_rows: int) -> NDArray[np.integer]:
+    """The folds of rows, checked."""
+    if folds.shape != (n_rows,):
+        raise ValueError(f"one fold a row is needed: {n_rows}, got shape {folds.shape}")
+    if n_rows and folds.min() < 0:
+        raise ValueError(f"a fold must be a code of at least 0, got {folds.min()}")
+    return folds
 
 
 def refuse_overlap(positive: NDArray[np.bool_], negative: NDArray[np.bool_]) -> None:

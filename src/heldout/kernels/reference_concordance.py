@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels.reference import Columns, Floats, Weightings, refuse_nan
+from heldout.kernels.reference import Columns, Floats, Weightings, fold_codes, refuse_nan
 
 EVENTS_AT_ONCE = 512
 
@@ -49,10 +49,17 @@ class ConcordanceSums(Columns):
         Finite.
     factors : ndarray of float64, shape (n,), optional
         The weight of a pair is multiplied by the factor of its event; the sums are doubles then.
+    folds : ndarray of int, shape (n,), optional
+        A code of at least 0; only rows of one fold are pairs. All rows are by default.
     """
 
     def __init__(
-        self, risks: Floats, event: NDArray[np.bool_], time: Floats, factors: Floats | None = None
+        self,
+        risks: Floats,
+        event: NDArray[np.bool_],
+        time: Floats,
+        factors: Floats | None = None,
+        folds: NDArray[np.integer] | None = None,
     ) -> None:
         super().__init__(risks.shape)
         refuse_nan(risks)
@@ -60,6 +67,7 @@ class ConcordanceSums(Columns):
         self._risks, self._events = risks, np.flatnonzero(event)
         self._places = places_in_time(event, time)
         self._factors = factors
+        self._folds = np.zeros(self.n_rows, dtype=np.intp) if folds is None else fold_codes(folds, self.n_rows)
 
     def _column(self, counts: Weightings, j: int) -> NDArray[Any]:
         exact = counts.dtype == np.uint8 and self._factors is None
@@ -68,7 +76,7 @@ class ConcordanceSums(Columns):
         risks = self._risks[:, j]
         for first in range(0, len(self._events), EVENTS_AT_ONCE):
             events = self._events[first : first + EVENTS_AT_ONCE]
-            paired = self._places[events, None] < self._places
+            paired = (self._places[events, None] < self._places) & (self._folds[events, None] == self._folds)
             own = risks[events, None]
             won = paired * (2.0 * (own > risks) + (own == risks))
             of_event = weights[:, events] if self._factors is None else weights[:, events] * self._factors[events]

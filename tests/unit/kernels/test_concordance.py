@@ -93,3 +93,19 @@ def test_what_it_refuses(sums: type, wrong: str) -> None:
     event, time = np.array([True, False]), np.array([1.0, 2.0])
     with pytest.raises(ValueError, match="NaN" if wrong == "nan" else "one value a row"):
         sums(risks, event if wrong == "nan" else event[:1], time)
+
+
+@pytest.mark.parametrize("with_factors", [False, True])
+def test_pairs_within_folds_are_those_of_each_fold(sums: type, with_factors: bool) -> None:
+    rng = np.random.default_rng(4)
+    risks, event = np.round(rng.normal(size=(80, 3)), 1), rng.random(80) < 0.6
+    time, folds = rng.integers(0, 30, size=80).astype(float), rng.integers(0, 4, size=80)
+    factors = rng.gamma(1.0, size=80) if with_factors else None
+    counts = rng.integers(0, 5, size=(9, 80), dtype=np.uint8)
+    expected = 0
+    for fold in range(4):
+        rows = np.flatnonzero(folds == fold)
+        mine = sums(risks[rows], event[rows], time[rows], None if factors is None else factors[rows])
+        expected = expected + mine.all(np.ascontiguousarray(counts[:, rows]))
+    found = sums(risks, event, time, factors, folds).all(counts)
+    np.testing.assert_allclose(found, expected, rtol=1e-12 if with_factors else 0)

@@ -176,3 +176,23 @@ def test_programs_that_are_not_kept_give_the_same_sums(
         again = kernels.RankSums(scores, y, ~y)
         np.testing.assert_array_equal(again.all(weightings), kept.all(weightings))
         np.testing.assert_array_equal(again.selected(weightings, columns), kept.selected(weightings, columns))
+
+
+@pytest.mark.parametrize("weighting", ["counts", "weights"])
+def test_pairs_within_folds_are_those_of_each_fold(kernels: ModuleType, weighting: str) -> None:
+    rng = np.random.default_rng(3)
+    scores, code = np.round(rng.normal(size=(60, 4)), 1), rng.integers(0, 3, size=60)
+    folds = rng.integers(0, 7, size=60) * 2  # codes without a row are no harm
+    counts = rng.integers(0, 5, size=(70, 60), dtype=np.uint8)
+    weights = counts if weighting == "counts" else counts * rng.random(60)
+    expected = 0
+    for fold in np.unique(folds):
+        rows = np.flatnonzero(folds == fold)
+        mine = kernels.RankSums(scores[rows], code[rows] == 1, code[rows] == 0)
+        expected = expected + mine.all(np.ascontiguousarray(weights[:, rows]))
+    sums = kernels.RankSums(scores, code == 1, code == 0, folds)
+    np.testing.assert_allclose(sums.all(weights), expected, rtol=0 if weighting == "counts" else 1e-12)
+    with pytest.raises(ValueError, match="one fold a row"):
+        kernels.RankSums(scores, code == 1, code == 0, folds[1:])
+    with pytest.raises(ValueError, match="at least 0"):
+        kernels.RankSums(scores, code == 1, code == 0, folds - 1)

@@ -17,21 +17,26 @@ bool is_event(std::uint32_t place) { return place & 1u; }
 }  // namespace
 
 ConcordanceSums::ConcordanceSums(const Matrix& risks, const std::uint32_t* places, const double* factors,
-                                 std::size_t most_steps)
-    : RankPrograms(risks.rows, true, factors), places_(places, places + risks.rows) {
+                                 const std::uint32_t* folds, std::size_t most_steps)
+    : RankPrograms(risks.rows, true, factors), places_(places, places + risks.rows), folds_(folds, risks.rows) {
     std::vector<std::uint32_t> rows;
-    std::uint32_t last = 0;
+    std::vector<std::uint32_t> last(folds_.size(), 0);
     for (std::uint32_t i = 0; i < risks.rows; ++i) {
-        if (places_[i] > 0) rows.push_back(i);  // censored before the first event: in no pair
-        last = std::max(last, places_[i]);
+        if (places_[i] == 0) continue;  // censored before the first event: in no pair
+        rows.push_back(i);
+        last[folds_.of(i)] = std::max(last[folds_.of(i)], places_[i]);
     }
-    rows_before_.assign(std::size_t(last) + 2, 0);
-    for (const std::uint32_t row : rows) ++rows_before_[std::size_t(places_[row]) + 1];
-    events_before_.assign(rows_before_.size(), 0);
-    for (std::size_t p = 1; p < rows_before_.size(); ++p) {
-        const bool of_events = is_event(static_cast<std::uint32_t>(p - 1));
-        events_before_[p] = events_before_[p - 1] + (of_events ? rows_before_[p] : 0);
-        rows_before_[p] += rows_before_[p - 1];
+    for (const std::uint32_t end : last) {
+        times_.push_back({std::vector<std::size_t>(std::size_t(end) + 2, 0), {}});
+    }
+    for (const std::uint32_t row : rows) ++times_[folds_.of(row)].rows_before[std::size_t(places_[row]) + 1];
+    for (Times& times : times_) {
+        times.events_before.assign(times.rows_before.size(), 0);
+        for (std::size_t p = 1; p < times.rows_before.size(); ++p) {
+            const bool of_events = is_event(static_cast<std::uint32_t>(p - 1));
+            times.events_before[p] = times.events_before[p - 1] + (of_events ? times.rows_before[p] : 0);
+            times.rows_before[p] += times.rows_before[p - 1];
+        }
     }
     prepare(risks, std::move(rows), most_steps);
 }
@@ -44,29 +49,34 @@ void ConcordanceSums::compile(const std::uint32_t* ranked, std::size_t n_ranked,
         rank += ranked[k] & kTied ? 0 : 1;
         entries[k] = {row, places_[row], rank};
     }
-    descend(entries.data(), spare.data(), n_ranked, 0, static_cast<std::uint32_t>(rows_before_.size() - 1), write);
+    folds_.each_fold(
+        entries, [](const Entry& entry) { return entry.row; },
+        [&](std::size_t fold, Entry* of_fold, std::size_t n) {
+            const Times& times = times_[fold];
+            descend(of_fold, spare.data(), n, 0, static_cast<std::uint32_t>(times.rows_before.size() - 1), times, write);
+        });
 }
 
 // The place that divides the rows of places low .. high - 1 most evenly, from low + 1 to high - 1.
-std::uint32_t ConcordanceSums::middle_of(std::uint32_t low, std::uint32_t high) const {
-    const std::size_t half = (rows_before_[low] + rows_before_[high]) / 2;
-    const auto begin = rows_before_.begin();
+std::uint32_t ConcordanceSums::middle_of(std::uint32_t low, std::uint32_t high, const Times& times) {
+    const std::size_t half = (times.rows_before[low] + times.rows_before[high]) / 2;
+    const auto begin = times.rows_before.begin();
     auto found = std::lower_bound(begin + low + 1, begin + high - 1, half);
     if (found > begin + low + 1 && *found > half && half - found[-1] < *found - half) --found;
     return static_cast<std::uint32_t>(found - begin);
 }
 
 void ConcordanceSums::descend(Entry* entries, Entry* spare, std::size_t n, std::uint32_t low, std::uint32_t high,
-                              StepWriter& write) const {
-    if (n < 2 || high - low < 2 || events_before_[high] == events_before_[low]) return;
+                              const Times& times, StepWriter& write) const {
+    if (n < 2 || high - low < 2 || times.events_before[high] == times.events_before[low]) return;
     if (n <= kFewRows) return pair_by_pair(entries, n, write);
-    const std::uint32_t middle = middle_of(low, high);
-    across(entries, n, middle, events_before_[middle] - events_before_[low], write);
-    const std::size_t n_earlier = rows_before_[middle] - rows_before_[low];
+    const std::uint32_t middle = middle_of(low, high, times);
+    across(entries, n, middle, times.events_before[middle] - times.events_before[low], write);
+    const std::size_t n_earlier = times.rows_before[middle] - times.rows_before[low];
     std::size_t to[2] = {0, n_earlier};
     for (std::size_t k = 0; k < n; ++k) spare[to[entries[k].place >= middle]++] = entries[k];
-    descend(spare, entries, n_earlier, low, middle, write);
-    descend(spare + n_earlier, entries + n_earlier, n - n_earlier, middle, high, write);
+    descend(spare, entries, n_earlier, low, middle, times, write);
+    descend(spare + n_earlier, entries + n_earlier, n - n_earlier, middle, high, times, write);
 }
 
 // The pairs on both sides of `middle`, up the risks until the last of the earlier events has been met.

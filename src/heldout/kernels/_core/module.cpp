@@ -29,6 +29,7 @@ template <class T, int n>
 using Array = nb::ndarray<T, nb::ndim<n>, nb::c_contig, nb::device::cpu>;
 using Columns = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
 using Flags = Array<const bool, 1>;
+using Codes = Array<const std::uint32_t, 1>;
 template <class T>
 using Weights = Array<const T, 2>;
 using Unlocked = nb::call_guard<nb::gil_scoped_release>;
@@ -147,19 +148,23 @@ NB_MODULE(_core, m) {
     nb::class_<RankSums, RankPrograms>(m, "RankSums")
         .def(
             "__init__",
-            [](RankSums* self, Columns scores, Flags positive, Flags negative, std::size_t most_steps) {
-                new (self) RankSums(matrix(scores), positive.data(), negative.data(), most_steps);
+            [](RankSums* self, Columns scores, Flags positive, Flags negative, std::optional<Codes> folds,
+               std::size_t most_steps) {
+                new (self) RankSums(matrix(scores), positive.data(), negative.data(), folds ? folds->data() : nullptr,
+                                    most_steps);
             },
-            strict("scores"), strict("positive"), strict("negative"), "most_steps"_a, Unlocked());
+            strict("scores"), strict("positive"), strict("negative"), strict("folds").none(), "most_steps"_a,
+            Unlocked());
     nb::class_<ConcordanceSums, RankPrograms>(m, "ConcordanceSums")
         .def(
             "__init__",
-            [](ConcordanceSums* self, Columns risks, Array<const std::uint32_t, 1> places,
-               std::optional<Array<const double, 1>> factors, std::size_t most_steps) {
+            [](ConcordanceSums* self, Columns risks, Codes places, std::optional<Array<const double, 1>> factors,
+               std::optional<Codes> folds, std::size_t most_steps) {
                 new (self) ConcordanceSums(matrix(risks), places.data(), factors ? factors->data() : nullptr,
-                                           most_steps);
+                                           folds ? folds->data() : nullptr, most_steps);
             },
-            strict("risks"), strict("places"), strict("factors").none(), "most_steps"_a, Unlocked());
+            strict("risks"), strict("places"), strict("factors").none(), strict("folds").none(), "most_steps"_a,
+            Unlocked());
 
     nb::class_<CellSums>(m, "CellSums")
         .def(
