@@ -1,8 +1,9 @@
-"""From a metric on some rows to a configuration's score: pooled rows, or the mean over folds.
+"""From a metric on some rows to a configuration's score: pooled rows, the mean over folds, or pairs within folds.
 
-Rows are divided into *segments*: one for each repeat (``pooled``), or one for each fold of each repeat
-(``folds``). A score is the plain mean of the metric over the segments on which it is defined, under any
-weighting of the rows, so that a bootstrap replays exactly what chose the winner.
+Rows are divided into *segments*: one for each repeat (``pooled``), one for each fold of each repeat
+(``folds``), or a single one that knows its folds (``within``: see ``heldout.metrics.within``). A score is the plain
+mean of the metric over the segments on which it is defined, under any weighting of the rows, so that a bootstrap
+replays exactly what chose the winner.
 
 On observed rows the mean over folds is that of scikit-learn's finite fold scores. A fold that lacks what the
 metric needs may still have such a score (average precision without a positive row is 0): it counts then, as it
@@ -35,6 +36,9 @@ from heldout.metrics.base import (
     positive_of,
 )
 from heldout.task import Truth
+
+Bind: TypeAlias = Callable[[Truth, NDArray[Any]], Statistic]
+"""From the truth of n rows and predictions (n, D) to what is asked for their scores."""
 
 
 class Standing(Enum):
@@ -69,12 +73,20 @@ class Segment:
         needs = Needs.ROW if self.standing is Standing.DEGENERATE else self.needs
         return needs.met(self.counted, self.positive, weights)
 
+    def by_repeat(self, weights: Weightings) -> dict[int, Floats]:
+        """(L, C) of each repeat that the rows are of, NaN where the metric is undefined."""
+        values = self.statistic.all(weights)
+        return {self.repeat: np.where(self.defined(weights)[:, None], values, np.nan)}
+
+    def reading(self, metric: Metric, predictions: NDArray[Any], bind: Bind | None) -> Segment:
+        """The same rows with the metric bound to other predictions (N, D, R[, outputs])."""
+        make = metric.statistic if bind is None else bind
+        return replace(self, statistic=make(self.truth, predictions[self.rows, :, self.repeat]))
+
 
 Lanes: TypeAlias = slice | NDArray[np.intp]
 Evaluate: TypeAlias = Callable[[Segment, Weightings, Lanes], Floats]
 """From a segment, its weightings, and which of the L they are, to values (L', C or 1)."""
-Bind: TypeAlias = Callable[[Truth, NDArray[Any]], Statistic]
-"""From the truth of n rows and predictions (n, D) to what is asked for their scores."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,28 +184,18 @@ class AggregateScore:
 
     def by_repeat(self, counts: Weightings) -> Floats:
         """(L, repeats, C): the mean over the segments of each repeat in which the metric is defined, NaN else."""
-        repeats = np.array([segment.repeat for segment in self.segments])
-        values = self.by_segment(counts)
-        present = ~np.isnan(values)
-        means = []
-        for repeat in np.unique(repeats):
-            mine = repeats == repeat
-            n = present[:, mine].sum(axis=1)
-            with np.errstate(invalid="ignore", over="ignore"):
-                total = np.where(present[:, mine], values[:, mine], 0.0).sum(axis=1)
-                means.append(np.where(n > 0, total, np.nan) / np.maximum(n, 1))
-        return np.stack(means, axis=1)
+        found: dict[int, list[Floats]] = {}
+        for segment in self.segments:
+            for repeat, values in segment.by_repeat(self._weigh(counts, segment)).items():
+                found.setdefault(repeat, []).append(values)
+        return np.stack([_mean_of_defined(np.stack(found[repeat])) for repeat in sorted(found)], axis=1)
 
     def with_predictions(self, predictions: NDArray[Any], bind: Bind | None = None) -> AggregateScore:
         """The same score of other predictions (n, D, R) or (n, D, R, n_classes) of the same rows.
 
         ``bind`` stands for the metric's own ``statistic`` where something quicker will do.
         """
-        make = self.metric.statistic if bind is None else bind
-        segments = tuple(
-            replace(segment, statistic=make(segment.truth, predictions[segment.rows, :, segment.repeat]))
-            for segment in self.segments
-        )
+        segments = tuple(segment.reading(self.metric, predictions, bind) for segment in self.segments)
         return replace(self, segments=segments, n_columns=predictions.shape[1])
 
     def observed_by_segment(self) -> Floats:
@@ -243,6 +245,16 @@ class AggregateScore:
         with np.errstate(invalid="ignore", divide="ignore"):
             mean: Floats = total / np.where(defined_in > 0, defined_in, np.nan)[:, None]
         return mean
+
+
+def _mean_of_defined(values: Floats) -> Floats:
+    """(L, C): the mean of values (segments, L, C) that are not NaN, NaN where all are."""
+    present = ~np.isnan(values)
+    n = present.sum(axis=0)
+    with np.errstate(invalid="ignore", over="ignore"):
+        total = np.where(present, values, 0.0).sum(axis=0)
+        mean: Floats = np.where(n > 0, total, np.nan) / np.maximum(n, 1)
+    return mean
 
 
 NO_COLUMN = -1

@@ -12,6 +12,7 @@ from heldout.errors import InputError
 from heldout.kernels.dispatch import AreaWithin, FoundWithin
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Needs, Response, Sums, check_among, is_number, name_with
+from heldout.metrics.pairs import PairBased, PairsWithin
 from heldout.task import TaskKind, Truth
 
 
@@ -61,7 +62,7 @@ class SensitivityAtSpecificity(Metric):
 
 
 @dataclass(frozen=True)
-class PartialRocAuc(Metric):
+class PartialRocAuc(PairBased):
     """The area under the ROC curve up to a false positive rate of ``max_fpr``, standardised or raw.
 
     Standardised (McClish 1989, eq. 7) it is .5 for scores that know nothing and 1 for perfect ones: the same number
@@ -110,6 +111,59 @@ class PartialRocAuc(Metric):
         scores = np.asarray(predictions, dtype=np.float64)
         area = AreaWithin(scores, truth.values == truth.positive, self.max_fpr)
         return _Standardized(area, self.max_fpr) if self.standardized else area
+
+    @property
+    def same_in_folds(self) -> bool:
+        """Not quite: the beginning of a curve of few negative rows is coarse."""
+        return False
+
+    def statistic_within(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp]) -> _OfFolds:
+        """The area of each fold, weighted by its pairs."""
+        scores, positive = np.asarray(predictions, dtype=np.float64), truth.values == truth.positive
+        pairs = PairsWithin.of(positive, ~positive, folds)
+        parts = []
+        for fold in np.unique(folds[pairs.positive]):
+            rows = np.flatnonzero(folds == fold)
+            area = AreaWithin(scores[rows], positive[rows], self.max_fpr)
+            parts.append((rows, _Standardized(area, self.max_fpr) if self.standardized else area))
+        return _OfFolds(pairs, tuple(parts), scores.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class _OfFolds:
+    """The mean of folds' values, weighted by the pairs in each; a ``PairStatistic``.
+
+    Attributes
+    ----------
+    parts : tuple
+        Of each fold with pairs its rows and its statistic.
+    """
+
+    pairs: PairsWithin
+    parts: tuple[tuple[NDArray[np.intp], Sums], ...]
+    n_columns: int
+
+    def all(self, counts: Weightings) -> Floats:
+        values = [part.all(np.take(counts, rows, axis=1)) for rows, part in self.parts]
+        return self._mean(counts, values, self.n_columns)
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        values = [part.selected(np.take(counts, rows, axis=1), columns)[:, None] for rows, part in self.parts]
+        return self._mean(counts, values, 1)[:, 0]
+
+    def defined(self, counts: Weightings) -> NDArray[np.bool_]:
+        return np.asarray(self.pairs.weight(counts) > 0)
+
+    def _mean(self, counts: Weightings, values: list[Floats], n_columns: int) -> Floats:
+        if not values:
+            return np.full((len(counts), n_columns), np.nan)
+        total, weight = np.zeros((len(counts), n_columns)), np.zeros((len(counts), 1))
+        for value, own in zip(values, self.pairs.weights(counts).T[:, :, None], strict=True):
+            total += np.where(own > 0, own * value, 0.0)
+            weight += own
+        with np.errstate(invalid="ignore"):
+            mean: Floats = total / weight
+        return mean
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from heldout.kernels.dispatch import PrecisionSums, RankSums, best_out_of_bag
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Needs, Response, Selected, Statistic, Sums, check_among, positive_of
+from heldout.metrics.pairs import PairBased, PairStatistic, PairsWithin
 from heldout.metrics.row_losses import one_cell
 from heldout.metrics.weights import total_weight, weight_of
 from heldout.task import TaskKind, Truth
@@ -35,11 +36,14 @@ class Area:
     sums : RankSums
         Twice the Mann-Whitney U.
     positive, negative : ndarray of bool, shape (n,)
+    within : PairsWithin or None
+        Where only rows of one fold are pairs.
     """
 
     sums: Sums
     positive: NDArray[np.bool_]
     negative: NDArray[np.bool_]
+    within: PairsWithin | None = None
 
     def all(self, counts: Weightings) -> Floats:
         return _share(self.sums.all(counts), self.pairs(counts)[:, None])
@@ -54,13 +58,27 @@ class Area:
 
     def pairs(self, counts: Weightings) -> Floats:
         """(L,): twice the weight of all pairs of a positive and a negative row."""
+        if self.within is not None:
+            return 2.0 * self.within.weight(counts)
         return 2.0 * weight_of(counts, self.positive) * weight_of(counts, self.negative)
 
+    def defined(self, counts: Weightings) -> NDArray[np.bool_]:
+        """(L,): whether there is a pair."""
+        return np.asarray(self.pairs(counts) > 0)
 
-def area(scores: NDArray[Any], positive: NDArray[np.bool_], negative: NDArray[np.bool_]) -> Area:
-    """Bind scores (n, C), greater = more positive."""
+
+def area(
+    scores: NDArray[Any],
+    positive: NDArray[np.bool_],
+    negative: NDArray[np.bool_],
+    folds: NDArray[np.intp] | None = None,
+) -> Area:
+    """Bind scores (n, C), greater = more positive; with ``folds`` (n,) only rows of one fold are pairs."""
     numbers = np.asarray(scores, dtype=np.float64)
-    return Area(RankSums(numbers, positive, negative), positive, negative)
+    if folds is None:
+        return Area(RankSums(numbers, positive, negative), positive, negative)
+    within = PairsWithin.of(positive, negative, folds)
+    return Area(RankSums(numbers, positive, negative, folds), positive, negative, within)
 
 
 def _share(sums: NDArray[Any], pairs: Floats) -> Floats:
@@ -108,8 +126,19 @@ class MeanOfParts:
         return _share(total, weights)
 
 
+@dataclass(frozen=True, eq=False)
+class MeanOfAreas(MeanOfParts):
+    """... of areas, which all must have pairs."""
+
+    parts: Sequence[Area]
+
+    def defined(self, counts: Weightings) -> NDArray[np.bool_]:
+        """(L,): whether every area has a pair."""
+        return np.asarray(np.logical_and.reduce([part.defined(counts) for part in self.parts]))
+
+
 @dataclass(frozen=True)
-class RocAuc(Metric):
+class RocAuc(PairBased):
     """Area under the ROC curve of a binary task: the share of pairs that the scores order right, ties half.
 
     The same number as scikit-learn's ``roc_auc_score``; NaN where one class has no weight. A constant
@@ -138,9 +167,13 @@ class RocAuc(Metric):
         positive = truth.values == truth.positive
         return area(predictions, positive, ~positive)
 
+    def statistic_within(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp]) -> Area:
+        positive = truth.values == truth.positive
+        return area(predictions, positive, ~positive, folds)
+
 
 @dataclass(frozen=True)
-class RocAucOneVsRest(Metric):
+class RocAucOneVsRest(PairBased):
     """Mean over classes of the area for that class against all others (scikit-learn's ``multi_class="ovr"``).
 
     Of a binary task it is the plain area, as in scikit-learn.
@@ -166,17 +199,26 @@ class RocAucOneVsRest(Metric):
     def name(self) -> str:
         return "roc_auc_ovr" if self.average == "macro" else f"roc_auc_ovr_{self.average}"
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> PairStatistic:
         if truth.kind is TaskKind.BINARY:
             return RocAuc().statistic(truth, predictions)
+        return self._mean(truth, predictions, None)
+
+    def statistic_within(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp]) -> PairStatistic:
+        """The pairs of each class and the rest are summed over the folds first; then the classes are averaged."""
+        if truth.kind is TaskKind.BINARY:
+            return RocAuc().statistic_within(truth, predictions, folds)
+        return self._mean(truth, predictions, folds)
+
+    def _mean(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None) -> MeanOfAreas:
         members = [truth.values == code for code in range(truth.n_classes)]
-        parts = [area(predictions[:, :, code], mine, ~mine) for code, mine in enumerate(members)]
+        parts = [area(predictions[:, :, code], mine, ~mine, folds) for code, mine in enumerate(members)]
         # scikit-learn leaves a class of weight 0 out of a weighted mean.
-        return MeanOfParts(parts, members if self.average == "weighted" else None, absent_counts=False)
+        return MeanOfAreas(parts, members if self.average == "weighted" else None, absent_counts=False)
 
 
 @dataclass(frozen=True)
-class RocAucOneVsOne(Metric):
+class RocAucOneVsOne(PairBased):
     """Mean over pairs of classes of the area for one against the other (Hand & Till 2001, eq. 7).
 
     Of a pair, the mean of two areas: by the probability of the one, and by that of the other. The same
@@ -204,14 +246,23 @@ class RocAucOneVsOne(Metric):
     def name(self) -> str:
         return "roc_auc_ovo" if self.average == "macro" else f"roc_auc_ovo_{self.average}"
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> PairStatistic:
         if truth.kind is TaskKind.BINARY:
             return RocAuc().statistic(truth, predictions)
+        return self._mean(truth, predictions, None)
+
+    def statistic_within(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp]) -> PairStatistic:
+        """The pairs of two classes are summed over the folds first; then the pairs of classes are averaged."""
+        if truth.kind is TaskKind.BINARY:
+            return RocAuc().statistic_within(truth, predictions, folds)
+        return self._mean(truth, predictions, folds)
+
+    def _mean(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None) -> MeanOfAreas:
         members = [truth.values == code for code in range(truth.n_classes)]
         pairs = list(permutations(range(truth.n_classes), 2))
-        parts = [area(predictions[:, :, one], members[one], members[other]) for one, other in pairs]
+        parts = [area(predictions[:, :, one], members[one], members[other], folds) for one, other in pairs]
         weighted = self.average == "weighted"
-        return MeanOfParts(parts, [members[a] | members[b] for a, b in pairs] if weighted else None)
+        return MeanOfAreas(parts, [members[a] | members[b] for a, b in pairs] if weighted else None)
 
 
 @dataclass(frozen=True, eq=False)

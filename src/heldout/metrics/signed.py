@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Fused, Metric, Needs, Response, Selected, Statistic, fitted, sources_of, times_of
+from heldout.metrics.pairs import PairStatistic, is_pair_based
 from heldout.task import TaskKind, Truth
 
 
@@ -104,6 +105,19 @@ class Signed:
             return SignedFused(inner, self.sign, inner)
         return SignedStatistic(inner, self.sign)
 
+    @property
+    def pair_based(self) -> bool:
+        return is_pair_based(self.metric)
+
+    @property
+    def same_in_folds(self) -> bool:
+        return is_pair_based(self.metric) and self.metric.same_in_folds
+
+    def statistic_within(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp]) -> SignedPairs:
+        assert is_pair_based(self.metric), "asked only of those that are"
+        inner = self.metric.statistic_within(truth, predictions, folds)
+        return SignedPairs(inner, self.sign, inner)
+
 
 def unsigned(metric: Metric) -> Metric:
     """The metric within one of scikit-learn's ``neg_`` names; any other itself."""
@@ -131,6 +145,16 @@ class SignedStatistic:
 
     def _signed(self, values: Floats) -> Floats:
         return values if self.sign > 0 else 0.0 - values  # not -values: a perfect loss is 0, not -0
+
+
+@dataclass(frozen=True, eq=False)
+class SignedPairs(SignedStatistic):
+    """... of the pairs within folds."""
+
+    pairs: PairStatistic
+
+    def defined(self, counts: Weightings) -> NDArray[np.bool_]:
+        return self.pairs.defined(counts)
 
 
 @dataclass(frozen=True, eq=False)

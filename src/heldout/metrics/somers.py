@@ -10,15 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Fused, Needs, Response, Selected, Statistic
+from heldout.metrics.base import Fused, Needs, Response, Selected
 from heldout.metrics.by_kind import ByKind, OfKind
+from heldout.metrics.pairs import PairBased, PairStatistic
 from heldout.metrics.ranking import RocAuc
 from heldout.metrics.survival import ConcordanceIndex
 from heldout.task import TaskKind, Truth
 
 
 @dataclass(frozen=True)
-class SomersD(ByKind):
+class SomersD(ByKind, PairBased):
     """Somers' Dxy: the share of comparable pairs ordered right, minus the share ordered wrong.
 
     Of a binary task 2·AUC - 1 (the Gini coefficient), of a survival task 2·C - 1 with Harrell's concordance index:
@@ -48,12 +49,16 @@ class SomersD(ByKind):
             TaskKind.SURVIVAL: OfKind((Response.RISK,), Needs.PAIR, _bound_to(ConcordanceIndex())),
         }
 
+    def statistic_within(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp]) -> RightMinusWrong:
+        share = ConcordanceIndex() if truth.kind is TaskKind.SURVIVAL else RocAuc()
+        return RightMinusWrong(share.statistic_within(truth, predictions, folds))
+
 
 def _bound_to(share: RocAuc | ConcordanceIndex) -> Callable[[Truth, NDArray[Any]], RightMinusWrong]:
     return lambda truth, predictions: RightMinusWrong(share.statistic(truth, predictions))
 
 
-class SharesOfPairs(Statistic, Fused, Protocol):
+class SharesOfPairs(PairStatistic, Fused, Protocol):
     """A statistic of shares with the fused path."""
 
 
@@ -68,6 +73,9 @@ class RightMinusWrong:
 
     def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
         return 2.0 * self.shares.selected(counts, columns) - 1.0
+
+    def defined(self, counts: Weightings) -> NDArray[np.bool_]:
+        return self.shares.defined(counts)
 
     def best_out_of_bag(self, counts: NDArray[np.uint8]) -> Selected:
         columns, shares = self.shares.best_out_of_bag(counts)

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from heldout.errors import InputError
 from heldout.kernels.dispatch import ConcordanceSums, best_out_of_bag
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Metric, Needs, Response, Selected, Sums, is_number, name_with
+from heldout.metrics.base import Needs, Response, Selected, Sums, is_number, name_with
+from heldout.metrics.pairs import PairBased
 from heldout.task import TaskKind, Truth
 
 _RISK: tuple[Response, ...] = (Response.RISK,)
@@ -45,6 +46,10 @@ class PairShare:
     def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
         return _share(self.sums.selected(counts, columns), self.pairs.all(counts)[:, 0])
 
+    def defined(self, counts: Weightings) -> NDArray[np.bool_]:
+        """(L,): whether there is a pair."""
+        return np.asarray(self.pairs.all(counts)[:, 0] > 0)
+
 
 @dataclass(frozen=True, eq=False)
 class ExactPairShare(PairShare):
@@ -62,15 +67,18 @@ def _share(doubled: NDArray[Any], pairs: NDArray[Any]) -> Floats:
     return np.minimum(share, 1.0)  # sums of real weights round, and all of them may be a little more than all
 
 
-def _pair_share(truth: Truth, risks: NDArray[Any], factors: Floats | None = None) -> tuple[Sums, Sums]:
+def _pair_share(
+    truth: Truth, risks: NDArray[Any], factors: Floats | None = None, folds: NDArray[np.intp] | None = None
+) -> tuple[Sums, Sums]:
     event, time = truth.values["event"], truth.values["time"]
     numbers = np.asarray(risks, dtype=np.float64)
     alike = np.zeros((len(numbers), 1))
-    return ConcordanceSums(numbers, event, time, factors), ConcordanceSums(alike, event, time, factors)
+    rest = event, time, factors, folds
+    return ConcordanceSums(numbers, *rest), ConcordanceSums(alike, *rest)
 
 
 @dataclass(frozen=True)
-class ConcordanceIndex(Metric):
+class ConcordanceIndex(PairBased):
     """Harrell's concordance index: the share of comparable pairs that the risks order right, ties half.
 
     Two rows are comparable where the earlier time is an event; at one time, an event and a censored row are, the
@@ -103,6 +111,9 @@ class ConcordanceIndex(Metric):
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> ExactPairShare:
         return ExactPairShare(*_pair_share(truth, predictions))
+
+    def statistic_within(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp]) -> ExactPairShare:
+        return ExactPairShare(*_pair_share(truth, predictions, folds=folds))
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +203,7 @@ def inverse(probabilities: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class ConcordanceUno(Metric):
+class ConcordanceUno(PairBased):
     """Uno's concordance index: Harrell's with each pair weighted for the censoring that it escaped.
 
     The pairs of an event at time T weigh 1 / G(T)², G being the probability of not being censored until T; then the
@@ -272,6 +283,10 @@ class ConcordanceUno(Metric):
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> PairShare:
         bound = self if self.censoring is not None else self.for_truth(truth)
         return PairShare(*_pair_share(truth, predictions, bound._factors(truth)))
+
+    def statistic_within(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp]) -> PairShare:
+        bound = self if self.censoring is not None else self.for_truth(truth)
+        return PairShare(*_pair_share(truth, predictions, bound._factors(truth), folds))
 
     def _factors(self, truth: Truth) -> Floats:
         assert self.censoring is not None

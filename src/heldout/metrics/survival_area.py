@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Metric, Needs, Response, name_with
+from heldout.metrics.base import Needs, Response, name_with
+from heldout.metrics.pairs import PairBased
 from heldout.metrics.ranking import Area, area
 from heldout.metrics.survival import Censoring, observed_by
 from heldout.metrics.survival_brier import check_time, check_within, no_time
@@ -37,9 +38,12 @@ class WeighedArea:
     def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
         return self.area.selected(counts * self.standing_for, columns)
 
+    def defined(self, counts: Weightings) -> NDArray[np.bool_]:
+        return self.area.defined(counts * self.standing_for)
+
 
 @dataclass(frozen=True)
-class RocAucAt(Metric):
+class RocAucAt(PairBased):
     """Area under the ROC curve at one time: of a row with an event until then and one that was there after it, the
     chance that the first had the greater risk; ties count half.
 
@@ -117,8 +121,14 @@ class RocAucAt(Metric):
         return replace(truth, values=values)
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> WeighedArea:
+        return self._area(truth, predictions, None)
+
+    def statistic_within(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp]) -> WeighedArea:
+        return self._area(truth, predictions, folds)
+
+    def _area(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None) -> WeighedArea:
         bound = self.for_truth(truth)
         assert bound.time is not None
         outcome, weight = observed_by(truth, bound.time, bound.censoring)
         gone, there = (weight > 0) & (outcome == 0), (weight > 0) & (outcome == 1)
-        return WeighedArea(area(predictions, gone, there), weight)
+        return WeighedArea(area(predictions, gone, there, folds), weight)
