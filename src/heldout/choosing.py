@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from heldout.configurations import Configurations
 from heldout.errors import InputError
+from heldout.estimates.evidence.question import Aggregate
 from heldout.estimates.of_search import Estimation
 from heldout.metrics.aggregate import AggregateScore, aggregate_score
 from heldout.metrics.base import Metric, oriented, quiet_if_foreign
+from heldout.metrics.within import within_score
 from heldout.predictions import HeldOutPredictions
 from heldout.run.collect import Collected
 from heldout.run.table import mean_over_splits
@@ -23,18 +25,22 @@ from heldout.wording import Flag
 
 
 def pooled_scores(
-    task: Task, predictions: HeldOutPredictions, metrics: Mapping[str, Metric | None]
+    task: Task,
+    predictions: HeldOutPredictions,
+    metrics: Mapping[str, Metric | None],
+    aggregate: Aggregate = "pooled",
 ) -> dict[str, NDArray[np.float64]]:
     """The metric on all held-out rows of a repeat, mean over repeats: (C,) for each opened scorer.
 
-    Rows are those that every candidate predicted; NaN for configurations that failed or lack the response.
+    With ``aggregate="within"`` of the pairs of rows of one split. Rows are those that every candidate predicted;
+    NaN for configurations that failed or lack the response.
     """
     scores = {}
     for name, metric in metrics.items():
         if metric is None:
             continue
         scores[name] = np.full(predictions.n_configurations, np.nan)
-        candidates, bound = _pooled(task, predictions, metric)
+        candidates, bound = _pooled(task, predictions, metric, aggregate)
         if bound is not None:
             with quiet_if_foreign([metric]):
                 scores[name][candidates] = bound.observed()
@@ -42,7 +48,7 @@ def pooled_scores(
 
 
 def _pooled(
-    task: Task, predictions: HeldOutPredictions, metric: Metric
+    task: Task, predictions: HeldOutPredictions, metric: Metric, aggregate: Aggregate
 ) -> tuple[NDArray[np.intp], AggregateScore | None]:
     """The configurations with a score, and the metric on the rows that all of them predicted; None without any."""
     if not any(response in predictions.responses for response in metric.responses):
@@ -53,14 +59,20 @@ def _pooled(
     in_play = predicted[:, candidates].all(axis=1)
     if not len(candidates) or not in_play.any():
         return candidates, None
-    segments = np.where(in_play, np.arange(in_play.shape[1]), -1).astype(np.int32)
+    repeats = np.arange(in_play.shape[1])
+    segments = np.where(in_play, repeats, -1).astype(np.int32)
     array = predictions.for_metric(metric)[:, candidates]
+    if aggregate == "within":
+        assert predictions.folds is not None, "a search has splits"
+        own = predictions.folds + repeats * (int(predictions.folds.max()) + 1)
+        folds = np.where(in_play & (predictions.folds >= 0), own, -1).astype(np.int32)
+        return candidates, within_score(metric, task.truth, array, folds, task.sample_weight)
     with quiet_if_foreign([metric]):
         return candidates, aggregate_score(metric, task.truth, array, segments, task.sample_weight)
 
 
 def _repeat_scores(
-    task: Task, found: Collected, names: Sequence[str], metrics: Mapping[str, Metric | None], aggregate: str
+    task: Task, found: Collected, names: Sequence[str], metrics: Mapping[str, Metric | None], aggregate: Aggregate
 ) -> NDArray[np.float64]:
     """(1, repeats, C, M), greater = better: each repeat's own scores, in the search's aggregate."""
     columns = []
@@ -74,7 +86,7 @@ def _repeat_scores(
             )
             continue
         scores = np.full((n_repeats, fold_scores.n_configurations), np.nan)
-        candidates, bound = _pooled(task, found.predictions, metric)
+        candidates, bound = _pooled(task, found.predictions, metric, aggregate)
         if bound is not None:
             with quiet_if_foreign([metric]):
                 once = np.ones((1, bound.n_rows), dtype=np.uint8)
@@ -100,7 +112,7 @@ def winner_of(
     metrics : mapping of str to Metric or None
         One a scorer.
     pooled : mapping, optional
-        ``pooled_scores`` where they are there already.
+        ``pooled_scores`` in the search's aggregate, where they are there already.
     else_the_first : bool
         Where no configuration has a score, choose the first that did not fail, as ``GridSearchCV`` does.
 
@@ -111,13 +123,14 @@ def winner_of(
     """
     rule = estimation.rule
     if pooled is None:
-        pooled = pooled_scores(task, found.predictions, metrics) if estimation.aggregate == "pooled" else {}
+        whole = estimation.aggregate != "folds"
+        pooled = pooled_scores(task, found.predictions, metrics, estimation.aggregate) if whole else {}
     names = metrics_read(rule, metrics, found.refit_metric)
     in_folds = {name: found.fold_scores[name].oriented() for name in names}
     columns = []
     for name in names:
         metric = metrics[name]
-        if estimation.aggregate == "pooled" and metric is not None:
+        if estimation.aggregate != "folds" and metric is not None:
             columns.append(oriented(metric, pooled[name]))
         else:
             columns.append(mean_over_splits(in_folds[name]))

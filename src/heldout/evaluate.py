@@ -79,7 +79,10 @@ def evaluate(search: Search, running: Running = Running(), *, choose: Choose | N
     search.check()
     warned = warn_if_too_small(search)
     with opened(search.work, search.task, search.entropy, running, may_drop=search.drop is not None) as session:
-        (outcome,) = session.race([search.race], rule=search.drop, selection=search.estimation.rule)
+        estimation = search.estimation
+        (outcome,) = session.race(
+            [search.race], rule=search.drop, selection=estimation.rule, aggregate=estimation.aggregate_so_far
+        )
         found = session.collected(search.race, outcome)
     searched = time.perf_counter() - started
     return concluded(search, running, found, searched, choose=choose, warned=warned)
@@ -111,11 +114,12 @@ def concluded(
     read = found if window is None else found.last(window)
     pooled = pooled_scores(task, read.predictions, metrics)
     estimation = informed(search.estimation, found)
+    within = pooled_scores(task, read.predictions, metrics, "within") if estimation.aggregate == "within" else {}
     if choose is not None:
         winner = choose(found)
     else:
         winner = winner_of(
-            read, task, estimation, configurations, metrics, pooled, else_the_first=warned
+            read, task, estimation, configurations, metrics, within or pooled, else_the_first=warned
         )  # a class too small for any score
     chosen = time.perf_counter()
 
@@ -141,6 +145,7 @@ def concluded(
     return Evaluation(
         task=task, folds=found.folds, configurations=configurations, cells=found.cells,
         predictions=read.predictions, fold_scores=found.fold_scores, metrics=metrics, pooled_scores=pooled,
+        within_scores=within,
         refit_metric=found.refit_metric, winner=winner, estimates=estimates, model=model, failures=found.failures,
         barriers=found.outcome.barriers, n_fits=found.n_fits, n_fits_saved=found.n_fits_saved,
         n_splits_read=window,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from heldout.cells import CellResult
 from heldout.configurations import Configurations
 from heldout.dropping.base import Barrier, Dropped, who_left
+from heldout.estimates.evidence.question import Aggregate
 from heldout.estimates.types import Estimate
 from heldout.fold_scores import FoldScores
 from heldout.folds import Folds
@@ -39,6 +40,8 @@ class Evaluation:
     pooled_scores : mapping of str to ndarray of shape (C,)
         The metric on all held-out rows of a repeat, mean over repeats; NaN for failed configurations. One an
         opened scorer.
+    within_scores : mapping of str to ndarray of shape (C,)
+        The same of the pairs of rows of one split, where the search was asked to choose by them; else empty.
     refit_metric : str
         The scorer that chose the winner.
     winner : int
@@ -73,6 +76,7 @@ class Evaluation:
     winner: int
     estimates: Mapping[str, Estimate]
     model: Any = None
+    within_scores: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     failures: Mapping[int, str] = field(default_factory=dict)
     barriers: tuple[Barrier, ...] = ()
     n_fits: int = 0
@@ -90,6 +94,11 @@ class Evaluation:
     def estimate(self) -> Estimate | None:
         """The estimate of the metric that chose the winner."""
         return self.estimates.get(self.refit_metric)
+
+    def whole_scores(self, aggregate: Aggregate) -> Mapping[str, NDArray[np.float64]] | None:
+        """Scores in an aggregate other than the mean over folds; None for that one."""
+        whole = {"pooled": self.pooled_scores, "within": self.within_scores}
+        return whole.get(aggregate)
 
     @property
     def fold_scores_read(self) -> Mapping[str, FoldScores]:

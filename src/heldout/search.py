@@ -79,8 +79,9 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         As in ``GridSearchCV``.
     repeats : int, default=1
         Repeats of the whole partition, shuffled anew each time.
-    aggregate : {"folds", "pooled"}, default="folds"
-        Score of a configuration: the mean over folds, or the metric on all held-out rows together.
+    aggregate : {"folds", "pooled", "within"}, default="folds"
+        Score of a configuration: the mean over folds, the metric on all held-out rows together, or, of metrics made
+        of pairs (AUC, concordance, Somers' D), the share of the pairs of rows of one fold, summed over folds.
     selection : str or selection rule, default="best"
         How the winner is chosen, replayed in every bootstrap.
     drop : str, rule of ``ho.dropping`` or None, optional
@@ -112,7 +113,8 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         also ``n_splits_evaluated`` and ``dropped_at_split``, the last split that a dropped configuration met (-1
         for the others); its scores are NaN from there on.
     best_estimator_, best_params_, best_index_, best_score_, scorer_, n_splits_, refit_time_, multimetric_
-        As in ``GridSearchCV``; ``best_score_`` is uncorrected. With ``aggregate="pooled"`` it is the pooled score.
+        As in ``GridSearchCV``; ``best_score_`` is uncorrected. With ``aggregate="pooled"`` it is the pooled score,
+        with "within" the share of pairs within folds (``within_test_{name}`` of ``cv_results_``).
     estimate_ : Estimate or None
         Of the metric that chose the winner.
     estimates_ : dict of str to Estimate
@@ -146,7 +148,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         "param_grid": [dict, list, tuple, None],
         "scoring": [str, callable, list, tuple, dict, None],
         "repeats": [Interval(numbers.Integral, 1, None, closed="left")],
-        "aggregate": [StrOptions({"folds", "pooled"})],
+        "aggregate": [StrOptions({"folds", "pooled", "within"})],
         "keep_predictions": ["boolean"],
         "store": [str, os.PathLike, HasMethods(["open"]), None],
         "n_bootstraps": [Interval(numbers.Integral, 1, None, closed="left")],
@@ -412,6 +414,9 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         for name, scores in evaluation.pooled_scores.items():
             self.cv_results_[f"pooled_test_{name}"] = scores
             self.cv_results_[f"rank_pooled_test_{name}"] = ranks(scores)
+        for name, scores in evaluation.within_scores.items():
+            self.cv_results_[f"within_test_{name}"] = scores
+            self.cv_results_[f"rank_within_test_{name}"] = ranks(scores)
         self.n_splits_ = evaluation.folds.n_splits
         self.n_fits_, self.n_fits_saved_ = evaluation.n_fits, evaluation.n_fits_saved
         name = evaluation.refit_metric
@@ -419,9 +424,9 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
             self.best_index_ = evaluation.winner
             self.best_params_ = self.cv_results_["params"][self.best_index_]
             if not callable(self.refit):
-                pooled = self.aggregate == "pooled"
                 of_folds = mean_over_splits(evaluation.fold_scores_read[name].oriented())
-                self.best_score_ = (evaluation.pooled_scores[name] if pooled else of_folds)[self.best_index_]
+                whole = evaluation.whole_scores(self.aggregate)
+                self.best_score_ = (of_folds if whole is None else whole[name])[self.best_index_]
         if self.refit:
             self.best_estimator_ = evaluation.model
             self.refit_time_ = evaluation.seconds["refit"]

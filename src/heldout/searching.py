@@ -18,6 +18,7 @@ from heldout.estimates.rehearsal import refused_on_splits
 from heldout.fitting import CellContext, Routed, Scoring
 from heldout.folds import Folds
 from heldout.memory import check_fits
+from heldout.metrics.within import unfit_within
 from heldout.run.executor import Work
 from heldout.run.plan import Race, race_of_search
 from heldout.scored_splits import unscored_splits
@@ -124,11 +125,15 @@ def check_settings(scoring: Scoring, estimation: Estimation) -> None:
     estimation.check()
     read = metrics_read(estimation.rule, scoring.metrics, scoring.refit_metric)
     check_applicable(estimation.method, scoring.metrics, read)
-    if estimation.aggregate == "pooled" and scoring.metrics.get(scoring.refit_metric) is None:
+    if estimation.aggregate != "folds" and scoring.metrics.get(scoring.refit_metric) is None:
         raise InputError(
-            f"aggregate='pooled' scores all rows together, but the scorer '{scoring.refit_metric}' cannot be "
-            "opened; use aggregate='folds', or a scorer made by make_scorer."
+            f"aggregate='{estimation.aggregate}' scores rows of several folds, but the scorer "
+            f"'{scoring.refit_metric}' cannot be opened; use aggregate='folds', or a scorer made by make_scorer."
         )
+    for name, metric in scoring.metrics.items() if estimation.aggregate == "within" else ():
+        reason = unfit_within(metric) if metric is not None else f"the scorer '{name}' cannot be opened"
+        if reason:
+            raise InputError(f"{reason}.")
 
 
 def _check_droppable(search: Search, drop: DropRule) -> None:
@@ -168,7 +173,7 @@ def _check_splits(search: Search) -> None:
     task, estimation, folds = search.task, search.estimation, search.folds
     metric = search.scoring.metrics.get(search.scoring.refit_metric)
     lacking = unscored_splits(metric, task.truth, folds, all_of_them=True)
-    if lacking and estimation.aggregate == "folds":
+    if lacking and estimation.aggregate != "pooled":
         raise InputError(
             f"{lacking}, so no configuration would have a score; use larger folds, or aggregate='pooled', which "
             "scores all held-out rows together."
@@ -201,10 +206,10 @@ def _check_subsampled(search: Search) -> None:
             f"and here are {search.folds.n_splits} other splits; use cv=ho.protocols.repeated_hold_out(50, 0.2), "
             "or method='bbc'."
         )
-    if search.estimation.aggregate == "pooled":
+    if search.estimation.aggregate != "folds":
         raise InputError(
-            f"method '{name}' takes the winner to be the best mean over splits, got aggregate='pooled'; use "
-            "aggregate='folds', or method='bbc'."
+            f"method '{name}' takes the winner to be the best mean over splits, got "
+            f"aggregate='{search.estimation.aggregate}'; use aggregate='folds', or method='bbc'."
         )
 
 

@@ -75,7 +75,8 @@ if TYPE_CHECKING:
 @click.option(
     "--aggregate",
     metavar="NAME",
-    help="pooled: the metric over all rows; folds: its mean over folds. pooled unless the file says otherwise.",
+    help="pooled: the metric over all rows; folds: its mean over folds; within: of metrics made of pairs, the "
+    "pairs of rows of one fold. Unless the file says otherwise pooled, or within where folds are not on one scale.",
 )
 @click.option("--n-bootstraps", type=int, help="Bootstraps; 1000 unless the file says otherwise.")
 @click.option("--confidence-level", type=float, help="Of the interval; 0.95 unless the file says otherwise.")
@@ -146,7 +147,7 @@ def _ask(wanted: Options, reading: Reading) -> Asked:
         metric=reading.metric,
         groups=reading.groups,
         sample_weight=reading.sample_weight,
-        aggregate=cast("Aggregate", told(wanted.aggregate, "aggregate", "pooled")),
+        aggregate=cast("Aggregate | None", told(wanted.aggregate, "aggregate", None)),
         selection=wanted.selection,
         threshold=reading.threshold,
         n_bootstraps=told(wanted.n_bootstraps, "n_bootstraps", 1000),

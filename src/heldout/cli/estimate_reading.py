@@ -227,7 +227,8 @@ def _check_folds(wanted: Options, found: TablePredictions) -> None:
     method = None if wanted.method == "all" else METHODS[wanted.method]()
     needs_more = getattr(method, "needs_test_share", False)  # than folds, and says so itself
     by_fold = method is not None and method.reads == {"fold scores"} and not needs_more
-    asking = f"--method {wanted.method}" if by_fold else "--aggregate folds" if wanted.aggregate == "folds" else ""
+    by_fold_asked = wanted.aggregate in ("folds", "within")
+    asking = f"--method {wanted.method}" if by_fold else f"--aggregate {wanted.aggregate}" if by_fold_asked else ""
     if asking and folds is None:
         raise InputError(f"{asking} compares scores fold by fold; name the column of folds with --fold.")
 

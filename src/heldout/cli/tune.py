@@ -81,6 +81,13 @@ if TYPE_CHECKING:
     "another rule, such as 'within(tolerance=0.01)'.",
 )
 @click.option(
+    "--aggregate",
+    metavar="NAME",
+    help="Score of a configuration. folds: the mean over folds; pooled: the metric over all rows; within: of "
+    "metrics made of pairs (AUC, concordance, Somers' D), the pairs of rows of one fold. folds unless each leaves "
+    "one row out.",
+)
+@click.option(
     "--method",
     default="bbc",
     show_default=True,

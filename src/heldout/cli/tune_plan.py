@@ -42,6 +42,7 @@ class Options(RunOptions):
     interval: str | None
     scheme: str
     n_bootstraps: int
+    aggregate: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,11 +180,11 @@ def plan_of(wanted: Options, console: Console) -> Plan:
         raise InputError(f"no model of the preset can be scored by {metric}; choose another --metric.")
     configurations = make_configurations(entries)
     console.say(_plan_sentence(wanted, folds, configurations, [name for name, _, _ in entries]))
-    why_pooled = _why_pooled(wanted, task, scoring, folds)
+    why_pooled = "" if wanted.aggregate else _why_pooled(wanted, task, scoring, folds)
     if why_pooled:
         console.note(f"{why_pooled}: all held-out rows are scored together, in choosing too (aggregate: pooled).")
-    aggregate: Aggregate = "pooled" if why_pooled else "folds"
-    return Plan(found, task, scoring, folds, configurations, source, aggregate)
+    aggregate = wanted.aggregate or ("pooled" if why_pooled else "folds")
+    return Plan(found, task, scoring, folds, configurations, source, cast("Aggregate", aggregate))
 
 
 def _folds(task: Task, wanted: Options) -> Folds:

@@ -92,6 +92,13 @@ class Matrix:
         assert self.averages is not None, "a rule of weights averages something"
         return self.averages.score(score, choice, counts)
 
+    def predictions_of(self, choice: Choice) -> NDArray[Any]:
+        """(n, 1, R[, outputs]): of what was chosen under the first weighting."""
+        if choice.weights is None:
+            return self.predictions[:, choice.columns[:1]]
+        assert self.averages is not None, "a rule of weights averages something"
+        return self.averages.of_weights(choice.weights[:1])
+
     @property
     def sample_weight(self) -> NDArray[np.float64] | None:
         """Importance weights (n,) of mean 1, or None where all weigh the same."""
@@ -307,12 +314,20 @@ def conclude(
         selection_frequency=selection_frequency,
         flags=said,
         provenance={
-            **evidence.provenance,
+            **_provenance_for(method, evidence),
             **(what_was_chosen(evidence) if of_evidence else {}),
             "sources": list(dict.fromkeys(cited)),
             **said_of_quantity(evidence, provenance or {}),
         },
     )
+
+
+def _provenance_for(method: Method, evidence: Evidence) -> dict[str, Any]:
+    """What the evidence says of itself, without what is of rows that the method never scored."""
+    said = dict(evidence.provenance)
+    if not getattr(method, "scores_out_of_bag", False):
+        said.pop("aggregate_out_of_bag", None)
+    return said
 
 
 def no_value(

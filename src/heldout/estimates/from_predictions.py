@@ -21,7 +21,7 @@ def estimate(
     folds: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
-    aggregate: Aggregate = "pooled",
+    aggregate: Aggregate | None = None,
     selection: Any = "best",
     n_bootstraps: int = 1000,
     confidence_level: float = 0.95,
@@ -51,14 +51,17 @@ def estimate(
         A name of ``ho.estimates.METHODS``, or a configured method of ``ho.estimates``. Each refuses what it is not
         for and names those that are.
     folds : array-like of shape (N,) or (N, R), optional
-        The fold in which each row was held out; needed by "tt", "bbc_f" and ``aggregate="folds"``.
+        The fold in which each row was held out; needed by "tt", "bbc_f" and ``aggregate="folds"`` or "within".
     groups : array-like of shape (N,), optional
         Rows of one group are drawn together.
     sample_weight : array-like of shape (N,), optional
         Importance weights, of which only the ratios count: they are divided by their mean, and equal ones are none.
-    aggregate : "pooled" or "folds"
-        The metric over all rows of a repeat, or its mean over folds; then the mean over repeats. "tt" takes the
-        mean over folds always.
+    aggregate : "pooled", "folds" or "within", optional
+        The metric over all rows of a repeat, or its mean over folds; then the mean over repeats. "within" is for
+        metrics made of pairs (AUC, concordance, Somers' D): the share of the pairs of rows of one fold and repeat,
+        summed over folds, which asks nothing of the scales of different folds' scores. By default all rows
+        together, as published, unless these scales are clearly not one (flag ``incomparable_folds``): then
+        "within". "tt" and "bbc_f" take the mean over folds always.
     selection : str, rule or callable
         How the winner is chosen, on the data and again in every bootstrap: "best", "one_standard_error", a rule of
         ``ho.selection`` (``Within(0.01)``, ``AverageRank([...])``, ...), or a function from scores (B, C), greater

@@ -44,8 +44,9 @@ class Estimation:
         None for no estimate.
     selection : str or SelectionRule
         How the winner is chosen; replayed in every bootstrap.
-    aggregate : "folds" or "pooled"
-        A configuration's score: the mean over splits, as ``GridSearchCV`` has it, or the metric over all rows.
+    aggregate : "folds", "pooled" or "within"
+        A configuration's score: the mean over splits, as ``GridSearchCV`` has it, the metric over all rows, or the
+        share of the pairs of rows of one split.
     n_bootstraps : int
     confidence_level : float
     alternative : "two-sided", "greater" or "less"
@@ -64,6 +65,11 @@ class Estimation:
         return configuration_rule_of(self.selection)
 
     @property
+    def aggregate_so_far(self) -> Aggregate:
+        """How rows are scored before all of them are predicted: together, or in pairs within folds if so asked."""
+        return "within" if self.aggregate == "within" else "pooled"
+
+    @property
     def draws(self) -> bool:
         """Whether bootstraps will be drawn."""
         return self.method is not None and method_of(self.method).draws
@@ -76,7 +82,7 @@ class Estimation:
         InputError
         """
         if self.aggregate not in AGGREGATES:
-            raise InputError(f"aggregate must be 'folds' or 'pooled', got {self.aggregate!r}.")
+            raise InputError(f"aggregate must be one of {', '.join(AGGREGATES)}, got {self.aggregate!r}.")
         check_interval_settings(self.n_bootstraps, self.confidence_level, self.alternative)
         configuration_rule_of(self.selection)
         check_alternative(self.method, self.alternative)

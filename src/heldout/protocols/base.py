@@ -67,7 +67,7 @@ class Chosen:
     fold_scores : mapping of str to FoldScores
         One a scorer.
     pooled : mapping of str to ndarray of shape (C,)
-        One a scorer, where the aggregate is "pooled".
+        One a scorer, in the search's aggregate; none where that is the mean over folds.
     failures : mapping of int to str
     barriers : tuple of Barrier
     n_fits, n_fits_saved : int
@@ -222,7 +222,14 @@ def run_branches(
         n_cells=n_searched + len(branches), n_races=len(races), may_drop=search.drop is not None,
     ) as session:  # fmt: skip
         tasks = None if counts is None else [search.task, *(counted(search.task, mine) for mine in counts)]
-        outcomes = session.race(races, rule=search.drop, selection=search.estimation.rule, tasks=tasks)
+        estimation = search.estimation
+        outcomes = session.race(
+            races,
+            rule=search.drop,
+            selection=estimation.rule,
+            aggregate=estimation.aggregate_so_far,
+            tasks=tasks,
+        )
         whole = session.collected(races[0], outcomes[0])
         chosen = []
         for number, (race, outcome) in enumerate(zip(races[1:], outcomes[1:], strict=True)):
@@ -252,7 +259,8 @@ def _chosen(search: Search, found: Collected, counts: Counts | None) -> Chosen:
     """The winner of a branch, chosen as that of the search on all rows is."""
     metrics = {name: search.scoring.metrics.get(name) for name in found.fold_scores}
     task = search.task if counts is None else counted(search.task, counts)
-    pooled = pooled_scores(task, found.predictions, metrics) if search.estimation.aggregate == "pooled" else {}
+    aggregate = search.estimation.aggregate
+    pooled = {} if aggregate == "folds" else pooled_scores(task, found.predictions, metrics, aggregate)
     scores = mean_over_splits(found.fold_scores[found.refit_metric].values)
     scores = np.array(pooled.get(found.refit_metric, scores))
     scores[list(found.out)] = np.nan

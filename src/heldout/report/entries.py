@@ -51,6 +51,7 @@ _SETTINGS = {
     "n_finalists": "Finalists",
     "level_for_each": "Confidence level for each",
     "aggregate_of_value": "Value and interval from",
+    "aggregate_out_of_bag": "Score of rows left out",
     "unit": "What is drawn",
     "effective_rows": "Effective rows",
     "half_width": "Half width of the interval",
@@ -78,6 +79,7 @@ _NOTHING = [("redrawn", 0), ("n_never_left_out", 0), ("n_rows_choosing", 0), ("a
 _WORDS: dict[str, Mapping[str, str]] = {
     "aggregate": wording.AGGREGATE_WORDS,
     "aggregate_of_value": wording.AGGREGATE_WORDS,
+    "aggregate_out_of_bag": wording.AGGREGATE_WORDS,
     "winner_chosen_on": wording.AGGREGATE_WORDS,
     "selection": wording.SELECTION_WORDS,
     "candidates": {"best": "the best one"},

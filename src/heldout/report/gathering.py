@@ -47,7 +47,8 @@ def report_content(
         What was searched on, for example the name of the data.
     """
     name, estimate, winner = evaluation.refit_metric, evaluation.estimate, evaluation.winner
-    fold_scores, pooled = evaluation.fold_scores.get(name), evaluation.pooled_scores.get(name)
+    fold_scores = evaluation.fold_scores.get(name)
+    pooled = evaluation.within_scores.get(name, evaluation.pooled_scores.get(name))
     scale = _search_scale(evaluation, name)
     failures = {**evaluation.predictions.failed, **evaluation.failures}
     dropped = set(evaluation.predictions.dropped) - set(failures)
@@ -63,7 +64,8 @@ def report_content(
         selected=None if estimate is None or outer is not None else estimate.selection_frequency,
         winner=winner,
         failures=failures,
-        by_mean=aggregate != "pooled",
+        by_mean=aggregate == "folds",
+        within=name in evaluation.within_scores,
         dropped=dropped,
     )
     chosen = next((row for row in ranking.shown if row.is_winner), None)

@@ -13,6 +13,7 @@ from heldout.estimates.base import Evidence
 from heldout.estimates.comparison import Comparison
 from heldout.estimates.evidence.asking import Asked
 from heldout.estimates.evidence.gather import gather
+from heldout.estimates.evidence.question import Aggregate
 from heldout.estimates.types import Estimate
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import ideal_of
@@ -54,7 +55,9 @@ def estimate_content(
     title : str, optional
         Where the predictions come from, for example the name of the file.
     """
-    evidence = gather(asked.truth, asked.predictions, replace(asked.question, aggregate="pooled"))
+    within = estimate.provenance.get("aggregate") == "within"
+    shown_in: Aggregate = "within" if within else "pooled"
+    evidence = gather(asked.truth, asked.predictions, replace(asked.question, aggregate=shown_in))
     out = set(range(len(evidence.names))) - set(evidence.candidates.tolist())
     dropped = out & asked.predictions.dropped.keys() - asked.predictions.failed.keys()
     failures = {index: asked.predictions.failed.get(index, wording.NO_CANDIDATE) for index in sorted(out - dropped)}
@@ -128,6 +131,7 @@ def _ranking(
         winner=None if is_ensemble(estimate) else estimate.selected,
         failures=failures,
         by_mean=estimate.provenance.get("aggregate") == "folds",
+        within=estimate.provenance.get("aggregate") == "within",
         weighs="weights" in estimate.provenance,
         dropped=dropped,
     )

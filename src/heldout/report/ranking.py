@@ -62,6 +62,8 @@ class Ranking:
     ----------
     low, high : float or None
         The scale of the fold scores that are shown.
+    whole : str
+        The head of the column of scores that are no means over folds.
     """
 
     shown: tuple[RankedConfiguration, ...]
@@ -70,6 +72,7 @@ class Ranking:
     low: float | None
     high: float | None
     failures: tuple[Failure, ...] = ()
+    whole: str = "Pooled"
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -94,6 +97,7 @@ def rank_configurations(
     failures: Mapping[int, str],
     by_mean: bool,
     weighs: bool = False,
+    within: bool = False,
     dropped: Collection[int] = (),
 ) -> Ranking:
     """Rank the configurations that neither failed nor were dropped; the winner is always shown.
@@ -108,6 +112,8 @@ def rank_configurations(
         Rank by the mean over folds (where there are fold scores) rather than by the pooled score.
     weighs : bool
         Whether ``selected`` are mean weights in ensembles.
+    within : bool
+        Whether ``pooled`` are of the pairs of rows of one fold.
     dropped : collection of int
         Configurations that left early: their scores are of other splits.
     """
@@ -141,11 +147,14 @@ def rank_configurations(
     ticks = [tick for ranked in shown for tick in ranked.fold_scores if tick is not None]
     return Ranking(
         shown=tuple(shown),
-        how=wording.ranking_sentence("mean" if ranked_by_mean else "pooled", selected is not None, weighs=weighs),
+        how=wording.ranking_sentence(
+            "mean" if ranked_by_mean else "within" if within else "pooled", selected is not None, weighs=weighs
+        ),
         rest=_rest(rest, scale, ranked_by_mean, weighs),
         low=min(ticks, default=None),
         high=max(ticks, default=None),
         failures=_grouped(failures, names),
+        whole="Within folds" if within else "Pooled",
     )
 
 

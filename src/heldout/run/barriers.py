@@ -13,7 +13,7 @@ from heldout.dropping.base import Barrier, Dropped, DropRule, Standing, Verdict
 from heldout.errors import InputError
 from heldout.estimates.base import Settings
 from heldout.estimates.evidence.gather import gather
-from heldout.estimates.evidence.question import Question
+from heldout.estimates.evidence.question import Aggregate, Question
 from heldout.fitting import Scoring
 from heldout.kernels.draws import Draws, UndefinedDrawsError, always
 from heldout.metrics.base import quiet_if_foreign
@@ -39,6 +39,8 @@ class Judging:
     n_folds : int
         Splits of one repeat.
     entropy : int
+    aggregate : "pooled" or "within"
+        Of the rows predicted so far.
     """
 
     rule: DropRule
@@ -50,6 +52,7 @@ class Judging:
     n_folds: int
     entropy: int
     n_threads: int = 1
+    aggregate: Aggregate = "pooled"
 
     def __call__(self, found: Collected, alive: Sequence[int]) -> Barrier:
         """Who goes on, of those in the race, after all of them have met the same splits."""
@@ -112,7 +115,14 @@ class Judging:
         reported = opened[found.refit_metric]
         task = self.task
         question = Question(
-            reported, opened, self.selection, "pooled", Settings(), task.groups, task.sample_weight, self.params
+            reported,
+            opened,
+            self.selection,
+            self.aggregate,
+            Settings(),
+            task.groups,
+            task.sample_weight,
+            self.params,
         )
         evidence = gather(task.truth, found.predictions, question)
         matrix = evidence.matrix

@@ -14,6 +14,7 @@ from typing import Any
 from heldout.cells import CellKey, CellResult
 from heldout.dropping.base import Barrier, DropRule, judged_after
 from heldout.errors import InputError
+from heldout.estimates.evidence.question import Aggregate
 from heldout.kernels.blocks import effective_threads
 from heldout.run.barriers import Judging
 from heldout.run.collect import Collected, Collector, Outcome
@@ -89,6 +90,7 @@ class Session:
         *,
         rule: DropRule | None = None,
         selection: SelectionRule | None = None,
+        aggregate: Aggregate = "pooled",
         tasks: Sequence[Task] | None = None,
     ) -> list[Outcome]:
         """Run races side by side to their ends.
@@ -99,6 +101,8 @@ class Session:
             Of splits that the session was opened for.
         rule, selection
             Who may leave at barriers, and how the search chooses; needed where the races have barriers.
+        aggregate : "pooled" or "within"
+            How the rows predicted so far are scored there.
         tasks : sequence of Task, optional
             One a race, where its rows weigh otherwise at barriers than those of the session do.
         """
@@ -115,7 +119,7 @@ class Session:
         def judge(number: int, outcome: Outcome, alive: Sequence[int]) -> Barrier:
             assert rule is not None and selection is not None, "races with barriers are judged by a rule"
             task = self._task if tasks is None else tasks[number]
-            judging = self._judging(races[number], task, rule, selection)
+            judging = self._judging(races[number], task, rule, selection, aggregate)
             return judging(collectors[number].collected(outcome), alive)
 
         if collectors:
@@ -144,7 +148,9 @@ class Session:
         folds = self.work.folds.part(race.splits)
         return Collector(self._task.truth, self.work.configurations, folds, self.work.context.scoring)
 
-    def _judging(self, race: Race, task: Task, rule: DropRule, selection: SelectionRule) -> Judging:
+    def _judging(
+        self, race: Race, task: Task, rule: DropRule, selection: SelectionRule, aggregate: Aggregate
+    ) -> Judging:
         return Judging(
             rule=rule,
             selection=selection,
@@ -155,6 +161,7 @@ class Session:
             n_folds=race.n_folds,
             entropy=self._run.entropy,
             n_threads=effective_threads(self._running.n_jobs),
+            aggregate=aggregate,
         )
 
 

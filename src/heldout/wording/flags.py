@@ -87,6 +87,12 @@ class Flag(StrEnum):
         "Subtracting what few rows do to {metric} carried the value outside its range, [{low}, {high}]; it is "
         "reported as it is.",
     )
+    INCOMPARABLE_FOLDS = (
+        "incomparable_folds",
+        "The {metric} of {winner} is {within:.4g} within folds but {pooled:.4g} on all rows together: scores of "
+        "different folds' models are not on one scale, so that comparing rows of different folds says little; "
+        "aggregate='within' counts pairs of rows of one fold only.",
+    )
     NOT_EXCHANGEABLE = (
         "not_exchangeable",
         "The folds follow the order of time; the bootstrap takes rows as exchangeable, which such rows may not be.",

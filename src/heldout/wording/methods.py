@@ -298,7 +298,11 @@ def quantity_sentence(quantity: str, training_rows: float | None) -> str:
     return f"It estimates {quantity}.{size}"
 
 
-AGGREGATE_WORDS = {"folds": "mean over the folds", "pooled": "all held-out rows together"}
+AGGREGATE_WORDS = {
+    "folds": "mean over the folds",
+    "pooled": "all held-out rows together",
+    "within": "pairs of rows of one fold",
+}
 SELECTION_WORDS = {
     "best": "the best score wins",
     "one_standard_error": "the simplest configuration within one standard error of the best score",

@@ -128,6 +128,7 @@ def ranking_sentence(ranked_by: str, selection_known: bool, *, weighs: bool = Fa
     read = {
         "mean": "Ranked by the mean score over the folds, the spread beside it being the standard deviation.",
         "pooled": "Ranked by the score on all held-out rows together.",
+        "within": "Ranked by the score on the pairs of rows of one fold.",
     }[ranked_by]
     if not selection_known:
         return read

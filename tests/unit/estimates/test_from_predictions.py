@@ -210,10 +210,19 @@ def test_one_configuration_has_no_optimism_to_speak_of():
 
 
 def test_tiny_folds_score_left_out_rows_together_and_say_so():
-    found = ho.estimate(Y, PROBABILITIES, metric="roc_auc", folds=np.arange(100) % 10, aggregate="folds", **FAST)
+    asked = {"metric": "average_precision", "aggregate": "folds", **FAST}
+    found = ho.estimate(Y, PROBABILITIES, folds=np.arange(100) % 10, **asked)
     assert "fewer than 8" in found.flags["out_of_bag_pooled"]
-    roomy = ho.estimate(Y, PROBABILITIES, metric="roc_auc", folds=np.arange(100) % 2, aggregate="folds", **FAST)
+    roomy = ho.estimate(Y, PROBABILITIES, folds=np.arange(100) % 2, **asked)
     assert "out_of_bag_pooled" not in roomy.flags
+
+
+def test_tiny_folds_score_left_out_rows_by_the_pairs_of_each_fold():
+    asked = {"metric": "roc_auc", "aggregate": "folds", **FAST}
+    found = ho.estimate(Y, PROBABILITIES, folds=np.arange(100) % 10, **asked)
+    assert "out_of_bag_pooled" not in found.flags and found.provenance["aggregate_out_of_bag"] == "within"
+    roomy = ho.estimate(Y, PROBABILITIES, folds=np.arange(100) % 2, **asked)
+    assert "aggregate_out_of_bag" not in roomy.provenance
 
 
 def test_a_fold_with_one_class_is_left_out_and_counted():

@@ -116,11 +116,11 @@ def test_a_negative_loss_and_a_function_of_ones_own() -> None:
     np.testing.assert_allclose(found.distribution, fast.distribution, atol=1e-12)
 
 
-def test_few_events_in_folds_are_scored_out_of_the_bag_on_all_rows() -> None:
+def test_few_events_in_folds_are_scored_out_of_the_bag_by_the_pairs_of_each_fold() -> None:
     y = Y.copy()
     y["dead"] = np.arange(N) % 7 == 0
     found = ask(y=y, folds=FOLDS, aggregate="folds")
-    assert "rows of observed events (6), too few for concordance_index" in found.flags["out_of_bag_pooled"]
+    assert found.provenance["aggregate_out_of_bag"] == "within" and "out_of_bag_pooled" not in found.flags
 
 
 def with_events(rows: list[int]) -> np.ndarray:

@@ -26,6 +26,8 @@ from heldout.metrics import check_fits, metric_named
 from heldout.metrics.base import Metric, Response
 from heldout.metrics.by_kind import reads_as_numbers
 from heldout.metrics.named import DECLARED
+from heldout.metrics.pairs import is_pair_based
+from heldout.metrics.within import unfit_within
 from heldout.predictions import HeldOutPredictions
 from heldout.selection import AverageRank, Rule, Threshold, WeightRule, rule_of
 from heldout.survival_target import has_fields
@@ -41,6 +43,10 @@ from heldout.task import (
 )
 from heldout.wording import Flag
 
+ROWS_THAT_TELL = 1000
+"""From so many rows on the winner of all rows together shows incomparable folds if any winner does. With fewer, it
+is often the configuration whose folds happen to lie least apart, and the winner within folds is asked too."""
+
 WARNED = (Flag.FAILED_CONFIGURATIONS, Flag.UNDEFINED, Flag.SELECTION_NOT_REPLAYABLE, Flag.NO_BOUND)
 """Flags that are warnings too."""
 
@@ -54,20 +60,47 @@ class Asked:
     truth : Truth of N rows
     predictions : HeldOutPredictions
     question : Question
-        With the aggregate that was asked for.
+        With the aggregate that was asked for; where none was, with "pooled".
+    default_aggregate : bool
+        Whether none was asked for.
     """
 
     truth: Truth
     predictions: HeldOutPredictions
     question: Question
+    default_aggregate: bool = False
     _gathered: dict[Aggregate, Evidence] = field(default_factory=dict, repr=False)
 
     def evidence(self, method: Method) -> Evidence:
         """What the method may read: gathered once for each aggregate that a winner is chosen in."""
-        folds_known = self.predictions.folds is not None
-        aggregate = self.question.aggregate
-        if method.scored != "as asked" and folds_known:
-            aggregate = "folds"
+        if method.scored == "as asked":
+            return self._as_asked()
+        refuses_pairs = method.scored == "folds if known" and is_pair_based(self.question.metric)
+        if self.predictions.folds is None or (self.question.aggregate == "within" and refuses_pairs):
+            return self._in(self.question.aggregate)
+        return self._in("folds")
+
+    def _as_asked(self) -> Evidence:
+        """In the aggregate asked for; by default all rows together, unless the scores of folds are incomparable."""
+        if not self.default_aggregate or not self._may_count_within:
+            return self._in(self.question.aggregate)
+        found = self._in("pooled")
+        incomparable = Flag.INCOMPARABLE_FOLDS in found.flags
+        if not incomparable and found.n_rows_used >= ROWS_THAT_TELL:
+            return found
+        try:
+            within = self._in("within")
+        except InputError:  # no fold holds a pair
+            return found
+        return within if incomparable or Flag.INCOMPARABLE_FOLDS in within.flags else found
+
+    @property
+    def _may_count_within(self) -> bool:
+        read = self.question.metrics
+        known = self.predictions.folds is not None and is_pair_based(self.question.metric)
+        return known and all(unfit_within(metric) is None for metric in read)
+
+    def _in(self, aggregate: Aggregate) -> Evidence:
         if aggregate not in self._gathered:
             question = replace(self.question, aggregate=aggregate)
             with enough_memory("what the metric reads of the predictions", FEWER):
@@ -83,7 +116,7 @@ def ask(
     folds: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
-    aggregate: Aggregate = "pooled",
+    aggregate: Aggregate | None = None,
     selection: Any = "best",
     n_bootstraps: int = 1000,
     confidence_level: float = 0.95,
@@ -103,7 +136,7 @@ def ask(
         When the input cannot be used as it is, or a setting would do nothing.
     """
     check_interval_settings(n_bootstraps, confidence_level, alternative)
-    if aggregate not in AGGREGATES:
+    if aggregate is not None and aggregate not in AGGREGATES:
         raise InputError(f"aggregate must be one of {', '.join(AGGREGATES)}, got {aggregate!r}.")
     named = metric_named(metric)
     truth = _truth(y_true, named, predictions, classes, pos_label)
@@ -118,13 +151,13 @@ def ask(
         metric=measured,
         selected_on=selected_on,
         rule=rule,
-        aggregate=aggregate,
+        aggregate=aggregate or "pooled",
         settings=Settings(n_bootstraps, confidence_level, alternative, entropy_of(random_state), _threads(n_jobs)),
         groups=checked_groups(groups, truth.n_rows),
         sample_weight=checked_weights(sample_weight, truth.n_rows),
         threshold=threshold if isinstance(rule, WeightRule) else None,
     )
-    return Asked(truth, held, question)
+    return Asked(truth, held, question, default_aggregate=aggregate is None)
 
 
 def warn_of(estimate: Estimate, *, stacklevel: int) -> None:

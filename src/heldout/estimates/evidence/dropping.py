@@ -17,7 +17,7 @@ from heldout.dropping.simulated import CountedCourse, Course, SimulatedRace, Sta
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Matrix
 from heldout.estimates.evidence.gather import gather
-from heldout.estimates.evidence.question import Question
+from heldout.estimates.evidence.question import Aggregate, Question
 from heldout.estimates.evidence.race import start_race
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import fitted
@@ -209,7 +209,8 @@ class _Field:
             return nothing
         racing = self.left_after > number
         partial = _until(self.predictions, self.history.splits[: number + 1], self.configurations[racing])
-        question = replace(self.question, aggregate="pooled", winner=None)
+        so_far: Aggregate = "within" if self.question.aggregate == "within" else "pooled"
+        question = replace(self.question, aggregate=so_far, winner=None)
         try:
             evidence = gather(self.truth, partial, question)
         except InputError:  # a class or an event that no row has so far: nobody was judged

@@ -12,13 +12,21 @@ from numpy.typing import NDArray
 
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Matrix
+from heldout.estimates.evidence.comparable import (
+    FALSE_ALARMS,
+    LEAST_DIFFERENCE,
+    chance_of_such_folds,
+    strata_of,
+)
 from heldout.estimates.evidence.doubtful_rows import flags_of_rows
 from heldout.estimates.evidence.provenance import provenance_of
-from heldout.estimates.evidence.question import Question
+from heldout.estimates.evidence.question import Aggregate, Question
 from heldout.estimates.evidence.race import Race, check_defined, check_selects, start_race
 from heldout.estimates.evidence.readings import Columns, columns_at_thresholds, read_as
 from heldout.metrics.aggregate import AggregateScore, aggregate_score
 from heldout.metrics.base import Metric, Needs, oriented, quiet_if_foreign
+from heldout.metrics.pairs import is_pair_based
+from heldout.metrics.within import PairSegment, within_score
 from heldout.predictions import HeldOutPredictions
 from heldout.selection import Best, Choice, check_rule
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, WeightRule
@@ -69,9 +77,12 @@ def _bound_evidence(
     bound = _Binder.of(mine, predictions, race, question)
     matrix = _matrix(bound, segments, question, race)
     winner = bound.column_of(question.winner) if question.winner is not None else _winner(matrix)
+    _flag_incomparable_folds(bound, segments, matrix, winner, race)
     fold_scores = None if matrix.by_fold is None else matrix.by_fold.observed_by_segment()
     repeat_of_split = None if segments["folds"] is None else _repeat_of_segment(segments["folds"])
     provenance = provenance_of(truth, predictions, question, race.candidates)
+    if isinstance(matrix.out_of_bag.segments[0], PairSegment) and question.aggregate == "folds":
+        provenance["aggregate_out_of_bag"] = "within"
     evidence = Evidence(
         metric=question.metric,
         names=predictions.names,
@@ -105,8 +116,10 @@ def _segmentations(
         n_folds = int(predictions.folds.max()) + 1
         of_folds = predictions.folds + repeats * n_folds
         segments["folds"] = np.where(in_play & (predictions.folds >= 0), of_folds, -1)[used].astype(np.int32)
-    elif question.aggregate == "folds":
-        raise InputError("aggregate='folds' needs folds=, a fold label a row; or use aggregate='pooled'.")
+    elif question.aggregate != "pooled":
+        raise InputError(
+            f"aggregate='{question.aggregate}' needs folds=, a fold label a row; or use aggregate='pooled'."
+        )
     return segments
 
 
@@ -134,9 +147,22 @@ class _Binder:
         scores = bound.read(question.metric)
         return replace(bound, columns=columns_at_thresholds(question.rule, truth, scores, race.in_play[race.used]))
 
-    def __call__(self, metric: Metric, segments: NDArray[np.int32], as_folds: bool) -> AggregateScore:
+    def __call__(
+        self,
+        metric: Metric,
+        segments: Mapping[str, NDArray[np.int32] | None],
+        aggregate: Aggregate,
+        array: NDArray[Any] | None = None,
+    ) -> AggregateScore:
+        """The metric in an aggregate, of other predictions where ``array`` is given."""
+        array = self.array(metric) if array is None else array
         weights = None if self.sample_weight is None else self.sample_weight[self.used]
-        return aggregate_score(metric, self.truth, self.array(metric), segments, weights, as_folds=as_folds)
+        codes = segments["pooled" if aggregate == "pooled" else "folds"]
+        assert codes is not None, "folds are asked for where they are known"
+        if aggregate == "within":
+            return within_score(metric, self.truth, array, codes, weights)
+        as_folds = aggregate == "folds"
+        return aggregate_score(metric, self.truth, array, codes, weights, as_folds=as_folds)
 
     @property
     def configurations(self) -> NDArray[np.intp]:
@@ -177,30 +203,27 @@ class _Binder:
 def _matrix(
     bind: _Binder, segments: Mapping[str, NDArray[np.int32] | None], question: Question, race: Race
 ) -> Matrix:
-    chosen, folds = segments[question.aggregate], segments["folds"]
-    pooled = segments["pooled"]
-    assert chosen is not None and pooled is not None
-    in_folds = question.aggregate == "folds"
-    selection = [bind(metric, chosen, in_folds) for metric in question.selected_on.values()]
+    aggregate, folds_known = question.aggregate, segments["folds"] is not None
+    selection = [bind(metric, segments, aggregate) for metric in question.selected_on.values()]
     own = [
         score
         for score, metric in zip(selection, question.selected_on.values(), strict=True)
         if metric is question.metric
     ]
-    scores = own[0] if own else bind(question.metric, chosen, in_folds)
+    scores = own[0] if own else bind(question.metric, segments, aggregate)
+    _check_within(scores, aggregate)
     left_out = scores
-    if in_folds:
+    if aggregate == "folds":
         _flag_undefined_folds(scores, race.flags)
-        weighed = scores.rows_of_weight
-        too_small = _too_small_out_of_bag(question.metric, bind.truth.rows(weighed), chosen[weighed])
-        if too_small:
-            left_out = bind(question.metric, pooled, False)
-            race.flags[Flag.OUT_OF_BAG_POOLED] = too_small
-    by_fold = None if folds is None else scores if in_folds else bind(question.metric, folds, True)
+        left_out = _scored_left_out(bind, segments, scores, race.flags)
+    by_fold = None
+    if folds_known:
+        by_fold = scores if aggregate == "folds" else bind(question.metric, segments, "folds")
     read_by_fold: tuple[AggregateScore, ...] = ()
-    if getattr(question.rule, "reads_fold_scores", False) and folds is not None:
+    if getattr(question.rule, "reads_fold_scores", False) and folds_known:
+        in_folds = aggregate == "folds"
         read_by_fold = tuple(
-            selection if in_folds else [bind(metric, folds, True) for metric in question.selected_on.values()]
+            selection if in_folds else [bind(metric, segments, "folds") for metric in question.selected_on.values()]
         )
     averages = bind.averages(question.metric)
     return Matrix(
@@ -215,6 +238,38 @@ def _matrix(
         predictions=bind.array(question.metric),
         in_play=race.in_play[race.used],
     )
+
+
+def _check_within(scores: AggregateScore, aggregate: Aggregate) -> None:
+    """Refuse folds of which none holds a pair."""
+    once = np.ones((1, scores.n_rows), dtype=np.uint8)
+    if aggregate == "within" and not scores.defined(once)[0]:
+        raise InputError(
+            "aggregate='within' counts pairs of rows of one fold, and no fold holds the rows that "
+            f"{scores.metric.name} needs; use larger folds or aggregate='pooled'."
+        )
+
+
+def _scored_left_out(
+    bind: _Binder,
+    segments: Mapping[str, NDArray[np.int32] | None],
+    scores: AggregateScore,
+    flags: dict[Flag, str],
+) -> AggregateScore:
+    """How rows left out are scored where the winner is chosen by means over folds.
+
+    As it is chosen where folds are large; else by the pairs within folds, which need no large ones, or, of metrics
+    that are not made of pairs, all rows together.
+    """
+    codes, weighed = segments["folds"], scores.rows_of_weight
+    assert codes is not None, "folds are asked for where they are known"
+    too_small = _too_small_out_of_bag(scores.metric, bind.truth.rows(weighed), codes[weighed])
+    if too_small is None:
+        return scores
+    if is_pair_based(scores.metric):
+        return bind(scores.metric, segments, "within")
+    flags[Flag.OUT_OF_BAG_POOLED] = too_small
+    return bind(scores.metric, segments, "pooled")
 
 
 def _replay(
@@ -282,6 +337,47 @@ def _flag_undefined_folds(scores: AggregateScore, flags: dict[Flag, str]) -> Non
     if scores.degenerate_segments:
         flags[Flag.DEGENERATE_FOLDS] = Flag.DEGENERATE_FOLDS.filled(
             degenerate=scores.degenerate_segments, total=len(defined), needs=metric.needs, metric=metric.name
+        )
+
+
+def _flag_incomparable_folds(
+    bind: _Binder,
+    segments: Mapping[str, NDArray[np.int32] | None],
+    matrix: Matrix,
+    winner: Choice,
+    race: Race,
+) -> None:
+    """Say where the winner's value within folds and that on all rows differ clearly.
+
+    Clearly is by at least a hundredth of the metric's range, while folds of comparable scores would differ as these
+    do once in a hundred times.
+    """
+    metric, folds = matrix.scores.metric, segments["folds"]
+    if folds is None or not is_pair_based(metric) or not metric.same_in_folds:
+        return
+    chosen = matrix.predictions_of(winner)
+    within, pooled = (
+        float(bind(metric, segments, aggregate, chosen).observed()[0]) for aggregate in ("within", "pooled")
+    )
+    low, high = metric.range
+    if not abs(within - pooled) >= LEAST_DIFFERENCE * (high - low):
+        return
+    chances = [
+        chance_of_such_folds(
+            np.asarray(chosen[rows, 0, repeat], dtype=np.float64).reshape(len(rows), -1),
+            strata_of(bind.truth)[rows],
+            folds[rows, repeat].astype(np.intp),
+            race.unit_of_row[rows],
+        )
+        for repeat in range(folds.shape[1])
+        if len(rows := np.flatnonzero(folds[:, repeat] >= 0))
+    ]
+    if min(chances) * len(chances) <= FALSE_ALARMS:
+        race.flags[Flag.INCOMPARABLE_FOLDS] = Flag.INCOMPARABLE_FOLDS.filled(
+            metric=metric.name,
+            winner=bind.predictions.names[int(bind.configurations[winner.columns[0]])],
+            within=within,
+            pooled=pooled,
         )
 
 

@@ -13,8 +13,8 @@ from heldout.estimates.base import Settings
 from heldout.metrics.base import Metric
 from heldout.selection import Rule
 
-Aggregate: TypeAlias = Literal["pooled", "folds"]
-AGGREGATES = ("pooled", "folds")
+Aggregate: TypeAlias = Literal["pooled", "folds", "within"]
+AGGREGATES: tuple[Aggregate, ...] = ("pooled", "folds", "within")
 
 
 @dataclass(frozen=True, eq=False)

@@ -154,11 +154,12 @@ class BBCF:
         if nothing_chosen:
             return flags | nothing_chosen
         several = len(splits_of_repeats(evidence)) > 1
-        pooled = evidence.provenance.get("aggregate") == "pooled"
-        if several or pooled:
+        chosen_on = {"pooled": "all rows together", "within": "the pairs of rows within folds"}
+        aggregate = evidence.provenance.get("aggregate", "folds")
+        if several or aggregate in chosen_on:
             flags[Flag.SELECTION_DIFFERS] = Flag.SELECTION_DIFFERS.filled(
                 replayed="the folds of one repeat" if several else "fold scores",
-                chosen="all rows together" if pooled else "those of all repeats",
+                chosen=chosen_on.get(aggregate, "those of all repeats"),
             )
         return flags
 

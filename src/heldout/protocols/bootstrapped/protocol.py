@@ -174,9 +174,10 @@ def _check_models(cv: Any, drop: Any) -> None:
 
 def _check_countable(search: Search) -> None:
     """Refuse metrics that cannot count a row as often as it was drawn, where predictions of a sample are pooled."""
-    if search.estimation.aggregate != "pooled" and search.drop is None:
+    aggregate = search.estimation.aggregate
+    if aggregate == "folds" and search.drop is None:
         return
-    asked = "aggregate='pooled'" if search.estimation.aggregate == "pooled" else "drop"
+    asked = "drop" if aggregate == "folds" else f"aggregate='{aggregate}'"
     for name, metric in search.scoring.metrics.items():
         if not getattr(metric, "takes_weights", True):
             raise InputError(
@@ -327,8 +328,9 @@ def _needs(evidence: Evidence) -> str:
 def _uncorrected(search: Search, evaluation: Evaluation) -> float:
     """The winner's score in the search on all rows."""
     name, winner = evaluation.refit_metric, evaluation.winner
-    if search.estimation.aggregate == "pooled" and name in evaluation.pooled_scores:
-        return float(evaluation.pooled_scores[name][winner])
+    whole = evaluation.whole_scores(search.estimation.aggregate) or {}
+    if name in whole:
+        return float(whole[name][winner])
     scores = evaluation.fold_scores[name].values[:, winner]
     defined = scores[~np.isnan(scores)]
     return float(defined.mean()) if defined.size else float("nan")

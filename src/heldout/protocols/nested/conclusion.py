@@ -124,7 +124,7 @@ def _value(
         if tested.cell is None or tested.cell.state is CellState.FAILED:
             what = "has no winner" if tested.configuration is None else "has a winner that failed"
             return float("nan"), f"outer fold {fold.fold} of repeat {fold.repeat} {what} ({fold.reason})"
-    if search.estimation.aggregate == "pooled":
+    if search.estimation.aggregate != "folds":
         return pooled_score(search, metric, nested.outer, run.tested)
     scores = np.array([fold.score for fold in outer])
     undefined = np.isnan(scores)
@@ -204,8 +204,9 @@ def _flags(search: Search, settings: NestedSettings, nested: NestedFolds, run: B
 def _uncorrected(search: Search, run: Branched, metric: Metric) -> float:
     """The score of what is deployed in the search on all rows, in the search's aggregate."""
     evaluation, name = run.evaluation, run.evaluation.refit_metric
-    if search.estimation.aggregate == "pooled":
-        return float(evaluation.pooled_scores[name][evaluation.winner])
+    whole = evaluation.whole_scores(search.estimation.aggregate)
+    if whole is not None:
+        return float(whole[name][evaluation.winner])
     return float(mean_over_splits(evaluation.fold_scores[name].values)[evaluation.winner])
 
 

@@ -91,8 +91,9 @@ def nested_cv(
     interval : {"nadeau_bengio", "bates_hastie_tibshirani", None}, default="nadeau_bengio"
         The first costs nothing. The second, for means of one loss a row, searches again without every two folds of
         a repeat: R·K(K-1)/2·((K-2)C + 1) more fits with ``inner="remaining"``, and it wants many repeats.
-    aggregate : {"folds", "pooled"}, default="folds"
-        A score is the mean over folds, or the metric on all held-out rows of a repeat together; inside and outside.
+    aggregate : {"folds", "pooled", "within"}, default="folds"
+        A score is the mean over folds, the metric on all held-out rows of a repeat together, or, of metrics made of
+        pairs, the share of the pairs of rows of one fold; inside and outside.
     selection : str or selection rule, default="best"
     drop : str, rule of ``ho.dropping`` or None, optional
         Who leaves a search early, in each search by itself.

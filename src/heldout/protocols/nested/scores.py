@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from heldout.cells import CellResult
 from heldout.metrics.aggregate import aggregate_score
 from heldout.metrics.base import Metric, Response, at_times_of, positive_of, quiet_if_foreign
+from heldout.metrics.within import within_score
 from heldout.protocols.base import Tested
 from heldout.protocols.nested.plan import Branch
 from heldout.searching import Search
@@ -30,6 +31,7 @@ def pooled_score(
 ) -> tuple[float, str]:
     """The metric on all outer predictions of a repeat, mean over repeats; or NaN and why there is none.
 
+    Where the search chooses by the pairs within folds, of the pairs of rows of one outer fold.
     The models of the outer folds are of different winners, so they are pooled in a response that all of them have.
     """
     cells = [one.cell for one in tested[: len(outer)] if one.cell is not None]
@@ -40,12 +42,14 @@ def pooled_score(
     first = _read(search, metric, cells[0], common[0])
     array = np.zeros((search.task.n_rows, 1, len(repeats), *first.shape[1:]), dtype=first.dtype)
     segments = np.full((search.task.n_rows, len(repeats)), -1, dtype=np.int32)
-    for branch, cell in zip(outer, cells, strict=True):
+    within = search.estimation.aggregate == "within"
+    for number, (branch, cell) in enumerate(zip(outer, cells, strict=True)):
         column = repeats.index(branch.repeat)
         array[branch.refit.test, 0, column] = _read(search, metric, cell, common[0])
-        segments[branch.refit.test, column] = column
+        segments[branch.refit.test, column] = number if within else column
+    score_of = within_score if within else aggregate_score
     with quiet_if_foreign([metric]):
-        score = aggregate_score(metric, search.task.truth, array, segments, search.task.sample_weight)
+        score = score_of(metric, search.task.truth, array, segments, search.task.sample_weight)
         value = float(score.observed()[0])
     return value, f"{metric.name} is undefined on all outer rows together" if np.isnan(value) else ""
 

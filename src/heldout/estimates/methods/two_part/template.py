@@ -31,6 +31,7 @@ from heldout.estimates.methods.two_part.parts import Parts, Rows, split, split_a
 from heldout.estimates.methods.two_part.second_part import Reading, SecondPart, Share, reading_of, second_part
 from heldout.estimates.types import Alternative, Estimate, Interval
 from heldout.metrics.base import Metric, oriented
+from heldout.metrics.pairs import is_pair_based
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError
 from heldout.selection.ties import tie_exactly
 from heldout.task import TaskKind
@@ -147,6 +148,11 @@ class TwoPart:
             return (
                 "it gives a lower bound only, so it needs alternative='greater' "
                 f"(got '{evidence.settings.alternative}')"
+            )
+        if evidence.provenance.get("aggregate") == "within" and is_pair_based(evidence.metric):
+            return (
+                "it bounds the score of all rows of the second part together, and aggregate='within' counts pairs "
+                "of rows of one fold only; use aggregate='pooled', or method 'bbc'"
             )
         return (
             unfit_rows(matrix, self.takes_repeats)

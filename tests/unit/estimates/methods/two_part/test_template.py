@@ -330,8 +330,17 @@ def test_what_was_noted_of_bags_is_left_out():
     y, scores = ranked(n=80)
     folds = np.arange(80) // 2 % 10
     asked = {"metric": "roc_auc", "folds": folds, "aggregate": "folds", "random_state": 0}
-    assert "out_of_bag_pooled" in ho.estimate(y, scores, method="bbc", n_bootstraps=20, **asked).flags
-    assert "out_of_bag_pooled" not in ho.estimate(y, scores, method="delong", **asked).flags
+    assert ho.estimate(y, scores, method="bbc", n_bootstraps=20, **asked).provenance["aggregate_out_of_bag"] == "within"
+    assert "aggregate_out_of_bag" not in ho.estimate(y, scores, method="delong", **asked).provenance
+
+
+def test_pairs_within_folds_are_refused_where_all_rows_are_scored_together():
+    y, scores = ranked(n=80)
+    asked = {"folds": np.arange(80) // 2 % 10, "aggregate": "within", "random_state": 0}
+    with pytest.raises(ho.InputError, match="it bounds the score of all rows of the second part together"):
+        ho.estimate(y, scores, metric="roc_auc", method="delong", **asked)
+    labels = (scores > 0).astype(int)  # a mean over rows is the same within folds
+    assert ho.estimate(y, labels, metric="accuracy", method="wilson", **asked).interval is not None
 
 
 @pytest.mark.parametrize("name", ["tilting", "mabt"])
