@@ -21,6 +21,7 @@ from heldout.estimates.base import Evidence, Matrix
 from heldout.estimates.bootstraps.rows import Block, draws_of, map_draws
 from heldout.kernels.draws import always, out_of_bag
 from heldout.metrics.base import Needs
+from heldout.metrics.within import PairSegment
 from heldout.selection.choice import Choice, joined
 from heldout.wording import Flag
 
@@ -105,8 +106,8 @@ def is_unbiased(matrix: Matrix, *, stratify: bool = False) -> bool:
 
     That takes rows of equal weight, left out as they are scored on all rows, and one of two kinds of metric: a mean
     of one loss a row, where rows (or groups of one size) are drawn freely and every draw is accepted; or a mean
-    within classes, where single rows are drawn and scored together, for given the rows of each class that are left
-    out, all such parts are as likely.
+    within classes, where single rows are drawn and scored together (or in pairs within folds), for given the rows
+    of each class that are left out (of each fold), all such parts are as likely.
     """
     metric = matrix.out_of_bag.metric
     if matrix.sample_weight is not None or matrix.out_of_bag is not matrix.scores:
@@ -116,7 +117,9 @@ def is_unbiased(matrix: Matrix, *, stratify: bool = False) -> bool:
         sizes = np.bincount(matrix.unit_of_row)
         alike = bool((sizes == sizes.max(initial=0)).all())
         return alike and not stratify and all(each.needs is Needs.ROW for each in asked)
-    together = len(matrix.scores.segments) == matrix.in_play.shape[1] and bool(matrix.in_play.all())
+    segments = matrix.scores.segments
+    one_each = len(segments) == matrix.in_play.shape[1] or isinstance(segments[0], PairSegment)
+    together = one_each and bool(matrix.in_play.all())
     return together and not matrix.grouped and bool(getattr(metric, "mean_within_classes", False))
 
 

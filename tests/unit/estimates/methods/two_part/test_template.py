@@ -330,7 +330,10 @@ def test_what_was_noted_of_bags_is_left_out():
     y, scores = ranked(n=80)
     folds = np.arange(80) // 2 % 10
     asked = {"metric": "roc_auc", "folds": folds, "aggregate": "folds", "random_state": 0}
-    assert ho.estimate(y, scores, method="bbc", n_bootstraps=20, **asked).provenance["aggregate_out_of_bag"] == "within"
+    assert (
+        ho.estimate(y, scores, method="bbc", n_bootstraps=20, **asked).provenance["aggregate_out_of_bag"]
+        == "within"
+    )
     assert "aggregate_out_of_bag" not in ho.estimate(y, scores, method="delong", **asked).provenance
 
 

@@ -1,0 +1,98 @@
+"""Scores of different folds' models on different scales, where the truth is known.
+
+Each of C configurations orders the rows of every fold with an AUC of .85; its scores are shifted in each fold by a
+normal number of a standard deviation of 0, 1, 2 or 5 (in standard deviations of the scores of a class). Pooled, the
+scores of 100 rows in 10 folds have AUCs of about .85, .77, .69 and .60. The pairs of rows of one fold do not see
+the shifts. A mean fails beyond four of its own standard errors: by chance in one of 16 000 runs.
+
+What is called incomparable is flagged in at most 1 of 100 samples without shifts (rank tests at 1 in 100, besides a
+difference of .01), and in at least 95 of 100 with shifts of one standard deviation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import binomtest, norm
+
+import heldout as ho
+from heldout.wording import Flag
+
+TRUTH = 0.85
+PUBLISHED = {0.0: 0.85, 1.0: 0.772, 2.0: 0.69, 5.0: 0.6}
+
+
+def sample(
+    rng: np.random.Generator, shift: float, columns: int, rows: int = 100, folds: int = 10
+) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.intp]]:
+    """Labels, scores (rows, columns), and stratified folds."""
+    y = np.arange(rows) % 2
+    fold = np.arange(rows) // 2 % folds
+    scores = rng.normal(size=(rows, columns)) + np.sqrt(2) * norm.ppf(TRUTH) * y[:, None]
+    return y, scores + shift * rng.normal(size=(folds, columns))[fold], fold
+
+
+def estimates(
+    shift: float, columns: int, repetitions: int, n_bootstraps: int, names: tuple[str | None, ...]
+) -> dict[str | None, list[ho.Estimate]]:
+    rng = np.random.default_rng([int(10 * shift), columns])
+    found: dict[str | None, list[ho.Estimate]] = {name: [] for name in names}
+    for seed in range(repetitions):
+        y, scores, fold = sample(rng, shift, columns)
+        for name in names:
+            asked = {"metric": "roc_auc", "folds": fold, "n_bootstraps": n_bootstraps, "random_state": seed}
+            found[name].append(ho.estimate(y, scores, aggregate=name, **asked))
+    return found
+
+
+def assert_mean(found: list[ho.Estimate], expected: float, allowance: float) -> None:
+    values = np.array([estimate.value for estimate in found])
+    error = values.std(ddof=1) / np.sqrt(len(values))
+    assert abs(values.mean() - expected) < 4 * error + allowance, (values.mean(), expected, error)
+
+
+def assert_covered(found: list[ho.Estimate], share: float) -> None:
+    """The 95 % intervals hold the truth in ``share`` of the samples or more (one-sided, at 1 in 16 000)."""
+    held = sum(each.interval is not None and each.interval.low <= TRUTH <= each.interval.high for each in found)
+    assert binomtest(held, len(found), share, alternative="less").pvalue > 6e-5, held / len(found)
+
+
+@pytest.mark.parametrize(("shift", "columns"), [(0.0, 10), (2.0, 1), (2.0, 10)])
+def test_pairs_within_folds_do_not_see_shifts(shift: float, columns: int) -> None:
+    found = estimates(shift, columns, 30, 60, ("pooled", "folds", "within", None))
+    for name in ("folds", "within", None):
+        # Allowed: choosing from .632 of the rows is a little pessimistic.
+        assert_mean(found[name], TRUTH, 0.01)
+        assert_covered(found[name], 0.95)
+    # An estimate by means over folds scores rows left out by the pairs within folds: on one scale.
+    assert_mean(found["pooled"], PUBLISHED[shift], 0.02)
+    flagged = np.mean([Flag.INCOMPARABLE_FOLDS in each.flags for each in found[None]])
+    assert flagged > 0.9 if shift else flagged < 0.1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", [1, 10, 100])
+@pytest.mark.parametrize("shift", [0.0, 1.0, 2.0, 5.0])
+def test_pairs_within_folds_do_not_see_shifts_in_many_samples(shift: float, columns: int) -> None:
+    found = estimates(shift, columns, 200, 300, ("folds", "within", None))
+    for name in ("folds", "within", None):
+        assert_mean(found[name], TRUTH, 0.006)
+        assert_covered(found[name], 0.95)
+    between = np.array([a.value - b.value for a, b in zip(found["folds"], found["within"], strict=True)])
+    assert abs(between.mean()) < 0.003
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [40, 100, 400])
+def test_how_often_folds_are_called_incomparable(rows: int) -> None:
+    rng = np.random.default_rng(rows)
+    flagged = {0.0: 0, 1.0: 0}
+    for shift in flagged:
+        for seed in range(400):
+            y, scores, fold = sample(rng, shift, 10, rows)
+            asked = {"metric": "roc_auc", "folds": fold, "method": "cv", "aggregate": "folds", "random_state": seed}
+            flagged[shift] += Flag.INCOMPARABLE_FOLDS in ho.estimate(y, scores, **asked).flags
+    assert binomtest(flagged[0.0], 400, 0.01, alternative="greater").pvalue > 6e-5, flagged
+    least = {40: 0.4, 100: 0.95, 400: 0.99}[rows]
+    assert binomtest(flagged[1.0], 400, least, alternative="less").pvalue > 6e-5, flagged
