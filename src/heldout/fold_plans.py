@@ -30,6 +30,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from heldout._seeding import entropy_of, numpy_seed
 from heldout.errors import InputError
+from heldout.memory import MOST_SPLITS, refuse_more_than
 
 Pair = tuple[NDArray[np.intp], NDArray[np.intp]]
 GROUP_DRAWS = 50
@@ -311,13 +312,15 @@ def rounds_of(plan: FoldPlan, repeats: int, entropy: int, *, stratified: bool, g
     Raises
     ------
     InputError
-        When ``repeats`` are asked of a plan that has its own, or that nothing can shuffle.
+        When ``repeats`` are asked of a plan that has its own, or that nothing can shuffle; beyond any run's splits.
     """
     if repeats > 1:
         if plan.n_rounds > 1:
             raise InputError(f"repeats={repeats} with {plan.words} repeats twice; use repeats=1.")
         if not plan.is_shuffled:
             raise InputError(f"{plan.words} is the same however often it is repeated; use repeats=1.")
+    number = plan.n_rounds * repeats * (plan.most_folds() or 1)
+    refuse_more_than(MOST_SPLITS, number, "splits", "fewer folds or repeats: 5 folds and 10 repeats are many")
     entropy = entropy if plan.own_seed is None else plan.own_seed
     return [
         plan.of_round(numpy_seed(entropy, "folds", number), stratified=stratified, grouped=grouped)

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import LeavePOut, RepeatedKFold, ShuffleSplit
 
 import heldout as ho
 from heldout import memory
+from heldout.cli.group import heldout
 from heldout.dropping import drop_rule_of
 from heldout.errors import InputError
 from heldout.fitting import make_scoring
@@ -52,7 +54,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: search(grid={"C": range(1, 300)}, repeats=10**4),
         "14,950,000 fits .299 configurations",
     ),
-    "dropping": (lambda: drop_rule_of(f"bootstrap(n_bootstraps={HUGE})"), "bootstraps .n_bootstraps. are more"),
+    "dropping": (
+        lambda: drop_rule_of(f"bootstrap(n_bootstraps={HUGE})"),
+        "bootstraps of a rule of dropping are more",
+    ),
     "nested": (lambda: ho.nested_cv(MODEL, X, Y, GRID, repeats=10**9), "5,000,000,000 splits are more"),
     "inner": (
         lambda: ho.nested_cv(MODEL, X, Y, GRID, inner=RepeatedKFold(n_repeats=10**9)),
@@ -81,6 +86,17 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         "60,000,000,000,000 scores and what is computed from them need",
     ),
 }
+
+
+@pytest.mark.parametrize(
+    "options", [("--repeats", 10**9), ("--cv", "repeated_holdout:1000000000:0.5"), ("--n-bootstraps", HUGE)]
+)
+def test_a_command_that_would_hang_is_refused_at_once(options: tuple[str, Any], tmp_path: Path) -> None:
+    table = tmp_path / "data.csv"
+    table.write_text("x,y\n" + "".join(f"{number / 7},{number % 2}\n" for number in range(60)))
+    arguments = ["tune", table, "--target", "y", "--out", tmp_path / "out", *options]
+    ended = CliRunner().invoke(heldout, [str(argument) for argument in arguments])
+    assert ended.exit_code == 2 and " are more than the 10" in ended.output
 
 
 @pytest.mark.parametrize(("call", "said"), REFUSED.values(), ids=REFUSED)

@@ -61,7 +61,9 @@ class Bootstrap(Racing):
         super().__post_init__()
         check_share(self.threshold, "threshold")
         check_count(self.n_bootstraps, "n_bootstraps")
-        refuse_more_than(MOST_BOOTSTRAPS, self.n_bootstraps, "bootstraps (n_bootstraps)", "fewer: 1000 are usual")
+        refuse_more_than(
+            MOST_BOOTSTRAPS, self.n_bootstraps, "bootstraps of a rule of dropping", "fewer: 1000 are usual"
+        )
         if not isinstance(self.replay, bool | np.bool_):
             raise InputError(f"replay must be True or False, got {self.replay!r}.")
 

@@ -272,7 +272,7 @@ def check_interval_settings(
             f"n_bootstraps must be an integer of at least 1, got {n_bootstraps!r}; {usual_bootstraps} is usual."
         )
     usual = f"fewer bootstraps: {usual_bootstraps} are usual"
-    refuse_more_than(MOST_BOOTSTRAPS, int(n_bootstraps), f"bootstraps (n_bootstraps={n_bootstraps})", usual)
+    refuse_more_than(MOST_BOOTSTRAPS, int(n_bootstraps), "bootstraps", usual)
     if not isinstance(confidence_level, float | int | np.floating) or not 0 < confidence_level < 1:
         raise InputError(f"confidence_level must lie between 0 and 1, got {confidence_level!r}; .95 is usual.")
     if alternative not in ALTERNATIVES:

@@ -23,7 +23,7 @@ from heldout.report.validation_content import ValidationContent
 
 VALUES = (None, True, 1.5, "x", [], {"a": 1})
 MORE = (-1, 10**400, 1e999, {}, [[1]], "\ud800")
-PLAUSIBLE = (2**62, 1e308, -1e308, 0, "", "a\0b", [1])
+PLAUSIBLE = (2**62, -1e308)
 
 
 @pytest.fixture(scope="module")
