@@ -22,7 +22,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metadata_routing import MethodMapping
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
-from heldout.configurations import checked_entries, make_configurations
+from heldout.configurations import checked_entries, checked_model, make_configurations
 from heldout.dropping import DropRule, SearchStrategy, drop_rule_of
 from heldout.errors import InputError
 from heldout.estimates.evidence.question import Aggregate
@@ -235,7 +235,8 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         """
         drop = drop_rule_of(self.drop)
         scorers, _ = self._get_scorers()
-        X, y = rows_of(X, target_given(self._of_first_model().estimator, y, type(self).__name__))
+        model = checked_model(self._of_first_model().estimator, "estimator")
+        X, y = rows_of(X, target_given(model, y, type(self).__name__))
         params = _check_method_params(X, params=params)
         metadata = self._get_routed_params_for_fit(params)
         task = self._task(X, y, metadata)

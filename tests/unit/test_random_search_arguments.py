@@ -52,3 +52,8 @@ def test_a_parameter_that_the_estimator_lacks_is_refused_as_input() -> None:
         ho.InputError, match="the parameter grid does not fit the estimator: Invalid parameter 'depth'"
     ):
         ho.HeldOutSearchCV(Ridge(), {"depth": [1]}).fit(X, Y)
+
+
+def test_a_class_in_place_of_an_estimator_is_refused_as_input() -> None:
+    with pytest.raises(ho.InputError, match=r"estimator must be .* got the class Ridge; give Ridge\(\)"):
+        ho.HeldOutSearchCV(Ridge, {"alpha": [1]}).fit(X, Y)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heldout.declared import UNREADABLE, from_json, of_type
-from heldout.errors import InputError
+from heldout.errors import InputError, MissingExtraError
 from heldout.store.opening import what_it_is
 
 if TYPE_CHECKING:
@@ -72,8 +72,12 @@ def page_of(path: Path, content: ReportContent | ValidationContent) -> str:
     from heldout.report.render import render_html
 
     try:
+        from jinja2 import TemplateError
+    except ImportError:
+        raise MissingExtraError("The report", "app") from None
+    try:
         return render_html(content)
-    except UNREADABLE as error:
+    except (*UNREADABLE, TemplateError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(_unlike_any(path, error)) from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -285,9 +285,10 @@ def _repeat_of_split(repeats: Any, n_splits: int) -> NDArray[np.intp]:
 
 def _names(scores: Any, names: Sequence[str] | None, n_configurations: int) -> tuple[str, ...]:
     if names is not None:
-        if isinstance(names, str) or len(names) != n_configurations:
+        if isinstance(names, str) or not isinstance(names, Collection) or len(names) != n_configurations:
             raise InputError(
-                f"names must hold one for each of {counted(n_configurations, 'configuration')}, got {names!r}."
+                f"names must hold one for each of {counted(n_configurations, 'configuration')}, got "
+                f"{shortened(names)}."
             )
         return tuple(str(name) for name in names)
     if hasattr(scores, "columns") and hasattr(scores, "to_numpy"):

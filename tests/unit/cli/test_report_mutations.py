@@ -160,3 +160,11 @@ def test_the_command_says_what_is_wrong_and_where(
     ended = command("report", tmp_path)
     assert ended.code == 2 and said in ended.err
     assert not (tmp_path / "report.html").exists()
+
+
+def test_a_table_with_a_row_too_many_is_refused(documents: dict[str, Any], tmp_path: Path) -> None:
+    """A template that looks for what is not there, where all types are right."""
+    document = json.loads(json.dumps(documents["classes"]))
+    document["diagnostics"]["confusion"]["counts"] *= 2
+    with pytest.raises(InputError, match="is damaged or of another version of heldout"):
+        page_of(tmp_path / "report.json", of_type(ReportContent, document))

@@ -144,6 +144,7 @@ def test_tt_beyond_a_known_range_is_flagged_and_not_clipped():
         ({"method": "bbc"}, "'bbc' does not fit: it needs held-out predictions.*methods that do: cv, tt, bbc_f"),
         ({"repeats": [0, 1]}, r"repeats must hold a label for each of the 8 splits, got shape \(2,\)"),
         ({"names": ["a"]}, "names must hold one for each of 6 configurations"),
+        ({"names": 6}, "names must hold one for each of 6 configurations, got 6"),
         ({"names": "abcdef"}, "names must hold one for each of 6 configurations"),
         ({"range": (0.0, 0.5)}, r"scores must lie in the range \[0, 0.5\], got 0\.\d+"),
         ({"range": 1}, "range must be two numbers"),
