@@ -13,6 +13,7 @@ from heldout.kernels.dispatch import AreaWithin, FoundWithin
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Needs, Response, Sums, check_among, is_number, name_with
 from heldout.metrics.pairs import PairBased, PairsWithin
+from heldout.metrics.ranking import RocAuc
 from heldout.task import TaskKind, Truth
 
 
@@ -113,9 +114,8 @@ class PartialRocAuc(PairBased):
         return _Standardized(area, self.max_fpr) if self.standardized else area
 
     @property
-    def same_in_folds(self) -> bool:
-        """Not quite: the beginning of a curve of few negative rows is coarse."""
-        return False
+    def share_of_pairs(self) -> PairBased:
+        return RocAuc(self.responses)
 
     def statistic_within(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp]) -> _OfFolds:
         """The area of each fold, weighted by its pairs."""

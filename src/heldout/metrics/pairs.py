@@ -33,9 +33,9 @@ class PairBased(Metric, Protocol):
     ----------
     pair_based : bool
         False of a wrapper around a metric that cannot.
-    same_in_folds : bool
-        Whether folds of any size have the expected value of all rows, where scores are comparable. A share of pairs
-        has; the beginning of a curve is coarser in a small fold.
+    share_of_pairs : PairBased
+        The metric, or one that tells of the same scores whether folds are comparable: folds of any size have the
+        expected share of pairs of all rows then, while the beginning of a curve is coarser in a small fold.
     """
 
     @property
@@ -43,8 +43,8 @@ class PairBased(Metric, Protocol):
         return True
 
     @property
-    def same_in_folds(self) -> bool:
-        return True
+    def share_of_pairs(self) -> PairBased:
+        return self
 
     def statistic_within(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp]) -> PairStatistic:
         """As ``Metric.statistic``, of the pairs of rows with equal ``folds`` (n,), codes of at least 0."""

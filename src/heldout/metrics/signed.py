@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Fused, Metric, Needs, Response, Selected, Statistic, fitted, sources_of, times_of
-from heldout.metrics.pairs import PairStatistic, is_pair_based
+from heldout.metrics.pairs import PairBased, PairStatistic, is_pair_based
 from heldout.task import TaskKind, Truth
 
 
@@ -110,8 +110,8 @@ class Signed:
         return is_pair_based(self.metric)
 
     @property
-    def same_in_folds(self) -> bool:
-        return is_pair_based(self.metric) and self.metric.same_in_folds
+    def share_of_pairs(self) -> PairBased:
+        return self.metric.share_of_pairs if is_pair_based(self.metric) else self
 
     def statistic_within(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp]) -> SignedPairs:
         assert is_pair_based(self.metric), "asked only of those that are"

@@ -77,6 +77,16 @@ def test_scores_that_spread_otherwise_are_incomparable_too() -> None:
     assert Flag.INCOMPARABLE_FOLDS in ho.estimate(y, scores, folds=folds, **FAST).flags
 
 
+def test_the_beginning_of_a_curve_is_judged_by_the_whole_of_it() -> None:
+    y, scores, folds = scores_of_folds(2.0)
+    asked = {**FAST, "metric": "partial_roc_auc(max_fpr=0.2)", "folds": folds}
+    found = ho.estimate(y, scores, **asked)
+    assert found.flags[Flag.INCOMPARABLE_FOLDS].startswith("The roc_auc of")
+    assert found.provenance["aggregate"] == "within" and found.value > 0.7
+    plain = ho.estimate(*scores_of_folds(0.0)[:2], **asked)
+    assert Flag.INCOMPARABLE_FOLDS not in plain.flags and plain.provenance["aggregate"] == "pooled"
+
+
 def test_groups_that_differ_are_no_fault_of_the_folds() -> None:
     rng = np.random.default_rng(3)
     y, scores, folds = scores_of_folds(0.0, n=200, columns=1)

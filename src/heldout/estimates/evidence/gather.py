@@ -352,9 +352,10 @@ def _flag_incomparable_folds(
     Clearly is by at least a hundredth of the metric's range, while folds of comparable scores would differ as these
     do once in a hundred times.
     """
-    metric, folds = matrix.scores.metric, segments["folds"]
-    if folds is None or not is_pair_based(metric) or not metric.same_in_folds:
+    folds = segments["folds"]
+    if folds is None or not is_pair_based(matrix.scores.metric):
         return
+    metric = matrix.scores.metric.share_of_pairs
     chosen = matrix.predictions_of(winner)
     within, pooled = (
         float(bind(metric, segments, aggregate, chosen).observed()[0]) for aggregate in ("within", "pooled")
