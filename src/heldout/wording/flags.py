@@ -121,7 +121,7 @@ class Flag(StrEnum):
     CLIPPED_PROBABILITIES = (
         "clipped_probabilities",
         "{metric} replaces probabilities nearer to 0 or 1 than 2.2e-16 by that, so that this constant, not the "
-        "model, sets what {clipped} of {total} predictions of {winner} count. Smooth or calibrate probabilities of "
+        "model, sets what {clipped} of {total} predictions of {which} count. Smooth or calibrate probabilities of "
         "0 and 1 (trees and nearest neighbours give them), or use brier_score.",
     )
     FEW_ROWS_CARRY = (

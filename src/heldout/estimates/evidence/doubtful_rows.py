@@ -33,22 +33,32 @@ def flags_of_rows(evidence: Evidence) -> dict[Flag, str]:
     assert matrix is not None, "rows are those of a matrix"
     clipped: Callable[[Truth, NDArray[Any]], NDArray[np.bool_]] | None = getattr(metric, "clipped", None)
     if clipped is not None:
-        cells = _of_winner(evidence, matrix)
-        found = [clipped(matrix.truth, cells[:, :, repeat])[:, 0] for repeat in range(cells.shape[2])]
         counted = matrix.in_play & _has_weight(matrix)[:, None]
-        n_clipped = int((np.stack(found, axis=1) & counted).sum())
-        return flag_of_clipping(evidence.metric, n_clipped, int(counted.sum()), evidence.winner_name)
+        of_winner = int(_clipped(clipped, matrix.truth, _of_winner(evidence, matrix), counted)[0])
+        typical = 0
+        if not evidence.chooses_ensemble:  # which averages what is clipped of its members
+            some = matrix.predictions[:, _some_columns(matrix)]
+            typical = int(np.median(_clipped(clipped, matrix.truth, some, counted)))
+        return flag_of_clipping(evidence.metric, of_winner, typical, int(counted.sum()), evidence.winner_name)
     if getattr(metric, "squares_errors", False):
         return _flag_of_errors(evidence, matrix)
     return {}
 
 
-def flag_of_clipping(metric: Metric, n_clipped: int, total: int, winner: str) -> dict[Flag, str]:
-    """The flag of so many clipped predictions; none where none is."""
-    if not n_clipped:
+def flag_of_clipping(metric: Metric, of_winner: int, typical: int, total: int, winner: str) -> dict[Flag, str]:
+    """The flag of clipped predictions; none where none is.
+
+    Parameters
+    ----------
+    of_winner, typical : int
+        How many predictions are clipped, the winner's and the median candidate's. A winner may have been chosen for
+        having none, where the other configurations that bootstraps choose have some.
+    """
+    if not of_winner and not typical:
         return {}
     flag = Flag.CLIPPED_PROBABILITIES
-    return {flag: flag.filled(metric=metric.name, clipped=n_clipped, total=total, winner=winner)}
+    which, clipped = (winner, of_winner) if of_winner else ("the median configuration", typical)
+    return {flag: flag.filled(metric=metric.name, clipped=clipped, total=total, which=which)}
 
 
 def flag_of_errors(metric: Metric, of_winner: float, typical: float, total: int, winner: str) -> dict[Flag, str]:
@@ -82,10 +92,8 @@ def effective_errors(squares: Floats) -> float:
 
 def _flag_of_errors(evidence: Evidence, matrix: Matrix) -> dict[Flag, str]:
     weights = np.ones(matrix.truth.n_rows) if matrix.sample_weight is None else matrix.sample_weight
-    n_columns = matrix.predictions.shape[1]
-    some = np.unique(np.linspace(0, n_columns - 1, MOST_COLUMNS).astype(np.intp))
     winner = _effective(matrix, _of_winner(evidence, matrix)[:, 0], weights)
-    others = [_effective(matrix, matrix.predictions[:, column], weights) for column in some]
+    others = [_effective(matrix, matrix.predictions[:, column], weights) for column in _some_columns(matrix)]
     known = [each for each in others if not np.isnan(each)]
     typical = float(np.median(known)) if known else float("nan")
     total = int(np.count_nonzero(weights))
@@ -97,6 +105,25 @@ def _effective(matrix: Matrix, predicted: Floats, weights: Floats) -> float:
     with np.errstate(over="ignore", invalid="ignore"):
         squares = np.where(matrix.in_play, (predicted - matrix.truth.values[:, None]) ** 2, 0.0)
         return effective_errors(weights * squares.sum(axis=1) / np.maximum(matrix.in_play.sum(axis=1), 1))
+
+
+def _clipped(
+    clipped: Callable[[Truth, NDArray[Any]], NDArray[np.bool_]],
+    truth: Truth,
+    predictions: NDArray[Any],
+    counted: NDArray[np.bool_],
+) -> NDArray[np.intp]:
+    """(D,): how many of the counted cells (n, R) of predictions (n, D, R[, n_classes]) are clipped."""
+    found = [
+        (clipped(truth, predictions[:, :, repeat]) & counted[:, [repeat]]).sum(axis=0)
+        for repeat in range(predictions.shape[2])
+    ]
+    return np.asarray(np.sum(found, axis=0))
+
+
+def _some_columns(matrix: Matrix) -> NDArray[np.intp]:
+    """The candidates that are looked at: all, or as many as are enough."""
+    return np.unique(np.linspace(0, matrix.predictions.shape[1] - 1, MOST_COLUMNS).astype(np.intp))
 
 
 def _of_winner(evidence: Evidence, matrix: Matrix) -> NDArray[Any]:

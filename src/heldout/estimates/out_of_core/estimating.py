@@ -246,7 +246,8 @@ def _flags_of_rows(evidence: Evidence, plan: Plan) -> dict[Flag, str]:
     if extremes is None:
         return {}
     metric, winner, name = evidence.metric, evidence.winner, evidence.winner_name
-    flags = flag_of_clipping(metric, int(extremes.clipped[winner]), evidence.n_rows_used, name)
+    clipped = int(extremes.clipped[winner]), int(np.median(extremes.clipped))
+    flags = flag_of_clipping(metric, *clipped, evidence.n_rows_used, name)
     if getattr(unsigned(metric), "squares_errors", False):
         effective = extremes.effective
         typical = float(np.nanmedian(effective)) if not np.isnan(effective).all() else float("nan")

@@ -31,6 +31,14 @@ def test_clipped_losses_are_counted_for_every_method(method):
         assert "clipped_probabilities" not in ho.estimate(Y, table, metric=metric, method=method, **FAST).flags
 
 
+def test_a_winner_without_clipped_rows_hides_none_of_those_that_bootstraps_choose():
+    table = np.c_[Y.astype(float), SURE]
+    found = ho.estimate(Y, table, metric="log_loss", **FAST)
+    clipped = int(np.median((table != Y[:, None]).sum(axis=0)))
+    assert found.selected == 0 and found.uncorrected < 1e-12
+    assert f"{clipped} of {N} predictions of the median configuration" in found.flags["clipped_probabilities"]
+
+
 def test_probabilities_of_1_for_the_true_class_are_no_matter():
     found = ho.estimate(Y, Y[:, None].astype(float), metric="log_loss", **FAST)
     assert found.value < 1e-12 and "clipped_probabilities" not in found.flags
