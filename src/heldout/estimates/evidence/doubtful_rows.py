@@ -114,11 +114,11 @@ def _clipped(
     counted: NDArray[np.bool_],
 ) -> NDArray[np.intp]:
     """(D,): how many of the counted cells (n, R) of predictions (n, D, R[, n_classes]) are clipped."""
-    found = [
-        (clipped(truth, predictions[:, :, repeat]) & counted[:, [repeat]]).sum(axis=0)
-        for repeat in range(predictions.shape[2])
-    ]
-    return np.asarray(np.sum(found, axis=0))
+    found = np.zeros(predictions.shape[1], dtype=np.intp)
+    for repeat in range(predictions.shape[2]):
+        rows = np.flatnonzero(counted[:, repeat])  # others may hold no predictions
+        found += clipped(truth.rows(rows), predictions[rows, :, repeat]).sum(axis=0)
+    return found
 
 
 def _some_columns(matrix: Matrix) -> NDArray[np.intp]:

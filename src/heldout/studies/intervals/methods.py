@@ -39,7 +39,7 @@ SHARE = 0.25
 TENTH = 0.1
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
-        "bbc": BBC(),
+        "bbc": BBC(control=False),  # as published
         "bbc_f": BBCF(),
         "delong": DeLong(evaluation_share=SHARE, within_classes=False),
         "hanley_mcneil": HanleyMcNeil(evaluation_share=SHARE, within_classes=False),
