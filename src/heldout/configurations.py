@@ -72,7 +72,8 @@ class Configuration:
         try:
             return clone(self.template).set_params(**own)
         except ValueError as error:
-            raise InputError(f"the parameter grid does not fit the estimator: {error}") from error
+            said = " ".join(str(error).split())
+            raise InputError(f"the parameter grid does not fit the estimator: {said}") from error
 
     @cached_property
     def canonical(self) -> str:
@@ -226,6 +227,8 @@ def _grid(grid: Any) -> list[dict[str, Any]]:
         return [{}]
     for part in (grid,) if isinstance(grid, Mapping) else grid if isinstance(grid, list | tuple) else ():
         for name, values in part.items() if isinstance(part, Mapping) else ():
+            if not isinstance(name, str):
+                raise InputError(f"a parameter of the grid must be named by a text, got {shortened(name)}.")
             if hasattr(values, "rvs"):
                 raise InputError(f"parameter {name!r} has a distribution, and a grid needs values; {DRAW_FIRST}.")
     try:
@@ -271,6 +274,8 @@ def canonical_form(value: Any) -> Any:
         return value
     if isinstance(value, float):
         return {"float": value.hex()}
+    if isinstance(value, np.longdouble):  # whose item is itself
+        return {"float": str(value)}
     if isinstance(value, np.generic):
         return canonical_form(value.item())
     if isinstance(value, list | tuple):

@@ -21,7 +21,7 @@ from sklearn.utils import _safe_indexing
 
 from heldout.columns import distinct
 from heldout.fold_plans import seeded
-from heldout.folds import Rows
+from heldout.folds import Rows, listed_splits
 
 _LEAVES_ONE_OUT_BY_ITSELF = ("RidgeCV", "RidgeClassifierCV")
 """With ``cv=None`` these have a closed form for leaving one row out, and no folds that could be set."""
@@ -61,7 +61,7 @@ class CopiesTogether:
         parts: Parts | None = None,
     ) -> None:
         listed = cv is None or hasattr(cv, "split") or isinstance(cv, int | np.integer)
-        self.cv = cv if listed else list(cv)
+        self.cv = cv if listed else listed_splits(cv)
         self.origin = origin
         self.classifier = classifier
         self.random_state = random_state

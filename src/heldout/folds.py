@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit, check_cv
 
 from heldout._seeding import numpy_seed
-from heldout.columns import array_of, distinct
+from heldout.columns import array_of, distinct, shortened
 from heldout.errors import InputError
 from heldout.fold_plans import FoldPlan, rounds_of
 from heldout.memory import MOST_SPLITS, check_fits, refuse_beyond_memory, refuse_more_than
@@ -28,6 +28,11 @@ from heldout.task import Task, TaskKind, labels_text, missing
 Rows = NDArray[np.intp]
 Place: TypeAlias = tuple[int, int]
 """A split's repeat and fold."""
+
+_WHAT_CV_IS = (
+    "cv must be an integer of at least 2, a splitter with a split method, or an iterable of (train, test), "
+    "got {cv}."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,9 +246,22 @@ def check_splits(
     refuse_beyond_memory(number * n_rows * 8, f"the row numbers of {number:,} splits of {n_rows:,} rows", remedy)
 
 
+def listed_splits(cv: Any) -> list[Any]:
+    """An iterable of (train, test) as a list, as far as a run can be long.
+
+    Raises
+    ------
+    InputError
+        For what cannot be iterated over.
+    """
+    if not isinstance(cv, Iterable):
+        raise InputError(_WHAT_CV_IS.format(cv=shortened(cv)))
+    return list(islice(cv, MOST_SPLITS + 1))
+
+
 def _listed(cv: Any) -> Any:
     """An iterator of splits as a list, as far as a run can be long: scikit-learn would ask it to its end."""
-    return list(islice(cv, MOST_SPLITS + 1)) if isinstance(cv, Iterator) else cv
+    return listed_splits(cv) if isinstance(cv, Iterator) else cv
 
 
 def _number_of_splits(cv: Any, repeats: int, task: Task, labels: NDArray[Any], params: Mapping[str, Any]) -> int:
@@ -306,10 +324,7 @@ def _splitter_of_repeat(
         try:
             return check_cv(cv, labels if stratify else None, classifier=stratify)
         except ValueError:
-            raise InputError(
-                f"cv must be an integer of at least 2, a splitter with a split method, or an iterable of (train, "
-                f"test), got {cv!r}."
-            ) from None
+            raise InputError(_WHAT_CV_IS.format(cv=shortened(cv))) from None
     seed = numpy_seed(entropy, "folds", repeat)
     if cv is None or isinstance(cv, int | np.integer):
         kind = StratifiedKFold if stratify else KFold

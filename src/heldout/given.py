@@ -11,6 +11,7 @@ from typing import Any, ParamSpec
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import get_scorer_names
+from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
@@ -115,8 +116,8 @@ def truth_given(model: Any, y: Any) -> Truth:
         try:
             with np.errstate(invalid="ignore"):  # it casts amounts to whole numbers to see what they are
                 check_classification_targets(y)
-        except ValueError as error:
-            raise InputError(f"{error} Give labels, or a regressor.") from None
+        except (ValueError, TypeError) as error:
+            raise InputError(f"{str(error).rstrip('.')}. Give labels, or a regressor.") from None
         return truth_of(y, TaskKind.MULTICLASS)
     return truth_of(y, TaskKind.REGRESSION if is_regressor(model) else None)
 
@@ -142,6 +143,26 @@ def scoring_given(scoring: Any) -> Any:
         foreign = set(scoring) - set(get_scorer_names())
         return {name: scoring_given(name) for name in scoring} if foreign else scoring
     return scoring
+
+
+def scorers_of(search: BaseSearchCV) -> tuple[Any, Any]:
+    """The scorers of a search as scikit-learn gathers them, and what chooses.
+
+    Raises
+    ------
+    InputError
+        When ``scoring`` or ``refit`` is nothing that it knows.
+    """
+    try:
+        scorers: tuple[Any, Any] = BaseSearchCV._get_scorers(search)
+    except InputError:
+        raise
+    except (ValueError, TypeError) as error:
+        said = " ".join(str(error).split()).rstrip(".")
+        raise InputError(
+            f"scoring={search.scoring!r} with refit={search.refit!r} cannot be used: {said}."
+        ) from error
+    return scorers
 
 
 def deciding_scorer(scorers: Any, scoring: Any, refit: Any) -> str:

@@ -36,6 +36,7 @@ from heldout.given import (
     deciding_scorer,
     entropy_given,
     rows_of,
+    scorers_of,
     scoring_given,
     store_given,
     target_given,
@@ -327,8 +328,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
     def _get_scorers(self) -> tuple[Any, Any]:
         single = copy.copy(self._of_first_model())
         single.scoring = scoring_given(self.scoring)
-        scorers: tuple[Any, Any] = BaseSearchCV._get_scorers(single)
-        return scorers
+        return scorers_of(single)
 
     def get_metadata_routing(self) -> Any:
         """Where parameters of ``fit`` go: to the estimators, the scorers and the splitter."""

@@ -153,7 +153,7 @@ def _numbers(column: Any, key: str, n_candidates: int) -> Floats:
     """A column of ``cv_results_`` with a number for each configuration."""
     try:
         values = np.asarray(column)
-        numbers = values.astype(np.float64) if values.dtype.kind in "biufO" else values[:0]
+        numbers = values.astype(np.float64) if values.dtype.kind in "biufO" else np.empty(0)
     except (ValueError, TypeError):
         numbers = np.empty(0)
     if numbers.shape != (n_candidates,):

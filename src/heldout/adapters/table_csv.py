@@ -123,7 +123,8 @@ def _names_and_lengths(dialect: Dialect) -> list[str]:
             elif len(fields) != len(names) and not blank:
                 _refuse_length(dialect.path, (before + 1, rows.line_num), fields, names)
             before = rows.line_num
-    assert names is not None, "the sample is not blank"
+    if names is None:
+        raise InputError(f"{dialect.path} holds one quoted blank; close or remove its quotation mark.")
     return names
 
 

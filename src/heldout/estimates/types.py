@@ -216,8 +216,8 @@ def json_safe(value: Any) -> Any:
         return [json_safe(item) for item in value]
     if isinstance(value, np.ndarray):
         return json_safe(value.tolist())
+    if isinstance(value, float | np.floating):  # the item of a long double is itself
+        return json_number(float(value))
     if isinstance(value, np.generic):
         return json_safe(value.item())
-    if isinstance(value, float):
-        return json_number(value)
     return value if value is None or isinstance(value, bool | int | str) else str(value)

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from numbers import Integral
 from typing import TypeVar
 
 from joblib import cpu_count, effective_n_jobs
 from joblib.parallel import get_active_backend
+
+from heldout.errors import InputError
 
 Result = TypeVar("Result")
 
@@ -61,11 +64,30 @@ def map_blocks(
             raise
 
 
+def check_jobs(n_jobs: object) -> None:
+    """Refuse what is no number of jobs.
+
+    Raises
+    ------
+    InputError
+    """
+    if n_jobs is None:
+        return
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise InputError(f"n_jobs must be a number of processes, -1 for every core, or None, got {n_jobs!r}.")
+
+
 def effective_threads(n_jobs: int | None) -> int:
     """How many threads ``n_jobs`` means here: as joblib counts, at most the cores, 1 inside a joblib worker.
 
     A worker is one of many already, and a cluster's size is no number of threads for this machine.
+
+    Raises
+    ------
+    InputError
+        When ``n_jobs`` is no number of jobs.
     """
+    check_jobs(n_jobs)
     backend, _ = get_active_backend()
     if getattr(backend, "nesting_level", 0):
         return 1

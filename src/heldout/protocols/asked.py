@@ -24,6 +24,7 @@ from heldout.given import (
     deciding_scorer,
     entropy_given,
     rows_of,
+    scorers_of,
     scoring_given,
     store_given,
     target_given,
@@ -117,7 +118,7 @@ class Asked:
         weights = checked_weights(sample_weight, truth.n_rows)
         task = Task(X, truth, checked_groups(groups, truth.n_rows), weights, y)
         asked = scoring_given(self.scoring)
-        scorers, _ = GridSearchCV(first, {}, scoring=asked, refit=_refit_of_scorers(self))._get_scorers()
+        scorers, _ = scorers_of(GridSearchCV(first, {}, scoring=asked, refit=_refit_of_scorers(self)))
         scoring = make_scoring(truth, scorers, deciding_scorer(scorers, self.scoring, self.refit))
         entropy, classifier = self.entropy(), is_classifier(first)
         search = Search(

@@ -8,14 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from numbers import Integral
-from typing import Any
 
 from heldout.cells import CellKey, CellResult
 from heldout.dropping.base import Barrier, DropRule, judged_after
-from heldout.errors import InputError
 from heldout.estimates.evidence.question import Aggregate
-from heldout.kernels.blocks import effective_threads
+from heldout.kernels.blocks import check_jobs, effective_threads
 from heldout.run.barriers import Judging
 from heldout.run.collect import Collected, Collector, Outcome
 from heldout.run.events import Listener, SearchStarted
@@ -60,9 +57,7 @@ class Running:
     listeners: Sequence[Listener] = ()
 
     def __post_init__(self) -> None:
-        n_jobs: Any = self.n_jobs
-        if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0):
-            raise InputError(f"n_jobs must be a number of processes, -1 for every core, or None, got {n_jobs!r}.")
+        check_jobs(self.n_jobs)
 
 
 class Session:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from heldout._version import __version__
 from heldout.errors import InputError, StoreError
 from heldout.fitting import single_threaded
+from heldout.kernels.blocks import check_jobs
 from heldout.run.engines.orphans import end_with
 
 Setting = TypeVar("Setting")
@@ -149,7 +150,7 @@ def run(
     StoreError
         When the folder cannot be written to, or holds a file that cannot be read.
     """
-    check_n_jobs(n_jobs)
+    check_jobs(n_jobs)
     batches = study.batches(batch_size)
     kept = None if folder is None else _opened(Path(folder))
     found = {n: columns for n, batch in enumerate(batches) if (columns := _read(kept, study.fingerprint(batch)))}
@@ -218,18 +219,6 @@ def _keep(folder: Path, name: str, columns: Columns) -> None:
         raise StoreError(f"the folder of the study, {folder}, cannot be written to ({why}).") from None
     finally:
         partial.unlink(missing_ok=True)
-
-
-def check_n_jobs(n_jobs: Any) -> None:
-    """That it is None, or a whole number other than 0.
-
-    Raises
-    ------
-    InputError
-    """
-    whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
-    if n_jobs is not None and not (whole and n_jobs):
-        raise InputError(f"n_jobs must be a number of processes, -1 for every core, or None, got {n_jobs!r}.")
 
 
 def checked_sizes(name: str, values: Any, least: int) -> tuple[int, ...]:

@@ -186,3 +186,9 @@ def test_a_file_without_names_is_asked_for_them(tmp_path: Path) -> None:
         InputError, match=r"more than one column called '0'.*\(does its first line hold the names\?\)"
     ):
         read_table(tmp_path / "n.csv")
+
+
+def test_a_file_that_is_one_quoted_blank_is_refused(tmp_path):
+    (tmp_path / "t.csv").write_text('"\r \r')
+    with pytest.raises(InputError, match="holds one quoted blank; close or remove its quotation mark"):
+        read_table(tmp_path / "t.csv")

@@ -22,7 +22,7 @@ from heldout.estimates.intervals import bootstrap_interval, check_interval_setti
 from heldout.estimates.methods.least_width import with_least_width
 from heldout.estimates.types import Alternative, Estimate
 from heldout.evaluate import evaluate
-from heldout.folds import check_splits
+from heldout.folds import check_splits, listed_splits
 from heldout.kernels.blocks import effective_threads
 from heldout.metrics.base import Metric
 from heldout.metrics.opaque import OpaqueMetric
@@ -143,7 +143,7 @@ def bootstrap_search(
     check_interval_settings(n_bootstraps, confidence_level, alternative)
     if scheme not in SCHEMES:
         raise InputError(f"scheme must be 'cvt' or 'models', got {scheme!r}.")
-    listed = cv if divides_anew(cv) or hasattr(cv, "split") else list(cv)
+    listed = cv if divides_anew(cv) or hasattr(cv, "split") else listed_splits(cv)
     if strategy_of(drop) is not None:
         raise InputError(f"drop={drop!r} plans its own splits, which samples cannot follow; use drop='bootstrap'.")
     asked = Asked(

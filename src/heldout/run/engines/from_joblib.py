@@ -11,11 +11,13 @@ from joblib.parallel import get_active_backend
 
 from heldout.cells import CellKey, CellResult
 from heldout.errors import InputError
+from heldout.kernels.blocks import check_jobs
 from heldout.run.engines.local import Elsewhere, Here, Processes, Threads
 from heldout.run.executor import Executor, Work
 
 _PROCESSES = ("LokyBackend", "MultiprocessingBackend")
 _DASK = "DaskDistributedBackend"
+_MOST_JOBS = 10_000
 _LONGEST = 1e9
 """Seconds, some 30 years: what clocks and timers of every platform can wait for."""
 
@@ -35,7 +37,8 @@ class JoblibExecutor:
     Raises
     ------
     InputError
-        When ``fit_timeout`` is not above 0, or there are no processes that could be ended.
+        When ``n_jobs`` is no number of jobs, ``fit_timeout`` is not above 0, or
+        there are no processes that could be ended.
 
     Examples
     --------
@@ -47,6 +50,9 @@ class JoblibExecutor:
         self, n_jobs: int | None = None, pre_dispatch: int | str = "2*n_jobs", fit_timeout: float | None = None
     ) -> None:
         check_fit_timeout(fit_timeout)
+        check_jobs(n_jobs)
+        if n_jobs is not None and n_jobs > _MOST_JOBS:
+            raise InputError(f"n_jobs must be at most {_MOST_JOBS:,}, got {n_jobs}; -1 uses every core.")
         self.n_jobs = n_jobs
         self.pre_dispatch = pre_dispatch
         self.fit_timeout = fit_timeout

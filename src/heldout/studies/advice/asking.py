@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from heldout._seeding import RandomState, stream
+from heldout.kernels.blocks import check_jobs
 from heldout.run.watching.words import duration
 from heldout.studies.advice.costs import BBC, BCED, CV, NESTED, Cost, costs_of
 from heldout.studies.advice.evidence import Expected, TableEvidence, expected_change, installed_evidence
@@ -15,7 +16,6 @@ from heldout.studies.advice.probing import Total, family_times, probe, total_tim
 from heldout.studies.advice.problem import Problem, problem_of
 from heldout.studies.advice.result import Advice, time_of
 from heldout.studies.advice.worst_case import MOST_FOLDS, MOST_ROWS, Bias, WorstCase, worst_case
-from heldout.studies.base import check_n_jobs
 from heldout.studies.bias.setting import ACCURACY, ROC_AUC, SQUARED_ERROR
 from heldout.task import TaskKind
 from heldout.wording import counted
@@ -98,7 +98,7 @@ def advise(
     >>> print(found.sentences[0])
     Nested cross-validation makes 81 fits where the search alone makes 16, 5.1 times as many.
     """
-    check_n_jobs(n_jobs)
+    check_jobs(n_jobs)
     problem = problem_of(
         X, y, configurations,
         scoring=scoring, cv=cv, inner=inner, groups=groups, n_jobs=n_jobs, random_state=random_state,

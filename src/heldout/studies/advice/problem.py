@@ -151,10 +151,7 @@ def _check_names(configurations: Sequence[Configuration]) -> None:
         if names in known:
             continue
         known.add(names)
-        try:
-            one.fresh()
-        except ValueError as error:
-            raise InputError(f"configuration {one.position} cannot be set: {error}") from None
+        one.fresh()
 
 
 def _estimator_and_grid(configurations: Any, X: Any, y: Any) -> tuple[Any, Any]:
