@@ -60,8 +60,17 @@ class OutputFolder:
             )
 
     def write(self, name: str, writer: Callable[[Path], object]) -> Path:
-        """Have a file written under a temporary name, then give it its own: a reader never sees half of it."""
+        """Have a file written under a temporary name, then give it its own: a reader never sees half of it.
+
+        Raises
+        ------
+        InputError
+            When the name is that of a folder, pipe or device, which a file would take the place of.
+        """
         final = self.path / name
+        if final.exists() and not final.is_file():
+            what = "a folder" if final.is_dir() else "a pipe or device"
+            raise InputError(f"{final} is {what}, in whose place no file is written; name a file.")
         partial = self.path / f".{name}.partial"
         try:
             writer(partial)

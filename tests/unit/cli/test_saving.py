@@ -1,7 +1,8 @@
-"""The saved model: every type that a preset's model holds was reviewed, so that it loads without a question."""
+"""Files that commands leave: of a saved model every type was reviewed, so that it loads without a question."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn.model_selection import ParameterGrid
 from heldout.adapters.saved_model import load_model
 from heldout.cli.folder import OutputFolder
 from heldout.cli.saving import write_model
+from heldout.errors import InputError
 from heldout.spaces import preset
 from heldout.task import TaskKind
 
@@ -45,3 +47,12 @@ def test_other_types_are_named_and_not_trusted(tmp_path: Path) -> None:
 
     assert any(name.endswith("Unreviewed") for name in strangers)
     assert "Unreviewed" not in (tmp_path / "model.trusted.json").read_text()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_or_device_is_not_replaced_by_a_file(tmp_path: Path) -> None:
+    """As root, a file written under another name and renamed would take the place of /dev/null itself."""
+    os.mkfifo(tmp_path / "page.html")
+    with pytest.raises(InputError, match=r"page\.html is a pipe or device, in whose place no file is written"):
+        OutputFolder(tmp_path).write("page.html", lambda path: path.write_text("page"))
+    assert (tmp_path / "page.html").is_fifo() and len(list(tmp_path.iterdir())) == 1
