@@ -189,7 +189,7 @@ def warn_of_failures(found: Collected, configurations: Configurations, error_sco
         all_of_type = all(reason.startswith("TypeError: ") for reason in reasons)
         raise (AllFailedTypeError if all_of_type else InputError)(
             f"all {total} configurations failed, so there is no winner; mend them, or use error_score='raise' to "
-            f"see the first error in full: {'; '.join(reasons)}"
+            f"see the first error in full: {'; '.join(reasons).rstrip('.')}."
         )
     if found.hopeless:
         cell = next(cell for cell in found.cells if cell.state is CellState.FAILED)

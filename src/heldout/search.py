@@ -392,7 +392,13 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
     def _choice_of_refit(self, table: ResultsTable, found: Collected) -> int:
         """What a callable ``refit`` chooses."""
         self.cv_results_ = table(found.cells, found.fold_scores, found.failures)
-        winner = int(self._select_best_index(self.refit, None, self.cv_results_))
+        try:
+            winner = int(self._select_best_index(self.refit, None, self.cv_results_))
+        except (IndexError, TypeError) as error:
+            n = len(self.cv_results_["params"])
+            raise InputError(
+                f"the callable refit must return the number of a configuration, from 0 to {n - 1}: {error}."
+            ) from error
         if winner in found.failures:
             raise InputError(
                 f"the callable refit chose configuration {winner}, which failed ({found.failures[winner]}); let it "

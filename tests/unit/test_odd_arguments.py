@@ -52,3 +52,11 @@ def test_a_long_double_is_a_number() -> None:
     third = np.longdouble(1) / 3
     assert json_safe({"threshold": third}) == {"threshold": 1 / 3}
     assert canonical_form(third) == canonical_form(np.longdouble(1) / 3) != canonical_form(1 / 3)
+
+
+@pytest.mark.parametrize("refit", [lambda results: 99, lambda results: -3, lambda results: "first"])
+def test_a_choice_that_is_no_configuration_is_refused(refit: Any) -> None:
+    with pytest.raises(
+        ho.InputError, match="the callable refit must return the number of a configuration, from 0 to 1"
+    ):
+        ho.HeldOutSearchCV(TREE, GRID, cv=2, refit=refit, n_bootstraps=10).fit(X, Y)

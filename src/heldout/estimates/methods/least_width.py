@@ -284,9 +284,13 @@ def mean_square_correlation(errors: NDArray[Any]) -> float:
     n, total = columns.shape
     if not 1 < total <= MOST_CORRELATED or n < 3:
         return 0.0
-    columns -= columns.mean(axis=0)
-    size = np.sqrt((columns**2).sum(axis=0))
-    columns = columns[:, size > 0] / size[size > 0]
+    # By powers of two, which change no digit: squares of numbers near the end of float64 would be infinite.
+    with np.errstate(invalid="ignore"):  # infinite errors, which are correlated with none
+        columns = np.ldexp(columns, -np.frexp(np.abs(columns).max(axis=0))[1])
+        columns -= columns.mean(axis=0)
+        size = np.sqrt((columns**2).sum(axis=0))
+    spread = (size > 0) & np.isfinite(size)
+    columns = columns[:, spread] / size[spread]
     gram = columns.T @ columns if len(columns.T) <= n else columns @ columns.T
     square = (float((gram**2).sum()) - columns.shape[1]) / (total * (total - 1))
     by_chance = 1 / (n - 1)

@@ -163,3 +163,13 @@ def test_correlations_between_candidates():
     assert mean_square_correlation(errors) < 0.02
     assert mean_square_correlation(errors[:, :1] + 1e-3 * errors) == pytest.approx(1, abs=1e-3)
     assert mean_square_correlation(np.zeros((20, 3))) == 0
+
+
+@pytest.mark.parametrize("scale", [1e308, 1e-308])
+def test_errors_of_any_size_are_correlated(scale):
+    errors = np.random.default_rng(0).normal(size=(50, 4))
+    errors[:, 1] += errors[:, 0]
+    errors /= np.abs(errors).max()
+    assert mean_square_correlation(errors * scale) == pytest.approx(mean_square_correlation(errors), rel=1e-6)
+    infinite = np.column_stack([errors, np.full(50, np.inf), np.r_[np.inf, np.zeros(49)]])
+    assert 0 < mean_square_correlation(infinite) < mean_square_correlation(errors)
