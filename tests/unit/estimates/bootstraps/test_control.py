@@ -168,3 +168,24 @@ def test_distinct_choices():
 def test_an_estimate_s_text_names_its_flags():
     found = ho.estimate(Y, VALUES, metric="r2", folds=FOLDS, aggregate="folds", **FAST)
     assert str(found).endswith("; out_of_bag_pooled") and repr(found) == f"Estimate({found})"
+
+
+@pytest.mark.parametrize("method", ["cv", "tt", "bbc_f", "naive_bootstrap"])
+@pytest.mark.parametrize("metric", [RMSE, "r2"])
+def test_other_methods_leave_one_configuration_alone_too(method, metric):
+    """They average whole folds, so that few rows of a fold are never scored by themselves."""
+    asked = {"metric": metric, "folds": FOLDS, "aggregate": "folds", "n_bootstraps": 1000, "random_state": 0}
+    found = ho.estimate(Y, VALUES[:, :1], method=method, **asked)
+    spread = 0.0 if found.distribution is None else np.std(found.distribution) / np.sqrt(1000)
+    assert abs(found.value - found.uncorrected) <= 4 * spread
+
+
+def test_a_dropping_that_is_replayed_has_a_control():
+    X, y = load_diabetes(return_X_y=True)
+    search = ho.HeldOutSearchCV(
+        Ridge(), {"alpha": [0.01, 1.0, 1e5]}, scoring=RMSE, cv=10, random_state=0, n_bootstraps=100,
+        drop=ho.dropping.Bootstrap(replay=True),
+    )  # fmt: skip
+    found = search.fit(X, y).estimate_
+    assert "dropping_replayed" in found.flags
+    assert found.provenance["control_size"] > 0 and found.value < found.uncorrected
