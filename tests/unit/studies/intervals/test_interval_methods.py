@@ -142,9 +142,11 @@ def test_numbers_and_several_classes_are_those_of_the_library() -> None:
     predicted = predictions_of_r2(rng, target, rng.beta(9, 6, 10))
     folds = np.arange(80) % 5
     found = bounds(target, predicted, folds, Settings("regression", FOR_TASK["regression"], 50), seed=2)
+    published = ho.estimates.BBC(control=False)
     expected = ho.estimate(
-        target, predicted, metric="r2", folds=folds, alternative="greater", n_bootstraps=50, random_state=2
-    )
+        target, predicted, metric="r2", folds=folds, alternative="greater", n_bootstraps=50, random_state=2,
+        method=published,
+    )  # fmt: skip
     assert expected.interval is not None
     assert (found["bbc"].low, found["bbc"].selected) == (expected.interval.low, expected.selected)
 
@@ -155,7 +157,7 @@ def test_numbers_and_several_classes_are_those_of_the_library() -> None:
         warnings.simplefilter("error")
         same = ho.estimate(
             y, chances[:, :, None, :], metric="roc_auc_ovo", folds=np.arange(90) % 5, alternative="greater",
-            n_bootstraps=50, random_state=2,
+            n_bootstraps=50, random_state=2, method=published,
         )  # fmt: skip
     assert same.interval is not None
     assert (several["bbc"].low, several["bbc"].selected) == (same.interval.low, same.selected)
