@@ -93,6 +93,12 @@ class Flag(StrEnum):
         "different folds' models are not on one scale, so that comparing rows of different folds says little; "
         "aggregate='within' counts pairs of rows of one fold only.",
     )
+    SMALL_FOLDS = (
+        "small_folds",
+        "The {metric} of {winner} is {folds:.4g} as a mean over folds and {pooled:.4g} over all rows together: "
+        "folds of {rows} rows change this metric whatever is chosen. Value and interval are about such means over "
+        "folds; aggregate='pooled' is about many rows.",
+    )
     NOT_EXCHANGEABLE = (
         "not_exchangeable",
         "The folds follow the order of time; the bootstrap takes rows as exchangeable, which such rows may not be.",

@@ -39,6 +39,8 @@ from heldout.wording import Flag
 
 FEWEST_IN_FOLD = 8
 FEWEST_FOR_A_SPREAD = 100
+CLEARLY = 0.5
+"""Standard errors of a mean over folds by which another number for the same is worth a word."""
 
 
 def gather(truth: Truth, predictions: HeldOutPredictions, question: Question) -> Evidence:
@@ -78,6 +80,7 @@ def _bound_evidence(
     matrix = _matrix(bound, segments, question, race)
     winner = bound.column_of(question.winner) if question.winner is not None else _winner(matrix)
     _flag_incomparable_folds(bound, segments, matrix, winner, race)
+    _flag_small_folds(bound, segments, matrix, winner, race)
     fold_scores = None if matrix.by_fold is None else matrix.by_fold.observed_by_segment()
     repeat_of_split = None if segments["folds"] is None else _repeat_of_segment(segments["folds"])
     provenance = provenance_of(truth, predictions, question, race.candidates)
@@ -379,6 +382,38 @@ def _flag_incomparable_folds(
             winner=bind.predictions.names[int(bind.configurations[winner.columns[0]])],
             within=within,
             pooled=pooled,
+        )
+
+
+def _flag_small_folds(
+    bind: _Binder,
+    segments: Mapping[str, NDArray[np.int32] | None],
+    matrix: Matrix,
+    winner: Choice,
+    race: Race,
+) -> None:
+    """Say where the winner's mean over folds is clearly not its score on all rows, for folds are small.
+
+    Clearly is by ``CLEARLY`` standard errors of the mean over folds. A mean over rows is the same in both, and
+    pairs are compared by ``_flag_incomparable_folds``.
+    """
+    metric, folds = matrix.scores.metric, segments["folds"]
+    if folds is None or matrix.scores is not matrix.by_fold or metric.row_wise or is_pair_based(metric):
+        return
+    chosen = matrix.predictions_of(winner)
+    by_fold = bind(metric, segments, "folds", chosen).observed_by_segment()[:, 0]
+    pooled = float(bind(metric, segments, "pooled", chosen).observed()[0])
+    defined = by_fold[np.isfinite(by_fold)]
+    if len(defined) < 2:
+        return
+    error = defined.std(ddof=1) / np.sqrt(len(defined) / folds.shape[1])
+    if abs(defined.mean() - pooled) > CLEARLY * error:
+        race.flags[Flag.SMALL_FOLDS] = Flag.SMALL_FOLDS.filled(
+            metric=metric.name,
+            winner=bind.predictions.names[int(bind.configurations[winner.columns[0]])],
+            folds=float(defined.mean()),
+            pooled=pooled,
+            rows=int(np.median(np.unique(folds[folds >= 0], return_counts=True)[1])),
         )
 
 

@@ -167,7 +167,26 @@ def test_distinct_choices():
 
 def test_an_estimate_s_text_names_its_flags():
     found = ho.estimate(Y, VALUES, metric="r2", folds=FOLDS, aggregate="folds", **FAST)
-    assert str(found).endswith("; out_of_bag_pooled") and repr(found) == f"Estimate({found})"
+    assert str(found).endswith("; out_of_bag_pooled, small_folds") and repr(found) == f"Estimate({found})"
+
+
+@pytest.mark.parametrize("method", ["bbc", "cv"])
+def test_small_folds_are_flagged_with_both_numbers(method):
+    y = RNG.normal(size=100)
+    table = y[:, None] + RNG.normal(size=(100, 4))
+    asked = {"metric": "r2", "folds": np.arange(100) % 20, "method": method, "random_state": 0}
+    found = ho.estimate(y, table, aggregate="folds", **asked)
+    pooled = ho.estimate(y, table[:, [found.selected]], aggregate="pooled", **asked)
+    assert (
+        f"{found.uncorrected:.4g} as a mean over folds and {pooled.uncorrected:.4g} over"
+        in found.flags["small_folds"]
+    )
+    assert "folds of 5 rows" in found.flags["small_folds"]
+    assert "small_folds" not in ho.estimate(y, table, aggregate="pooled", **asked).flags
+    for metric in ("neg_mean_squared_error", "mean_absolute_error"):
+        assert "small_folds" not in ho.estimate(y, table, aggregate="folds", **asked | {"metric": metric}).flags
+    ensemble = ho.estimate(y, table, aggregate="folds", selection="top_k(k=2)", **asked)
+    assert "small_folds" in ensemble.flags
 
 
 @pytest.mark.parametrize("method", ["cv", "tt", "bbc_f", "naive_bootstrap"])
