@@ -5,7 +5,7 @@ scores on a sample estimates what each of them is worth, in the aggregate that i
 best of them, less that mean, is its bias, with the sign that makes a positive one flattering. It is given in
 standard deviations of one configuration's score over samples.
 
-Run as a script it prints the table of docs/control.md:
+Run as a script it prints the table of docs/control_table.md:
 
     python tests/statistical/control_simulation.py [REPETITIONS]
 """
@@ -26,13 +26,13 @@ from heldout.estimates import BBC
 from heldout.estimates.evidence.asking import ask
 from heldout.metrics.base import Metric, ideal_of
 from heldout.metrics.named import DECLARED
+from heldout.metrics.pairs import is_pair_based
 from heldout.metrics.survival_area import RocAucAt
 from heldout.metrics.survival_brier import BrierAt, IntegratedBrier
 from heldout.task import TaskKind
 
 N, K, C = 100, 10, 20
 TIMES = (0.7, 1.0)
-AGGREGATES = ("pooled", "folds")
 
 
 @dataclass(frozen=True)
@@ -56,13 +56,16 @@ class Bias:
     alone: float
 
 
-def cases() -> Iterator[tuple[TaskKind, Metric]]:
-    """Every metric of the library, in each kind of task that it is for."""
+def cases() -> Iterator[tuple[TaskKind, Metric, str]]:
+    """Every metric of the library, in each kind of task and each aggregate that it is for."""
     timed = {"integrated_brier_score": IntegratedBrier(TIMES), "brier_score_at": BrierAt(TIMES[0])}
     timed["roc_auc_at"] = RocAucAt(TIMES[0])
     for metric in DECLARED:
         for kind in sorted(metric.tasks):
-            yield kind, timed.get(metric.name, metric)
+            mine = timed.get(metric.name, metric)
+            within = is_pair_based(mine) and ideal_of(mine) is None
+            for aggregate in ("pooled", "folds", "within") if within else ("pooled", "folds"):
+                yield kind, mine, aggregate
 
 
 def sample(kind: TaskKind, metric: Metric, rng: np.random.Generator, n_columns: int = C) -> tuple[Any, Any]:
@@ -139,17 +142,15 @@ def _summary(found: Any) -> Bias:
 def main(repetitions: int) -> None:
     print("| metric | task | aggregate | best score | published | corrected | error | one configuration |")
     print("|---|---|---|---|---|---|---|---|")
-    for kind, metric in cases():
-        for aggregate in AGGREGATES:
-            try:
-                seen = bias(kind, metric, aggregate, repetitions)
-            except ho.InputError as refused:
-                print(f"| {metric.name} | {kind} | {aggregate} | {refused} |", flush=True)
-                continue
-            numbers = [seen.uncorrected, seen.published, seen.corrected]
-            shown = " | ".join("" if np.isnan(each) else f"{each:+.2f}" for each in numbers)
-            error = "" if np.isnan(seen.error) else f"{seen.error:.2f}"
-            print(f"| {metric.name} | {kind} | {aggregate} | {shown} | {error} | {seen.alone:+.2f} |", flush=True)
+    for kind, metric, aggregate in cases():
+        try:
+            seen = bias(kind, metric, aggregate, repetitions)
+        except ho.InputError:  # a kind of task or of folds that it is not for
+            continue
+        numbers = [seen.uncorrected, seen.published, seen.corrected]
+        shown = " | ".join("" if np.isnan(each) else f"{each:+.2f}" for each in numbers)
+        error = "" if np.isnan(seen.error) else f"{seen.error:.2f}"
+        print(f"| {metric.name} | {kind} | {aggregate} | {shown} | {error} | {seen.alone:+.2f} |", flush=True)
 
 
 if __name__ == "__main__":
