@@ -13,11 +13,13 @@ _NUMPY_SCALAR = re.compile(
     r"|\bnp\.(True|False)_\b"
 )
 _CLASS = re.compile(r"<class '(?:[\w.<>]+\.)?(\w+)'>")
+_ENDLESS = re.compile(r"\S{500,}")
+"""A name or value that is no word: the beginning tells it."""
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def plain_values(text: str) -> str:
-    """A text with NumPy's scalars as Python's values, classes by their names, and objects without addresses.
+    """A text with Python's values for NumPy's scalars, names for classes, no addresses, and no endless words.
 
     Examples
     --------
@@ -26,6 +28,7 @@ def plain_values(text: str) -> str:
     >>> plain_values("got <class 'sklearn.svm.SVC'> and <function f at 0x7f>")
     'got the class SVC and <function f>'
     """
+    text = _ENDLESS.sub(lambda found: f"{found[0][:200]}…", text)
     text = _NUMPY_SCALAR.sub(lambda found: found[1] if found[2] is None else found[2], text)
     return _ADDRESS.sub("", _CLASS.sub(r"the class \1", text))
 

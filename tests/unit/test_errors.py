@@ -43,3 +43,8 @@ def test_names_of_configurations_hold_plain_values() -> None:
 def test_a_message_of_the_library_holds_plain_values() -> None:
     with pytest.raises(ho.InputError, match=r"got 2\.0; "):
         ho.estimate([0, 1] * 10, np.linspace(0, 1, 20)[:, None], metric="roc_auc", confidence_level=np.float64(2.0))
+
+
+def test_a_name_without_an_end_is_shortened() -> None:
+    shown = str(ho.InputError(f"column '{'9' * 5000}' is odd; see {'x' * 400}."))
+    assert shown == f"column '{'9' * 199}… is odd; see {'x' * 400}."

@@ -14,7 +14,7 @@ Option = Callable[[Any], Any]
 
 _NO_TERMS = {
     "n_jobs", "out", "resume", "as_json", "quiet", "engine", "fit_timeout", "accept_changed_code", "trust",
-    "confidence_level", "alternative",
+    "confidence_level", "alternative", "interval",
 }  # fmt: skip
 """Options that change no fit."""
 
