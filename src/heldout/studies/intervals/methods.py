@@ -235,6 +235,7 @@ def asked_of(y: NDArray[Any], scores: Floats, folds: NDArray[np.intp], settings:
         _several_classes(y, scores) if settings.task == "multiclass" else scores,
         metric=METRICS[settings.task],
         folds=folds,
+        aggregate="pooled",
         n_bootstraps=settings.n_bootstraps,
         confidence_level=settings.confidence_level,
         alternative="greater",

@@ -69,8 +69,9 @@ class Problem:
     def library_bound(self, method: str, folds: NDArray[np.intp] | None) -> float:
         """The lower bound that ``heldout.estimate`` gives, with one thread."""
         found = estimate(
-            self.y, self.scores, metric="roc_auc", method=method, folds=folds, n_bootstraps=self.n_bootstraps,
-            confidence_level=LEVEL, alternative="greater", response="decision", random_state=self.seed, n_jobs=1,
+            self.y, self.scores, metric="roc_auc", method=method, folds=folds, aggregate="pooled",
+            n_bootstraps=self.n_bootstraps, confidence_level=LEVEL, alternative="greater", response="decision",
+            random_state=self.seed, n_jobs=1,
         )  # fmt: skip
         assert found.interval is not None, "every problem has rows of both classes in each fold"
         return found.interval.low
