@@ -41,6 +41,15 @@ def server():
     process.stdout.close()
 
 
+def is_alive(process):
+    """Whether it goes on; one that ended by an error is not waited for."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 class Search:
     """A search over one store, run again and again."""
 
@@ -62,7 +71,7 @@ class Search:
     def killed_after(self, n_fits, delay):
         """Kill it some time after a number of fits have begun; False where it was done before."""
         process = self.start()
-        while len(self.fits()) < n_fits and not self.result.exists():
+        while len(self.fits()) < n_fits and not self.result.exists() and is_alive(process):
             time.sleep(0.001)
         time.sleep(delay)
         with suppress(ProcessLookupError):
@@ -166,5 +175,5 @@ def test_a_hundred_kills_where_configurations_are_dropped(tmp_path, monkeypatch,
 @pytest.mark.slow
 @pytest.mark.parametrize("drop", [None, "bootstrap"])
 def test_kills_with_two_workers(tmp_path, monkeypatch, server, drop):
-    size = {"n_configurations": 20, "n_splits": 5, "n_jobs": 2, "drop": drop}
+    size = {"n_configurations": 40, "n_splits": 5, "n_jobs": 2, "drop": drop}
     check(tmp_path, monkeypatch, server, n_kills=10, most_fits=12, seed=4, **size)
