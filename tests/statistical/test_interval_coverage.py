@@ -110,7 +110,7 @@ def test_calibrated_covers_and_is_narrower(kind, configurations):
 
 def test_bootstrapping_the_winner_alone_does_not_cover():
     found = summaries(
-        Setting("accuracy", 40, 100), 40, ["naive_bootstrap", BBC], alternatives=("greater",), n_bootstraps=200
+        Setting("accuracy", 40, 100), 120, ["naive_bootstrap", BBC], alternatives=("greater",), n_bootstraps=200
     )
     assert_falls_short(found["naive_bootstrap", "greater"])
     assert_covers(found[BBC, "greater"])
