@@ -154,7 +154,7 @@ def test_callable_refit_that_cannot_be_replayed_leaves_no_estimate() -> None:
 
 @pytest.mark.parametrize("wrong", [lambda results: 7, lambda results: "first"])
 def test_callable_refit_must_return_an_index(wrong: Any) -> None:
-    with pytest.raises((IndexError, TypeError), match="best_index_"):
+    with pytest.raises(InputError, match="best_index_"):
         search(refit=wrong).fit(X, Y)
 
 
