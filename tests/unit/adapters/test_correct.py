@@ -191,6 +191,7 @@ def hits(model: Any, X: Any, y: Any) -> float:
 @pytest.mark.parametrize(
     "scoring, title", [(None, "accuracy"), ("roc_auc", "roc_auc"), (hits, "hits"), (lambda *given: 0.5, "score")]
 )
+@pytest.mark.filterwarnings("ignore:No bound")
 def test_the_estimate_is_named_after_the_metric(scoring: Any, title: str) -> None:
     finished = GridSearchCV(TREE, GRID, scoring=scoring, cv=10).fit(X, Y)
     assert ho.correct(finished, **ASKED).metric == title
