@@ -41,7 +41,7 @@ def warned() -> None:
         (lambda: raised(ho.InputError("two\nlines.")), "more than a line"),
         (lambda: raised(ho.InputError("")), "an empty sentence"),
         (lambda: raised(ho.InputError("no end")), "not ended like a sentence"),
-        (lambda: raised(ho.InputError(f"it is {'x' * 4000}.")), "4007 characters"),
+        (lambda: raised(ho.InputError(f"it is {'x ' * 2000}.")), "4007 characters"),
         (lambda: raised(ho.InputError("got \x1b[31m.")), "the words of a program"),
         (warned, "warned: RuntimeWarning: something"),
         (lambda: Ended(1, "", "Error: x."), "exit 1"),
