@@ -23,7 +23,7 @@ from sklearn.metrics import get_scorer
 from sklearn.model_selection import train_test_split
 
 import heldout as ho
-from heldout.cells import CellState
+from heldout.execution.cells import CellState
 
 HEADINGS = (
     "table", "rule", "fits", "times fewer", "share of fit time", "relative loss (%)", "worst draw (%)",

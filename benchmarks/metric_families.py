@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from sklearn.calibration import calibration_curve
 from sklearn.linear_model import LogisticRegression
 
+from heldout.data.task import TaskKind, Truth, truth_of
 from heldout.kernels.blocks import map_blocks
 from heldout.kernels.dispatch import KERNELS, draw_units
 from heldout.metrics import metric_named
 from heldout.metrics.aggregate import aggregate_score
-from heldout.task import TaskKind, Truth, truth_of
 
 SEED = 20180709
 Loop = Callable[[NDArray[Any], NDArray[Any], NDArray[Any]], Any]

@@ -21,8 +21,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.model_selection import GridSearchCV
 
+from heldout.execution.store.sqlite import SQLiteStore
 from heldout.search import HeldOutSearchCV
-from heldout.store.sqlite import SQLiteStore
 
 N_FOLDS = 5
 

@@ -15,19 +15,19 @@ from typing import Any
 
 import pandas as pd
 
-from heldout.studies.bias import BiasMoments
-from heldout.studies.bias.claims import bias_claims
-from heldout.studies.claims import Claim
-from heldout.studies.flat_vs_nested import FlatVsNestedStudy
-from heldout.studies.flat_vs_nested.claims import flat_vs_nested_claims
-from heldout.studies.intervals import IntervalStudy
-from heldout.studies.intervals.claims import intervals_claims
-from heldout.studies.intervals.tables_claims import tables_claims
-from heldout.studies.intervals.tables_result import IntervalsOnTables
-from heldout.studies.search import SearchStudy
-from heldout.studies.search.claims import search_claims
-from heldout.studies.timing import TimingStudy
-from heldout.studies.timing.claims import timing_claims
+from heldout_papers.bias import BiasMoments
+from heldout_papers.bias.claims import bias_claims
+from heldout_papers.claims import Claim
+from heldout_papers.flat_vs_nested import FlatVsNestedStudy
+from heldout_papers.flat_vs_nested.claims import flat_vs_nested_claims
+from heldout_papers.intervals import IntervalStudy
+from heldout_papers.intervals.claims import intervals_claims
+from heldout_papers.intervals.tables_claims import tables_claims
+from heldout_papers.intervals.tables_result import IntervalsOnTables
+from heldout_papers.search import SearchStudy
+from heldout_papers.search.claims import search_claims
+from heldout_papers.timing import TimingStudy
+from heldout_papers.timing.claims import timing_claims
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "evidence.md"

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Any
 from heldout._version import __version__
 
 if TYPE_CHECKING:
-    from heldout import dropping, estimates, metrics, protocols, selection, spaces, studies
-    from heldout.adapters.correct import correct
-    from heldout.adapters.saved_model import load_model
+    import heldout_papers as studies
+    from heldout import dropping, estimates, metrics, protocols, selection, spaces
+    from heldout.advice import advise
     from heldout.errors import HeldoutError, HeldoutWarning, InputError
     from heldout.estimates.comparison import compare_estimates
     from heldout.estimates.from_predictions import estimate
     from heldout.estimates.from_scores import estimate_from_scores
+    from heldout.estimates.paired.compare import compare_configurations
     from heldout.estimates.types import Estimate
-    from heldout.fold_scores import FoldScores
-    from heldout.paired.compare import compare_configurations
-    from heldout.predictions import HeldOutPredictions
+    from heldout.flags import Flag
+    from heldout.predictions import FoldScores, HeldOutPredictions
     from heldout.protocols.bootstrapped.protocol import bootstrap_search
     from heldout.protocols.nested.protocol import nested_cv
     from heldout.protocols.validation.protocol import bootstrap_validate
+    from heldout.readers.correct import correct
+    from heldout.readers.saved_model import load_model
     from heldout.search import HeldOutSearchCV
-    from heldout.studies.advice import advise
-    from heldout.wording import Flag
 
 __all__ = [
     "Estimate",
@@ -58,30 +58,33 @@ __all__ = [
 # Loaded when first asked for: the command line shows its help without scikit-learn.
 _HOMES = {
     "Estimate": "heldout.estimates.types",
-    "Flag": "heldout.wording",
-    "FoldScores": "heldout.fold_scores",
+    "Flag": "heldout.flags",
+    "FoldScores": "heldout.predictions",
     "HeldOutPredictions": "heldout.predictions",
     "HeldOutSearchCV": "heldout.search",
     "HeldoutError": "heldout.errors",
     "HeldoutWarning": "heldout.errors",
     "InputError": "heldout.errors",
-    "advise": "heldout.studies.advice",
+    "advise": "heldout.advice",
     "bootstrap_search": "heldout.protocols.bootstrapped.protocol",
     "bootstrap_validate": "heldout.protocols.validation.protocol",
-    "compare_configurations": "heldout.paired.compare",
-    "correct": "heldout.adapters.correct",
+    "compare_configurations": "heldout.estimates.paired.compare",
+    "correct": "heldout.readers.correct",
     "compare_estimates": "heldout.estimates.comparison",
     "estimate": "heldout.estimates.from_predictions",
     "estimate_from_scores": "heldout.estimates.from_scores",
-    "load_model": "heldout.adapters.saved_model",
+    "load_model": "heldout.readers.saved_model",
     "nested_cv": "heldout.protocols.nested.protocol",
 }
-_PACKAGES = ("dropping", "estimates", "metrics", "protocols", "selection", "spaces", "studies")
+_PACKAGES = {
+    name: f"heldout.{name}" for name in ("dropping", "estimates", "metrics", "protocols", "selection", "spaces")
+}
+_PACKAGES["studies"] = "heldout_papers"
 
 
 def __getattr__(name: str) -> Any:
     if name in _PACKAGES:
-        return import_module(f"heldout.{name}")
+        return import_module(_PACKAGES[name])
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'heldout' has no attribute {name!r}")

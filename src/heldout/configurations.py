@@ -22,9 +22,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.model_selection import ParameterGrid
 
-from heldout.columns import shortened
+from heldout.data.arrays import shortened
+from heldout.data.memory import MOST_CONFIGURATIONS, refuse_more_than
 from heldout.errors import InputError, plain_values
-from heldout.memory import MOST_CONFIGURATIONS, refuse_more_than
 
 DRAW_FIRST = (
     "draw the configurations first, and pass them as param_grid=[{name: [value] for name, value in drawn.items()} "

@@ -6,6 +6,7 @@ A message says what was wrong, the value got, what is allowed, and what to do.
 from __future__ import annotations
 
 import re
+from types import TracebackType
 
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _NUMPY_SCALAR = re.compile(
@@ -62,6 +63,37 @@ class StoreError(InputError):
 
 class ExitError(RuntimeError):
     """Code of a user asked for the end of the program, by ``sys.exit`` for instance, which its fit is not worth."""
+
+
+class Ending(BaseException):
+    """What heldout itself raises in code of a user, to end it."""
+
+
+class NoExit:
+    """Code of a user inside may fail, and may not end the program: what does is raised as an error.
+
+    ``sys.exit`` in an estimator, and exceptions that derive from ``BaseException`` as those of some compiled
+    packages do, fail a fit like any other. Ctrl-C, and what heldout itself raises to end a fit, pass.
+
+    Examples
+    --------
+    >>> with NoExit():
+    ...     raise SystemExit(2)
+    Traceback (most recent call last):
+        ...
+    heldout.errors.ExitError: SystemExit: 2
+    """
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None or isinstance(error, Exception | KeyboardInterrupt | Ending):
+            return
+        text = " ".join(str(error).split())
+        raise ExitError(f"{type(error).__name__}: {text}" if text else type(error).__name__) from error
 
 
 class UnusablePredictionError(ValueError):

@@ -16,22 +16,22 @@ from typing import Any, TypeAlias
 import numpy as np
 from sklearn.exceptions import FitFailedWarning
 
-from heldout.cells import CellState
-from heldout.choosing import flags_of_winner, pooled_scores, winner_of
 from heldout.configurations import Configurations
 from heldout.dropping.replay import DroppingHistory
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.of_search import Estimation, estimates_of_search
 from heldout.estimates.types import Estimate
-from heldout.fitting import refitted
+from heldout.execution.cells import CellState
+from heldout.execution.collect import Collected
+from heldout.execution.events import SearchFinished, StageStarted
+from heldout.execution.fit import refitted
+from heldout.execution.identity import versions
+from heldout.execution.loop import tell
+from heldout.execution.search import Search, warn_if_too_small
+from heldout.execution.session import Running, opened
+from heldout.execution.table import constant_columns
+from heldout.execution.winner import flags_of_winner, pooled_scores, winner_of
 from heldout.result import Evaluation
-from heldout.run.collect import Collected
-from heldout.run.events import SearchFinished, StageStarted
-from heldout.run.identity import versions
-from heldout.run.loop import tell
-from heldout.run.session import Running, opened
-from heldout.run.table import constant_columns
-from heldout.searching import Search, warn_if_too_small
 from heldout.selection import CallableRefit
 from heldout.selection.base import settings_of
 
@@ -64,9 +64,9 @@ def evaluate(search: Search, running: Running = Running(), *, choose: Choose | N
     >>> from sklearn.metrics import get_scorer
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> from heldout.configurations import make_configurations
-    >>> from heldout.fitting import make_scoring
-    >>> from heldout.folds import make_folds
-    >>> from heldout.task import Task, truth_of
+    >>> from heldout.execution.fit import make_scoring
+    >>> from heldout.folds.splits import make_folds
+    >>> from heldout.data.task import Task, truth_of
     >>> X, y = load_iris(return_X_y=True)
     >>> task = Task(X, truth_of(y))
     >>> grid = make_configurations(KNeighborsClassifier(), {"n_neighbors": [1, 50]})

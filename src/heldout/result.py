@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.cells import CellResult
 from heldout.configurations import Configurations
+from heldout.data.task import Task
 from heldout.dropping.base import Barrier, Dropped, who_left
 from heldout.estimates.evidence.question import Aggregate
 from heldout.estimates.types import Estimate
-from heldout.fold_scores import FoldScores
-from heldout.folds import Folds
+from heldout.execution.cells import CellResult
+from heldout.folds.splits import Folds
 from heldout.metrics.base import Metric
-from heldout.predictions import HeldOutPredictions
-from heldout.task import Task
+from heldout.predictions import FoldScores, HeldOutPredictions
 
 
 @dataclass(frozen=True, eq=False)

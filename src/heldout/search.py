@@ -22,17 +22,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metadata_routing import MethodMapping
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
-from heldout.configurations import checked_entries, checked_model, make_configurations
-from heldout.dropping import DropRule, SearchStrategy, drop_rule_of
-from heldout.errors import InputError
-from heldout.estimates.evidence.question import Aggregate
-from heldout.estimates.of_search import Estimation
-from heldout.estimates.types import Alternative
-from heldout.evaluate import evaluate
-from heldout.fitting import Routed, make_scoring
-from heldout.fold_scores import ranks
-from heldout.folds import Folds, make_folds
-from heldout.given import (
+from heldout.arguments import (
     deciding_scorer,
     entropy_given,
     rows_of,
@@ -43,16 +33,26 @@ from heldout.given import (
     tries_all_of_a_grid,
     truth_given,
 )
+from heldout.configurations import checked_entries, checked_model, make_configurations
+from heldout.data.task import Task, checked_groups, checked_weights
+from heldout.dropping import DropRule, SearchStrategy, drop_rule_of
+from heldout.errors import InputError
+from heldout.estimates.evidence.question import Aggregate
+from heldout.estimates.of_search import Estimation
+from heldout.estimates.types import Alternative
+from heldout.evaluate import evaluate
+from heldout.execution.collect import Collected
+from heldout.execution.events import Listener
+from heldout.execution.fit import Routed, make_scoring
+from heldout.execution.listeners.callbacks import SklearnCallbacks
+from heldout.execution.listeners.verbose import printed
+from heldout.execution.search import Search
+from heldout.execution.session import Running
+from heldout.execution.table import ResultsTable, mean_over_splits
+from heldout.folds.splits import Folds, make_folds
+from heldout.predictions import ranks
 from heldout.result import Evaluation
-from heldout.run.collect import Collected
-from heldout.run.events import Listener
-from heldout.run.session import Running
-from heldout.run.table import ResultsTable, mean_over_splits
-from heldout.run.watching.callbacks import SklearnCallbacks
-from heldout.run.watching.verbose import printed
-from heldout.searching import Search
 from heldout.selection.callable_refit import CallableRefit
-from heldout.task import Task, checked_groups, checked_weights
 
 _RESPONSES = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform")
 

@@ -22,7 +22,7 @@ from heldout.spaces import (
     ShrinkageDiscriminant,
     SquareRootForest,
 )
-from heldout.spaces.constant_without_columns import QuietSES
+from heldout_papers.spaces.constant_without_columns import QuietSES
 
 CLASSIFIERS = [
     ShrinkageDiscriminant(),

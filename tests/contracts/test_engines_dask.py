@@ -15,19 +15,19 @@ import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import get_scorer
 
-from heldout.cells import CellKey, CellResult, CellState
 from heldout.configurations import make_configurations
+from heldout.data.task import Task, truth_of
 from heldout.errors import InputError
-from heldout.fitting import CellContext, Routed, make_scoring
-from heldout.folds import make_folds
-from heldout.run.engines import JoblibExecutor
-from heldout.run.events import CellFinished, WorkersLost
-from heldout.run.executor import Work
-from heldout.run.loop import Keeping, run_races
-from heldout.run.plan import Plan, Race, all_cells
-from heldout.run.scheduler import MOST_LOSSES, Scheduler
-from heldout.store.memory import MemoryRun
-from heldout.task import Task, truth_of
+from heldout.execution.cells import CellKey, CellResult, CellState
+from heldout.execution.events import CellFinished, WorkersLost
+from heldout.execution.executors import JoblibExecutor
+from heldout.execution.executors.base import Work
+from heldout.execution.fit import CellContext, Routed, make_scoring
+from heldout.execution.loop import Keeping, run_races
+from heldout.execution.plan import Plan, Race, all_cells
+from heldout.execution.scheduler import MOST_LOSSES, Scheduler
+from heldout.execution.store.memory import MemoryRun
+from heldout.folds.splits import make_folds
 
 distributed = pytest.importorskip("distributed")
 cloudpickle = pytest.importorskip("cloudpickle")
@@ -110,7 +110,7 @@ def on_the_cluster(client):
 
 
 def times_unpacked() -> int:
-    from heldout.run.engines.payload import UNPACKED
+    from heldout.execution.executors.payload import UNPACKED
 
     return UNPACKED.n_unpacked
 
@@ -180,7 +180,7 @@ def test_what_nobody_waits_for_is_stopped(client) -> None:
 
 
 def test_without_workers_it_is_said_and_not_waited_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("heldout.run.engines.dask.SECONDS_WITHOUT_WORKERS", 0.2)
+    monkeypatch.setattr("heldout.execution.executors.dask.SECONDS_WITHOUT_WORKERS", 0.2)
     work = make_work({"value": [1.0]})
     with (
         distributed.LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0") as cluster,

@@ -11,6 +11,7 @@ import pytest
 import sklearn.metrics as skm
 from numpy.typing import NDArray
 
+from heldout.data.task import TaskKind, truth_of
 from heldout.metrics import (
     E90,
     ECI,
@@ -27,7 +28,6 @@ from heldout.metrics import (
     SensitivityAtSpecificity,
 )
 from heldout.metrics.base import Metric
-from heldout.task import TaskKind, truth_of
 
 N, C = 60, 3
 

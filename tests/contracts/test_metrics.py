@@ -21,12 +21,12 @@ import sklearn.metrics as skm
 from numpy.typing import NDArray
 from sklearn.utils.fixes import parse_version
 
+from heldout.data.task import TaskKind, Truth, truth_of
 from heldout.metrics.base import Fused, Metric, Needs, Response, Statistic, at_times_of, fitted, ideal_of
 from heldout.metrics.by_kind import ByKind
 from heldout.metrics.named import DECLARED
 from heldout.metrics.survival_area import RocAucAt
 from heldout.metrics.survival_brier import BrierAt, IntegratedBrier
-from heldout.task import TaskKind, Truth, truth_of
 
 N, C, L = 40, 4, 7
 TIMES = (1.0, 2.5, 3.0)

@@ -19,6 +19,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from heldout.data.task import TaskKind, Truth, truth_of
 from heldout.errors import HeldoutWarning, InputError
 from heldout.metrics.aggregate import aggregate_score
 from heldout.metrics.agreement import CohenKappa
@@ -31,7 +32,6 @@ from heldout.metrics.operating_points import PartialRocAuc
 from heldout.metrics.ranking import AveragePrecision, RocAuc
 from heldout.metrics.regression import R2, PinballLoss
 from heldout.metrics.signed import Signed
-from heldout.task import TaskKind, Truth, truth_of
 
 N = 60
 RNG = np.random.default_rng(0)

@@ -30,13 +30,13 @@ from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
 from heldout.errors import HeldoutWarning, InputError
+from heldout.execution.events import CellFinished, Event
+from heldout.execution.session import Running
+from heldout.execution.store.sqlite import SQLiteStore
 from heldout.protocols import NestedEstimate
 from heldout.protocols.asked import Asked
 from heldout.protocols.nested.protocol import nested_of_search
 from heldout.protocols.nested.settings import NestedSettings
-from heldout.run.events import CellFinished, Event
-from heldout.run.session import Running
-from heldout.store.sqlite import SQLiteStore
 
 CANCER = tuple(array[:120] for array in load_breast_cancer(return_X_y=True))
 X, Y = CANCER[0][:, :6], CANCER[1]

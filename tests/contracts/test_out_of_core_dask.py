@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 
-from heldout.adapters.parquet_blocks import open_blocks
 from heldout.estimates.out_of_core import estimate_from_blocks
 from heldout.metrics import metric_named
+from heldout.readers.parquet_blocks import open_blocks
 
 distributed = pytest.importorskip("distributed")
 pa = pytest.importorskip("pyarrow")

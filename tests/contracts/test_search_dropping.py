@@ -15,7 +15,7 @@ import heldout as ho
 from heldout.dropping import Bootstrap, Racing, Standing, Verdict
 from heldout.dropping.base import Course
 from heldout.errors import HeldoutWarning, InputError
-from heldout.run.engines import JoblibExecutor
+from heldout.execution.executors import JoblibExecutor
 
 N_FOLDS = 6
 QUALITIES = [0.0, 0.05, 0.1, 0.2, 0.35, 0.45, 0.5, 0.0]

@@ -16,10 +16,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
+from heldout.data.task import truth_of
 from heldout.errors import HeldoutWarning, InputError
 from heldout.metrics.base import Response
 from heldout.search import HeldOutSearchCV
-from heldout.task import truth_of
 
 X, Y = survival_data()
 TRUTH = truth_of(Y, "survival")

@@ -5,12 +5,12 @@ import struct
 import numpy as np
 import pytest
 
-from heldout.cells import CellKey, CellResult, CellState
 from heldout.dropping.base import Barrier, Dropped
+from heldout.execution.cells import CellKey, CellResult, CellState
+from heldout.execution.store.base import RunIdentity
+from heldout.execution.store.memory import MemoryStore
+from heldout.execution.store.sqlite import SQLiteStore
 from heldout.metrics.base import Response
-from heldout.store.base import RunIdentity
-from heldout.store.memory import MemoryStore
-from heldout.store.sqlite import SQLiteStore
 
 IDENTITY = RunIdentity(
     rows="a" * 64,

@@ -234,8 +234,8 @@ def light(draw: bool = False) -> Iterator[None]:
     """Two quick configurations in place of a preset, and pictures drawn only where they are the question."""
     from sklearn.linear_model import LogisticRegression, Ridge
 
+    from heldout.data.task import TaskKind
     from heldout.spaces.presets import _on_scaled
-    from heldout.task import TaskKind
 
     def tiny(name: str, X: Any, kind: TaskKind) -> list[Any]:
         if kind is TaskKind.SURVIVAL:

@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from heldout.data.task import truth_of
 from heldout.metrics.base import Response
 from heldout.protocols.validation.curves import calibration_curve
 from heldout.protocols.validation.replicates import Replicates
-from heldout.task import truth_of
 
 GIVEN = json.loads((Path(__file__).parent / "data" / "calibration_rms.json").read_text(encoding="utf-8"))
 

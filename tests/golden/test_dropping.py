@@ -20,7 +20,7 @@ import pytest
 
 from heldout.dropping import Wilcoxon
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "dropping"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "dropping"))
 from standings import standing_of_scores
 
 IN_64THS = [

@@ -21,11 +21,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from heldout.data.task import truth_of
 from heldout.metrics import metric_named
 from heldout.metrics.base import Response
 from heldout.protocols.validation.corrections import correction_named
 from heldout.protocols.validation.replicates import Replicates
-from heldout.task import truth_of
 
 X = np.array([0.21, 1.13, 0.74, 1.96, 1.45, 0.38, 1.30, 2.27, 1.02, 1.61, 0.87, 2.59])
 Y = np.array(list("ababaaabab" + "bb"))

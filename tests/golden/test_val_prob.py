@@ -19,8 +19,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from heldout.data.task import truth_of
 from heldout.metrics import metric_named
-from heldout.task import truth_of
 
 I = np.arange(1, 201)  # noqa: E741
 COUNTS = np.stack([np.ones(200), (I * 7) % 3]).astype(np.uint8)

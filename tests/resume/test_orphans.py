@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import pytest
 
-from heldout.run.engines.shared_folder import Owner
+from heldout.execution.executors.shared_folder import Owner
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals to process groups are POSIX")
 
@@ -20,7 +20,7 @@ from dataclasses import asdict
 from pathlib import Path
 import numpy as np
 import heldout as ho
-from heldout.run.engines.shared_folder import Owner
+from heldout.execution.executors.shared_folder import Owner
 from sklearn.dummy import DummyClassifier
 
 class Slow(DummyClassifier):
@@ -81,7 +81,7 @@ def test_workers_end_with_a_search_that_is_killed_and_leave_nothing(tmp_path):
 
 
 def test_a_folder_that_nobody_could_remove_is_removed_at_the_next_start(tmp_path, monkeypatch):
-    from heldout.run.engines.shared_folder import shared_folder
+    from heldout.execution.executors.shared_folder import shared_folder
 
     workers = killed(tmp_path, lambda process: os.killpg(process, signal.SIGKILL))  # and what cleans up after it
     wait_until(lambda: all(worker.is_dead() for worker in workers))

@@ -16,7 +16,7 @@ import pytest
 from counted_search import N_CELLS, Counted, count, data, outcome
 
 from heldout.errors import StoreError
-from heldout.store.sqlite import SQLiteStore
+from heldout.execution.store.sqlite import SQLiteStore
 
 HERE = Path(__file__).parent
 

@@ -22,6 +22,7 @@ import numpy as np
 from scipy.special import expit, softmax
 
 import heldout as ho
+from heldout.data.task import TaskKind
 from heldout.estimates import BBC
 from heldout.estimates.evidence.asking import ask
 from heldout.metrics.base import Metric, ideal_of
@@ -29,7 +30,6 @@ from heldout.metrics.named import DECLARED
 from heldout.metrics.pairs import is_pair_based
 from heldout.metrics.survival_area import RocAucAt
 from heldout.metrics.survival_brier import BrierAt, IntegratedBrier
-from heldout.task import TaskKind
 
 N, K, C = 100, 10, 20
 TIMES = (0.7, 1.0)

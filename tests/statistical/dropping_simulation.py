@@ -21,7 +21,7 @@ from scipy.stats import norm
 
 from heldout.dropping import Bootstrap, DropRule, HoeffdingRace, Paired, Wilcoxon
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "dropping"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "dropping"))
 from standings import standing_of
 
 ROWS, FOLDS = 500, 10

@@ -18,10 +18,10 @@ import numpy as np
 from scipy.special import ndtr
 
 import heldout as ho
+from heldout.data.task import Task, truth_of
 from heldout.metrics import metric_named
 from heldout.protocols.learning.ipl import laws_of
 from heldout.protocols.learning.plan import SIZES, subsampled_folds, training_counts
-from heldout.task import Task, truth_of
 
 METHODS = ("uncorrected", "wmc", "wmcs", "ipl")
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heldout.studies import BiasStudy, bias
-from heldout.studies.bias.setting import CONFIGURATIONS, ROWS
+from heldout_papers import BiasStudy, bias
+from heldout_papers.bias.setting import CONFIGURATIONS, ROWS
 
 REPETITIONS_ELSEWHERE = 500
 EXPECTED = {

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from control_simulation import Bias, C, bias, cases, sample
 
+from heldout.data.task import TaskKind
 from heldout.metrics import metric_named
 from heldout.metrics.base import ideal_of
 from heldout.metrics.named import DECLARED
-from heldout.task import TaskKind
 
 MARGIN = 0.15
 QUANTILE = 3.1

@@ -14,8 +14,8 @@ from scipy.stats import binom
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from threadpoolctl import threadpool_limits
 
+from heldout.data.task import truth_of
 from heldout.imputation import Imputation, coefficients_of, pool_coefficients
-from heldout.task import truth_of
 
 TRUE = np.array([0.5, 0.7, -0.5, 0.8])
 LEVEL = 0.95

@@ -16,10 +16,10 @@ import pytest
 from sklearn.linear_model import Ridge
 
 import heldout as ho
-from heldout.folds import make_folds
+from heldout.data.task import Task, truth_of
+from heldout.folds.splits import make_folds
 from heldout.metrics import metric_named
 from heldout.protocols.nested.intervals import bates_hastie_tibshirani, interval_around, nadeau_bengio
-from heldout.task import Task, truth_of
 
 PENALTIES = (0.1, 3.0, 30.0, 300.0)
 MSE = metric_named("mean_squared_error")

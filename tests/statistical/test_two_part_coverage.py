@@ -25,10 +25,10 @@ from scipy.special import ndtri
 from scipy.stats import binom
 
 import heldout as ho
+from heldout.data.task import truth_of
 from heldout.estimates import MABT, ClopperPearson, DeLong, HanleyMcNeil, Tilting, Wilson
 from heldout.estimates.methods.hoeffding import half_width
 from heldout.estimates.methods.two_part.parts import split
-from heldout.task import truth_of
 
 FALSE_ALARM = 1e-4
 CONFIGURATIONS = 30

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.stats import binomtest, norm
 
 import heldout as ho
-from heldout.wording import Flag
+from heldout.flags import Flag
 
 TRUTH = 0.85
 PUBLISHED = {0.0: 0.85, 1.0: 0.772, 2.0: 0.69, 5.0: 0.6}

@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 
 import click
 
-from heldout._terminal import printable
+from heldout._text import printable
 from heldout.errors import HeldoutWarning, InputError
 
 Row: TypeAlias = tuple[str, str | Sequence[str]]

@@ -23,7 +23,7 @@ def check_engine(engine: str, fit_timeout: float | None) -> None:
     InputError
     """
     from heldout.errors import InputError
-    from heldout.run.engines.from_joblib import check_fit_timeout
+    from heldout.execution.executors.from_joblib import check_fit_timeout
 
     if engine not in (LOCAL, THREADS) and not engine.startswith(_ADDRESSES):
         raise InputError(

@@ -190,8 +190,8 @@ def _folder(wanted: Options) -> OutputFolder | None:
 
 def _note_other_way(main: Estimate, reading: Reading, console: Console) -> None:
     """Where scores rank the classes worse than guessing does; the direction stays as declared."""
-    from heldout.task import TaskKind, labels_text
-    from heldout.wording import scores_reversed_sentence
+    from heldout.data.task import TaskKind, labels_text
+    from heldout.report.words import scores_reversed_sentence
 
     truth = reading.truth
     ranks = main.metric in ("roc_auc", "roc_auc_ovr", "roc_auc_ovo")

@@ -38,13 +38,13 @@ def answer_out_of_core(wanted: Options, console: Console) -> Estimate:
     InputError
         When an option has no meaning there, or the file cannot be used.
     """
-    from heldout.adapters.parquet_blocks import open_blocks
-    from heldout.adapters.table_task import code_of_text
+    from heldout._text import counted
     from heldout.cli.estimate_methods import control_of
     from heldout.estimates.out_of_core import estimate_from_blocks
     from heldout.estimates.out_of_core.estimating import check_summable
     from heldout.metrics import metric_named
-    from heldout.wording import counted
+    from heldout.readers.parquet_blocks import open_blocks
+    from heldout.readers.table_task import code_of_text
 
     target, name = _check_options(wanted)
     control = control_of(wanted.control)

@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from heldout.adapters.table_predictions import TablePredictions
-    from heldout.adapters.table_predictions_classes import Heads
-    from heldout.adapters.tables import Table
     from heldout.cli.console import Console
     from heldout.cli.estimate_options import Options
+    from heldout.data.task import Truth
     from heldout.estimates.evidence.responses import ResponseName
     from heldout.metrics.base import Metric
     from heldout.predictions import HeldOutPredictions
-    from heldout.task import Truth
+    from heldout.readers.table_predictions import TablePredictions
+    from heldout.readers.table_predictions_classes import Heads
+    from heldout.readers.tables import Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +59,11 @@ def read(wanted: Options, console: Console) -> Reading:
     InputError
         With one sentence, in the words of the options.
     """
-    from heldout.adapters.table_predictions_checks import check_kinds, remarks_on_whole_numbers
-    from heldout.adapters.table_predictions_classes import heads_of, held_out
-    from heldout.adapters.tables import read_table
     from heldout.estimates.evidence.readings import read_as, refuse_labels, threshold_of_reading
     from heldout.metrics.base import full_name
+    from heldout.readers.table_predictions_checks import check_kinds, remarks_on_whole_numbers
+    from heldout.readers.table_predictions_classes import heads_of, held_out
+    from heldout.readers.tables import read_table
     from heldout.selection import rule_of
 
     table = read_table(wanted.file)
@@ -101,8 +101,8 @@ def read(wanted: Options, console: Console) -> Reading:
 
 
 def _predictions(table: Table, wanted: Options) -> TablePredictions:
-    from heldout.adapters.table_predictions import predictions_from_table
-    from heldout.adapters.table_predictions_own import check_repeats_used, predictions_from_own_table
+    from heldout.readers.table_predictions import predictions_from_table
+    from heldout.readers.table_predictions_own import check_repeats_used, predictions_from_own_table
 
     if table.roles is not None:
         own = {name: name for name in ("fold", "group", "weight", "row", "repeat")}
@@ -130,7 +130,7 @@ def _predictions(table: Table, wanted: Options) -> TablePredictions:
 
 def _of_long(table: Table, wanted: Options) -> tuple[Table, TablePredictions]:
     """The table with its remarks, and the predictions of one with a line for each row and configuration."""
-    from heldout.adapters.long_table import LongColumns, predictions_from_long_table
+    from heldout.readers.long_table import LongColumns, predictions_from_long_table
 
     assert wanted.row is not None, "a long table has one"
     if wanted.target is None:
@@ -152,10 +152,10 @@ def _of_long(table: Table, wanted: Options) -> tuple[Table, TablePredictions]:
 
 def _truth(found: TablePredictions, wanted: Options) -> Truth:
     """The target as the metric reads it, or as its values say."""
+    from heldout.data.survival_target import has_fields
+    from heldout.data.task import TaskKind, no_labels, truth_of
     from heldout.metrics import metric_named
     from heldout.metrics.by_kind import reads_as_numbers
-    from heldout.survival_target import has_fields
-    from heldout.task import TaskKind, no_labels, truth_of
 
     metric = wanted.metric
     tasks = None if metric is None else metric_named(metric).tasks
@@ -187,8 +187,8 @@ def _truth(found: TablePredictions, wanted: Options) -> Truth:
 
 def _with_positive(truth: Truth, found: TablePredictions, label: str | None) -> Truth:
     """The target with the class that scores point to: that of our own file, else the one asked for."""
-    from heldout.adapters.table_task import code_of_text
-    from heldout.task import labels_text
+    from heldout.data.task import labels_text
+    from heldout.readers.table_task import code_of_text
 
     own = None if found.held is None else found.held.positive
     if label is None:
@@ -206,8 +206,8 @@ def _with_positive(truth: Truth, found: TablePredictions, label: str | None) -> 
 def _metric(
     wanted: Options, table: Table, truth: Truth, found: TablePredictions, heads: Heads, console: Console
 ) -> Metric:
-    from heldout.adapters.table_predictions_checks import guessed_metric
     from heldout.metrics import check_fits, metric_named
+    from heldout.readers.table_predictions_checks import guessed_metric
 
     own = None if table.roles is None else table.roles.metric
     name = wanted.metric or own or guessed_metric(truth, found, heads)
@@ -234,8 +234,8 @@ def _check_folds(wanted: Options, found: TablePredictions) -> None:
 
 
 def _what_was_read(table: Table, truth: Truth, found: TablePredictions, held: HeldOutPredictions) -> str:
-    from heldout.task import labels_text
-    from heldout.wording import counted
+    from heldout._text import counted
+    from heldout.data.task import labels_text
 
     said = f"{table.name}: {counted(truth.n_rows, 'row')}, {counted(held.n_configurations, 'configuration')}"
     if found.held is None and held.n_configurations > 1:

@@ -17,16 +17,16 @@ from typing import Any
 
 import click
 
-from heldout._interrupts import Stop
-from heldout._terminal import printable
+from heldout._text import printable
 from heldout.cli.console import echo, let_go_of
 from heldout.errors import HeldoutError
+from heldout.execution.interrupts import Stop
 
 COMMANDS = {
     "tune": "heldout.cli.tune",
     "estimate": "heldout.cli.estimate",
     "validate": "heldout.cli.validate",
-    "study": "heldout.cli.study",
+    "study": "heldout_papers.cli",
     "report": "heldout.cli.report",
     "status": "heldout.cli.status",
 }

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.metrics import check_fits, metric_named
 from heldout.metrics.base import Metric, Response, quiet_if_foreign
-from heldout.task import TaskKind, Truth
 
 _OF_ONE_CLASS = ("f1", "precision", "recall", "jaccard", "average_precision", "neg_brier_score")
 """Scorers that take the class called 1 as positive unless they are told, and so fail on other labels."""

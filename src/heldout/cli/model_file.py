@@ -94,8 +94,8 @@ def _send_by_value(module: Any) -> None:
 def _saved(path: Path, trust: Sequence[str]) -> Any:
     from sklearn.base import clone
 
-    from heldout.adapters.saved_model import load_model
     from heldout.imputation.pooled import PooledModel
+    from heldout.readers.saved_model import load_model
 
     try:
         model = load_model(path, trust)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heldout.declared import UNREADABLE, from_json, of_type
+from heldout.data.declared import UNREADABLE, from_json, of_type
 from heldout.errors import InputError, MissingExtraError
-from heldout.store.opening import what_it_is
+from heldout.execution.store.opening import what_it_is
 
 if TYPE_CHECKING:
     from heldout.report import ReportContent

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from heldout.wording import counted, number_text
+from heldout._text import counted, number_text
 
 if TYPE_CHECKING:
     from heldout.cli.console import Row
@@ -81,8 +81,8 @@ def search_rows(
     seconds: float,
 ) -> list[Row]:
     """Labels and what they say, of a finished search and of the protocol that repeated it."""
+    from heldout.execution.listeners.words import command_words
     from heldout.report.numbers import scale_of
-    from heldout.run.watching.words import command_words
 
     estimate = evaluation.estimate
     rows = [("winner", evaluation.configurations[evaluation.winner].name)]

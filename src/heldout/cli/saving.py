@@ -24,8 +24,8 @@ def write_model(model: Any, folder: OutputFolder) -> tuple[Path, list[str]]:
     strangers : list of str
         Types that the model holds and that nobody has reviewed.
     """
-    from heldout.adapters.reviewed_types import REVIEWED_TYPES
-    from heldout.adapters.saved_model import CACHE, names_a_cache, types_to_trust
+    from heldout.readers.reviewed_types import REVIEWED_TYPES
+    from heldout.readers.saved_model import CACHE, names_a_cache, types_to_trust
 
     try:
         from skops import io
@@ -53,7 +53,7 @@ def write_predictions(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from heldout.adapters.table_predictions_own import table_of_predictions
+    from heldout.readers.table_predictions_own import table_of_predictions
 
     frame, roles = table_of_predictions(evaluation.task, evaluation.predictions, metric, target, event)
     if evaluation.estimate is not None:

@@ -11,8 +11,8 @@ import click
 from heldout.cli.console import Console, Row
 
 if TYPE_CHECKING:
-    from heldout.store.inspecting import FileStatus
-    from heldout.store.run_status import BarrierStatus, RunStatus
+    from heldout.execution.store.inspecting import FileStatus
+    from heldout.execution.store.run_status import BarrierStatus, RunStatus
 
 MOST_LISTED = 5
 
@@ -28,7 +28,7 @@ def command(folder: str, as_json: bool) -> None:
     changed, and a run that goes on is not disturbed.
     """
     from heldout.cli.folder import path_named
-    from heldout.store.inspecting import file_status
+    from heldout.execution.store.inspecting import file_status
 
     console = Console(as_json)
     status = file_status(_run_file(path_named(folder, "DIR")))
@@ -72,7 +72,7 @@ def _size(n_bytes: int) -> str:
 
 
 def _state(status: FileStatus) -> str:
-    from heldout.wording import counted
+    from heldout._text import counted
 
     left = sum(run.n_left or 0 for run in status.runs)
     go_on = f"{counted(left, 'fit')} left; the same command goes on with --resume"
@@ -95,8 +95,8 @@ def _state(status: FileStatus) -> str:
 
 def run_rows(run: RunStatus, *, is_one_of_several: bool = False) -> list[Row]:
     """Labels and what they say, of a run."""
-    from heldout.run.watching.words import duration, work_words
-    from heldout.wording import counted
+    from heldout._text import counted
+    from heldout.execution.listeners.words import duration, work_words
 
     data = [] if run.n_rows is None else [counted(run.n_rows, "row")]
     if run.is_validation:
@@ -142,8 +142,8 @@ def _share(part: int, whole: int) -> str:
 
 
 def _best(run: RunStatus) -> str | None:
-    from heldout.run.watching.words import score_text
-    from heldout.wording import in_sentence, metric_words
+    from heldout.execution.listeners.words import score_text
+    from heldout.metrics.words import in_sentence, metric_words
 
     if run.best is None or run.title is None:
         return None
@@ -162,7 +162,7 @@ def _dropped(run: RunStatus) -> list[str]:
 
 
 def _barrier(barrier: BarrierStatus, race: str) -> list[str]:
-    from heldout.wording import counted
+    from heldout._text import counted
 
     where = (
         f"{race}after {barrier.after} of {counted(barrier.n_splits, 'split')} ({counted(barrier.n_rows, 'row')})"

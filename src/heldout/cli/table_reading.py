@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from heldout.cli.console import Console
 
 if TYPE_CHECKING:
-    from heldout.adapters.table_task import TableTask
-    from heldout.adapters.tables import Table
+    from heldout.readers.table_task import TableTask
+    from heldout.readers.tables import Table
 
 
 class Read(NamedTuple):
@@ -43,10 +43,10 @@ def read_task(
     ------
     InputError
     """
-    from heldout.adapters.predictors import categories_said, columns_in_doubt, remarks_on_text
-    from heldout.adapters.table_task import task_from_table
-    from heldout.adapters.tables import quoted, read_table
-    from heldout.wording import counted
+    from heldout._text import counted
+    from heldout.readers.predictors import categories_said, columns_in_doubt, remarks_on_text
+    from heldout.readers.table_task import task_from_table
+    from heldout.readers.tables import quoted, read_table
 
     table = read_table(data)
     if predictors:

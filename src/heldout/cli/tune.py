@@ -168,11 +168,11 @@ def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console)
     from heldout.dropping import drop_rule_of
     from heldout.estimates.of_search import Estimation
     from heldout.evaluate import evaluate
-    from heldout.run.events import Event, SearchStarted
-    from heldout.run.session import Running
-    from heldout.run.watching.progress import progress
-    from heldout.searching import Search
-    from heldout.store.sqlite import SQLiteStore
+    from heldout.execution.events import Event, SearchStarted
+    from heldout.execution.listeners.progress import progress
+    from heldout.execution.search import Search
+    from heldout.execution.session import Running
+    from heldout.execution.store.sqlite import SQLiteStore
 
     # Workers inherit it: what they print would tear the progress bar, and is no more than an interim remark.
     os.environ.setdefault("PYTHONWARNINGS", "ignore")

@@ -9,14 +9,14 @@ from heldout.cli.console import Console
 from heldout.cli.run_options import RunOptions
 
 if TYPE_CHECKING:
-    from heldout.adapters.table_task import TableTask
     from heldout.configurations import Configurations
+    from heldout.data.task import Task
     from heldout.estimates.base import Method
     from heldout.estimates.evidence.question import Aggregate
     from heldout.estimates.types import Alternative
-    from heldout.fitting import Scoring
-    from heldout.folds import Folds
-    from heldout.task import Task
+    from heldout.execution.fit import Scoring
+    from heldout.folds.splits import Folds
+    from heldout.readers.table_task import TableTask
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +71,7 @@ def check_options(wanted: Options) -> None:
     from heldout.estimates import METHODS
     from heldout.estimates.intervals import check_interval_settings
     from heldout.estimates.named import check_alternative
-    from heldout.fold_plans import HoldOut, Repeated, plan_named, rounds_of
+    from heldout.folds.plans import HoldOut, Repeated, plan_named, rounds_of
     from heldout.selection import Threshold, WeightRule, rule_of
     from heldout.spaces import PRESETS
 
@@ -143,15 +143,15 @@ def plan_of(wanted: Options, console: Console) -> Plan:
     ------
     InputError
     """
-    from heldout.adapters.table_task import DEFAULT_METRICS, check_folds_fit
     from heldout.cli.measures import scorer_of, without_the_unable
     from heldout.cli.table_reading import read_task
     from heldout.configurations import make_configurations
     from heldout.dropping import strategy_of
     from heldout.errors import InputError
-    from heldout.fitting import make_scoring
-    from heldout.fold_plans import plan_named
+    from heldout.execution.fit import make_scoring
+    from heldout.folds.plans import plan_named
     from heldout.metrics.base import Response
+    from heldout.readers.table_task import DEFAULT_METRICS, check_folds_fit
     from heldout.spaces import preset
 
     found, source = read_task(
@@ -189,16 +189,16 @@ def plan_of(wanted: Options, console: Console) -> Plan:
 
 def _folds(task: Task, wanted: Options) -> Folds:
     """Shuffled folds, because the order of a file's rows is seldom random; stratified, and groups kept whole."""
-    from heldout.fold_plans import plan_named
-    from heldout.folds import make_folds
+    from heldout.folds.plans import plan_named
+    from heldout.folds.splits import make_folds
 
     return make_folds(task, plan_named(wanted.cv), repeats=wanted.repeats, entropy=wanted.seed)
 
 
 def _why_pooled(wanted: Options, task: Task, scoring: Scoring, folds: Folds) -> str:
     """Why folds cannot be scored one by one when each leaves one row, or one group, out; empty where they can."""
-    from heldout.fold_plans import LeaveOut, plan_named
-    from heldout.scored_splits import unscored_splits
+    from heldout.folds.plans import LeaveOut, plan_named
+    from heldout.folds.scored import unscored_splits
 
     if not isinstance(plan_named(wanted.cv), LeaveOut):
         return ""
@@ -208,9 +208,9 @@ def _why_pooled(wanted: Options, task: Task, scoring: Scoring, folds: Folds) -> 
 
 
 def _plan_sentence(wanted: Options, folds: Folds, configurations: Configurations, models: list[str]) -> str:
+    from heldout._text import counted
     from heldout.dropping import strategy_of
-    from heldout.fold_plans import plan_named
-    from heldout.wording import counted
+    from heldout.folds.plans import plan_named
 
     steps = f"{folds.n_splits} steps on more and more rows (--cv does not apply)"
     splits = plan_named(wanted.cv).words if strategy_of(wanted.drop) is None else steps

@@ -11,13 +11,13 @@ from heldout.cli.console import Console, Row
 if TYPE_CHECKING:
     from heldout.cli.tune_plan import Options, Plan
     from heldout.estimates.types import Alternative, Estimate
+    from heldout.execution.search import Search
+    from heldout.execution.session import Running
     from heldout.protocols.bootstrapped.estimate import SearchBootstrapEstimate
     from heldout.protocols.nested.estimate import NestedEstimate
     from heldout.protocols.nested.plan import NestedFolds
     from heldout.protocols.nested.settings import Across, NestedSettings
     from heldout.result import Evaluation
-    from heldout.run.session import Running
-    from heldout.searching import Search
 
 NESTED = ("nested", "nested_cv")
 BOOTSTRAP = ("bootstrap_search",)
@@ -109,7 +109,7 @@ def times_predicted(wanted: Options, plan: Plan, console: Console) -> int:
     """How often each row is predicted, of what a single search does; says how many fits there will be."""
     if not is_protocol(wanted):
         return 1
-    from heldout.wording import counted
+    from heldout._text import counted
 
     if wanted.method in BOOTSTRAP:
         return _bootstraps_said(wanted, plan, console)
@@ -144,7 +144,7 @@ def run_protocol(wanted: Options, search: Search, running: Running) -> Evaluatio
 
 def _bootstraps_said(wanted: Options, plan: Plan, console: Console) -> int:
     """How often each row is predicted, of what a single search does."""
-    from heldout.wording import counted
+    from heldout._text import counted
 
     n_configurations, n_splits, times = len(plan.configurations), plan.folds.n_splits, wanted.n_bootstraps
     if wanted.scheme == "models":
@@ -163,7 +163,7 @@ def _bootstraps_said(wanted: Options, plan: Plan, console: Console) -> int:
 
 def _bootstrapped(wanted: Options, search: Search, running: Running) -> SearchBootstrapEstimate:
     from heldout.estimates.base import Settings
-    from heldout.fold_plans import plan_named
+    from heldout.folds.plans import plan_named
     from heldout.kernels.blocks import effective_threads
     from heldout.protocols.bootstrapped.protocol import BootstrapPlan
 

@@ -131,10 +131,10 @@ def command(ctx: click.Context, /, **options: Any) -> None:
 
 def _validated(wanted: ValidateOptions, asked: ToValidate, folder: OutputFolder, console: Console) -> Validation:
     from heldout.cli.engines import fitting_with
+    from heldout.execution.listeners.progress import progress
+    from heldout.execution.session import Running
+    from heldout.execution.store.sqlite import SQLiteStore
     from heldout.protocols.validation.protocol import validated
-    from heldout.run.session import Running
-    from heldout.run.watching.progress import progress
-    from heldout.store.sqlite import SQLiteStore
 
     # Workers inherit it: what they print would tear the progress bar, and is no more than an interim remark.
     os.environ.setdefault("PYTHONWARNINGS", "ignore")

@@ -10,10 +10,10 @@ from heldout.cli.console import Console
 from heldout.cli.run_options import RunOptions
 
 if TYPE_CHECKING:
-    from heldout.adapters.table_task import TableTask
     from heldout.estimates.types import Alternative
     from heldout.protocols.validation.asked import ValidationAsked
     from heldout.protocols.validation.plan import ValidationPlan
+    from heldout.readers.table_task import TableTask
 
 
 MOST_IMPUTATIONS = 1000
@@ -106,11 +106,11 @@ def to_validate(wanted: ValidateOptions, console: Console) -> ToValidate:
     ------
     InputError
     """
+    from heldout._text import counted
     from heldout.cli.table_reading import read_task
     from heldout.imputation.settings import Imputation
     from heldout.imputation.tables import holes_of
     from heldout.protocols.validation.asked import TWO_STAGE, ValidationAsked
-    from heldout.wording import counted
 
     found, source = read_task(
         wanted.data, wanted.target, console, event=wanted.event, kind=wanted.task, groups=wanted.groups,
@@ -150,8 +150,8 @@ def to_validate(wanted: ValidateOptions, console: Console) -> ToValidate:
 
 def _of_missing(wanted: ValidateOptions, n_rows: int) -> str:
     """Who deals with missing values, where nothing is imputed."""
+    from heldout._text import counted
     from heldout.spaces.regressions import MODELS
-    from heldout.wording import counted
 
     files = [name for name in wanted.model if name not in MODELS]
     by_us = "the named models fill them in by the median, or as a category"

@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, Any
 
-from heldout.wording import Flag, counted, number_text
+from heldout._text import counted, number_text
+from heldout.flags import Flag
 
 if TYPE_CHECKING:
     from heldout.cli.validate_plan import ToValidate
@@ -21,7 +22,7 @@ _OUT_OF_BAG = ("metric", "apparent", "out of bag", "optimism", "corrected", "int
 def validation_lines(validation: Validation, files: Mapping[str, str], *, seconds: float) -> list[str]:
     """The table as users of rms know it, its notes, and the files."""
     from heldout.estimates.comparison import aligned
-    from heldout.run.watching.words import command_words
+    from heldout.execution.listeners.words import command_words
 
     from_samples = validation.method in ("optimism", "two_stage")
     headings = list(_HEADINGS if from_samples else _OUT_OF_BAG)
@@ -86,9 +87,9 @@ def _of_coefficients(pooled: PooledCoefficients, level: float) -> list[str]:
 
 def _separation(validation: Validation) -> list[str]:
     """That classes are told apart entirely, by a model of which nothing holds the coefficients then."""
+    from heldout.data.task import TaskKind
     from heldout.metrics.base import Response
     from heldout.spaces.regressions import MODELS
-    from heldout.task import TaskKind
 
     truth = validation.replicates.truth
     said = validation.replicates.apparent.get(Response.PROBABILITIES)

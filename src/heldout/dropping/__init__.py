@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from heldout.calls import called
+from heldout.data.calls import called
 from heldout.dropping.base import Barrier, Dropped, DropRule, Racing, SearchStrategy, Standing, Verdict
 from heldout.dropping.bootstrap import Bootstrap
 from heldout.dropping.hoeffding_race import HoeffdingRace

@@ -14,15 +14,15 @@ from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import Task, Truth
 from heldout.errors import InputError
-from heldout.folds import Folds, Place
+from heldout.folds.splits import Folds, Place
 from heldout.kernels.draws import Draws
 from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric
 from heldout.selection.base import SelectionRule
 from heldout.selection.replay import SelectionReplay
-from heldout.task import Task, Truth
 
 
 @dataclass(frozen=True, eq=False)

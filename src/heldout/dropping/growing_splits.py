@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._seeding import stream
+from heldout._random import stream
+from heldout.data.task import Task, labels_text
 from heldout.errors import InputError
-from heldout.folds import Folds, Split
-from heldout.task import Task, labels_text
+from heldout.folds.splits import Folds, Split
 
 ATTEMPTS = 100
 
@@ -28,7 +28,7 @@ def growing_splits(task: Task, n_steps: int, entropy: int) -> Folds:
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> task = Task(np.zeros((12, 1)), truth_of([0, 1] * 6))
     >>> [len(split.train) for split in growing_splits(task, 3, entropy=0).splits]
     [3, 6, 9]

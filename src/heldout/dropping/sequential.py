@@ -12,11 +12,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import Task
 from heldout.dropping.base import Course, Racing, Standing, Verdict, check_count, check_share
 from heldout.dropping.growing_splits import growing_splits
 from heldout.dropping.matched_samples import cochran_q, cochran_q_of_each, friedman_of_each
 from heldout.errors import InputError
-from heldout.folds import Folds
+from heldout.folds.splits import Folds
 from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import Segment
 from heldout.metrics.base import Metric, oriented
@@ -25,7 +26,6 @@ from heldout.metrics.row_losses import OfRowLosses
 from heldout.metrics.signed import Signed
 from heldout.selection.rank_over_repeats import RankOverRepeats
 from heldout.selection.ties import tie_exactly
-from heldout.task import Task
 
 FIRST_DECISION = 2
 """The step from which on a configuration may leave."""

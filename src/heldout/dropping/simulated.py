@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._seeding import stream
+from heldout._random import stream
 from heldout.kernels.draws import Draws, UndefinedDrawsError, always
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import oriented

@@ -18,7 +18,7 @@ from heldout.estimates.methods.two_part.tilting import Tilting
 from heldout.estimates.methods.wmc import WMC, WMCS
 from heldout.estimates.named import METHODS, method_of
 from heldout.estimates.types import Estimate, Interval
-from heldout.wording import Flag
+from heldout.flags import Flag
 
 __all__ = [
     "BBC",
@@ -46,7 +46,7 @@ __all__ = [
     "method_of",
 ]
 
-_OF_FILES = {"estimate_from_parquet": "heldout.adapters.from_parquet"}
+_OF_FILES = {"estimate_from_parquet": "heldout.readers.from_parquet"}
 """What estimates from files: it stands a layer above, with what reads them, and is loaded when first asked for."""
 
 

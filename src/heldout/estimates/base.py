@@ -9,8 +9,10 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout import wording
+from heldout.data.task import Truth
 from heldout.estimates.types import Alternative, Estimate, Interval
+from heldout.estimates.words import quantity_given
+from heldout.flags import Flag
 from heldout.kernels.reference import Weightings
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric, oriented, sources_of
@@ -19,8 +21,6 @@ from heldout.selection.choice import Choice
 from heldout.selection.ensembles import Averages
 from heldout.selection.fold_replay import FoldReplay
 from heldout.selection.replay import SelectionReplay
-from heldout.task import Truth
-from heldout.wording import Flag
 
 
 @dataclass(frozen=True)
@@ -347,7 +347,7 @@ def said_of_quantity(evidence: Evidence, provenance: Mapping[str, Any]) -> dict[
     """A method's provenance, with its quantity as it is for so many splits."""
     if "quantity" not in provenance:
         return dict(provenance)
-    return {**provenance, "quantity": wording.quantity_given(provenance["quantity"], evidence.n_splits)}
+    return {**provenance, "quantity": quantity_given(provenance["quantity"], evidence.n_splits)}
 
 
 def what_was_chosen(evidence: Evidence) -> dict[str, Any]:

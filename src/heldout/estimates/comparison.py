@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from heldout._seeding import RandomState
+from heldout._random import RandomState
+from heldout._text import number_text
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Method
 from heldout.estimates.evidence.asking import WARNED, Asked, ask
@@ -23,7 +24,7 @@ from heldout.estimates.evidence.question import Aggregate
 from heldout.estimates.evidence.responses import ResponseName
 from heldout.estimates.named import METHODS, method_of
 from heldout.estimates.types import Alternative, Estimate, Interval, frame_of
-from heldout.wording import Flag, number_text
+from heldout.flags import Flag
 
 MAIN = "bbc"
 """The method whose row is marked where it applies; else the first that has an interval, else the first."""

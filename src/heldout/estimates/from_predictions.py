@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from heldout._seeding import RandomState
+from heldout._random import RandomState
 from heldout.estimates.evidence.asking import ask, warn_of
 from heldout.estimates.evidence.question import Aggregate
 from heldout.estimates.evidence.responses import ResponseName

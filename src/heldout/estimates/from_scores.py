@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._seeding import RandomState, entropy_of
-from heldout.columns import array_of, distinct, numbers_of, shortened
+from heldout._random import RandomState, entropy_of
+from heldout._text import counted
+from heldout.data.arrays import array_of, distinct, numbers_of, shortened
+from heldout.data.memory import check_room
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Settings
 from heldout.estimates.evidence.asking import warn_of
@@ -18,15 +20,14 @@ from heldout.estimates.evidence.race import failed_sentence
 from heldout.estimates.intervals import check_interval_settings
 from heldout.estimates.named import answer, method_of
 from heldout.estimates.types import Alternative, Estimate
-from heldout.fold_scores import FoldScores
+from heldout.flags import Flag
 from heldout.kernels.reference import Floats
-from heldout.memory import check_room
 from heldout.metrics.base import Metric, oriented
 from heldout.metrics.opaque import OpaqueMetric
+from heldout.predictions import FoldScores
 from heldout.selection import check_rule, configuration_rule_of
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, SelectionRule
 from heldout.selection.fold_replay import FoldReplay
-from heldout.wording import Flag, counted
 
 
 def estimate_from_scores(

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
+from heldout.data.memory import MOST_BOOTSTRAPS, refuse_more_than
 from heldout.errors import InputError
 from heldout.estimates.types import Alternative, Interval
-from heldout.memory import MOST_BOOTSTRAPS, refuse_more_than
 from heldout.metrics.base import Metric
 
 ALTERNATIVES = ("two-sided", "greater", "less")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from heldout.data.memory import FEWER, enough_memory
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Method
 from heldout.estimates.methods.bbc import BBC
@@ -21,7 +22,6 @@ from heldout.estimates.methods.two_part.mabt import MABT
 from heldout.estimates.methods.two_part.tilting import Tilting
 from heldout.estimates.methods.wmc import WMC, WMCS
 from heldout.estimates.types import Alternative, Estimate
-from heldout.memory import FEWER, enough_memory
 
 METHODS: Mapping[str, Callable[[], Method]] = MappingProxyType(
     {

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import Truth
 from heldout.dropping.replay import DroppingHistory
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Evidence, Method, Settings, conclude
@@ -22,16 +23,14 @@ from heldout.estimates.evidence.race import dropped_sentence, failed_sentence, g
 from heldout.estimates.intervals import check_interval_settings
 from heldout.estimates.named import answer, check_alternative, method_of
 from heldout.estimates.types import Alternative, Estimate
-from heldout.fold_scores import FoldScores
+from heldout.flags import Flag
 from heldout.kernels.blocks import effective_threads
 from heldout.metrics.base import Metric
 from heldout.metrics.opaque import OpaqueMetric
-from heldout.predictions import HeldOutPredictions
+from heldout.predictions import FoldScores, HeldOutPredictions
 from heldout.selection import SelectionRule, configuration_rule_of
 from heldout.selection.base import metrics_read
 from heldout.selection.fold_replay import FoldReplay
-from heldout.task import Truth
-from heldout.wording import Flag
 
 
 @dataclass(frozen=True)

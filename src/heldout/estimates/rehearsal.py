@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import Truth
 from heldout.errors import InputError
 from heldout.estimates.base import Settings
 from heldout.estimates.evidence.gather import gather
@@ -20,7 +21,6 @@ from heldout.estimates.named import method_of, refusal
 from heldout.estimates.of_search import Estimation
 from heldout.metrics.base import Metric, Response, times_of
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
-from heldout.task import Truth
 
 
 def refused_on_splits(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import MissingExtraError
-from heldout.wording import Flag
+from heldout.flags import Flag
 
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from heldout._seeding import RandomState, entropy_of
-from heldout.columns import array_of
+from heldout._random import RandomState, entropy_of
+from heldout.data.arrays import array_of
 from heldout.errors import InputError
 from heldout.imputation.coded import (
     Column,

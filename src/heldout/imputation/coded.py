@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.columns import array_of, missing
+from heldout.data.arrays import array_of, missing
 from heldout.errors import InputError
 from heldout.imputation.posterior import Equation, category_equation, linear_equation
 

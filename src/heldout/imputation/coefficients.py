@@ -15,8 +15,8 @@ from scipy.special import expit
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import Pipeline
 
+from heldout.data.survival_target import survival_target
 from heldout.errors import InputError
-from heldout.survival_target import survival_target
 
 Floats = NDArray[np.float64]
 

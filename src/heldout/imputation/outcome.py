@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.task import TaskKind, Truth
+from heldout.data.task import TaskKind, Truth
 
 
 def outcome_columns(truth: Truth) -> NDArray[np.float64]:
@@ -32,7 +32,7 @@ def outcome_columns(truth: Truth) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> outcome_columns(truth_of(["a", "b", "c"])).tolist()
     [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
     """

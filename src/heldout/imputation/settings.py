@@ -8,8 +8,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 from sklearn.base import clone
 
-from heldout._seeding import numpy_seed
-from heldout.columns import shortened
+from heldout._random import numpy_seed
+from heldout.data.arrays import shortened
+from heldout.data.task import Truth
 from heldout.errors import InputError
 from heldout.imputation.chained import ChainedImputer
 from heldout.imputation.outcome import outcome_columns
@@ -23,7 +24,6 @@ from heldout.imputation.tables import (
     with_columns,
     writable,
 )
-from heldout.task import Truth
 
 Order = Literal["boot_mi", "mi_boot", "naive"]
 

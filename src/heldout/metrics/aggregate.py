@@ -23,6 +23,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import Truth
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import (
@@ -35,7 +36,6 @@ from heldout.metrics.base import (
     fitted,
     positive_of,
 )
-from heldout.task import Truth
 
 Bind: TypeAlias = Callable[[Truth, NDArray[Any]], Statistic]
 """From the truth of n rows and predictions (n, D) to what is asked for their scores."""

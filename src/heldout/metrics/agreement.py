@@ -12,13 +12,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import TaskKind, Truth
 from heldout.kernels.dispatch import CellSums, LossSums
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Needs, Response, Sums, check_among
 from heldout.metrics.confusion import LANES_AT_ONCE
 from heldout.metrics.row_losses import most_drawn, one_cell
 from heldout.metrics.weights import class_weights, total_weight
-from heldout.task import TaskKind, Truth
 
 KappaWeights = Literal["linear", "quadratic"]
 _POWERS: dict[KappaWeights | None, int] = {None: 0, "linear": 1, "quadratic": 2}
@@ -44,7 +44,7 @@ class CohenKappa(Metric):
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> truth, predicted = truth_of([0, 1, 2, 2]), np.array([[0, 0], [1, 1], [2, 0], [1, 2]])
     >>> CohenKappa("quadratic").statistic(truth, predicted).all(np.ones((1, 4), dtype=np.uint8))
     array([[0.8       , 0.38461538]])

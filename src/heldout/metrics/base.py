@@ -17,10 +17,10 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats, Weightings
 from heldout.kernels.reference_concordance import places_in_time
-from heldout.task import TaskKind, Truth, labels_text
 
 
 class Response(StrEnum):
@@ -361,7 +361,7 @@ def needed_codes(metric: Metric, truth: Truth) -> list[int]:
     --------
     >>> from heldout.metrics import metric_named
     >>> from heldout.metrics.classification import FScore
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> truth = truth_of(["ill", "well", "well"])
     >>> metrics = FScore(pos_label="ill"), metric_named("roc_auc"), metric_named("accuracy")
     >>> [needed_codes(metric, truth) for metric in metrics]

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import TaskKind, Truth, no_labels
 from heldout.metrics.base import Metric, Needs, Response, Statistic
-from heldout.task import TaskKind, Truth, no_labels
 
 
 class OfKind(NamedTuple):

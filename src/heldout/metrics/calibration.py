@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import BinnedGaps, LogisticFits
 from heldout.kernels.reference import Floats, Weightings
@@ -27,7 +28,6 @@ from heldout.metrics.fitted_part import FittedPart
 from heldout.metrics.row_losses import most_drawn
 from heldout.metrics.survival_calibration import cox_slope, cox_slope_error
 from heldout.metrics.weights import total_weight
-from heldout.task import TaskKind, Truth
 
 _PROBABILITIES = (Response.PROBABILITIES,)
 
@@ -52,7 +52,7 @@ class ExpectedCalibrationError(Metric):
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> given = np.array([[0.2], [0.2], [0.9], [0.9]])
     >>> bound = ExpectedCalibrationError().statistic(truth_of([0, 1, 1, 1]), given)
     >>> bound.all(np.ones((1, 4), dtype=np.uint8)).round(3)
@@ -139,7 +139,7 @@ class CalibrationSlope(ByKind):
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> given = np.array([[0.1], [0.3], [0.8], [0.4], [0.9]])
     >>> bound = CalibrationSlope().statistic(truth_of([0, 0, 0, 1, 1]), given)
     >>> bound.all(np.ones((1, 5), dtype=np.uint8)).round(4)
@@ -181,7 +181,7 @@ class CalibrationIntercept(ByKind):
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> given = np.array([[0.5], [0.5], [0.5], [0.5]])
     >>> bound = CalibrationIntercept().statistic(truth_of([0, 1, 1, 1]), given)
     >>> bound.all(np.ones((1, 4), dtype=np.uint8)).round(4)  # log(3)

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric, Needs, Response, check_among, is_number, positive_of
@@ -21,7 +22,6 @@ from heldout.metrics.confusion import (
     ratio,
 )
 from heldout.metrics.row_losses import Finish, MeanLoss, mean_loss, mean_of_errors
-from heldout.task import TaskKind, Truth
 
 _LABELS: tuple[Response, ...] = (Response.LABELS,)
 _PROBABILITIES: tuple[Response, ...] = (Response.PROBABILITIES,)
@@ -38,7 +38,7 @@ class Accuracy(Metric):
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> bound = Accuracy().statistic(truth_of(["a", "b", "b"]), np.array([[0], [1], [0]]))
     >>> bound.all(np.array([[1, 1, 1], [2, 2, 0]], dtype=np.uint8)).round(3)
     array([[0.667],
@@ -202,7 +202,7 @@ class FScore(ClassScore):
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> bound = FScore().statistic(truth_of([0, 1, 1, 1]), np.array([[1], [1], [1], [0]]))
     >>> bound.all(np.ones((1, 4), dtype=np.uint8)).round(4)
     array([[0.6667]])
@@ -257,7 +257,7 @@ class LogLoss(Metric):
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> bound = LogLoss().statistic(truth_of([0, 1]), np.array([[0.5, 0.0], [0.5, 1.0]]))
     >>> bound.all(np.ones((1, 2), dtype=np.uint8)).round(4)
     array([[0.6931, 0.    ]])
@@ -316,7 +316,7 @@ class Brier(Metric):
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> bound = Brier().statistic(truth_of([0, 1]), np.array([[0.5], [1.0]]))
     >>> bound.all(np.ones((1, 2), dtype=np.uint8))
     array([[0.125]])

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import Truth
 from heldout.kernels.dispatch import CellSums
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Sums
 from heldout.metrics.weights import class_weights
-from heldout.task import Truth
 
 LANES_AT_ONCE = 16
 

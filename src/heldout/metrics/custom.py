@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._interrupts import NoExit
-from heldout.errors import InputError
+from heldout.data.survival_target import with_fields
+from heldout.data.task import TaskKind, Truth
+from heldout.errors import InputError, NoExit
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Needs, Response, positive_of
-from heldout.survival_target import with_fields
-from heldout.task import TaskKind, Truth
 
 _TASKS_OF: dict[Response, frozenset[TaskKind]] = {
     Response.LABELS: frozenset({TaskKind.BINARY, TaskKind.MULTICLASS}),
@@ -79,7 +78,7 @@ def custom(
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> def cost(y_true, y_pred):
     ...     return 5.0 * np.mean((y_true == "ill") & (y_pred == "well"))
     >>> metric = custom(cost, greater_is_better=False, response="labels", range=(0, 5))

@@ -20,6 +20,7 @@ import sklearn.metrics
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics._scorer import _PassthroughScorer, _Scorer
 
+from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import HeldoutWarning, InputError
 from heldout.metrics.base import ESTIMATOR_METHODS, Metric, Needs, Response, fitted
 from heldout.metrics.classification import (
@@ -34,7 +35,6 @@ from heldout.metrics.scikit_learn_functions import AVERAGED, CALLED, KERNELS_OF,
 from heldout.metrics.signed import Signed
 from heldout.metrics.survival import ConcordanceIndex
 from heldout.metrics.survival_model import last_step, scores_concordance
-from heldout.task import TaskKind, Truth, labels_text
 
 _ACCURACIES = {"KNeighborsClassifier.score", "RadiusNeighborsClassifier.score", "DummyClassifier.score"}
 """Methods of their own that come to the same: they read a missing X in a way that concerns nobody here."""

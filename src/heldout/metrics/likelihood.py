@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import TaskKind, Truth
 from heldout.kernels.dispatch import LogisticFits
 from heldout.kernels.reference import Floats, Weightings, sum_in_order
 from heldout.metrics.base import Needs, Response, Statistic, check_among, name_with
@@ -16,7 +17,6 @@ from heldout.metrics.by_kind import ByKind, OfKind
 from heldout.metrics.calibration import clipped_odds, log_odds
 from heldout.metrics.survival_calibration import cox_r2
 from heldout.metrics.weights import total_weight, weight_of
-from heldout.task import TaskKind, Truth
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class NagelkerkeR2(ByKind):
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> truth, given = truth_of([0, 0, 0, 1, 1]), np.array([[0.1], [0.3], [0.8], [0.4], [0.9]])
     >>> once = np.ones((1, 5), dtype=np.uint8)
     >>> [NagelkerkeR2(how).statistic(truth, given).all(once).round(4).tolist() for how in (True, False)]

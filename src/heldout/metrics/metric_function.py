@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.survival_target import has_fields, survival_target
+from heldout.data.task import TaskKind, Truth, codes_of, labels_text, truth_of
 from heldout.errors import InputError
 from heldout.metrics.base import Metric, Response, fitted, positive_of
 from heldout.metrics.by_kind import reads_as_numbers
-from heldout.survival_target import has_fields, survival_target
-from heldout.task import TaskKind, Truth, codes_of, labels_text, truth_of
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any
 
-from heldout.calls import call_in, check_known
+from heldout.data.calls import call_in, check_known
+from heldout.data.task import Truth
 from heldout.errors import InputError
 from heldout.metrics.agreement import CohenKappa
 from heldout.metrics.base import Metric, fitted
@@ -50,7 +51,6 @@ from heldout.metrics.somers import SomersD
 from heldout.metrics.survival import ConcordanceIndex, ConcordanceUno
 from heldout.metrics.survival_area import RocAucAt
 from heldout.metrics.survival_brier import BrierAt, IntegratedBrier
-from heldout.task import Truth
 
 _AVERAGES: tuple[LabelAverage, ...] = ("binary", "macro", "micro", "weighted")
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.metrics.base import Metric, Needs, Response, Statistic
-from heldout.task import TaskKind, Truth
 
 
 @dataclass(frozen=True)

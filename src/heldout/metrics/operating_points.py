@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import AreaWithin, FoundWithin
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Needs, Response, Sums, check_among, is_number, name_with
 from heldout.metrics.pairs import PairBased, PairsWithin
 from heldout.metrics.ranking import RocAuc
-from heldout.task import TaskKind, Truth
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class SensitivityAtSpecificity(Metric):
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> scores = np.array([[0.1], [0.3], [0.5], [0.4], [0.6]])
     >>> bound = SensitivityAtSpecificity(0.6).statistic(truth_of([0, 0, 0, 1, 1]), scores)
     >>> bound.all(np.ones((1, 5), dtype=np.uint8))
@@ -77,7 +77,7 @@ class PartialRocAuc(PairBased):
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> scores = np.array([[0.1, 1.0], [0.4, 1.0], [0.4, 1.0], [0.8, 1.0]])
     >>> bound = PartialRocAuc(0.5).statistic(truth_of([0, 0, 1, 1]), scores)
     >>> bound.all(np.ones((1, 4), dtype=np.uint8)).round(4)

@@ -13,9 +13,9 @@ from typing import Any, Protocol, TypeGuard, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import Truth
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Statistic
-from heldout.task import Truth
 
 
 class PairStatistic(Statistic, Protocol):

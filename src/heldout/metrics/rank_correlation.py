@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import TaskKind, Truth
 from heldout.kernels.dispatch import RankCorrelations
 from heldout.metrics.base import Metric, Needs, Response, Sums
-from heldout.task import TaskKind, Truth
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Spearman(Metric):
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> bound = Spearman().statistic(truth_of([1.5, 2.5, 4.0]), np.array([[1.0, 9.0], [3.0, 4.0], [2.0, 1.0]]))
     >>> bound.all(np.array([[1, 1, 1], [2, 0, 1]], dtype=np.uint8))
     array([[ 0.5, -1. ],

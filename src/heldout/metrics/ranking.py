@@ -16,13 +16,13 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import TaskKind, Truth
 from heldout.kernels.dispatch import PrecisionSums, RankSums, best_out_of_bag
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Needs, Response, Selected, Statistic, Sums, check_among, positive_of
 from heldout.metrics.pairs import PairBased, PairStatistic, PairsWithin
 from heldout.metrics.row_losses import one_cell
 from heldout.metrics.weights import total_weight, weight_of
-from heldout.task import TaskKind, Truth
 
 ClassAverage = Literal["macro", "weighted"]
 
@@ -146,7 +146,7 @@ class RocAuc(PairBased):
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> scores = np.array([[0.1], [0.4], [0.4], [0.8]])
     >>> bound = RocAuc().statistic(truth_of([0, 0, 1, 1]), scores)
     >>> bound.all(np.array([[1, 1, 1, 1], [2, 0, 1, 1]], dtype=np.uint8))
@@ -297,7 +297,7 @@ class AveragePrecision(Metric):
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> scores = np.array([[0.1], [0.4], [0.35], [0.8]])
     >>> bound = AveragePrecision().statistic(truth_of([0, 0, 1, 1]), scores)
     >>> bound.all(np.ones((1, 4), dtype=np.uint8)).round(4)

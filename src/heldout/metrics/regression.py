@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import Medians
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Needs, Response, Sums, is_number, name_with
 from heldout.metrics.row_losses import Finish, MeanLoss, loss_sums, mean_loss
 from heldout.metrics.weights import total_weight, weighted_sum
-from heldout.task import TaskKind, Truth
 
 _VALUES: tuple[Response, ...] = (Response.VALUES,)
 _REGRESSION: frozenset[TaskKind] = frozenset({TaskKind.REGRESSION})
@@ -39,7 +39,7 @@ class MeanSquaredError(Metric):
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> bound = MeanSquaredError().statistic(truth_of([0.5, 1.5, 3.25]), np.array([[1.5], [1.5], [1.25]]))
     >>> bound.all(np.array([[1, 1, 0], [1, 1, 2]], dtype=np.uint8))
     array([[0.5 ],
@@ -124,7 +124,7 @@ class PinballLoss(Metric):
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> bound = PinballLoss(0.75).statistic(truth_of([0.5, 1.5]), np.array([[1.5], [0.5]]))
     >>> bound.all(np.array([[1, 1], [2, 0]], dtype=np.uint8))
     array([[0.5 ],
@@ -206,7 +206,7 @@ class R2(Metric):
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> bound = R2().statistic(truth_of([1.5, 2.5, 3.5]), np.array([[1.5, 2.5], [2.5, 2.5], [2.5, 2.5]]))
     >>> bound.all(np.ones((1, 3), dtype=np.uint8))
     array([[0.5, 0. ]])

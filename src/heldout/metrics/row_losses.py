@@ -14,11 +14,11 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import Truth
 from heldout.kernels.dispatch import CellSums, LossSums, best_out_of_bag
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Selected, Sums
 from heldout.metrics.weights import total_weight
-from heldout.task import Truth
 
 
 class Finish(StrEnum):

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import TaskKind, Truth
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Fused, Metric, Needs, Response, Selected, Statistic, fitted, sources_of, times_of
 from heldout.metrics.pairs import PairBased, PairStatistic, is_pair_based
-from heldout.task import TaskKind, Truth
 
 
 @dataclass(frozen=True)

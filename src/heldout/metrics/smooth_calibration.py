@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import LogisticFits
 from heldout.kernels.reference import (
@@ -32,7 +33,6 @@ from heldout.metrics.base import Metric, Needs, Response, Statistic, Sums, check
 from heldout.metrics.calibration import log_odds
 from heldout.metrics.classification import checked_probabilities
 from heldout.metrics.weights import total_weight
-from heldout.task import TaskKind, Truth
 
 Smoother = Literal["lowess", "logistic"]
 Summary: TypeAlias = Callable[[Floats, Floats], Floats]
@@ -100,7 +100,7 @@ class Emax(CurveDistance):
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> given = np.array([[0.2], [0.2], [0.9], [0.9]])
     >>> bound = Emax().statistic(truth_of([0, 1, 1, 1]), given)
     >>> bound.all(np.ones((1, 4), dtype=np.uint8)).round(3)
@@ -127,7 +127,7 @@ class ICI(CurveDistance):
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> given = np.array([[0.2], [0.2], [0.9], [0.9]])
     >>> bound = ICI().statistic(truth_of([0, 1, 1, 1]), given)
     >>> bound.all(np.ones((1, 4), dtype=np.uint8)).round(3)
@@ -155,7 +155,7 @@ class ECI(CurveDistance):
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> given = np.array([[0.2], [0.2], [0.9], [0.9]])
     >>> bound = ECI().statistic(truth_of([0, 1, 1, 1]), given)
     >>> bound.all(np.ones((1, 4), dtype=np.uint8)).round(3)  # 100 (.3² + .1²) / 2
@@ -182,7 +182,7 @@ class E90(CurveDistance):
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> given = np.array([[0.2], [0.2], [0.9], [0.9]])
     >>> bound = E90().statistic(truth_of([0, 1, 1, 1]), given)
     >>> bound.all(np.array([[1, 1, 1, 1], [1, 1, 9, 9]], dtype=np.uint8)).round(3)

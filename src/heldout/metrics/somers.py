@@ -9,13 +9,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import TaskKind, Truth
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Fused, Needs, Response, Selected
 from heldout.metrics.by_kind import ByKind, OfKind
 from heldout.metrics.pairs import PairBased, PairStatistic
 from heldout.metrics.ranking import RocAuc
 from heldout.metrics.survival import ConcordanceIndex
-from heldout.task import TaskKind, Truth
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class SomersD(ByKind, PairBased):
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> scores = np.array([[0.1], [0.4], [0.4], [0.8]])
     >>> bound = SomersD().statistic(truth_of([0, 0, 1, 1]), scores)
     >>> bound.all(np.array([[1, 1, 1, 1], [2, 0, 1, 1]], dtype=np.uint8))

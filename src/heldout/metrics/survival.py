@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import ConcordanceSums, best_out_of_bag
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Needs, Response, Selected, Sums, is_number, name_with
 from heldout.metrics.pairs import PairBased
-from heldout.task import TaskKind, Truth
 
 _RISK: tuple[Response, ...] = (Response.RISK,)
 _SURVIVAL: frozenset[TaskKind] = frozenset({TaskKind.SURVIVAL})
@@ -92,7 +92,7 @@ class ConcordanceIndex(PairBased):
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> truth = truth_of([(True, 1), (True, 3), (False, 3), (False, 8)], "survival")
     >>> bound = ConcordanceIndex().statistic(truth, np.array([[0.9], [0.4], [0.4], [0.1]]))
     >>> bound.all(np.array([[1, 1, 1, 1], [0, 2, 1, 0]], dtype=np.uint8))
@@ -131,7 +131,7 @@ class Censoring:
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> found = Censoring.of(truth_of([(True, 1), (False, 2), (True, 3), (False, 4)], "survival"))
     >>> found.after(np.array([0.0, 2.0, 3.5, 4.0])).round(3).tolist()
     [1.0, 0.667, 0.667, 0.0]
@@ -185,7 +185,7 @@ def observed_by(truth: Truth, time: float, censoring: Censoring | None = None) -
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> outcome, weight = observed_by(truth_of([(True, 1), (False, 2), (True, 3), (False, 4)], "survival"), 2.5)
     >>> outcome.tolist(), weight.round(3).tolist()
     ([0.0, 0.0, 1.0, 1.0], [1.0, 0.0, 1.5, 1.5])
@@ -223,7 +223,7 @@ class ConcordanceUno(PairBased):
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> truth = truth_of([(True, 1), (False, 2), (True, 3), (False, 4)], "survival")
     >>> bound = ConcordanceUno().statistic(truth, np.array([[0.9], [0.3], [0.1], [0.4]]))
     >>> bound.all(np.ones((1, 4), dtype=np.uint8)).round(4)  # 3 pairs of weight 1, one of 9 / 4 that is wrong

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Needs, Response, name_with
@@ -15,7 +16,6 @@ from heldout.metrics.pairs import PairBased
 from heldout.metrics.ranking import Area, area
 from heldout.metrics.survival import Censoring, observed_by
 from heldout.metrics.survival_brier import check_time, check_within, no_time
-from heldout.task import TaskKind, Truth
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class RocAucAt(PairBased):
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> truth = truth_of([(True, 1), (True, 2), (False, 3), (False, 4)], "survival")
     >>> bound = RocAucAt(time=2).statistic(truth, np.array([[0.9], [0.3], [0.4], [0.3]]))
     >>> bound.all(np.ones((1, 4), dtype=np.uint8))  # 2½ of four pairs

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import counted
+from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric, Response, is_number, name_with
 from heldout.metrics.row_losses import MeanLoss, mean_loss
 from heldout.metrics.survival import Censoring, observed_by
-from heldout.task import TaskKind, Truth
-from heldout.wording import counted
 
 _SURVIVAL: frozenset[TaskKind] = frozenset({TaskKind.SURVIVAL})
 
@@ -42,7 +42,7 @@ class IntegratedBrier(Metric):
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> truth = truth_of([(True, 1), (True, 3), (False, 4)], "survival")
     >>> sure = np.array([[0.0, 0.0], [1.0, 1.0], [1.0, 1.0]])[:, None, :]  # of the event at time 1
     >>> IntegratedBrier(times=(1, 2)).statistic(truth, sure).all(np.ones((1, 3), dtype=np.uint8))
@@ -114,7 +114,7 @@ class BrierAt(Metric):
     --------
     The row censored at 1 says nothing, and the others stand for it.
 
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> truth = truth_of([(False, 1), (True, 2), (False, 4)], "survival")
     >>> said = np.array([0.5, 0.2, 0.6])[:, None, None]
     >>> BrierAt(time=3).statistic(truth, said).all(np.ones((1, 3), dtype=np.uint8)).round(4)  # (.2² + .4²) / 2

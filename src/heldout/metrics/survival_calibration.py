@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import Truth
 from heldout.kernels.reference import Floats, Weightings
 from heldout.kernels.reference_cox import AT_ONE, AT_SLOPE, AT_ZERO, SLOPE, CoxFits
 from heldout.metrics.fitted_part import FittedPart
 from heldout.metrics.weights import total_weight
-from heldout.task import Truth
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ def cox_slope(truth: Truth, risks: NDArray[Any]) -> FittedPart:
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> truth = truth_of([(True, 1), (True, 2), (True, 3), (False, 4)], "survival")
     >>> once = np.ones((1, 4), dtype=np.uint8)
     >>> cox_slope(truth, np.array([[2.0], [0.0], [2.0], [0.0]])).all(once).round(4)
@@ -85,7 +85,7 @@ def cox_r2(truth: Truth, risks: NDArray[Any], recalibrated: bool = True) -> CoxR
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> truth = truth_of([(True, 1), (True, 2), (True, 3), (False, 4)], "survival")
     >>> once = np.ones((1, 4), dtype=np.uint8)
     >>> cox_r2(truth, np.array([[2.0, 1.0], [0.0, 1.0], [2.0, 1.0], [0.0, 1.0]])).all(once).round(4)

@@ -10,11 +10,11 @@ from typing import Any
 
 from sklearn.metrics._scorer import _Scorer
 
+from heldout.data.survival_target import has_fields
+from heldout.data.task import TaskKind
 from heldout.metrics.base import Metric, Response, times_of
 from heldout.metrics.metric_function import MetricFunction
 from heldout.metrics.survival_model import RISK_METHOD, SURVIVAL_METHOD, risks, survival
-from heldout.survival_target import has_fields
-from heldout.task import TaskKind
 
 
 class SurvivalScorer(_Scorer):  # type: ignore[misc]

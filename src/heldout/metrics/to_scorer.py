@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from heldout.columns import column_of, distinct
+from heldout.data.arrays import column_of, distinct
+from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.metrics.base import ESTIMATOR_METHODS, Metric, Response, times_of
 from heldout.metrics.metric_function import MetricFunction
 from heldout.metrics.named import metric_named
 from heldout.metrics.survival_scorer import SurvivalScorer, reads_curves
-from heldout.task import TaskKind
 
 
 def scorer(metric: Any, *, classes: Any = None) -> Any:

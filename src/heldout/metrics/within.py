@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import Truth
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.aggregate import AggregateScore, Bind, Segment, aggregate_score
 from heldout.metrics.base import Metric, counted, fitted, positive_of
 from heldout.metrics.pairs import PairStatistic, is_pair_based
-from heldout.task import Truth
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -78,7 +78,7 @@ def within_score(
     Examples
     --------
     >>> from heldout.metrics import metric_named
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> truth, scores = truth_of([0, 1, 0, 1]), np.array([0.1, 0.2, 0.8, 0.9])[:, None, None]
     >>> folds = np.array([0, 0, 1, 1], dtype=np.int32)[:, None]  # the second model's scores are all higher
     >>> within_score(metric_named("roc_auc"), truth, scores, folds).observed()

@@ -1,6 +1,6 @@
 """Protocols: procedures that need fits of their own, beyond those of one search."""
 
-from heldout.fold_plans import hold_out, k_folds, leave_one_out, repeated, repeated_hold_out
+from heldout.folds.plans import hold_out, k_folds, leave_one_out, repeated, repeated_hold_out
 from heldout.imputation import ChainedImputer, Imputation, PooledCoefficients, PooledModel
 from heldout.protocols.bootstrapped.estimate import Bootstrap, SearchBootstrapEstimate
 from heldout.protocols.bootstrapped.protocol import bootstrap_search

@@ -11,16 +11,8 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.validation import has_fit_parameter
 
-from heldout._seeding import numpy_seed
-from heldout.configurations import checked_entries, checked_model, make_configurations
-from heldout.dropping import SearchStrategy, drop_rule_of
-from heldout.errors import InputError
-from heldout.estimates.evidence.question import Aggregate
-from heldout.estimates.of_search import Estimation
-from heldout.fitting import Routed, make_scoring
-from heldout.fold_plans import KFolds, seeded
-from heldout.folds import Folds, make_folds
-from heldout.given import (
+from heldout._random import numpy_seed
+from heldout.arguments import (
     deciding_scorer,
     entropy_given,
     rows_of,
@@ -30,11 +22,19 @@ from heldout.given import (
     target_given,
     truth_given,
 )
-from heldout.run.session import Running
-from heldout.run.watching.verbose import printed
-from heldout.searching import Search
+from heldout.configurations import checked_entries, checked_model, make_configurations
+from heldout.data.task import Task, checked_groups, checked_weights
+from heldout.dropping import SearchStrategy, drop_rule_of
+from heldout.errors import InputError
+from heldout.estimates.evidence.question import Aggregate
+from heldout.estimates.of_search import Estimation
+from heldout.execution.fit import Routed, make_scoring
+from heldout.execution.listeners.verbose import printed
+from heldout.execution.search import Search
+from heldout.execution.session import Running
+from heldout.folds.plans import KFolds, seeded
+from heldout.folds.splits import Folds, make_folds
 from heldout.selection import CallableRefit
-from heldout.task import Task, checked_groups, checked_weights
 
 
 @dataclass(frozen=True, eq=False)

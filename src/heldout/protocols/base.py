@@ -16,22 +16,22 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-from heldout.cells import CellResult
-from heldout.choosing import pooled_scores, winner_of
+from heldout.data.task import Task
 from heldout.dropping.base import Barrier
 from heldout.errors import InputError
 from heldout.evaluate import Choose, concluded, informed
-from heldout.fold_scores import FoldScores
-from heldout.folds import Folds, Split
+from heldout.execution.cells import CellResult
+from heldout.execution.collect import Collected
+from heldout.execution.plan import Race, race_of_search
+from heldout.execution.search import Search
+from heldout.execution.session import Running, Session, opened
+from heldout.execution.table import mean_over_splits
+from heldout.execution.winner import pooled_scores, winner_of
+from heldout.folds.splits import Folds, Split
 from heldout.kernels.draws import Counts
+from heldout.predictions import FoldScores
 from heldout.protocols.asked import seeded_folds
 from heldout.result import Evaluation
-from heldout.run.collect import Collected
-from heldout.run.plan import Race, race_of_search
-from heldout.run.session import Running, Session, opened
-from heldout.run.table import mean_over_splits
-from heldout.searching import Search
-from heldout.task import Task
 
 Rows = NDArray[np.intp]
 

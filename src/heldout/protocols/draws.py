@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import Task, labels_text
 from heldout.errors import InputError
 from heldout.estimates.evidence.race import check_drawable
 from heldout.kernels.draws import Counts, Draws, UndefinedDrawsError, always
 from heldout.metrics.base import Metric, counted, positive_of
-from heldout.task import Task, labels_text
 
 DRAWN_AT_ONCE = 64
 """Samples drawn in one block; no result depends on it."""

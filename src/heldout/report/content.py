@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from heldout import wording
+from heldout._text import number_text
 from heldout.estimates.types import json_safe
+from heldout.metrics.words import direction_sentence
 from heldout.report.diagnostics import Diagnostics
 from heldout.report.nested import OuterSummary
 from heldout.report.numbers import Scale
@@ -58,14 +59,14 @@ class Headline:
     @property
     def direction(self) -> str:
         """Which way is better."""
-        return wording.direction_sentence(self.metric.greater_is_better, self.metric.ideal)
+        return direction_sentence(self.metric.greater_is_better, self.metric.ideal)
 
     @property
     def interval_text(self) -> str:
         """Both ends, empty where there is no interval."""
         if self.low is None and self.high is None:
             return ""
-        low, high = (wording.number_text(end, self.metric.decimals) for end in (self.low, self.high))
+        low, high = (number_text(end, self.metric.decimals) for end in (self.low, self.high))
         return f"{low} to {high}"
 
 

@@ -13,11 +13,11 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import TaskKind, Truth
 from heldout.kernels.reference import Floats
 from heldout.kernels.reference_curves import roc_points
 from heldout.metrics.base import Response
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
-from heldout.task import TaskKind, Truth
 
 MOST_CURVE_POINTS = 300
 MOST_SCATTER_POINTS = 1000

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout import wording
+from heldout.data.task import TaskKind, Truth
 from heldout.estimates.types import Estimate, json_safe
+from heldout.estimates.words import AGGREGATE_WORDS, SELECTION_WORDS
+from heldout.protocols.nested.words import ACROSS_WORDS, INNER_WORDS, INTERVAL_WORDS
 from heldout.references import REFERENCES
 from heldout.report.content import Citation, Entry
 from heldout.report.diagnostics import Diagnostics
-from heldout.task import TaskKind, Truth
 
 _ELSEWHERE = {
     "quantity", "sources", "n_rows", "n_configurations", "n_candidates", "n_repeats", "n_folds", "training_rows",
@@ -77,15 +78,15 @@ _SETTINGS = {
 _NOTHING = [("redrawn", 0), ("n_never_left_out", 0), ("n_rows_choosing", 0), ("across", "folds")]
 """What did not happen."""
 _WORDS: dict[str, Mapping[str, str]] = {
-    "aggregate": wording.AGGREGATE_WORDS,
-    "aggregate_of_value": wording.AGGREGATE_WORDS,
-    "aggregate_out_of_bag": wording.AGGREGATE_WORDS,
-    "winner_chosen_on": wording.AGGREGATE_WORDS,
-    "selection": wording.SELECTION_WORDS,
+    "aggregate": AGGREGATE_WORDS,
+    "aggregate_of_value": AGGREGATE_WORDS,
+    "aggregate_out_of_bag": AGGREGATE_WORDS,
+    "winner_chosen_on": AGGREGATE_WORDS,
+    "selection": SELECTION_WORDS,
     "candidates": {"best": "the best one"},
-    "inner": wording.INNER_WORDS,
-    "across": wording.ACROSS_WORDS,
-    "interval": wording.INTERVAL_WORDS,
+    "inner": INNER_WORDS,
+    "across": ACROSS_WORDS,
+    "interval": INTERVAL_WORDS,
     "control": {"auto": "where few rows change the score", "True": "always"},
 }
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from heldout import wording
+from heldout._text import number_text
+from heldout.dropping.words import alive_summary
 from heldout.report.content import Distribution
 from heldout.report.diagnostics import Calibration, Curve, Residuals
 from heldout.report.drawing import (
@@ -28,6 +29,7 @@ from heldout.report.drawing import (
     inline_svg,
 )
 from heldout.report.race import RaceSummary
+from heldout.report.words import distribution_summary
 
 # --- The bootstrap's distribution ---------------------------------------------------------------------------
 
@@ -65,10 +67,10 @@ def distribution_svg(content: Distribution, *, key: str, width: int) -> str:
         layers += _marked(mark, x, y)
     chart = alt.layer(*layers).resolve_scale(x="shared", y="shared").properties(width=width, height=250)
     value, low, high, before = (
-        wording.number_text(number, content.metric.decimals)
+        number_text(number, content.metric.decimals)
         for number in (content.value, content.low, content.high, content.uncorrected)
     )
-    summary = wording.distribution_summary(content.metric.title, value, low, high, before)
+    summary = distribution_summary(content.metric.title, value, low, high, before)
     return inline_svg(chart, key, f"Distribution of the bootstrapped {content.metric.title}", summary)
 
 
@@ -97,7 +99,7 @@ def _marks(content: Distribution, most: float, middle: float) -> list[_Mark]:
     outer_first = sorted(values, key=lambda named: named[1], reverse=to_the_left)
     return [
         _Mark(
-            f"{name} {wording.number_text(value, content.metric.decimals)}",
+            f"{name} {number_text(value, content.metric.decimals)}",
             value,
             most * (1.29 if place == 0 else 1.14),
             colour,
@@ -169,7 +171,7 @@ def race_svg(content: RaceSummary, *, key: str, width: int) -> str:
         .encode(x=alt.X("middle:Q", scale=x_scale), y=alt.Y("alive:Q", scale=y_scale), text="text:N")
     )
     chart = alt.layer(*layers).resolve_scale(x="shared", y="shared").properties(width=width, height=230)
-    summary = wording.alive_summary(content.alive, splits)
+    summary = alive_summary(content.alive, splits)
     return inline_svg(chart, key, "Configurations by split", summary)
 
 

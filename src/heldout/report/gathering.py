@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from heldout import wording
-from heldout.cells import CellState
 from heldout.configurations import NotHashableError
 from heldout.estimates.types import Estimate
+from heldout.execution.cells import CellState
+from heldout.execution.listeners.words import work_words
 from heldout.report.content import Entry, Parameter, ReportContent
 from heldout.report.diagnostics import diagnose
 from heldout.report.entries import (
@@ -27,8 +27,8 @@ from heldout.report.numbers import Scale, plain, scale_of
 from heldout.report.of_estimate import distribution_of, headline_of, method_sentences, metric_row
 from heldout.report.race import race_of, sources_of
 from heldout.report.ranking import rank_configurations
+from heldout.report.words import NO_FINGERPRINT, several_metrics_sentence
 from heldout.result import Evaluation
-from heldout.run.watching.words import work_words
 
 _CONTAINERS = ("steps", "transformers", "transformer_list", "estimators")
 
@@ -90,7 +90,7 @@ def report_content(
         facts=_search_facts(evaluation, len(failures), len(dropped), folds),
         distribution=distribution_of(estimate, scale),
         metrics=_metric_rows(evaluation),
-        metrics_sentence=wording.several_metrics_sentence(scale.title) if len(evaluation.estimates) > 1 else "",
+        metrics_sentence=several_metrics_sentence(scale.title) if len(evaluation.estimates) > 1 else "",
         race=race_of(evaluation, scale),
         outer=outer,
         ranking=ranking,
@@ -192,7 +192,7 @@ def _fingerprints(evaluation: Evaluation) -> tuple[Entry, ...]:
         try:
             ids = "".join(key for key, _ in evaluation.configurations.identities())
         except NotHashableError:
-            return wording.NO_FINGERPRINT
+            return NO_FINGERPRINT
         return hashlib.sha256(ids.encode()).hexdigest()
 
     parts = {

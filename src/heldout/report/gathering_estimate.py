@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from heldout import wording
 from heldout.estimates.base import Evidence
 from heldout.estimates.comparison import Comparison
 from heldout.estimates.evidence.asking import Asked
 from heldout.estimates.evidence.gather import gather
 from heldout.estimates.evidence.question import Aggregate
 from heldout.estimates.types import Estimate
+from heldout.estimates.words import method_title
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import ideal_of
 from heldout.report.content import Entry, MethodRow, ReportContent
@@ -31,6 +31,7 @@ from heldout.report.entries import (
 from heldout.report.numbers import Scale, scale_of
 from heldout.report.of_estimate import distribution_of, headline_of, is_ensemble, method_row, method_sentences
 from heldout.report.ranking import MOST_SHOWN, Ranking, rank_configurations
+from heldout.report.words import NO_CANDIDATE, reason_sentence, several_methods_sentence
 
 
 def estimate_content(
@@ -60,7 +61,7 @@ def estimate_content(
     evidence = gather(asked.truth, asked.predictions, replace(asked.question, aggregate=shown_in))
     out = set(range(len(evidence.names))) - set(evidence.candidates.tolist())
     dropped = out & asked.predictions.dropped.keys() - asked.predictions.failed.keys()
-    failures = {index: asked.predictions.failed.get(index, wording.NO_CANDIDATE) for index in sorted(out - dropped)}
+    failures = {index: asked.predictions.failed.get(index, NO_CANDIDATE) for index in sorted(out - dropped)}
     pooled = _pooled(evidence)
     metric, weights = asked.question.metric, asked.question.sample_weight
     shown = pooled[evidence.candidates].tolist()
@@ -98,7 +99,7 @@ def estimate_content(
     return replace(
         content,
         methods=_method_rows(comparison, scale),
-        methods_sentence=wording.several_methods_sentence(scale.title, comparison.main),
+        methods_sentence=several_methods_sentence(scale.title, comparison.main),
         refused=_refused(comparison),
     )
 
@@ -162,10 +163,7 @@ def _method_rows(comparison: Comparison, scale: Scale) -> tuple[MethodRow, ...]:
 
 
 def _refused(comparison: Comparison) -> tuple[Entry, ...]:
-    return tuple(
-        Entry(wording.method_title(name), wording.reason_sentence(reason))
-        for name, reason in comparison.refused.items()
-    )
+    return tuple(Entry(method_title(name), reason_sentence(reason)) for name, reason in comparison.refused.items())
 
 
 def _facts(asked: Asked, failed: int, dropped: int, folds: str) -> tuple[Entry, ...]:

@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from heldout import wording
+from heldout._text import number_text
+from heldout.estimates.words import method_sentence, quantity_sentence
+from heldout.metrics.words import direction_sentence
+from heldout.protocols.learning import words as learning
 from heldout.protocols.learning.curve import LearningCurve
 from heldout.references import REFERENCES
 from heldout.report.drawing import INK, MORE_SERIES, MUTED, SERIES, altair, inline_data, inline_svg
 from heldout.report.numbers import Scale, scale_of
 from heldout.report.render import NARROW, WIDE, filled, safe, written
-from heldout.wording import learning
 
 MOST_CURVES = 5
 """Of the configurations that are best at the largest size; the winner is always among those that are drawn."""
@@ -67,8 +69,8 @@ def render_learning_curve(curve: LearningCurve, *, title: str = "") -> str:
             for name, width in (("wide", WIDE), ("narrow", NARROW))
         },
         "caption": learning.caption(curve.scores.shape[1], len(drawn), len(curve.names)),
-        "direction": wording.direction_sentence(scale.greater_is_better, scale.ideal),
-        "method": (wording.method_sentence("ipl", None), wording.quantity_sentence(learning.QUANTITY_IPL, None)),
+        "direction": direction_sentence(scale.greater_is_better, scale.ideal),
+        "method": (method_sentence("ipl", None), quantity_sentence(learning.QUANTITY_IPL, None)),
         "sources": sources,
     }
     return filled("learning_curve.html.jinja", values)
@@ -215,10 +217,8 @@ def _scale(curve: LearningCurve) -> Scale:
 
 
 def _summary(curve: LearningCurve, scale: Scale) -> str:
-    first, last = (
-        wording.number_text(scale.shown(curve.mean[end, curve.winner]), scale.decimals) for end in (0, -1)
-    )
-    value = wording.number_text(scale.shown(curve.estimate.value), scale.decimals)
+    first, last = (number_text(scale.shown(curve.mean[end, curve.winner]), scale.decimals) for end in (0, -1))
+    value = number_text(scale.shown(curve.estimate.value), scale.decimals)
     return learning.summary(
         scale.title,
         curve.names[curve.winner],

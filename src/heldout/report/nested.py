@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heldout import wording
+from heldout._text import number_text
 from heldout.estimates.types import Estimate
 from heldout.protocols.nested.estimate import NestedEstimate
+from heldout.protocols.nested.words import agreement_sentence, inner_against_outer_sentence, outer_folds_sentence
 from heldout.report.numbers import Scale
 
 MOST_CHOSEN = 10
@@ -105,10 +106,10 @@ def outer_of(estimate: Estimate | None, scale: Scale) -> OuterSummary | None:
         for fold in folds
     )
     return OuterSummary(
-        how=wording.outer_folds_sentence(len(folds), n_repeats, one_for_all=one_for_all),
+        how=outer_folds_sentence(len(folds), n_repeats, one_for_all=one_for_all),
         chosen=tuple(chosen[:MOST_CHOSEN]),
         unnamed=max(len(chosen) - MOST_CHOSEN, 0),
-        agreement=wording.agreement_sentence(
+        agreement=agreement_sentence(
             agreement.share,
             len(chosen),
             len(folds),
@@ -125,5 +126,5 @@ def _means(rows: tuple[OuterRow, ...], scale: Scale, *, one_for_all: bool) -> st
     outer = [row.outer for row in rows if row.outer is not None]
     if not inner or not outer:
         return ""
-    texts = [wording.number_text(float(np.mean(scores)), scale.decimals) for scores in (inner, outer)]
-    return wording.inner_against_outer_sentence(scale.title, *texts, one_for_all=one_for_all)
+    texts = [number_text(float(np.mean(scores)), scale.decimals) for scores in (inner, outer)]
+    return inner_against_outer_sentence(scale.title, *texts, one_for_all=one_for_all)

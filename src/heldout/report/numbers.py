@@ -10,10 +10,10 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.declared import Between
+from heldout.data.declared import Between
 from heldout.errors import plain_values
 from heldout.estimates.types import Estimate, Interval, json_number
-from heldout.wording import metric_words
+from heldout.metrics.words import metric_words
 
 Decimals: TypeAlias = Annotated[int, Between(0, 20)]
 

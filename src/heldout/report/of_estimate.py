@@ -9,11 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout import wording
+from heldout._text import counted, number_text
 from heldout.estimates.comparison import SEEN_IN_THE_ROW
 from heldout.estimates.types import Estimate, is_uncorrected, was_named
+from heldout.estimates.words import CALIBRATED_INTERVAL, CONTROL, method_sentence, method_title, quantity_sentence
+from heldout.metrics.words import in_sentence, metric_words
+from heldout.protocols.nested.words import ACROSS_SENTENCE, INTERVAL_SENTENCES
 from heldout.report.content import Distribution, Headline, MethodRow, MetricRow
 from heldout.report.numbers import Scale
+from heldout.report.words import (
+    level_and_sides,
+    named_sentence,
+    no_estimate_sentence,
+    optimism_sentence,
+    quotable_sentence,
+)
 
 HISTOGRAM_BINS = 40
 
@@ -41,7 +51,7 @@ def headline_of(
         return Headline(
             metric=scale, method="", value=None, low=None, high=None, interval_label="", uncorrected=known,
             optimism=None, is_corrected=False, winner=winner, quote="",
-            sentence=wording.no_estimate_sentence(scale.title),
+            sentence=no_estimate_sentence(scale.title),
         )  # fmt: skip
     low, high = scale.ends(estimate.interval)
     is_named = was_named(estimate)
@@ -72,11 +82,11 @@ def headline_of(
 def _lead(headline: Headline, estimate: Estimate, candidates: int, dropped: int) -> str:
     scale, value, before = headline.metric, headline.value, headline.uncorrected
     if headline.is_named and value is not None:
-        return wording.named_sentence(wording.in_sentence(scale.title), value, scale.decimals)
+        return named_sentence(in_sentence(scale.title), value, scale.decimals)
     if not headline.is_corrected or before is None or value is None:
         return _how(estimate)
-    return wording.optimism_sentence(
-        wording.in_sentence(scale.title),
+    return optimism_sentence(
+        in_sentence(scale.title),
         before,
         value,
         estimate.optimism,
@@ -96,8 +106,8 @@ def _finalists(estimate: Estimate) -> int:
 def _how(estimate: Estimate) -> str:
     """How the method arrives at its number."""
     if estimate.provenance.get("across") == "all":
-        return wording.ACROSS_SENTENCE
-    return wording.method_sentence(
+        return ACROSS_SENTENCE
+    return method_sentence(
         estimate.method, _bootstraps(estimate), finalists=_finalists(estimate), named=was_named(estimate)
     )
 
@@ -109,9 +119,9 @@ def is_ensemble(estimate: Estimate) -> bool:
 
 def _quote(headline: Headline, estimate: Estimate, candidates: int, rows: int, folds: str, dropped: int) -> str:
     interval = f" ({headline.interval_label} {headline.interval_text})" if headline.interval_text else ""
-    return wording.quotable_sentence(
+    return quotable_sentence(
         headline.metric.title,
-        wording.number_text(headline.value, headline.metric.decimals),
+        number_text(headline.value, headline.metric.decimals),
         interval,
         headline.method,
         candidates,
@@ -129,7 +139,7 @@ def _quote(headline: Headline, estimate: Estimate, candidates: int, rows: int, f
 def interval_label(estimate: Estimate) -> str:
     """Level and sides of an estimate's interval."""
     assert estimate.interval is not None, "asked only where there is an interval"
-    return wording.interval_label(estimate.interval.confidence_level, estimate.interval.alternative)
+    return level_and_sides(estimate.interval.confidence_level, estimate.interval.alternative)
 
 
 def distribution_of(estimate: Estimate | None, scale: Scale) -> Distribution | None:
@@ -184,7 +194,7 @@ def method_row(name: str, estimate: Estimate, scale: Scale, *, main: bool, same_
     low, high = scale.ends(estimate.interval)
     return MethodRow(
         name=name,
-        title=wording.method_title(name),
+        title=method_title(name),
         is_main=main,
         value=scale.shown(estimate.value),
         low=low,
@@ -212,11 +222,11 @@ def method_sentences(estimate: Estimate | None) -> tuple[str, ...]:
     provenance: Mapping[str, Any] = estimate.provenance
     how = _how(estimate)
     shrinkage = provenance.get("shrinkage") if estimate.method == "bbc" else None
-    drawn_in = "" if shrinkage is None else wording.CALIBRATED_INTERVAL.format(shrinkage=shrinkage)
+    drawn_in = "" if shrinkage is None else CALIBRATED_INTERVAL.format(shrinkage=shrinkage)
     quantity = provenance.get("quantity")
     rows = provenance.get("training_rows")
-    what = wording.quantity_sentence(str(quantity), rows) if quantity else ""
-    interval = wording.INTERVAL_SENTENCES.get(str(provenance.get("interval")), "")
+    what = quantity_sentence(str(quantity), rows) if quantity else ""
+    interval = INTERVAL_SENTENCES.get(str(provenance.get("interval")), "")
     return tuple(sentence for sentence in (how, _control(estimate), drawn_in, interval, what) if sentence)
 
 
@@ -225,6 +235,6 @@ def _control(estimate: Estimate) -> str:
     size, choices = (estimate.provenance.get(key) for key in ("control_size", "control_choices"))
     if size is None or choices is None:
         return ""
-    of = wording.counted(int(choices), "configuration")
-    metric = wording.in_sentence(wording.metric_words(estimate.metric)[0])
-    return wording.CONTROL.format(metric=metric, size=f"{abs(size):.2g}", choices=of)
+    of = counted(int(choices), "configuration")
+    metric = in_sentence(metric_words(estimate.metric)[0])
+    return CONTROL.format(metric=metric, size=f"{abs(size):.2g}", choices=of)

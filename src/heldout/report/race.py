@@ -9,9 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from heldout import wording
 from heldout.dropping import RULES
 from heldout.dropping.base import Barrier
+from heldout.dropping.words import (
+    dropped_heading_sentence,
+    left_reason,
+    needed_sentence,
+    nobody_dropped_sentence,
+    quiet_barriers_sentence,
+    race_sentence,
+    risk_sentence,
+    stopped_sentence,
+)
 from heldout.kernels.reference import Floats
 from heldout.report.numbers import Scale
 from heldout.report.ranking import MOST_SHOWN
@@ -147,11 +156,11 @@ def race_of(evaluation: Evaluation, scale: Scale) -> RaceSummary | None:
     fits, configurations = sum(alive), len(evaluation.configurations)
     saved = configurations * planned - fits
     return RaceSummary(
-        how=wording.race_sentence(str(settings.get("rule", "")), least, one_of_many=evaluation.n_fits > fits + 1),
+        how=race_sentence(str(settings.get("rule", "")), least, one_of_many=evaluation.n_fits > fits + 1),
         barriers=tuple(_row(barrier, evaluation, failed) for barrier in busy),
-        quiet=wording.quiet_barriers_sentence(len(quiet), unjudged, least)
+        quiet=quiet_barriers_sentence(len(quiet), unjudged, least)
         if busy
-        else wording.nobody_dropped_sentence(
+        else nobody_dropped_sentence(
             sum(barrier.judged for barrier in barriers), saved, least if unjudged == len(quiet) else None
         ),
         stopped=_stopped(barriers[-1], planned),
@@ -160,11 +169,9 @@ def race_of(evaluation: Evaluation, scale: Scale) -> RaceSummary | None:
         fits=fits,
         saved=saved,
         risk=risk,
-        risk_sentence=""
-        if risk is None
-        else wording.risk_sentence(risk, sum(math.isnan(share) for share in risks)),
+        risk_sentence="" if risk is None else risk_sentence(risk, sum(math.isnan(share) for share in risks)),
         dropped=dropped,
-        dropped_sentence=wording.dropped_heading_sentence(len(dropped)) if dropped else "",
+        dropped_sentence=dropped_heading_sentence(len(dropped)) if dropped else "",
         needed=() if last is None else _needed(last, evaluation),
         needed_sentence="" if last is None else _needed_sentence(last),
     )
@@ -194,7 +201,7 @@ def _row(barrier: Barrier, evaluation: Evaluation, failed: Mapping[int, str]) ->
 def _stopped(last: Barrier, planned: int) -> str:
     if not last.stopped:
         return ""
-    return wording.stopped_sentence(last.after, planned, last.n_before - len(last.dropped))
+    return stopped_sentence(last.after, planned, last.n_before - len(last.dropped))
 
 
 def _alive(barriers: tuple[Barrier, ...], planned: int) -> tuple[int, ...]:
@@ -221,7 +228,7 @@ def _dropped(evaluation: Evaluation, scale: Scale, failed: Mapping[int, str], ru
                 index=left.configuration,
                 name=evaluation.configurations.names[left.configuration],
                 after=left.after,
-                why=wording.left_reason(rule, left.statistic, left.reason, statistic_name),
+                why=left_reason(rule, left.statistic, left.reason, statistic_name),
                 mean=scale.shown(mean),
                 spread=scale.shown(scale.sign * spread),
             )
@@ -251,4 +258,4 @@ def _needed_sentence(barrier: Barrier) -> str:
     """Empty where no difference was looked at."""
     known = [folds for folds in barrier.folds_needed.values() if not math.isnan(folds)]
     endless = sum(math.isinf(folds) for folds in known)
-    return wording.needed_sentence(barrier.after, len(known) - endless, endless) if known else ""
+    return needed_sentence(barrier.after, len(known) - endless, endless) if known else ""

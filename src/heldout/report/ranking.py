@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heldout import wording
+from heldout._text import number_text
 from heldout.kernels.reference import Floats
 from heldout.report.numbers import Scale
+from heldout.report.words import ranking_sentence, rest_sentence
 
 MOST_SHOWN = 20
 MOST_TICKS = 100
@@ -147,7 +148,7 @@ def rank_configurations(
     ticks = [tick for ranked in shown for tick in ranked.fold_scores if tick is not None]
     return Ranking(
         shown=tuple(shown),
-        how=wording.ranking_sentence(
+        how=ranking_sentence(
             "mean" if ranked_by_mean else "within" if within else "pooled", selected is not None, weighs=weighs
         ),
         rest=_rest(rest, scale, ranked_by_mean, weighs),
@@ -174,10 +175,10 @@ def _rest(rows: Sequence[RankedConfiguration], scale: Scale, by_mean: bool, weig
         return ""
     scores = [score for row in rows if (score := row.mean if by_mean else row.pooled) is not None]
     shares = [row.selected for row in rows if row.selected is not None]
-    best = wording.number_text(scores[0] if scores else None, scale.decimals)
-    worst = wording.number_text(scores[-1] if scores else None, scale.decimals)
+    best = number_text(scores[0] if scores else None, scale.decimals)
+    worst = number_text(scores[-1] if scores else None, scale.decimals)
     taken = share_text(sum(shares)) if shares else ""
-    return wording.rest_sentence(len(rows), best, worst, taken, weighs=weighs)
+    return rest_sentence(len(rows), best, worst, taken, weighs=weighs)
 
 
 def share_text(share: float) -> str:

@@ -8,19 +8,32 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from heldout import wording
-from heldout._terminal import printable
+from heldout._text import number_text, printable
+from heldout.dropping.words import alive_caption, risk_text
 from heldout.errors import InputError, MissingExtraError
 from heldout.protocols.validation.estimate import Validation
 from heldout.report import figures, validation_figures
+from heldout.report import validation_words as words
 from heldout.report.content import ReportContent
 from heldout.report.gathering import report_content
 from heldout.report.numbers import decimals_for
 from heldout.report.ranking import RankedConfiguration, Ranking, share_text
 from heldout.report.validation import validation_content
 from heldout.report.validation_content import ValidationContent
+from heldout.report.words import (
+    CALIBRATION_CAPTION,
+    CONFUSION_CAPTION,
+    CONFUSION_REPEATS,
+    FITTED_CAPTION,
+    NO_CALIBRATION,
+    RESIDUAL_CAPTION,
+    ROC_BY_CLASS_CAPTION,
+    ROC_CAPTION,
+    distribution_caption,
+    held_out_sentence,
+    residual_sentence,
+)
 from heldout.result import Evaluation
-from heldout.wording import validation_report as words
 
 NARROW, WIDE = 345, 896
 _TICKS_WIDTH = 120
@@ -124,7 +137,7 @@ def filled(template: str, values: Mapping[str, Any]) -> str:
         ticks=ticks,
         count_text=count_text,
         breakable=breakable,
-        risk=lambda part: minus(wording.risk_text(part)),
+        risk=lambda part: minus(risk_text(part)),
     )
     css = safe((folder / "report.css").read_text(encoding="utf-8").strip())
     return environment.get_template(template).render(css=css, **values)
@@ -137,7 +150,7 @@ def _printable(value: Any) -> Any:
 
 def number(value: float | None, decimals: int) -> str:
     """A number as the page shows it."""
-    return minus(wording.number_text(value, decimals))
+    return minus(number_text(value, decimals))
 
 
 def minus(text: str) -> str:
@@ -243,30 +256,30 @@ def _validation_figures(content: ValidationContent) -> dict[str, Any]:
 def _captions(content: ReportContent) -> dict[str, str]:
     captions = {
         "distribution": "" if content.distribution is None
-        else wording.distribution_caption(content.distribution.bootstraps, content.headline.method),
+        else distribution_caption(content.distribution.bootstraps, content.headline.method),
         "race": "" if content.race is None
-        else wording.alive_caption(content.race.saved, content.race.saved + content.race.fits),
-        "roc": wording.ROC_CAPTION,
-        "calibration": wording.CALIBRATION_CAPTION,
-        "fitted": wording.FITTED_CAPTION,
-        "residuals": wording.RESIDUAL_CAPTION,
-        "confusion": wording.CONFUSION_CAPTION,
+        else alive_caption(content.race.saved, content.race.saved + content.race.fits),
+        "roc": ROC_CAPTION,
+        "calibration": CALIBRATION_CAPTION,
+        "fitted": FITTED_CAPTION,
+        "residuals": RESIDUAL_CAPTION,
+        "confusion": CONFUSION_CAPTION,
         "held_out": "",
         "residual_summary": "",
     }  # fmt: skip
     seen = content.diagnostics
     if seen is None:
         return captions
-    captions["held_out"] = wording.held_out_sentence(seen.name, seen.repeats, seen.drawn, seen.rows)
+    captions["held_out"] = held_out_sentence(seen.name, seen.repeats, seen.drawn, seen.rows)
     by_class = any(curve.name for curve in seen.roc)
     if by_class:
-        captions["roc"] = wording.ROC_BY_CLASS_CAPTION
+        captions["roc"] = ROC_BY_CLASS_CAPTION
     elif seen.roc and seen.calibration is None:
-        captions["held_out"] += " " + wording.NO_CALIBRATION
+        captions["held_out"] += " " + NO_CALIBRATION
     if seen.repeats > 1:
-        captions["confusion"] += " " + wording.CONFUSION_REPEATS
+        captions["confusion"] += " " + CONFUSION_REPEATS
     if seen.residuals is not None:
         decimals = decimals_for(seen.residuals.half) + 1
-        half, most = (wording.number_text(value, decimals) for value in (seen.residuals.half, seen.residuals.most))
-        captions["residual_summary"] = wording.residual_sentence(half, most)
+        half, most = (number_text(value, decimals) for value in (seen.residuals.half, seen.residuals.most))
+        captions["residual_summary"] = residual_sentence(half, most)
     return captions

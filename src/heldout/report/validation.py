@@ -8,15 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from heldout import wording
+from heldout._text import number_text
 from heldout.estimates.types import Estimate, json_number
+from heldout.estimates.words import method_sentence, quantity_sentence
 from heldout.imputation.rubin import PooledCoefficients
 from heldout.metrics.base import ideal_of
+from heldout.metrics.words import in_sentence
 from heldout.protocols.validation.curves import calibration as calibration_curves
 from heldout.protocols.validation.curves import decision as decision_curves
 from heldout.protocols.validation.curves import roc as roc_curves
 from heldout.protocols.validation.curves.base import CONFIDENCE_LEVEL
 from heldout.protocols.validation.estimate import Candidate, Validation, ValidationRow
+from heldout.report import validation_words as words
 from heldout.report.content import Entry, Headline
 from heldout.report.entries import citations_of, positive_text, reproduction_of, rows_text, settings_of
 from heldout.report.gathering import flag_sentences, parameters_of
@@ -37,7 +40,6 @@ from heldout.report.validation_curves import (
     optimism_picture,
     roc_pictures,
 )
-from heldout.wording import validation_report as words
 
 _IN_THE_TABLE = {
     "apparent", "out_of_bag", "optimism", "n", "n_successful", "n_redraws", "confidence_level", "alternative",
@@ -129,11 +131,11 @@ def _headline(validation: Validation, estimate: Estimate, scale: Scale) -> Headl
         if estimate.metric in validation.rows
         else validation.n_bootstraps
     )
-    texts = [wording.number_text(each, scale.decimals) for each in (value, apparent)]
+    texts = [number_text(each, scale.decimals) for each in (value, apparent)]
     return replace(
         headline,
         sentence=words.validation_sentence(
-            wording.in_sentence(scale.title), apparent, value, estimate.optimism, validation.method, n,
+            in_sentence(scale.title), apparent, value, estimate.optimism, validation.method, n,
             scale.decimals,
         ),
         quote=words.quotable_validation_sentence(
@@ -254,9 +256,9 @@ def _method(estimate: Estimate, validation: Validation) -> tuple[str, ...]:
     quantity, rows = provenance.get("quantity"), provenance.get("training_rows")
     kind = str(provenance.get("interval"))
     sentences = (
-        wording.method_sentence(validation.method, validation.n_bootstraps),
+        method_sentence(validation.method, validation.n_bootstraps),
         "" if estimate.interval is None else words.INTERVAL_OF_VALIDATION_SENTENCES.get(kind, ""),
-        wording.quantity_sentence(str(quantity), rows) if quantity else "",
+        quantity_sentence(str(quantity), rows) if quantity else "",
     )
     return tuple(sentence for sentence in sentences if sentence)
 

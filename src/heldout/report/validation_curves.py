@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import number_text
+from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.estimates.types import json_number
+from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric, Response, oriented
 from heldout.protocols.validation.curves import CalibrationCurve, calibration_curve, decision_curve, roc_curve
 from heldout.protocols.validation.replicates import Replicates
+from heldout.report import validation_words as words
 from heldout.report.numbers import Scale, decimals_for
 from heldout.report.validation_content import CalibrationPicture, DecisionPicture, OptimismPicture, RocPicture
-from heldout.task import TaskKind, Truth
-from heldout.wording import Flag, number_text
-from heldout.wording import validation_report as words
 
 MOST_CLASSES = 4
 """Of a task of several classes: how many are drawn."""

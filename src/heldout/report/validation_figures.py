@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from heldout._text import number_text
 from heldout.report.drawing import (
     BAND,
     BLUE,
@@ -24,8 +25,7 @@ from heldout.report.drawing import (
     inline_svg,
 )
 from heldout.report.validation_content import CalibrationPicture, DecisionPicture, OptimismPicture, RocPicture
-from heldout.wording import number_text
-from heldout.wording.validation_report import optimism_summary
+from heldout.report.validation_words import optimism_summary
 
 _Points = Sequence[float | None]
 _INNER, _UPPER, _LOWER = 318, 246, 54

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from heldout.calls import called
+from heldout.data.calls import called
 from heldout.errors import InputError
 from heldout.selection.average_rank import AverageRank
 from heldout.selection.base import (

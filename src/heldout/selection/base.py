@@ -14,8 +14,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.fold_scores import SLACK
 from heldout.kernels.reference import Floats
+from heldout.predictions import SLACK
 
 NONE_CHOSEN = -1
 

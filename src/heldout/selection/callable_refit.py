@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._interrupts import NoExit
-from heldout.fold_scores import ranks
+from heldout.errors import NoExit
 from heldout.kernels.reference import Floats
+from heldout.predictions import ranks
 from heldout.selection.base import NONE_CHOSEN, ScoreTable, SelectionFailedError
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._interrupts import NoExit
+from heldout.errors import NoExit
 from heldout.kernels.reference import Floats
 from heldout.selection.base import NONE_CHOSEN, ScoreTable, SelectionFailedError
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._interrupts import NoExit
-from heldout.errors import InputError
+from heldout.errors import InputError, NoExit
 from heldout.kernels.reference import Floats
 from heldout.selection.base import first_greatest, scalar
 from heldout.selection.ties import tie_exactly

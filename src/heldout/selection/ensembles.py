@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import Truth
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric, Statistic, oriented
@@ -24,7 +25,6 @@ from heldout.metrics.signed import Signed, SignedStatistic
 from heldout.selection.base import NONE_CHOSEN, WeightRule
 from heldout.selection.choice import Choice, of_weights
 from heldout.selection.ties import tie_exactly
-from heldout.task import Truth
 
 CELLS_AT_ONCE = 4_000_000
 """Predictions of ensembles that are held at once."""

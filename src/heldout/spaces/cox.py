@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from heldout.data.survival_target import survival_target
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
 from heldout.kernels.reference_cox import Ties
 from heldout.metrics.base import check_among, is_number
 from heldout.spaces.cox_fit import PartialLikelihood
 from heldout.spaces.cox_model import CoxModel
-from heldout.survival_target import survival_target
 
 
 class CoxRegression(CoxModel):

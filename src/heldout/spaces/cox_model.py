@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from heldout.columns import array_of
+from heldout.data.arrays import array_of
+from heldout.data.task import TaskKind, truth_of
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
 from heldout.metrics.survival import ConcordanceIndex
-from heldout.task import TaskKind, truth_of
 
 
 class CoxModel(BaseEstimator):  # type: ignore[misc]

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 from sklearn.utils.validation import validate_data
 
+from heldout.data.survival_target import survival_target
 from heldout.errors import InputError, MissingExtraError
 from heldout.kernels.reference import Floats
 from heldout.kernels.reference_cox import Ties
 from heldout.metrics.base import check_among
 from heldout.spaces.cox_fit import PartialLikelihood
 from heldout.spaces.cox_model import CoxModel
-from heldout.survival_target import survival_target
 
 STILL = 1e-6
 """At a maximum Newton's next step moves no row's log hazard by more than this part."""

@@ -26,10 +26,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 
+from heldout.data.task import TaskKind, truth_of
 from heldout.errors import InputError
 from heldout.spaces.cox import CoxRegression
 from heldout.spaces.preprocessing import column_kinds, default_preprocessing
-from heldout.task import TaskKind, truth_of
 
 Entry: TypeAlias = tuple[str, BaseEstimator, dict[str, list[Any]]]
 """(name, estimator, grid), as ``HeldOutSearchCV`` takes a list of them."""

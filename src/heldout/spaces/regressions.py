@@ -20,10 +20,10 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
+from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.spaces.cox import CoxRegression
 from heldout.spaces.preprocessing import MOST_CATEGORIES, column_kinds
-from heldout.task import TaskKind
 
 NO_PENALTY = 1e300 if sklearn.__version__.startswith("1.8.") else np.inf
 """``C`` of a logistic regression without a penalty. scikit-learn 1.8 asks for inf, and warns at every fit of it."""

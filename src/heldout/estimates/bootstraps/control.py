@@ -16,14 +16,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout import wording
 from heldout.estimates.base import Evidence, Matrix
 from heldout.estimates.bootstraps.rows import Block, draws_of, map_draws
+from heldout.estimates.words import SCALES_DIFFER, SCALES_MET
+from heldout.flags import Flag
 from heldout.kernels.draws import always, out_of_bag
 from heldout.metrics.base import Needs
 from heldout.metrics.within import PairSegment
 from heldout.selection.choice import Choice, joined
-from heldout.wording import Flag
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def flags_of_control(evidence: Evidence, control: Control | None, value: float) 
         )
     pooled = evidence.flags.get(Flag.OUT_OF_BAG_POOLED)
     if pooled is not None:
-        scales = wording.SCALES_MET if control is not None and subtracted else wording.SCALES_DIFFER
+        scales = SCALES_MET if control is not None and subtracted else SCALES_DIFFER
         flags[Flag.OUT_OF_BAG_POOLED] = f"{pooled} {scales}"
     return flags
 

@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._seeding import stream
+from heldout._random import stream
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, defined_mean
+from heldout.flags import Flag
 from heldout.kernels.blocks import BLOCK, map_blocks
 from heldout.kernels.draws import Defined, Draws, UndefinedDrawsError
 from heldout.selection.fold_replay import FoldReplay
-from heldout.wording import Flag
 
 FEW_FOLDS = 10
 MOST_VALUES = 2**23

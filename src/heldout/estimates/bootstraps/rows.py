@@ -9,17 +9,17 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._seeding import stream
+from heldout._random import stream
+from heldout.data.task import labels_text
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Matrix
 from heldout.estimates.evidence.race import check_drawable
+from heldout.flags import Flag
 from heldout.kernels.blocks import map_blocks
 from heldout.kernels.draws import Draws, UndefinedDrawsError, out_of_bag
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import quiet_if_foreign
 from heldout.selection.choice import Choice
-from heldout.task import labels_text
-from heldout.wording import Flag
 
 MANY_REDRAWS = 0.05
 Result = TypeVar("Result")

@@ -9,29 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from heldout._seeding import RandomState, entropy_of
-from heldout.columns import array_of
-from heldout.errors import HeldoutWarning, InputError
-from heldout.estimates.base import Evidence, Method, Settings
-from heldout.estimates.evidence.from_arrays import checked_held_out, read_predictions
-from heldout.estimates.evidence.gather import gather
-from heldout.estimates.evidence.question import AGGREGATES, Aggregate, Question
-from heldout.estimates.evidence.readings import read_as, refuse_labels, threshold_of_reading
-from heldout.estimates.evidence.responses import ResponseName, check_settings
-from heldout.estimates.intervals import check_interval_settings
-from heldout.estimates.types import Alternative, Estimate
-from heldout.kernels.blocks import effective_threads
-from heldout.memory import FEWER, check_room, enough_memory
-from heldout.metrics import check_fits, metric_named
-from heldout.metrics.base import Metric, Response
-from heldout.metrics.by_kind import reads_as_numbers
-from heldout.metrics.named import DECLARED
-from heldout.metrics.pairs import is_pair_based
-from heldout.metrics.within import unfit_within
-from heldout.predictions import HeldOutPredictions
-from heldout.selection import AverageRank, Rule, Threshold, WeightRule, rule_of
-from heldout.survival_target import has_fields
-from heldout.task import (
+from heldout._random import RandomState, entropy_of
+from heldout.data.arrays import array_of
+from heldout.data.memory import FEWER, check_room, enough_memory
+from heldout.data.survival_target import has_fields
+from heldout.data.task import (
     TaskKind,
     Truth,
     checked_groups,
@@ -41,7 +23,25 @@ from heldout.task import (
     target_column,
     truth_of,
 )
-from heldout.wording import Flag
+from heldout.errors import HeldoutWarning, InputError
+from heldout.estimates.base import Evidence, Method, Settings
+from heldout.estimates.evidence.from_arrays import checked_held_out, read_predictions
+from heldout.estimates.evidence.gather import gather
+from heldout.estimates.evidence.question import AGGREGATES, Aggregate, Question
+from heldout.estimates.evidence.readings import read_as, refuse_labels, threshold_of_reading
+from heldout.estimates.evidence.responses import ResponseName, check_settings
+from heldout.estimates.intervals import check_interval_settings
+from heldout.estimates.types import Alternative, Estimate
+from heldout.flags import Flag
+from heldout.kernels.blocks import effective_threads
+from heldout.metrics import check_fits, metric_named
+from heldout.metrics.base import Metric, Response
+from heldout.metrics.by_kind import reads_as_numbers
+from heldout.metrics.named import DECLARED
+from heldout.metrics.pairs import is_pair_based
+from heldout.metrics.within import unfit_within
+from heldout.predictions import HeldOutPredictions
+from heldout.selection import AverageRank, Rule, Threshold, WeightRule, rule_of
 
 ROWS_THAT_TELL = 1000
 """From so many rows on the winner of all rows together shows incomparable folds if any winner does. With fewer, it

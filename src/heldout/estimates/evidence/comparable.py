@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc
 from scipy.stats import rankdata
 
+from heldout.data.task import TaskKind, Truth
 from heldout.kernels.reference import Floats
-from heldout.task import TaskKind, Truth
 
 LEAST_DIFFERENCE = 0.01
 """Of the metric's range: a difference between pooled and within-fold values that changes what one would report."""

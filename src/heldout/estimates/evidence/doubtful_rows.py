@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import Truth
 from heldout.estimates.base import Evidence, Matrix
+from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric
 from heldout.metrics.bounded_means import effective_size
 from heldout.metrics.signed import unsigned
-from heldout.task import Truth
-from heldout.wording import Flag
 
 FEWEST_SHARE = 1 / 6
 """Of the rows. Normal errors have a third; they fall below a sixth in under 1 % of samples, of whatever size."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import Truth
 from heldout.dropping.base import judged_after
 from heldout.dropping.loss_course import LossCourse, SplitLosses, centred
 from heldout.dropping.replay import DroppingHistory, RacedSelection
@@ -19,6 +20,7 @@ from heldout.estimates.base import Evidence, Matrix
 from heldout.estimates.evidence.gather import gather
 from heldout.estimates.evidence.question import Aggregate, Question
 from heldout.estimates.evidence.race import start_race
+from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import fitted
 from heldout.metrics.row_losses import Finish, OfRowLosses
@@ -26,8 +28,6 @@ from heldout.metrics.signed import Signed
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 from heldout.selection import Best
 from heldout.selection.replay import SelectionReplay
-from heldout.task import Truth
-from heldout.wording import Flag
 
 N_WITHIN = 200
 """Bootstraps within each bootstrap, where the metric is no mean of one loss a row."""

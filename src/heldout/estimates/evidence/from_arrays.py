@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.columns import array_of, check_labels_or_numbers, numbers_of
+from heldout._text import counted
+from heldout.data.arrays import array_of, check_labels_or_numbers, numbers_of
+from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.estimates.evidence.responses import ResponseName as ResponseName
 from heldout.estimates.evidence.responses import check_settings, read_response
-from heldout.folds import folds_from_labels
+from heldout.folds.splits import folds_from_labels
 from heldout.metrics.base import Metric, Response, times_of
 from heldout.predictions import HeldOutPredictions
-from heldout.task import TaskKind, Truth
-from heldout.wording import counted
 
 SHAPES = "(rows, configurations), (rows, configurations, repeats) or (rows, configurations, repeats, classes)"
 TWO_DECIMALS = 0.0101

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import Truth, labels_text
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Matrix
 from heldout.estimates.evidence.comparable import (
@@ -23,6 +24,7 @@ from heldout.estimates.evidence.provenance import provenance_of
 from heldout.estimates.evidence.question import Aggregate, Question
 from heldout.estimates.evidence.race import Race, check_defined, check_selects, start_race
 from heldout.estimates.evidence.readings import Columns, columns_at_thresholds, read_as
+from heldout.flags import Flag
 from heldout.metrics.aggregate import AggregateScore, aggregate_score
 from heldout.metrics.base import Metric, Needs, oriented, quiet_if_foreign
 from heldout.metrics.pairs import is_pair_based
@@ -34,8 +36,6 @@ from heldout.selection.ensembles import Averages
 from heldout.selection.fold_replay import FoldReplay
 from heldout.selection.replay import SelectionReplay
 from heldout.selection.threshold import Threshold
-from heldout.task import Truth, labels_text
-from heldout.wording import Flag
 
 FEWEST_IN_FOLD = 8
 FEWEST_FOR_A_SPREAD = 100

@@ -9,6 +9,7 @@ import sklearn
 from numpy.typing import NDArray
 
 from heldout._version import __version__
+from heldout.data.task import Truth
 from heldout.estimates.base import Settings
 from heldout.estimates.evidence.question import Question
 from heldout.kernels.dispatch import KERNELS
@@ -16,7 +17,6 @@ from heldout.metrics.base import Metric, positive_of
 from heldout.predictions import HeldOutPredictions
 from heldout.selection import Best, Rule
 from heldout.selection.base import settings_of
-from heldout.task import Truth
 
 TIES = "the lowest index wins"
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
+from heldout.flags import Flag
 from heldout.metrics.base import Metric, Needs, counted, ideal_of, needed_codes
 from heldout.predictions import HeldOutPredictions
-from heldout.task import TaskKind, Truth, labels_text
-from heldout.wording import Flag
 
 FEW_GROUPS = 10
 SHOWN = 3

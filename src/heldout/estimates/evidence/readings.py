@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.columns import array_of, missing
+from heldout.data.arrays import array_of, missing
+from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.estimates.evidence.responses import cut
 from heldout.kernels.reference import Floats
@@ -25,7 +26,6 @@ from heldout.selection import Rule
 from heldout.selection.base import WeightRule
 from heldout.selection.ensembles import Averages
 from heldout.selection.threshold import Cuts, Threshold, cuts_of
-from heldout.task import TaskKind, Truth
 
 
 def read_as(rule: Rule, metric: Metric, truth: Truth) -> Metric:

@@ -11,11 +11,11 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.columns import missing, numbers_of
+from heldout.data.arrays import missing, numbers_of
+from heldout.data.task import TaskKind, Truth, codes_of, labels_text
 from heldout.errors import InputError
 from heldout.metrics.base import Metric, Response
 from heldout.predictions import UNPREDICTED_LABEL
-from heldout.task import TaskKind, Truth, codes_of, labels_text
 
 ResponseName: TypeAlias = Literal["auto", "labels", "probabilities", "decision"]
 RESPONSES = ("auto", "labels", "probabilities", "decision")

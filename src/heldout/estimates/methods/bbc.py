@@ -8,7 +8,6 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout import wording
 from heldout.errors import InputError
 from heldout.estimates.base import (
     Evidence,
@@ -44,10 +43,11 @@ from heldout.estimates.intervals import (
 )
 from heldout.estimates.methods.least_width import with_least_width
 from heldout.estimates.types import Estimate, Interval
+from heldout.estimates.words import QUANTITY_BBC
+from heldout.flags import Flag
 from heldout.metrics.base import Metric, needed_codes
 from heldout.selection.base import SelectionFailedError
 from heldout.selection.choice import joined
-from heldout.wording import Flag
 
 INTERVALS = ("percentile", "calibrated")
 
@@ -151,7 +151,7 @@ class BBC:
             flags=flags | flags_of_control(evidence, control, value) | reached.flags,
             selection_frequency=over_configurations(evidence, shares),
             provenance={
-                "quantity": wording.QUANTITY_BBC,
+                "quantity": QUANTITY_BBC,
                 "n_bootstraps": evidence.settings.n_bootstraps,
                 "stratified": self.stratify,
                 "interval": self.interval,

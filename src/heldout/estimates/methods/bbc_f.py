@@ -8,7 +8,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout import wording
 from heldout.estimates.base import (
     Evidence,
     conclude,
@@ -34,9 +33,10 @@ from heldout.estimates.bootstraps.rows import flags_of_draws
 from heldout.estimates.intervals import bootstrap_interval
 from heldout.estimates.methods.least_width import with_least_width
 from heldout.estimates.types import Estimate
+from heldout.estimates.words import QUANTITY_BBC_F
+from heldout.flags import Flag
 from heldout.kernels.draws import out_of_bag
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError
-from heldout.wording import Flag
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class BBCF:
             flags=flags | reached.flags,
             selection_frequency=over_configurations(evidence, times / len(chosen)),
             provenance={
-                "quantity": wording.QUANTITY_BBC_F,
+                "quantity": QUANTITY_BBC_F,
                 "aggregate": "folds",
                 "winner_chosen_on": evidence.provenance.get("aggregate"),
                 "n_bootstraps": settings.n_bootstraps,

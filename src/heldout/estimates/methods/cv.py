@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from heldout import wording
 from heldout.estimates.base import Evidence, conclude
 from heldout.estimates.types import Estimate
-from heldout.wording import Flag
+from heldout.estimates.words import QUANTITY_CV
+from heldout.flags import Flag
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,4 @@ class CV:
         flags = {Flag.NO_INTERVAL: Flag.NO_INTERVAL.filled(method=self.name)}
         if evidence.was_selected:
             flags[Flag.UNCORRECTED] = Flag.UNCORRECTED.filled(chosen_from=evidence.chosen_from)
-        return conclude(
-            evidence, self, evidence.uncorrected, flags=flags, provenance={"quantity": wording.QUANTITY_CV}
-        )
+        return conclude(evidence, self, evidence.uncorrected, flags=flags, provenance={"quantity": QUANTITY_CV})

@@ -7,13 +7,13 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from heldout import wording
 from heldout.estimates.base import Evidence, Matrix, conclude, needs_one_configuration, needs_predictions
 from heldout.estimates.intervals import as_written
 from heldout.estimates.types import Estimate, Interval
+from heldout.estimates.words import QUANTITY_HOEFFDING
+from heldout.flags import Flag
 from heldout.metrics.base import Metric
 from heldout.metrics.bounded_means import effective_size, half_width, no_bounded_mean
-from heldout.wording import Flag
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Hoeffding:
             interval=interval,
             flags=flags,
             provenance={
-                "quantity": wording.QUANTITY_HOEFFDING,
+                "quantity": QUANTITY_HOEFFDING,
                 "distance_to_best": distance,
                 "half_width": half,
                 "effective_rows": n,

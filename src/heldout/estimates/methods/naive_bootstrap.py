@@ -8,7 +8,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout import wording
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, conclude, needs_columns, needs_folds, needs_predictions
 from heldout.estimates.bootstraps.folds import (
@@ -34,9 +33,10 @@ from heldout.estimates.bootstraps.rows import (
 from heldout.estimates.intervals import bootstrap_interval
 from heldout.estimates.methods.least_width import with_least_width
 from heldout.estimates.types import Estimate
+from heldout.estimates.words import QUANTITY_NAIVE
+from heldout.flags import Flag
 from heldout.kernels.draws import always
 from heldout.kernels.reference import Floats
-from heldout.wording import Flag
 
 UNITS = ("rows", "folds")
 
@@ -125,7 +125,7 @@ class NaiveBootstrap:
             distribution=drawn.scores,
             flags=self._flags(evidence, drawn, len(drawn.scores) - len(defined)) | reached.flags,
             provenance={
-                "quantity": wording.QUANTITY_NAIVE,
+                "quantity": QUANTITY_NAIVE,
                 "unit": self.unit,
                 "value": "the winner's score as it stands, not the mean of its bootstrapped scores",
                 "n_bootstraps": settings.n_bootstraps,

@@ -7,12 +7,12 @@ from typing import Literal
 
 import numpy as np
 
-from heldout import wording
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, conclude, defined_mean, needs_columns, needs_folds, no_value
 from heldout.estimates.types import Estimate
+from heldout.estimates.words import QUANTITY_TT
+from heldout.flags import Flag
 from heldout.metrics.base import oriented
-from heldout.wording import Flag
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class TT:
             uncorrected=uncorrected,
             flags=flags,
             provenance={
-                "quantity": wording.QUANTITY_TT,
+                "quantity": QUANTITY_TT,
                 "aggregate": "folds",
                 "winner_chosen_on": evidence.provenance.get("aggregate"),
                 "n_folds_used": len(in_folds),

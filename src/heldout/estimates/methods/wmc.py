@@ -15,16 +15,16 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from heldout import wording
-from heldout._seeding import stream
+from heldout._random import stream
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Method, conclude, no_value, over_configurations
 from heldout.estimates.bootstraps.folds import winners_mean
 from heldout.estimates.types import Estimate
+from heldout.estimates.words import QUANTITY_WMC
+from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import oriented
 from heldout.selection.best import Best
-from heldout.wording import Flag
 
 NO_VARIANCE = 1e-7
 """The variance of a mean that did not vary: the authors' number, put in after the factor of Nadeau and Bengio."""
@@ -289,7 +289,7 @@ def _conclude(
         selection_frequency=over_configurations(evidence, weighed.weights),
         flags={Flag.NO_INTERVAL: Flag.NO_INTERVAL.filled(method=method.name)},
         provenance={
-            "quantity": wording.QUANTITY_WMC,
+            "quantity": QUANTITY_WMC,
             "aggregate": "folds",
             "test_share": evidence.test_share,
             "n_draws": method.n_draws,

@@ -9,10 +9,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.estimates.evidence.responses import read_response
 from heldout.metrics.base import Metric, Response
-from heldout.task import TaskKind, Truth
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout import wording
-from heldout._seeding import RandomState, entropy_of, stream
+from heldout._random import RandomState, entropy_of, stream
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Settings, conclude, flags_of_choice
 from heldout.estimates.bootstraps.control import (
@@ -42,6 +41,8 @@ from heldout.estimates.out_of_core.whole_sums import (
     typical_loss,
 )
 from heldout.estimates.types import Alternative, Estimate
+from heldout.estimates.words import QUANTITY_BBC
+from heldout.flags import Flag
 from heldout.kernels.block_draws import BlockDraws
 from heldout.metrics import check_fits
 from heldout.metrics.base import Metric
@@ -49,7 +50,6 @@ from heldout.metrics.named import DECLARED
 from heldout.metrics.ranking import RocAuc
 from heldout.metrics.row_losses import OfRowLosses
 from heldout.metrics.signed import Signed, unsigned
-from heldout.wording import Flag
 
 MOST_ROWS = 2**31 - 1
 MOST_BINS = 32_768
@@ -290,7 +290,7 @@ def _provenance(source: BlockSource, reading: Reading, settings: Settings, surve
 def _provenance_of_sums(source: BlockSource, settings: Settings, summed: _Summed) -> dict[str, Any]:
     plan, observed = summed.plan, summed.observed
     return {
-        "quantity": wording.QUANTITY_BBC,
+        "quantity": QUANTITY_BBC,
         "n_bootstraps": settings.n_bootstraps,
         "redrawn": summed.redraws,
         "block_rows": source.block_rows,

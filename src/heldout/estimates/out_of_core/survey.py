@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import counted
+from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
 from heldout.estimates.evidence.responses import ResponseName, check_settings, response_of
 from heldout.estimates.out_of_core.blocks import Block, BlockSource, Reading, refuse_unusable
 from heldout.metrics.base import Metric, Response
-from heldout.task import TaskKind, Truth, labels_text
-from heldout.wording import counted
 
 SAMPLED = 131_072
 """Rows that are looked at more closely, in even steps from every block; all of a smaller table."""

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import Truth
 from heldout.errors import InputError
 from heldout.estimates.out_of_core.blocks import Block, BlockSource, Reading
 from heldout.estimates.out_of_core.plans import Observed, Outcome
 from heldout.metrics.row_losses import Finish, OfRowLosses
 from heldout.metrics.signed import Signed
-from heldout.task import Truth
 
 PIECE = 1024
 """Rows of a block that are multiplied at once."""

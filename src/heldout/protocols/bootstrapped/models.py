@@ -12,12 +12,12 @@ from heldout.estimates.base import Evidence, Settings
 from heldout.estimates.evidence.gather import gather
 from heldout.estimates.evidence.question import Question
 from heldout.estimates.evidence.race import start_race
+from heldout.execution.search import Search
+from heldout.flags import Flag
 from heldout.protocols.bootstrapped.estimate import Bootstrap
 from heldout.protocols.draws import Drawn, drawn_rows
 from heldout.result import Evaluation
-from heldout.searching import Search
 from heldout.selection.base import NONE_CHOSEN
-from heldout.wording import Flag
 
 
 def check_opened(search: Search) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from sklearn.base import is_classifier
 
-from heldout._seeding import stream
+from heldout._random import stream
 from heldout.configurations import checked_entries
 from heldout.dropping import strategy_of
 from heldout.errors import InputError
@@ -21,8 +21,12 @@ from heldout.estimates.evidence.race import FEW_GROUPS, failed_sentence
 from heldout.estimates.intervals import bootstrap_interval, check_interval_settings
 from heldout.estimates.methods.least_width import with_least_width
 from heldout.estimates.types import Alternative, Estimate
+from heldout.estimates.words import QUANTITY_BOOTSTRAP_SEARCH
 from heldout.evaluate import evaluate
-from heldout.folds import check_splits, listed_splits
+from heldout.execution.search import Search
+from heldout.execution.session import Running
+from heldout.flags import Flag
+from heldout.folds.splits import check_splits, listed_splits
 from heldout.kernels.blocks import effective_threads
 from heldout.metrics.base import Metric
 from heldout.metrics.opaque import OpaqueMetric
@@ -33,10 +37,6 @@ from heldout.protocols.bootstrapped.models import bootstraps_of_models, check_op
 from heldout.protocols.bootstrapped.samples import Sample, divides_anew, folds_of_models, samples_of_search
 from heldout.protocols.draws import Demands, Drawn, draw
 from heldout.result import Evaluation
-from heldout.run.session import Running
-from heldout.searching import Search
-from heldout.wording import Flag
-from heldout.wording.methods import QUANTITY_BOOTSTRAP_SEARCH
 
 SCHEMES = ("cvt", "models")
 

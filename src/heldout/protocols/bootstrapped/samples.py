@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import PredefinedSplit
 
-from heldout._seeding import stream
+from heldout._random import stream
+from heldout.data.task import Task
 from heldout.errors import InputError
-from heldout.folds import Folds, Split
+from heldout.folds.splits import Folds, Split
 from heldout.kernels.draws import Counts, out_of_bag
 from heldout.protocols.base import RepeatNumbers, Rows, folds_of_part
 from heldout.protocols.draws import Drawn, drawn_rows
-from heldout.task import Task
 
 
 @dataclass(frozen=True, eq=False)

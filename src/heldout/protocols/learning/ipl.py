@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from heldout.estimates.base import Evidence, Method, Settings, conclude, flags_of_choice
 from heldout.estimates.evidence.race import FEW_GROUPS, failed_sentence
 from heldout.estimates.types import Estimate
+from heldout.execution.search import Search
+from heldout.flags import Flag
 from heldout.metrics.base import Metric
 from heldout.protocols.learning.curve import law_as_dict, summarised
 from heldout.protocols.learning.power_law import LEAST_SIZES, PowerLaw, fit_power_law
-from heldout.searching import Search
-from heldout.wording import Flag
-from heldout.wording.learning import QUANTITY_IPL
+from heldout.protocols.learning.words import QUANTITY_IPL
 
 Floats = NDArray[np.float64]
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._seeding import stream
+from heldout._random import stream
+from heldout.data.task import Task, labels_text
 from heldout.errors import InputError
-from heldout.folds import Folds, Split, check_splits
-from heldout.task import Task, labels_text
+from heldout.folds.splits import Folds, Split, check_splits
 
 Rows = NDArray[np.intp]
 

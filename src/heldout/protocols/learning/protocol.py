@@ -8,19 +8,19 @@ from typing import Any, Literal
 
 import numpy as np
 
-from heldout.choosing import winner_of
 from heldout.dropping import SearchStrategy, drop_rule_of
 from heldout.errors import InputError
 from heldout.evaluate import informed, warn_of_failures
-from heldout.fitting import refitted
+from heldout.execution.collect import Collected
+from heldout.execution.fit import refitted
+from heldout.execution.search import Search
+from heldout.execution.session import Running, opened
+from heldout.execution.winner import winner_of
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.protocols.asked import Asked
 from heldout.protocols.learning.curve import LearningCurve
 from heldout.protocols.learning.ipl import best_possible, estimate_of, laws_of
 from heldout.protocols.learning.plan import SIZES, subsampled_folds, training_counts
-from heldout.run.collect import Collected
-from heldout.run.session import Running, opened
-from heldout.searching import Search
 
 
 def learning_curve(

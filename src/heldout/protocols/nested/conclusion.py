@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout import wording
-from heldout.cells import CellState
 from heldout.errors import HeldoutWarning
 from heldout.estimates.base import Settings
 from heldout.estimates.evidence.provenance import TIES, settings_provenance
 from heldout.estimates.evidence.race import failed_sentence, incomplete_sentence
+from heldout.estimates.words import QUANTITY_NESTED
+from heldout.execution.cells import CellState
+from heldout.execution.search import Search
+from heldout.execution.table import mean_over_splits
+from heldout.flags import Flag
 from heldout.metrics.base import Metric, sources_of
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.protocols.base import Branched, Chosen
@@ -32,9 +35,6 @@ from heldout.protocols.nested.intervals import (
 from heldout.protocols.nested.plan import Branch, NestedFolds
 from heldout.protocols.nested.scores import is_defined, pooled_score, row_values
 from heldout.protocols.nested.settings import NestedSettings
-from heldout.run.table import mean_over_splits
-from heldout.searching import Search
-from heldout.wording import Flag
 
 SOURCES = ("tsamardinos2018", "varma2006")
 SOURCES_OF_INTERVAL = {NADEAU_BENGIO: ("nadeau2003",), BATES: ("bates2024",)}
@@ -223,7 +223,7 @@ def _provenance(
     sources += search.drop.sources if search.drop is not None else ()
     sources += [*getattr(search.estimation.rule, "sources", ()), *sources_of(metric)]
     said: dict[str, Any] = {
-        "quantity": wording.QUANTITY_NESTED,
+        "quantity": QUANTITY_NESTED,
         **settings_provenance(Settings(entropy=search.entropy)),
         "task": str(search.task.truth.kind),
         "aggregate": search.estimation.aggregate,

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from heldout._seeding import stream
+from heldout._random import stream
+from heldout.data.task import Task
 from heldout.errors import InputError
-from heldout.fold_plans import KFolds
-from heldout.folds import Folds, Rows, Split, check_splits
+from heldout.folds.plans import KFolds
+from heldout.folds.splits import Folds, Rows, Split, check_splits
 from heldout.protocols.base import RepeatNumbers, folds_of_part
-from heldout.task import Task
 
 REMAINING, HOLD_OUT = "remaining", "holdout"
 
@@ -88,8 +88,8 @@ class NestedFolds:
 
         Examples
         --------
-        >>> from heldout.folds import make_folds
-        >>> from heldout.task import truth_of
+        >>> from heldout.folds.splits import make_folds
+        >>> from heldout.data.task import truth_of
         >>> task = Task(np.zeros((12, 1)), truth_of(np.arange(12.0) / 7))
         >>> nested_folds(task, make_folds(task, 4)).n_fits(n_configurations=5)  # 4 · 4 · 5 + 4 + 1
         85

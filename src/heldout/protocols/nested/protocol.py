@@ -17,6 +17,8 @@ import numpy as np
 from heldout.errors import InputError
 from heldout.estimates.evidence.question import Aggregate
 from heldout.estimates.types import Alternative
+from heldout.execution.search import Search
+from heldout.execution.session import Running
 from heldout.protocols.asked import Asked
 from heldout.protocols.base import Chosen, run_branches
 from heldout.protocols.nested.conclusion import concluded
@@ -27,8 +29,6 @@ from heldout.protocols.nested.intervals import (
 )
 from heldout.protocols.nested.plan import REMAINING, nested_folds
 from heldout.protocols.nested.settings import Across, NestedSettings
-from heldout.run.session import Running
-from heldout.searching import Search
 from heldout.selection import NONE_CHOSEN
 from heldout.selection.candidates import Candidates
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.cells import CellResult
+from heldout.execution.cells import CellResult
+from heldout.execution.search import Search
 from heldout.metrics.aggregate import aggregate_score
 from heldout.metrics.base import Metric, Response, at_times_of, positive_of, quiet_if_foreign
 from heldout.metrics.within import within_score
 from heldout.protocols.base import Tested
 from heldout.protocols.nested.plan import Branch
-from heldout.searching import Search
 
 _ROWS_AT_A_TIME = 512
 

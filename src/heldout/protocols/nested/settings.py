@@ -8,13 +8,13 @@ from typing import Any, Literal
 from heldout.errors import InputError
 from heldout.estimates.intervals import check_interval_settings
 from heldout.estimates.types import Alternative
+from heldout.execution.search import Search
 from heldout.protocols.nested.intervals import (
     BATES,
     INTERVALS,
     NADEAU_BENGIO,
 )
 from heldout.protocols.nested.plan import REMAINING
-from heldout.searching import Search
 
 Across = Literal["folds", "all"]
 

@@ -17,12 +17,15 @@ from sklearn.model_selection import (
 )
 from sklearn.utils.validation import has_fit_parameter
 
+from heldout.arguments import entropy_given, rows_of, store_given, target_given, truth_given
 from heldout.configurations import Configurations, checked_model, make_configurations
+from heldout.data.task import Task, TaskKind, Truth, checked_groups, checked_weights
 from heldout.errors import InputError
 from heldout.estimates.intervals import check_interval_settings
 from heldout.estimates.types import Alternative, json_safe
-from heldout.fitting import CellContext, Routed, Scoring, on_one_thread
-from heldout.given import entropy_given, rows_of, store_given, target_given, truth_given
+from heldout.execution.fit import CellContext, Routed, Scoring, on_one_thread
+from heldout.execution.responses import offered_by
+from heldout.flags import Flag
 from heldout.imputation.settings import Imputation
 from heldout.imputation.tables import holes_of
 from heldout.metrics.base import Metric, Response, ideal_of
@@ -31,9 +34,6 @@ from heldout.protocols.validation.corrections import correction_named
 from heldout.protocols.validation.intervals import interval_kind
 from heldout.protocols.validation.plan import ValidationPlan
 from heldout.protocols.validation.replicate import ImputedFit, ReplicateFit
-from heldout.responses import offered_by
-from heldout.task import Task, TaskKind, Truth, checked_groups, checked_weights
-from heldout.wording import Flag
 
 TWO_STAGE = "two_stage"
 MOST_INNER = 10_000_000

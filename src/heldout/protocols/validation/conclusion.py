@@ -12,7 +12,9 @@ from heldout.errors import InputError
 from heldout.estimates.base import Settings
 from heldout.estimates.evidence.provenance import settings_provenance
 from heldout.estimates.types import Estimate, Interval
-from heldout.fitting import on_one_thread
+from heldout.estimates.words import QUANTITY_OPTIMISM, QUANTITY_OUT_OF_BAG, QUANTITY_POINT632
+from heldout.execution.fit import on_one_thread
+from heldout.flags import Flag
 from heldout.imputation.rubin import PooledCoefficients
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric, oriented, positive_of, sources_of
@@ -31,8 +33,6 @@ from heldout.protocols.validation.remarks import (
     undefined_in_some,
 )
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
-from heldout.wording import Flag
-from heldout.wording.methods import QUANTITY_OPTIMISM, QUANTITY_OUT_OF_BAG, QUANTITY_POINT632
 
 _QUANTITIES = {
     "oob": QUANTITY_OUT_OF_BAG,

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from heldout.errors import InputError
 from heldout.estimates.types import Estimate, Interval, frame_of, json_number
+from heldout.flags import Flag
 from heldout.imputation.rubin import PooledCoefficients
 from heldout.metrics.base import Metric
 from heldout.protocols.validation.curves import (
@@ -23,7 +24,6 @@ from heldout.protocols.validation.curves import (
 )
 from heldout.protocols.validation.curves.base import CONFIDENCE_LEVEL
 from heldout.protocols.validation.replicates import Replicates
-from heldout.wording import Flag
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.cells import CellResult, CellState
-from heldout.folds import Split
+from heldout.execution.cells import CellResult, CellState
+from heldout.execution.plan import Race
+from heldout.execution.session import Session
+from heldout.execution.stored import check_result
+from heldout.folds.splits import Split
 from heldout.kernels.draws import Counts
 from heldout.metrics.base import Response
 from heldout.protocols.validation.double import inner_replicates
 from heldout.protocols.validation.plan import ValidationPlan
 from heldout.protocols.validation.replicates import Replicates
-from heldout.run.plan import Race
-from heldout.run.session import Session
-from heldout.run.stored import check_result
 
 
 class NoModelError(ValueError):

@@ -17,9 +17,9 @@ import numpy as np
 from heldout.errors import InputError
 from heldout.estimates.intervals import bootstrap_interval, has_no_width, order_statistic
 from heldout.estimates.types import Alternative, Interval
+from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.protocols.validation.replicates import ReplicateScores
-from heldout.wording import Flag
 
 IntervalKind: TypeAlias = Literal["location_shifted", "double", "percentile"]
 

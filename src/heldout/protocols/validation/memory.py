@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from heldout.memory import MOST_FITS, refuse_beyond_memory, refuse_more_than
+from heldout.data.memory import MOST_FITS, refuse_beyond_memory, refuse_more_than
+from heldout.execution.memory import BYTES_A_CELL, bytes_a_row
 from heldout.protocols.validation.plan import ValidationPlan
-from heldout.run.memory import BYTES_A_CELL, bytes_a_row
 
 WHILE_SCORING = 8
 """A metric of all replicates at once takes up to so many numbers a row and replicate besides, as measured."""

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from heldout._seeding import stream
+from heldout._random import stream
 from heldout.configurations import Configurations
-from heldout.fitting import CellContext
-from heldout.folds import Folds, Split
+from heldout.data.task import Task
+from heldout.execution.executors.base import Work
+from heldout.execution.fit import CellContext
+from heldout.folds.splits import Folds, Split
 from heldout.kernels.draws import Counts, UndefinedDrawsError, always
 from heldout.metrics.base import Metric
 from heldout.protocols.draws import Demands, draw
@@ -17,8 +19,6 @@ from heldout.protocols.validation.corrections.base import Correction
 from heldout.protocols.validation.double import inner_counts
 from heldout.protocols.validation.replicate import ReplicateFit
 from heldout.protocols.validation.samples import inner_splits, sample_splits, split_of_all_rows
-from heldout.run.executor import Work
-from heldout.task import Task
 
 FIRST, SECOND, INNER = 0, 1, 2
 """Folds of the repeats of a sample: of both stages, and the first of those of the samples drawn from it."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from heldout.arguments import store_given
 from heldout.estimates.base import Settings
 from heldout.estimates.types import Alternative
-from heldout.given import store_given
+from heldout.execution.listeners.verbose import printed
+from heldout.execution.session import Running, opened
+from heldout.execution.store.memory import MemoryStore
 from heldout.kernels.blocks import effective_threads
 from heldout.protocols.validation.asked import ValidationAsked
 from heldout.protocols.validation.conclusion import Concluding
@@ -15,9 +18,6 @@ from heldout.protocols.validation.fits import Fits
 from heldout.protocols.validation.intervals import interval_kind
 from heldout.protocols.validation.memory import check_memory
 from heldout.protocols.validation.plan import ValidationPlan
-from heldout.run.session import Running, opened
-from heldout.run.watching.verbose import printed
-from heldout.store.memory import MemoryStore
 
 
 def bootstrap_validate(

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from heldout.data.task import Task, TaskKind
 from heldout.estimates.evidence.race import FEW_GROUPS, failed_sentence
+from heldout.flags import Flag
 from heldout.metrics.base import Metric
 from heldout.protocols.validation.estimate import Candidate
 from heldout.protocols.validation.plan import ValidationPlan
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
-from heldout.task import Task, TaskKind
-from heldout.wording import Flag
-from heldout.wording.validation import CHOSEN_UNCORRECTED, TWO_STAGE_UNCORRECTED
+from heldout.protocols.validation.words import CHOSEN_UNCORRECTED, TWO_STAGE_UNCORRECTED
 
 OFTEN = 0.05
 """The share of failed replicates above which an estimate is flagged."""

@@ -13,12 +13,15 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params
 
-from heldout._interrupts import NoExit
-from heldout.cells import CellKey, CellResult, CellState
 from heldout.configurations import Configuration
-from heldout.copies import with_copies_together
-from heldout.fitting import CellContext, on_one_thread, said, seeded_model
-from heldout.folds import Split
+from heldout.data.task import Truth
+from heldout.errors import NoExit
+from heldout.execution.cells import CellKey, CellResult, CellState
+from heldout.execution.copies import with_copies_together
+from heldout.execution.fit import CellContext, on_one_thread, said, seeded_model
+from heldout.execution.responses import recorded
+from heldout.flags import Flag
+from heldout.folds.splits import Split
 from heldout.imputation.coefficients import coefficients_of
 from heldout.imputation.pooled import PooledModel
 from heldout.imputation.rubin import PooledCoefficients, pool_coefficients
@@ -27,9 +30,6 @@ from heldout.imputation.tables import stacked
 from heldout.metrics.base import Response
 from heldout.protocols.validation.samples import ALL_ROWS
 from heldout.protocols.validation.weighing import weighed_rows, weighs_copies
-from heldout.responses import recorded
-from heldout.task import Truth
-from heldout.wording import Flag
 
 Predictions = dict[Response, NDArray[Any]]
 

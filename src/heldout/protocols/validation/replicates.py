@@ -15,11 +15,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import Truth
 from heldout.kernels.draws import Counts, out_of_bag
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Response, at_times_of, quiet_if_foreign
 from heldout.protocols.draws import drawn_rows
-from heldout.task import Truth
 
 Said: TypeAlias = Mapping[Response, NDArray[Any]]
 
@@ -134,7 +134,7 @@ class Replicates:
         One sample that drew the first row twice and not the third:
 
         >>> from heldout.metrics import metric_named
-        >>> from heldout.task import truth_of
+        >>> from heldout.data.task import truth_of
         >>> said = np.array([0.1, 0.4, 0.8])[:, None]
         >>> replicates = Replicates(
         ...     truth_of([0.0, 0.5, 1.5]),

@@ -8,7 +8,7 @@ from typing import cast
 
 import numpy as np
 
-from heldout.folds import Place, Rows, Split
+from heldout.folds.splits import Place, Rows, Split
 from heldout.kernels.draws import Counts
 from heldout.protocols.draws import drawn_rows
 

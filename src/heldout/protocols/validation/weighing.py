@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 
-from heldout.folds import Rows
+from heldout.folds.splits import Rows
 
 _SOLVERS = {
     LinearRegression: None,

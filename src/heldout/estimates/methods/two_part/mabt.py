@@ -24,9 +24,9 @@ from heldout.estimates.methods.two_part.tilting import (
     instead_of,
     tilt,
 )
+from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.selection.ties import tie_exactly
-from heldout.wording import Flag
 
 
 def highest_ranks(shares: Floats) -> Floats:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._seeding import stream
-from heldout.task import Truth
+from heldout._random import stream
+from heldout.data.task import Truth
 
 MOST_ATTEMPTS = 1000
 
@@ -29,7 +29,7 @@ def split(truth: Truth, evaluation_share: float, entropy: int) -> Parts:
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> parts = split(truth_of([0, 0, 0, 0, 1, 1, 1, 1]), 0.25, entropy=0)
     >>> len(parts.first), parts.second.size, np.union1d(*parts).size
     (6, 2, 8)
@@ -53,7 +53,7 @@ def split_at_random(truth: Truth, evaluation_share: float, entropy: int, folds: 
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> parts = split_at_random(truth_of([0, 0, 0, 0, 1, 1, 1, 1]), 0.25, 0, [])
     >>> len(parts.first), len(parts.second)
     (6, 2)

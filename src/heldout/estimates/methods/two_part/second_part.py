@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.estimates.base import Evidence, Matrix, Settings
+from heldout.flags import Flag
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Statistic
 from heldout.metrics.classification import Accuracy, ZeroOneLoss
 from heldout.metrics.ranking import RocAuc, RocAucOneVsOne, RocAucOneVsRest
 from heldout.metrics.signed import Signed
-from heldout.task import TaskKind, Truth, labels_text
-from heldout.wording import Flag
 
 FEW_OF_A_CLASS = 10
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from heldout import wording
+from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.estimates.base import (
     Evidence,
@@ -30,12 +30,12 @@ from heldout.estimates.intervals import as_written
 from heldout.estimates.methods.two_part.parts import Parts, Rows, split, split_at_random
 from heldout.estimates.methods.two_part.second_part import Reading, SecondPart, Share, reading_of, second_part
 from heldout.estimates.types import Alternative, Estimate, Interval
+from heldout.estimates.words import QUANTITY_FINALISTS, QUANTITY_NAMED, QUANTITY_TWO_PART
+from heldout.flags import Flag
 from heldout.metrics.base import Metric, oriented
 from heldout.metrics.pairs import is_pair_based
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError
 from heldout.selection.ties import tie_exactly
-from heldout.task import TaskKind
-from heldout.wording import Flag
 
 
 class Tails(NamedTuple):
@@ -377,8 +377,8 @@ def _is_share(number: Any) -> bool:
 
 def _quantity(parts: Parts, second: SecondPart) -> str:
     if not len(parts.first):
-        return wording.QUANTITY_NAMED
-    return wording.QUANTITY_TWO_PART if second.n_finalists == 1 else wording.QUANTITY_FINALISTS
+        return QUANTITY_NAMED
+    return QUANTITY_TWO_PART if second.n_finalists == 1 else QUANTITY_FINALISTS
 
 
 def _listed(shares: frozenset[Share]) -> str:

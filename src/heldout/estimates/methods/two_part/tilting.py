@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from heldout._seeding import stream
+from heldout._random import stream
 from heldout.estimates.methods.two_part.binomial import mid_p_bound
 from heldout.estimates.methods.two_part.delong import NO_SPREAD, placements
 from heldout.estimates.methods.two_part.second_part import SecondPart, Share
 from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPart, no_bound
 from heldout.estimates.types import Alternative
+from heldout.flags import Flag
 from heldout.kernels.blocks import map_blocks
 from heldout.kernels.dispatch import LossSums, draw_units
 from heldout.kernels.reference import Floats
 from heldout.metrics.row_losses import most_drawn
 from heldout.selection.ties import tie_exactly
-from heldout.wording import Flag
 
 STRONGEST = 48.0
 """The strongest tilt that is tried, in standard deviations of the bootstrapped sums of influences."""

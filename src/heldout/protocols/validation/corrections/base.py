@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from heldout.flags import Flag
 from heldout.metrics.base import Metric
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
-from heldout.wording import Flag
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,8 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import counted
+from heldout.flags import Flag
 from heldout.kernels.draws import out_of_bag
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, quiet_if_foreign
@@ -19,7 +21,6 @@ from heldout.metrics.row_losses import Finish, OfRowLosses
 from heldout.metrics.signed import Signed, unsigned
 from heldout.protocols.validation.corrections.base import Corrected, undefined
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
-from heldout.wording import Flag, counted
 
 
 def left_out_score(replicates: Replicates, scores: ReplicateScores) -> Corrected:
@@ -44,7 +45,7 @@ def left_out_score(replicates: Replicates, scores: ReplicateScores) -> Corrected
 
     >>> from heldout.metrics import metric_named
     >>> from heldout.metrics.base import Response
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> said = np.array([[0.5, 0.5], [4.0, 0.0], [1.0, 3.0], [0.0, 0.0]])[:, None, :]
     >>> replicates = Replicates(
     ...     truth_of([0.0, 0.0, 0.0, 0.0], "regression"),

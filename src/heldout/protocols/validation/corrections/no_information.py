@@ -21,13 +21,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import Truth
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric, Response, quiet_if_foreign
 from heldout.metrics.regression import R2, MeanAbsoluteError, MeanSquaredError, PinballLoss, RootMeanSquaredError
 from heldout.metrics.signed import Signed
 from heldout.protocols.validation.corrections.leave_one_out import averages_rows, mean_score
 from heldout.protocols.validation.replicates import Replicates
-from heldout.task import Truth
 
 MOST_PAIRS = 2**22
 """Numbers in the largest table of pairs: 2048 rows."""
@@ -50,7 +50,7 @@ def no_information(replicates: Replicates, metric: Metric) -> NoInformation:
     Three of four labels are 1 and two of four predictions, so that half the pairs agree (3 * 2 + 1 * 2 of 16):
 
     >>> from heldout.metrics import metric_named
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> said = {Response.LABELS: np.array([[0], [1], [0], [1]])}
     >>> replicates = Replicates(truth_of([0, 1, 1, 1]), np.ones((1, 4), dtype=np.uint8), said, said)
     >>> no_information(replicates, metric_named("accuracy")).value

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from math import isnan, sqrt
 from typing import ClassVar
 
+from heldout.flags import Flag
 from heldout.metrics.base import Response
 from heldout.protocols.validation.corrections.base import Corrected, undefined
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
-from heldout.wording import Flag
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Optimism:
 
     >>> import numpy as np
     >>> from heldout.metrics import metric_named
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> replicates = Replicates(
     ...     truth_of([0.0, 1.0], "regression"),
     ...     counts=np.array([[2, 0], [0, 2]], dtype=np.uint8),

@@ -15,15 +15,15 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import TaskKind, labels_text
 from heldout.errors import InputError
 from heldout.estimates.intervals import order_statistic
 from heldout.estimates.types import frame_of, json_safe
+from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import Response
 from heldout.protocols.draws import drawn_rows
 from heldout.protocols.validation.replicates import Replicates
-from heldout.task import TaskKind, labels_text
-from heldout.wording import Flag
 
 CONFIDENCE_LEVEL = 0.95
 

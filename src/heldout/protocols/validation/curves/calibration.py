@@ -14,8 +14,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.estimates.types import json_safe
+from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.kernels.reference_lowess import Lowess
 from heldout.metrics.base import Response
@@ -31,8 +33,6 @@ from heldout.protocols.validation.curves.base import (
     replicated,
 )
 from heldout.protocols.validation.replicates import Replicates
-from heldout.task import TaskKind
-from heldout.wording import Flag
 
 N_POINTS = 50
 SOURCES = ("harrell2015", "cleveland1979")
@@ -170,7 +170,7 @@ def calibration_curve(
 
     Examples
     --------
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> said = np.arange(12.0)[:, None]
     >>> replicates = Replicates(
     ...     truth_of(np.arange(12.0) + 0.5),

@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from heldout.data.task import TaskKind
 from heldout.errors import InputError
+from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.protocols.validation.curves.base import CONFIDENCE_LEVEL, CurveTable, curve_flags, replicated
 from heldout.protocols.validation.curves.calibration import calibrated_outcome
 from heldout.protocols.validation.replicates import Replicates
-from heldout.task import TaskKind
-from heldout.wording import Flag
 
 SOURCES = ("vickers2006",)
 
@@ -99,7 +99,7 @@ def decision_curve(
     Acting above .5 finds one of two positives and one other row: (1 - 1) / 4.
 
     >>> from heldout.metrics.base import Response
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> said = np.array([0.1, 0.6, 0.3, 0.8])[:, None]
     >>> replicates = Replicates(
     ...     truth_of(["no", "no", "yes", "yes"]),

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
+from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.kernels.reference_curves import roc_points
 from heldout.metrics.base import Response
@@ -23,7 +24,6 @@ from heldout.protocols.validation.curves.base import (
     replicated,
 )
 from heldout.protocols.validation.replicates import Replicates
-from heldout.wording import Flag
 
 N_POINTS = 101
 SOURCES = ("fawcett2006",)
@@ -109,7 +109,7 @@ def roc_curve(
     --------
     A sample that drew the rows that the model ranks right:
 
-    >>> from heldout.task import truth_of
+    >>> from heldout.data.task import truth_of
     >>> said = np.array([0.1, 0.4, 0.3, 0.8])[:, None]
     >>> replicates = Replicates(
     ...     truth_of(["no", "no", "yes", "yes"]),

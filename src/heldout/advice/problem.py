@@ -1,0 +1,204 @@
+"""What advice is asked about: one user's search, checked, its families, and the folds that it would nest in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from heldout.configurations import Configuration
+from heldout.data.task import TaskKind
+from heldout.errors import InputError
+from heldout.execution.search import Search
+from heldout.protocols.asked import Asked
+from heldout.protocols.nested.plan import REMAINING, NestedFolds, nested_folds
+from heldout.spaces.presets import PRESETS, kind_of_target, preset
+
+NOTHING = object()
+"""In place of the value of a parameter that a configuration does not set."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """The configurations of one estimator.
+
+    Attributes
+    ----------
+    name : str
+    members : tuple of int
+        Their places in the search.
+    tuned : tuple of str
+        The hyper-parameters that differ among them.
+    """
+
+    name: str
+    members: tuple[int, ...]
+    tuned: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """One user's search.
+
+    Attributes
+    ----------
+    search : Search
+        On all rows, with the outer folds.
+    families : tuple of Family
+    nested : NestedFolds or None
+        The splits of nested cross-validation, None where the outer folds allow none.
+    refusal : str
+        Why there are none; empty where there are.
+    """
+
+    search: Search
+    families: tuple[Family, ...]
+    nested: NestedFolds | None
+    refusal: str = ""
+
+    @property
+    def n_rows(self) -> int:
+        return self.search.task.n_rows
+
+    @property
+    def n_configurations(self) -> int:
+        return len(self.search.configurations)
+
+    @property
+    def n_units(self) -> int:
+        """What is drawn independently: groups where there are any, else rows."""
+        groups = self.search.task.groups
+        return self.n_rows if groups is None else len(np.unique(groups))
+
+    @property
+    def n_folds(self) -> int:
+        """Splits of one repeat."""
+        return self.search.race.n_folds
+
+    @property
+    def is_opened(self) -> bool:
+        """Whether the metric that chooses can be computed on any rows, as a bootstrap needs."""
+        return self.search.scoring.metrics.get(self.search.scoring.refit_metric) is not None
+
+    @property
+    def metric(self) -> str:
+        """The name of the metric that chooses."""
+        name = self.search.scoring.refit_metric
+        metric = self.search.scoring.metrics.get(name)
+        return name if metric is None else metric.name
+
+    @property
+    def is_of_the_evidence(self) -> bool:
+        """Whether it is what flat and nested were compared on: accuracy of two classes."""
+        return self.search.task.truth.kind is TaskKind.BINARY and self.metric == "accuracy"
+
+    @property
+    def rarest_class(self) -> tuple[str, int] | None:
+        """The rarest class and its rows; None of a target without classes."""
+        truth = self.search.task.truth
+        if truth.classes is None or not truth.kind.is_classification:
+            return None
+        counts = truth.class_counts()
+        return str(truth.classes[int(counts.argmin())]), int(counts.min())
+
+
+def problem_of(
+    X: Any,
+    y: Any,
+    configurations: Any,
+    *,
+    scoring: Any,
+    cv: Any,
+    inner: Any,
+    groups: Any,
+    n_jobs: int | None,
+    random_state: Any,
+) -> Problem:
+    """What was asked, checked as ``nested_cv`` checks it; nothing is fitted.
+
+    Raises
+    ------
+    InputError
+    """
+    estimator, grid = _estimator_and_grid(configurations, X, y)
+    asked = Asked(estimator, grid, scoring=scoring, cv=cv, n_jobs=n_jobs, random_state=random_state)
+    search = asked.search(X, y, groups)
+    _check_names(search.configurations)
+    families = families_of(search.configurations)
+    try:
+        nested = nested_folds(
+            search.task, search.folds, REMAINING if inner is None else inner, entropy=search.entropy
+        )
+    except InputError as error:
+        if inner is not None:
+            raise
+        return Problem(search, families, None, str(error))
+    return Problem(search, families, nested)
+
+
+def _check_names(configurations: Sequence[Configuration]) -> None:
+    """That every grid sets what its estimator has: one that is never fitted here would not be seen to fail.
+
+    Raises
+    ------
+    InputError
+    """
+    known: set[tuple[int, tuple[str, ...]]] = set()
+    for one in configurations:
+        names = id(one.template), tuple(sorted(one.params))
+        if names in known:
+            continue
+        known.add(names)
+        one.fresh()
+
+
+def _estimator_and_grid(configurations: Any, X: Any, y: Any) -> tuple[Any, Any]:
+    """The first two arguments of ``HeldOutSearchCV``."""
+    if isinstance(configurations, str):
+        if configurations in PRESETS:
+            table = X if hasattr(X, "shape") else np.asarray(X)
+            return preset(configurations, table, kind_of_target(y)), None
+    elif Asked(configurations).is_search:
+        kind = type(configurations).__name__
+        raise InputError(
+            f"configurations must be what is searched and not a search, got {kind}; give its estimator and its "
+            "grid, (estimator, grid)."
+        )
+    elif hasattr(configurations, "fit"):
+        return configurations, None
+    elif isinstance(configurations, tuple) and len(configurations) == 2 and hasattr(configurations[0], "fit"):
+        return configurations
+    elif isinstance(configurations, list | tuple):
+        return list(configurations), None
+    raise InputError(
+        f"configurations must be (estimator, grid), a list of (name, estimator, grid), an estimator or a preset "
+        f"({', '.join(PRESETS)}), got {configurations!r}."
+    )
+
+
+def families_of(configurations: Sequence[Configuration]) -> tuple[Family, ...]:
+    """The configurations by their estimator.
+
+    Examples
+    --------
+    >>> from heldout.configurations import make_configurations
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> grid = {"n_neighbors": [1, 3], "weights": ["uniform"]}
+    >>> families_of(make_configurations(KNeighborsClassifier(), grid))
+    (Family(name='KNeighborsClassifier', members=(0, 1), tuned=('n_neighbors',)),)
+    """
+    members: dict[str, list[Configuration]] = {}
+    for one in configurations:
+        members.setdefault(one.model or type(one.template).__name__, []).append(one)
+    return tuple(
+        Family(name, tuple(one.position for one in mine), _tuned([one.params for one in mine]))
+        for name, mine in members.items()
+    )
+
+
+def _tuned(params: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    names = dict.fromkeys(name for mine in params for name in mine if name != "model")
+    # By their text: values may be estimators, arrays or functions, which neither hash nor compare.
+    return tuple(name for name in names if len({repr(mine.get(name, NOTHING)) for mine in params}) > 1)

@@ -1,0 +1,157 @@
+"""The advice: what was counted, measured, simulated and seen elsewhere, and what follows, in sentences."""
+
+from __future__ import annotations
+
+import html
+import math
+import textwrap
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+from heldout.advice import words as words
+from heldout.advice.costs import Cost
+from heldout.advice.evidence import Expected
+from heldout.advice.probing import FamilyTime
+from heldout.advice.worst_case import WorstCase
+from heldout.estimates.types import frame_of, json_safe
+from heldout.execution.listeners.words import duration
+
+WIDTH = 110
+
+
+@dataclass(frozen=True, eq=False)
+class Advice:
+    """What nested cross-validation would cost for one search, and what it is expected to change.
+
+    Attributes
+    ----------
+    n_rows, n_configurations : int
+    metric : str
+        What chooses.
+    costs : tuple of Cost
+        Fits and time of each protocol that applies.
+    families : tuple of FamilyTime
+        What was timed.
+    failures : mapping of str to str
+        Configurations that failed while they were timed, with the reason.
+    seconds_spent : float
+        In the fits that were timed.
+    changes : tuple of Expected
+        What nested cross-validation changed on tables like this one, where there are several families; for 3
+        algorithms and for 12.
+    worst_case : WorstCase or None
+        Biases, were the configurations independent.
+    sentences, warnings : tuple of str
+        What follows, and where it may not hold.
+    entropy : int
+        The seed that repeats it.
+    """
+
+    n_rows: int
+    n_configurations: int
+    metric: str
+    costs: tuple[Cost, ...]
+    families: tuple[FamilyTime, ...]
+    failures: Mapping[str, str]
+    seconds_spent: float
+    changes: tuple[Expected, ...]
+    worst_case: WorstCase | None
+    sentences: tuple[str, ...]
+    warnings: tuple[str, ...]
+    entropy: int
+    sources: ClassVar[tuple[str, ...]] = ("tsamardinos2018", "wainer2021", "cawley2010")
+
+    def cost(self, protocol: str) -> Cost | None:
+        """Of one protocol; None where it does not apply.
+
+        Parameters
+        ----------
+        protocol : {"cv", "bbc", "bced", "bbc_repeats", "nested_cv", "nested_cv_families"}
+        """
+        return next((one for one in self.costs if one.protocol == protocol), None)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row a protocol: fits, seconds with their range, and the bias in the worst case."""
+        found = []
+        for cost in self.costs:
+            bias = None if self.worst_case is None else self.worst_case.of(cost.protocol)
+            found.append(
+                {
+                    **asdict(cost),
+                    "bias": math.nan if bias is None else bias.bias,
+                    "bias_standard_error": math.nan if bias is None else bias.standard_error,
+                }
+            )
+        return found
+
+    def to_frame(self) -> Any:
+        """The same as a pandas DataFrame (pandas comes with the extra ``app``)."""
+        return frame_of(self.rows(), "Advice.to_frame")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: NaN becomes null."""
+        said: dict[str, Any] = json_safe(
+            {
+                "n_rows": self.n_rows,
+                "n_configurations": self.n_configurations,
+                "metric": self.metric,
+                "protocols": self.rows(),
+                "families": [asdict(one) for one in self.families],
+                "failures": dict(self.failures),
+                "seconds_spent": self.seconds_spent,
+                "changes": [asdict(one) for one in self.changes],
+                "worst_case": None if self.worst_case is None else asdict(self.worst_case),
+                "sentences": self.sentences,
+                "warnings": self.warnings,
+                "entropy": self.entropy,
+                "sources": self.sources,
+            }
+        )
+        return said
+
+    def _cells(self) -> list[tuple[str, str, str, str]]:
+        """The table as people read it."""
+        cells = []
+        for cost in self.costs:
+            fits = f"{cost.most:,}" if cost.fewest == cost.most else f"{cost.fewest:,} to {cost.most:,}"
+            bias = None if self.worst_case is None else self.worst_case.of(cost.protocol)
+            text = "" if bias is None else words.accuracy_text(bias.bias, bias.standard_error)
+            cells.append((words.ADVICE_TITLES[cost.protocol], fits, time_of(cost), text))
+        return cells
+
+    def __str__(self) -> str:
+        table = [words.ADVICE_HEAD, *self._cells()]
+        widths = [max(len(row[column]) for row in table) for column in range(len(words.ADVICE_HEAD))]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in table]
+        said = [_filled("- ", text) for text in self.sentences]
+        but = [_filled("! ", text) for text in self.warnings]
+        return "\n".join([*(line.rstrip() for line in lines), "", *said, *but])
+
+    def __repr__(self) -> str:
+        fits = ", ".join(f"{cost.protocol} {cost.most}" for cost in self.costs)
+        return f"Advice({self.n_rows} rows, {self.n_configurations} configurations; fits: {fits})"
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in words.ADVICE_HEAD)
+        body = "".join(
+            "<tr>"
+            + f"<th style='text-align:left'>{html.escape(row[0])}</th>"
+            + "".join(f"<td>{html.escape(cell)}</td>" for cell in row[1:])
+            + "</tr>"
+            for row in self._cells()
+        )
+        said = "".join(f"<li>{html.escape(text)}</li>" for text in self.sentences)
+        but = "".join(f"<li><strong>{html.escape(text)}</strong></li>" for text in self.warnings)
+        return f"<table><tr>{head}</tr>{body}</table><ul>{said}{but}</ul>"
+
+
+def _filled(mark: str, text: str) -> str:
+    return textwrap.fill(text, WIDTH, initial_indent=mark, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def time_of(cost: Cost) -> str:
+    """A protocol's time with its range; empty where it is not known."""
+    return words.time_text(
+        *(duration(one) if math.isfinite(one) else "" for one in (cost.seconds, cost.low, cost.high))
+    )

@@ -1,0 +1,235 @@
+"""What a file says, checked against the types that are declared for it: dataclasses, named tuples and plain values.
+
+A file that was damaged, or changed by somebody, is found out here, in one sentence that names the place, and not by
+whatever stumbles over a value of another type later on.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache, partial
+from itertools import repeat
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+from heldout._text import counted
+
+MOST = 2**63
+"""Whole numbers are below this: what counts or places anything is."""
+
+UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
+"""What a file that is not as it was written makes its readers raise."""
+
+_WORDS = {bool: "true or false", int: "a whole number", float: "a finite number", str: "text", bytes: "bytes"}
+
+
+@dataclass(frozen=True)
+class Between:
+    """That a whole number lies between two, both included: ``Annotated[int, Between(0, 9)]``."""
+
+    low: int
+    high: int
+
+
+def from_json(kind: Any, text: str) -> Any:
+    """JSON as a declared type.
+
+    Raises
+    ------
+    ValueError
+        When it is no JSON, nested too deep, or of another type.
+
+    Examples
+    --------
+    >>> from_json(tuple[int, ...], "[3, 2]")
+    (3, 2)
+    >>> from_json(tuple[int, ...], '[3, "2"]')
+    Traceback (most recent call last):
+        ...
+    ValueError: [1] must be a whole number, got '2'
+    """
+    if not isinstance(text, str):
+        raise ValueError(f"JSON must be text, got {_shown(text)}")
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
+    return of_type(kind, value)
+
+
+def of_type(kind: Any, value: Any, place: str = "") -> Any:
+    """A value of JSON, or of a row of a table, as a declared type.
+
+    Parameters
+    ----------
+    kind : type
+        bool, int, float, str, bytes, None, a dataclass, a named tuple, or a tuple, mapping or union of such.
+    place : str
+        Where it stands, for the sentence of an error.
+
+    Raises
+    ------
+    ValueError
+        When it is of another type: whole numbers are below 2**63, numbers finite, and text can be written as UTF-8.
+    """
+    try:
+        return _reader(kind)(value)
+    except _MismatchError as wrong:
+        raise ValueError(f"{(place + wrong.place).lstrip('.') or 'it'} {wrong.what}") from None
+
+
+class _MismatchError(Exception):
+    """What is wrong, and where: the place is put together on the way out of what is nested."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+        self.place = ""
+
+    def inside(self, place: str) -> _MismatchError:
+        self.place = place + self.place
+        return self
+
+
+@cache
+def _reader(kind: Any) -> Callable[[Any], Any]:
+    """What turns a value into one of this type."""
+    origin = get_origin(kind)
+    if origin in (Union, types.UnionType):
+        others = [_reader(one) for one in get_args(kind) if one is not type(None)]
+        return partial(_one_of, others, type(None) in get_args(kind))
+    if origin is Annotated:
+        return partial(_between, *get_args(kind))
+    if is_dataclass(kind):
+        needed = {one.name for one in fields(kind) if one.default is MISSING and one.default_factory is MISSING}
+        return partial(
+            _record,
+            kind,
+            {name: _reader(hint) for name, hint in get_type_hints(kind, include_extras=True).items()},
+            needed,
+        )
+    if hasattr(kind, "_fields"):
+        return partial(_named, kind, [(f".{name}", _reader(hint)) for name, hint in get_type_hints(kind).items()])
+    if origin is tuple:
+        return partial(_sequence, [_reader(one) for one in get_args(kind) if one is not ...], ... in get_args(kind))
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return partial(_mapping, *map(_reader, get_args(kind)))
+    return _LEAVES[kind]
+
+
+def _one_of(readers: Sequence[Callable[[Any], Any]], may_lack: bool, value: Any) -> Any:
+    if value is None and may_lack:
+        return None
+    for reader in readers[:-1]:
+        try:
+            return reader(value)
+        except _MismatchError:
+            continue
+    return readers[-1](value)
+
+
+def _between(kind: Any, bounds: Between, value: Any) -> Any:
+    if not bounds.low <= _reader(kind)(value) <= bounds.high:
+        raise _wrong(f"from {bounds.low} to {bounds.high}", value)
+    return value
+
+
+def _record(kind: Any, readers: Mapping[str, Callable[[Any], Any]], needed: set[str], value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        raise _wrong("a record", value)
+    for names, what in ((needed - set(value), "lacks"), (set(value) - set(readers), "has besides what it should")):
+        if names:
+            raise _MismatchError(f"({kind.__name__}) {what} {', '.join(map(_shown, sorted(names)[:5]))}")
+    return kind(**{name: _inside(f".{name}", readers[name], item) for name, item in value.items()})
+
+
+def _named(kind: Any, readers: Sequence[tuple[str, Callable[[Any], Any]]], value: Any) -> Any:
+    _check_length(value, len(readers))
+    return kind(*[_inside(place, reader, item) for (place, reader), item in zip(readers, value, strict=True)])
+
+
+def _sequence(readers: Sequence[Callable[[Any], Any]], any_number: bool, value: Any) -> tuple[Any, ...]:
+    _check_length(value, None if any_number else len(readers))
+    each = repeat(readers[0], len(value)) if any_number else readers
+    return tuple(
+        [_inside(f"[{n}]", reader, item) for n, (reader, item) in enumerate(zip(each, value, strict=True))]
+    )
+
+
+def _check_length(value: Any, n: int | None) -> None:
+    if not isinstance(value, list | tuple):
+        raise _wrong("a list", value)
+    if n is not None and len(value) != n:
+        raise _MismatchError(f"must hold {counted(n, 'value')}, got {len(value)}")
+
+
+def _mapping(key: Callable[[Any], Any], item: Callable[[Any], Any], value: Any) -> dict[Any, Any]:
+    if not isinstance(value, Mapping):
+        raise _wrong("a record", value)
+    return {key(name): _inside(f".{name}", item, one) for name, one in value.items()}
+
+
+def _inside(place: str, reader: Callable[[Any], Any], value: Any) -> Any:
+    try:
+        return reader(value)
+    except _MismatchError as wrong:
+        raise wrong.inside(place) from None
+
+
+def _boolean(value: Any) -> bool:
+    if type(value) is not bool:
+        raise _wrong("true or false", value)
+    return value
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int or abs(value) >= MOST:
+        raise _wrong("a whole number", value)
+    return value
+
+
+def _number(value: Any) -> float:
+    if type(value) is int and abs(value) < MOST:
+        return float(value)
+    if type(value) is not float or not math.isfinite(value):
+        raise _wrong("a finite number", value)
+    return value
+
+
+def _text(value: Any) -> str:
+    if type(value) is not str:
+        raise _wrong("text", value)
+    try:
+        value.isascii() or value.encode()
+    except UnicodeEncodeError:
+        raise _wrong("text without halves of characters", value) from None
+    return value
+
+
+def _bytes(value: Any) -> bytes:
+    if type(value) is not bytes:
+        raise _wrong("bytes", value)
+    return value
+
+
+_LEAVES: Mapping[Any, Callable[[Any], Any]] = {
+    bool: _boolean, int: _whole, float: _number, str: _text, bytes: _bytes, Any: lambda value: value,
+}  # fmt: skip
+
+
+def _wrong(wanted: str, value: Any) -> _MismatchError:
+    return _MismatchError(f"must be {wanted}, got {_shown(value)}")
+
+
+def _shown(value: Any) -> str:
+    """A value for a sentence, however long or deep it is."""
+    if value is None or isinstance(value, bool | float):
+        return json.dumps(value)
+    if isinstance(value, str | bytes):
+        return ascii(value[:40]) + ("…" if len(value) > 40 else "")
+    if isinstance(value, int):
+        return str(value) if abs(value) < 2**99 else "a whole number of more than 29 digits"
+    return "a record" if isinstance(value, Mapping) else "a list" if isinstance(value, list | tuple) else "no value"

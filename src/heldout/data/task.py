@@ -1,0 +1,356 @@
+"""The task: rows, their target, and what kind of prediction it asks for.
+
+``Truth`` is the target as the kernels want it (class codes or numbers) with the labels kept beside it;
+``Task`` adds the columns, groups and weights that fitting needs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout._text import counted
+from heldout.data.arrays import check_labels_or_numbers, column_of, distinct, numbers_of, shortened
+from heldout.data.arrays import missing as missing  # whoever codes labels asks for what is missing too
+from heldout.data.survival_target import has_fields, survival_target
+from heldout.errors import InputError
+
+
+class TaskKind(StrEnum):
+    """What a prediction is."""
+
+    BINARY = "binary"
+    MULTICLASS = "multiclass"
+    REGRESSION = "regression"
+    SURVIVAL = "survival"
+
+    @property
+    def is_classification(self) -> bool:
+        return self in (TaskKind.BINARY, TaskKind.MULTICLASS)
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """The target of N rows.
+
+    Attributes
+    ----------
+    kind : TaskKind
+    values : ndarray of shape (N,)
+        float64 numbers for a regression; for survival a structured array with fields ``event`` (bool) and ``time``
+        (float64); class codes 0 .. n_classes - 1 (int32) otherwise.
+    classes : ndarray of shape (n_classes,) or None
+        The labels behind the codes, sorted unless given in another order.
+    positive : int or None
+        Code of the positive class of a binary task: probabilities and decisions of shape (N, C) point to it.
+    fields : (str, str) or None
+        What the user calls the event and the time of a survival target.
+    """
+
+    kind: TaskKind
+    values: NDArray[Any]
+    classes: NDArray[Any] | None = None
+    positive: int | None = None
+    fields: tuple[str, ...] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.values)
+
+    @property
+    def n_classes(self) -> int:
+        return 0 if self.classes is None else len(self.classes)
+
+    @property
+    def pos_label(self) -> Any:
+        """The label of the positive class, or None."""
+        if self.classes is None or self.positive is None:
+            return None
+        label = self.classes[self.positive]
+        return label.item() if isinstance(label, np.generic) else label
+
+    def rows(self, index: NDArray[Any]) -> Truth:
+        """The same target on some rows."""
+        return replace(self, values=self.values[index])
+
+    def with_positive(self, code: int) -> Truth:
+        """The same target with another positive class."""
+        return replace(self, positive=code)
+
+    def labels(self) -> NDArray[Any]:
+        """The target as the user wrote it; of survival the fields are ``event`` and ``time``."""
+        return self.values if self.classes is None else self.classes[self.values]
+
+    def class_counts(self) -> NDArray[np.intp]:
+        """Rows of each class."""
+        return np.bincount(self.values, minlength=self.n_classes)
+
+
+def truth_of(y: Any, kind: TaskKind | str | None = None, *, classes: Any = None, pos_label: Any = None) -> Truth:
+    """Check a target column and code it.
+
+    Parameters
+    ----------
+    y : array-like of shape (N,)
+        Labels of any one type, or numbers; for survival the event and the time (``survival_target`` says how).
+    kind : TaskKind or str, optional
+        Guessed when None: numbers with a fractional part are a regression, two distinct values are binary,
+        more are multiclass; a structured array is survival.
+    classes : array-like, optional
+        The labels and their order; sorted unique ``y`` by default.
+    pos_label : label, optional
+        The positive class of a binary task; the last of ``classes`` by default.
+
+    Raises
+    ------
+    InputError
+        When ``y`` is empty, has missing values, or does not fit ``kind``; when ``classes`` or ``pos_label`` would
+        do nothing.
+
+    Examples
+    --------
+    >>> truth = truth_of(["no", "yes", "no"])
+    >>> truth.kind, truth.values.tolist(), truth.pos_label
+    (<TaskKind.BINARY: 'binary'>, [0, 1, 0], 'yes')
+    """
+    if kind == TaskKind.SURVIVAL or (kind is None and has_fields(y)):
+        _refuse_without_labels("events and times", classes=classes, pos_label=pos_label)
+        return Truth(TaskKind.SURVIVAL, survival_target(y), fields=y.dtype.names if has_fields(y) else None)
+    column = target_column(y)
+    listed = None if classes is None else _listed(classes)
+    wanted = TaskKind(kind) if kind is not None else guess_kind(column, listed)
+    if wanted is TaskKind.REGRESSION:
+        _refuse_without_labels("numbers", classes=classes, pos_label=pos_label)
+        return Truth(wanted, _numbers(column))
+    codes, labels = _coded(column, listed)
+    if wanted is TaskKind.BINARY and len(labels) > 2:
+        raise InputError(f"a binary task needs 2 classes, got {len(labels)}: {labels_text(labels)}.")
+    if len(labels) < 2:
+        raise InputError(
+            f"the target needs at least 2 classes, got 1: {labels_text(labels)}; "
+            "with one class there is nothing to tell apart."
+        )
+    if len(labels) == 2:
+        return Truth(TaskKind.BINARY, codes, labels, positive=_positive_code(labels, pos_label))
+    if pos_label is not None:
+        raise InputError(
+            f"pos_label={pos_label!r} is for 2 classes, but there are {len(labels)}: {labels_text(labels)}; "
+            "leave it out."
+        )
+    return Truth(wanted, codes, labels)
+
+
+def target_column(y: Any) -> NDArray[Any]:
+    """``y`` as a 1-D array without missing values."""
+    column = column_of(y, "the target")
+    if column.ndim != 1:
+        raise InputError(f"the target must be one column of shape (N,), got shape {column.shape}.")
+    if not column.size:
+        raise InputError("the target has no rows.")
+    check_labels_or_numbers(column, "the target")
+    absent = missing(column)
+    if absent.any():
+        raise InputError(
+            f"the target has {counted(int(absent.sum()), 'missing value')} (first in row {int(absent.argmax())}, "
+            "counted from 0); every row needs its true value: leave these rows out."
+        )
+    return column
+
+
+def guess_kind(column: NDArray[Any], classes: Any = None) -> TaskKind:
+    """Binary, multiclass or regression, from the values alone."""
+    if classes is not None:
+        return TaskKind.BINARY if len(classes) <= 2 else TaskKind.MULTICLASS
+    if no_labels(column).any():
+        return TaskKind.REGRESSION
+    return TaskKind.BINARY if len(distinct(column, "labels")[0]) <= 2 else TaskKind.MULTICLASS
+
+
+def no_labels(column: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which values are numbers with fractions, or infinite, and so hardly labels."""
+    if column.dtype.kind != "f":
+        return np.zeros(column.shape, dtype=bool)
+    return np.asarray((column != np.floor(column)) | np.isinf(column))
+
+
+def labels_text(labels: Any) -> str:
+    """Labels for a sentence: the first five as Python writes them, and how many more."""
+    listed = [shortened(label.item() if isinstance(label, np.generic) else label) for label in list(labels)[:5]]
+    return ", ".join(listed) + (f" and {len(labels) - 5} more" if len(labels) > 5 else "")
+
+
+def _refuse_without_labels(what: str, **settings: Any) -> None:
+    for name, value in settings.items():
+        if value is not None:
+            raise InputError(f"{name}={value!r} is for labels, but the target is read as {what}; leave it out.")
+
+
+def _numbers(column: NDArray[Any]) -> NDArray[np.float64]:
+    numbers = np.array(numbers_of(column, "a regression target", "for labels use a classification metric"))
+    if not np.isfinite(numbers).all():
+        raise InputError("a regression target must be finite, got an infinite value.")
+    return numbers
+
+
+def _listed(classes: Any) -> NDArray[Any]:
+    labels = column_of(classes, "classes")
+    if labels.ndim != 1 or not labels.size or missing(labels).any():
+        raise InputError(f"classes must be a list of labels, got {classes!r}; for instance classes=['no', 'yes'].")
+    check_labels_or_numbers(labels, "classes")
+    if len(distinct(labels, "classes")[0]) < len(labels):
+        raise InputError(f"classes must be distinct, got {labels_text(labels)}.")
+    return labels
+
+
+def _coded(column: NDArray[Any], classes: NDArray[Any] | None) -> tuple[NDArray[np.int32], NDArray[Any]]:
+    found, inverse = distinct(column, "labels")
+    if classes is None:
+        return inverse.astype(np.int32), found
+    codes = codes_of(column, classes)
+    if (codes < 0).any():
+        strangers = [label for label in found if label not in set(classes.tolist())]
+        raise InputError(f"the target holds {labels_text(strangers)}, which classes={labels_text(classes)} lacks.")
+    return codes, classes
+
+
+def codes_of(column: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int32]:
+    """Code of each label, -1 for one that ``labels`` lacks; any shape."""
+    code = {label: i for i, label in enumerate(labels.tolist())}
+    if len(code) < len(labels):
+        raise InputError(f"classes must be distinct, got {labels_text(labels)}.")
+    found, inverse = distinct(column, "labels")
+    table = np.array([code.get(label, -1) for label in found.tolist()], dtype=np.int32)
+    return table[inverse].reshape(column.shape)
+
+
+def _positive_code(labels: NDArray[Any], pos_label: Any) -> int:
+    if pos_label is None:
+        return len(labels) - 1
+    matches = [i for i, label in enumerate(labels.tolist()) if np.ndim(pos_label) == 0 and label == pos_label]
+    if not matches:
+        raise InputError(f"pos_label must be one of the classes {labels_text(labels)}, got {pos_label!r}.")
+    return matches[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is to be learned.
+
+    Attributes
+    ----------
+    X : array-like of N rows
+        Anything that scikit-learn indexes by rows.
+    truth : Truth
+    groups : ndarray of shape (N,) or None
+        Rows of one group are never split between training and test, and are drawn together.
+    sample_weight : ndarray of shape (N,) or None
+        Importance weights, never frequencies.
+    y : array-like of shape (N,) or None
+        The target as it was given, which estimators are fitted on; ``truth.labels()`` by default.
+    """
+
+    X: Any
+    truth: Truth
+    groups: NDArray[Any] | None = None
+    sample_weight: NDArray[np.float64] | None = None
+    y: Any = None
+
+    @property
+    def n_rows(self) -> int:
+        return self.truth.n_rows
+
+    @property
+    def target(self) -> Any:
+        """What estimators are fitted on."""
+        return self.truth.labels() if self.y is None else self.y
+
+    def fingerprint(self) -> str:
+        """sha256 of the rows, target, groups and weights: what a run file is checked against on resume."""
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        digest = hashlib.sha256()
+        for part in (self.X, self.truth.labels(), self.groups, self.sample_weight):
+            digest.update(_bytes_of(part))
+        return digest.hexdigest()
+
+
+def _bytes_of(part: Any) -> bytes:
+    if part is None:
+        return b"none"
+    if hasattr(part, "columns") and hasattr(part, "iloc"):  # a pandas table, column by column
+        columns = [_bytes_of(np.asarray(part.iloc[:, i])) for i in range(part.shape[1])]
+        return repr([str(name) for name in part.columns]).encode() + b"".join(columns)
+    if hasattr(part, "tocsr"):
+        sparse = part.tocsr()
+        return b"".join(_bytes_of(np.asarray(a)) for a in (sparse.data, sparse.indices, sparse.indptr))
+    array = np.asarray(part)
+    head = f"{array.dtype.str}{array.shape}".encode()
+    if array.dtype.kind == "O":
+        return head + repr(array.tolist()).encode()
+    return head + np.ascontiguousarray(array).tobytes()
+
+
+def checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Importance weights as float64 (N,) with mean 1, or None where all weigh the same.
+
+    Only their ratios mean anything, so a unit of 1e-300 or 1e300 is as good as any; equal weights say nothing,
+    and give the bits of no weights.
+
+    Raises
+    ------
+    InputError
+        When they are not N finite numbers of at least 0 with a positive sum.
+
+    Examples
+    --------
+    >>> checked_weights([1, 2, 3], 3).tolist(), checked_weights([2, 2, 2], 3)
+    ([0.5, 1.0, 1.5], None)
+    """
+    if sample_weight is None:
+        return None
+    column = column_of(sample_weight, "sample_weight")
+    if column.shape != (n_rows,):
+        raise InputError(f"sample_weight must have shape ({n_rows},), a weight a row, got {column.shape}.")
+    check_labels_or_numbers(column, "sample_weight")
+    weights = (
+        numbers_of(column, "sample_weight") + 0.0
+    )  # -0.0 becomes 0.0; a copy, as the user's own array may change later
+    if not np.isfinite(weights).all() or (weights < 0).any() or not (weights > 0).any():
+        raise InputError(
+            "sample_weight must be finite numbers of at least 0 with a positive sum, got "
+            f"values from {weights.min()} to {weights.max()}."
+        )
+    greatest = weights.max()
+    relative = weights / greatest  # first, as the sum of weights near 1e308 would overflow
+    if (relative == 1).all():
+        return None
+    if ((relative == 0) & (weights > 0)).any():
+        raise InputError(
+            f"sample_weight reaches from {weights[weights > 0].min():.3g} to {greatest:.3g}, so that beside the "
+            "greatest the smallest would be 0; weights must be within 300 powers of ten, or 0 to leave rows out."
+        )
+    if abs(greatest * relative.mean() - 1) < 1e-9:
+        return weights  # scaled before: the same bits again
+    return relative / relative.mean()
+
+
+def checked_groups(groups: Any, n_rows: int) -> NDArray[Any] | None:
+    """Group labels (N,) of one type without missing values, or None."""
+    if groups is None:
+        return None
+    column = column_of(groups, "groups")
+    if column.shape != (n_rows,):
+        raise InputError(f"groups must have shape ({n_rows},), a group a row, got {column.shape}.")
+    absent = int(missing(column).sum())
+    if absent:
+        raise InputError(f"groups has {counted(absent, 'missing value')}; every row needs its group.")
+    distinct(column, "groups")
+    return column

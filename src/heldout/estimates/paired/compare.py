@@ -1,0 +1,359 @@
+"""``ho.compare_configurations``: which configuration is better, which are as good, and what trying many cost."""
+
+from __future__ import annotations
+
+import html
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from heldout._random import RandomState
+from heldout.errors import HeldoutWarning, InputError
+from heldout.estimates.base import Evidence, needs_one_configuration, over_configurations
+from heldout.estimates.evidence.asking import ask
+from heldout.estimates.evidence.question import Aggregate
+from heldout.estimates.evidence.responses import ResponseName
+from heldout.estimates.intervals import NO_WIDTH, bootstrap_interval, has_no_width
+from heldout.estimates.methods.bbc import BBC
+from heldout.estimates.methods.least_width import alike_of
+from heldout.estimates.paired.confidence_set import ConfidenceSet, p_values
+from heldout.estimates.paired.difference import Difference, differences, probability_better
+from heldout.estimates.paired.optimism_curve import OptimismCurve, curve_points, optimism_curve
+from heldout.estimates.paired.scores import PairedScores, paired_scores
+from heldout.estimates.types import Alternative, Interval, frame_of
+from heldout.flags import Flag
+from heldout.kernels.reference import Floats
+from heldout.metrics.base import oriented
+from heldout.metrics.opaque import OpaqueMetric
+from heldout.selection.best import Best
+
+WINNER = "winner"
+MOST_SHOWN = 20
+"""Configurations in a notebook's table; ``to_frame`` has them all."""
+
+_DIFFERENCE = OpaqueMetric("difference of scores")
+"""Greater is better, and without bounds."""
+
+
+@dataclass(frozen=True, eq=False)
+class ConfigurationComparison:
+    """The configurations of one matrix, compared in the bootstraps that ``ho.estimate`` draws.
+
+    Attributes
+    ----------
+    evidence : Evidence
+    scores : PairedScores
+    """
+
+    evidence: Evidence
+    scores: PairedScores
+    sources: ClassVar[tuple[str, ...]] = ("hansen2011", "tsamardinos2018")
+    """Keys of ``heldout.references``."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of all C configurations."""
+        return tuple(self.evidence.names)
+
+    @property
+    def flags(self) -> Mapping[Flag, str]:
+        """What a reader must know of these rows and configurations, with its sentence."""
+        return self.evidence.flags
+
+    @property
+    def winner(self) -> str:
+        """The configuration that the selection rule chooses on all rows."""
+        return self.names[self.evidence.winner]
+
+    def difference(self, first: str | int, second: str | int, *, fixed: Sequence[str | int] = ()) -> Difference:
+        """How much better ``first`` performs than ``second``, and with what probability.
+
+        Parameters
+        ----------
+        first, second : str or int
+            Names or indices of configurations; "winner" is the one that was chosen.
+        fixed : sequence of str or int
+            Those of the two that were named before their scores were seen, such as a baseline. Any other is taken
+            to stand here because of its place in the ranking, and picking it is replayed in every bootstrap: what
+            it owes to luck is taken out.
+
+        Returns
+        -------
+        Difference
+            Oriented: positive where ``first`` is better, for scores and losses alike.
+
+        Raises
+        ------
+        InputError
+            For a configuration that is not known, failed, or is compared with itself.
+        """
+        columns = self._column(first), self._column(second)
+        if columns[0] == columns[1]:
+            raise InputError(
+                f"first and second are the same configuration, {self._name(columns[0])}; name two different ones."
+            )
+        named = frozenset(self._column(each) for each in fixed)
+        if not named <= set(columns):
+            raise InputError("fixed must name first, second, or both; it names another configuration.")
+        distribution = differences(self.scores, *columns, fixed=named)
+        defined = distribution[~np.isnan(distribution)]
+        uncorrected = float(self.scores.observed[columns[0]] - self.scores.observed[columns[1]])
+        both_fixed = named == set(columns)
+        value = uncorrected if both_fixed else float(defined.mean()) if defined.size else float("nan")
+        return Difference(
+            first=self._name(columns[0]),
+            second=self._name(columns[1]),
+            value=value,
+            interval=self._interval(defined, uncorrected, pays=not both_fixed),
+            uncorrected=uncorrected,
+            probability_better=probability_better(distribution),
+            distribution=distribution,
+        )
+
+    def confidence_set(self, confidence_level: float | None = None) -> ConfidenceSet:
+        """The configurations that these rows cannot tell from the best (Hansen, Lunde and Nason 2011).
+
+        Parameters
+        ----------
+        confidence_level : float, optional
+            That of the comparison by default. With at least this probability the set holds all of the best.
+
+        Raises
+        ------
+        InputError
+            When the level does not lie between 0 and 1.
+        """
+        level = self.evidence.settings.confidence_level if confidence_level is None else confidence_level
+        if not 0 < level < 1:
+            raise InputError(f"confidence_level must lie between 0 and 1, got {confidence_level!r}; .9 is usual.")
+        spread = np.full(len(self.names), np.nan)
+        spread[self.evidence.candidates] = self._p_values
+        members = spread >= 1 - level
+        scores = np.full(len(self.names), -np.inf)
+        scores[self.evidence.candidates] = self.scores.observed
+        order = np.argsort(-scores, kind="stable")
+        names = tuple(self.names[j] for j in order if members[j])
+        return ConfidenceSet(names, members, spread, float(level))
+
+    @property
+    def probability_best(self) -> Floats:
+        """(C,): share of the bootstraps in which each configuration scores best on the drawn rows, ties shared.
+
+        The posterior probability of being the best under a flat prior, to first order. Configurations that failed
+        have 0.
+        """
+        known = np.where(np.isnan(self.scores.in_bag), -np.inf, self.scores.in_bag)
+        best = (known == known.max(axis=1, keepdims=True)) & ~np.isnan(self.scores.in_bag)
+        several = best.sum(axis=1, keepdims=True)
+        shares = (best / np.maximum(several, 1))[several[:, 0] > 0].mean(axis=0)
+        return over_configurations(self.evidence, shares)
+
+    def optimism_curve(self, sizes: Sequence[int] | None = None) -> OptimismCurve:
+        """What choosing the best of c configurations flatters, for c = 1 .. C.
+
+        A point is the mean over *all* subsets of c of the configurations, computed from their ranks: no subset is
+        drawn. At c = C it is the bbc estimate.
+
+        Parameters
+        ----------
+        sizes : sequence of int, optional
+            The c of the points; all, thinned out where there are many, by default.
+
+        Raises
+        ------
+        InputError
+            When the selection rule is not "best", whose choice alone follows from ranks; or a size is not from 1 to
+            the number of candidates.
+        """
+        rule = self.evidence.matrix.replay.rule if self.evidence.matrix else None
+        if rule != Best():
+            raise InputError(
+                f"the optimism curve replays selection='best' on subsets, got the rule "
+                f"'{getattr(rule, 'name', rule)}'; ask with selection='best'."
+            )
+        n = self.scores.n_candidates
+        points = curve_points(n) if sizes is None else np.asarray(sizes)
+        if (
+            points.ndim != 1
+            or not points.size
+            or points.dtype.kind not in "iu"
+            or points.min() < 1
+            or points.max() > n
+        ):
+            raise InputError(f"sizes must be whole numbers from 1 to {n} (the configurations), got {sizes!r}.")
+        sign = 1.0 if self.evidence.metric.greater_is_better else -1.0
+        return optimism_curve(self.scores, points.astype(np.intp), sign)
+
+    def to_frame(self) -> Any:
+        """A row a configuration, best first: score, probability of being best, p-value (pandas: extra ``app``)."""
+        found = self.confidence_set()
+        scores = np.full(len(self.names), np.nan)
+        scores[self.evidence.candidates] = oriented(self.evidence.metric, self.scores.observed)
+        frame = frame_of(
+            {
+                "configuration": list(self.names),
+                self.evidence.metric.name: scores,
+                "probability_best": self.probability_best,
+                "p_value": found.p_values,
+                "in_confidence_set": found.members,
+            },
+            "ConfigurationComparison.to_frame",
+        )
+        best_first = not self.evidence.metric.greater_is_better
+        return frame.sort_values(self.evidence.metric.name, ascending=best_first, kind="stable", ignore_index=True)
+
+    def __repr__(self) -> str:
+        return f"ConfigurationComparison({self})"
+
+    def __str__(self) -> str:
+        return f"{self.winner} won among {len(self.names)}; {self.confidence_set()}"
+
+    def _repr_html_(self) -> str:
+        found, metric, best = self.confidence_set(), self.evidence.metric, self.probability_best
+        headings = ("configuration", metric.name, "probability best", "p-value", "in the confidence set")
+        rows = []
+        for column in np.argsort(-self.scores.observed, kind="stable")[:MOST_SHOWN].tolist():
+            j = int(self.evidence.candidates[column])
+            score = oriented(metric, self.scores.observed[[column]])[0]
+            member = "yes" if found.members[j] else "no"
+            rows.append((self.names[j], f"{score:.4g}", f"{best[j]:.3f}", f"{found.p_values[j]:.3f}", member))
+        head = "".join(f"<th style='text-align:left'>{html.escape(heading)}</th>" for heading in headings)
+        body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+        notes = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in self.flags.values())
+        table = f"<table><caption>{html.escape(str(self))}</caption><tr>{head}</tr>{body}</table>"
+        return table + (f"<ul>{notes}</ul>" if notes else "")
+
+    @cached_property
+    def _p_values(self) -> Floats:
+        return p_values(self.scores)
+
+    def _interval(self, defined: Floats, uncorrected: float, *, pays: bool) -> Interval:
+        level, alternative = self.evidence.settings.confidence_level, self.evidence.settings.alternative
+        nowhere = Interval(float("nan"), float("nan"), level, alternative)
+        found = bootstrap_interval(defined, _DIFFERENCE, level, alternative) or nowhere
+        if not has_no_width(found):
+            return found
+        least, greatest = self.evidence.metric.range
+        width = greatest - least
+        if np.isinf(width) or not np.isclose(uncorrected, defined[0], rtol=NO_WIDTH, atol=0):
+            return nowhere
+        alike = alike_of(self.evidence, pays=pays)
+        return alike.interval(uncorrected, (-width, width), True, found.confidence_level, alternative)
+
+    def _column(self, configuration: str | int) -> int:
+        """The candidate column of a configuration as the user names it."""
+        names = self.names
+        if isinstance(configuration, bool) or not isinstance(configuration, str | int | np.integer):
+            raise InputError(f"a configuration is named by its name or index, got {configuration!r}.")
+        if isinstance(configuration, str):
+            index = self.evidence.winner if configuration == WINNER else _index_of(configuration, names)
+        else:
+            index = int(configuration)
+        if not 0 <= index < len(names):
+            raise InputError(
+                f"there is no configuration {configuration!r}; indices run from 0 to {len(names) - 1}."
+            )
+        column = np.flatnonzero(self.evidence.candidates == index)
+        if not column.size:
+            raise InputError(f"configuration {names[index]!r} failed, so there is nothing to compare.")
+        return int(column[0])
+
+    def _name(self, column: int) -> str:
+        return self.names[int(self.evidence.candidates[column])]
+
+
+def _index_of(name: str, names: Sequence[str]) -> int:
+    places = [j for j, known in enumerate(names) if known == name]
+    if not places:
+        near = get_close_matches(name, names, n=3, cutoff=0.4)
+        hint = f"the nearest are {', '.join(near)}" if near else f"the first is {names[0]!r}"
+        raise InputError(f"there is no configuration {name!r}; {hint}.")
+    if len(places) > 1:
+        raise InputError(
+            f"{len(places)} configurations are named {name!r}; name it by its index, such as {places[0]}."
+        )
+    return places[0]
+
+
+def compare_configurations(
+    y_true: Any,
+    predictions: Any,
+    *,
+    metric: Any,
+    folds: Any = None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    aggregate: Aggregate | None = None,
+    selection: Any = "best",
+    n_bootstraps: int = 1000,
+    confidence_level: float = 0.95,
+    alternative: Alternative = "two-sided",
+    classes: Any = None,
+    pos_label: Any = None,
+    response: ResponseName = "auto",
+    threshold: float | None = None,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+) -> ConfigurationComparison:
+    """Compare configurations with each other on their held-out predictions.
+
+    The parameters are those of ``ho.estimate``, and so are the bootstraps.
+
+    Returns
+    -------
+    ConfigurationComparison
+        ``.difference(i, j)``, ``.confidence_set()``, ``.probability_best``, ``.optimism_curve()``.
+
+    Raises
+    ------
+    InputError
+        When the input cannot be used as it is, or the selection rule chooses no single configuration.
+
+    References
+    ----------
+    Hansen, Lunde and Nason (2011), The model confidence set. Tsamardinos, Greasidou and Borboudakis (2018),
+    algorithm 5.
+
+    Examples
+    --------
+    >>> import numpy as np, heldout as ho
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 200)
+    >>> guesses = rng.random((200, 50)) + 0.6 * np.outer(y, np.arange(50) == 7)  # one of 50 knows something
+    >>> compared = ho.compare_configurations(y, guesses, metric="roc_auc", random_state=0)
+    >>> compared.winner, compared.confidence_set().names
+    ('configuration 7', ('configuration 7',))
+    >>> compared.difference("winner", 3).probability_better > 0.99
+    True
+    """
+    asked = ask(
+        y_true,
+        predictions,
+        metric=metric,
+        folds=folds,
+        groups=groups,
+        sample_weight=sample_weight,
+        aggregate=aggregate,
+        selection=selection,
+        n_bootstraps=n_bootstraps,
+        confidence_level=confidence_level,
+        alternative=alternative,
+        classes=classes,
+        pos_label=pos_label,
+        response=response,
+        threshold=threshold,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+    evidence = asked.evidence(BBC())
+    reason = needs_one_configuration(evidence)
+    if reason:
+        raise InputError(f"configurations cannot be compared: {reason}; choose a rule of one, such as 'best'.")
+    if Flag.FAILED_CONFIGURATIONS in evidence.flags:
+        warnings.warn(HeldoutWarning(evidence.flags[Flag.FAILED_CONFIGURATIONS]), stacklevel=2)
+    return ConfigurationComparison(evidence, paired_scores(evidence))

@@ -1,0 +1,187 @@
+"""At a barrier: gather what was predicted so far, ask the rule, and put down what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout._random import stream
+from heldout.data.task import Task
+from heldout.dropping.base import Barrier, Dropped, DropRule, Standing, Verdict
+from heldout.errors import InputError
+from heldout.estimates.base import Settings
+from heldout.estimates.evidence.gather import gather
+from heldout.estimates.evidence.question import Aggregate, Question
+from heldout.execution.collect import Collected, Outcome
+from heldout.execution.fit import Scoring
+from heldout.kernels.draws import Draws, UndefinedDrawsError, always
+from heldout.metrics.base import quiet_if_foreign
+from heldout.selection import SelectionRule
+from heldout.selection.base import metrics_read
+
+N_BOOTSTRAPS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Judging:
+    """What it takes to judge a race, besides its results.
+
+    Attributes
+    ----------
+    rule : DropRule
+    selection : SelectionRule
+        How the search chooses.
+    judged : ndarray of bool, shape (splits - 1,)
+        At which barriers of the race.
+    n_folds : int
+        Splits of one repeat.
+    entropy : int
+    aggregate : "pooled" or "within"
+        Of the rows predicted so far.
+    """
+
+    rule: DropRule
+    selection: SelectionRule
+    task: Task
+    scoring: Scoring
+    params: Sequence[dict[str, object]]
+    judged: NDArray[np.bool_]
+    n_folds: int
+    entropy: int
+    n_threads: int = 1
+    aggregate: Aggregate = "pooled"
+
+    def __call__(self, found: Collected, alive: Sequence[int]) -> Barrier:
+        """Who goes on, of those in the race, after all of them have met the same splits."""
+        met = found.outcome.met
+        seen = np.unique(np.concatenate([split.test for split in met]))
+        # The first, should the rule have nothing to say: there is always one who goes on.
+        nothing = Barrier(len(met), len(seen), len(alive), leader=alive[0], judged=False)
+        failed = {j: found.failures[j] for j in alive if j in found.failures}
+        if len(failed) == len(alive):
+            return nothing
+        place = found.outcome.met[-1].place
+        left = [Dropped(j, len(met), float("nan"), f"it failed: {why}", place) for j, why in failed.items()]
+        racing = [j for j in alive if j not in failed]
+        barrier = replace(nothing, leader=racing[0], dropped=tuple(left))
+        if len(racing) == 1 or len(seen) < self.rule.min_predictions or not self.judged[len(met) - 1]:
+            return barrier
+        try:
+            return self._judged(barrier, found)
+        except (InputError, UndefinedDrawsError):
+            # Too little to go by yet: a class or an event that no row so far has.
+            return barrier
+
+    def _judged(self, barrier: Barrier, found: Collected) -> Barrier:
+        standing, columns = self._standing(found)
+        with quiet_if_foreign([score.metric for score in standing.replay.scores]):
+            verdict = self.rule.judge(standing)
+            keep = verdict.keep.copy()
+            keep[standing.leader] = True
+            reasons = {int(c): self._reason(verdict, int(c)) for c in np.flatnonzero(~keep)}
+            behind = self._behind_of_two(standing, barrier, found.outcome)
+            if behind is not None and keep[behind]:
+                reasons[behind] = (
+                    f"only two were left, and it was behind for {self.rule.resolve_ties_after} more splits"
+                )
+            risk = _risk(standing, list(reasons))
+        left = [
+            Dropped(int(columns[c]), barrier.after, float(verdict.statistic[c]), why, found.outcome.met[-1].place)
+            for c, why in sorted(reasons.items())
+        ]
+        needed: dict[int, float] = {}
+        if verdict.folds_needed is not None:
+            going_on = [c for c in range(len(columns)) if c not in reasons and c != standing.leader]
+            needed = {int(columns[c]): float(verdict.folds_needed[c]) for c in going_on}
+        return replace(
+            barrier,
+            judged=True,
+            leader=int(columns[standing.leader]),
+            dropped=(*barrier.dropped, *left),
+            risk=risk,
+            folds_needed=needed,
+            stopped=verdict.stop,
+            noted={} if verdict.noted is None else dict(zip(columns.tolist(), verdict.noted.tolist(), strict=True)),
+        )
+
+    def _standing(self, found: Collected) -> tuple[Standing, np.ndarray]:
+        """How the race stands, and the configuration behind each column."""
+        metrics = self.scoring.metrics
+        read = metrics_read(self.selection, metrics, found.refit_metric)
+        opened = {name: metric for name in read if (metric := metrics.get(name)) is not None}
+        reported = opened[found.refit_metric]
+        task = self.task
+        question = Question(
+            reported,
+            opened,
+            self.selection,
+            self.aggregate,
+            Settings(),
+            task.groups,
+            task.sample_weight,
+            self.params,
+        )
+        evidence = gather(task.truth, found.predictions, question)
+        matrix = evidence.matrix
+        assert matrix is not None, "gathered from predictions"
+        place = {split.place: row for row, split in enumerate(found.folds.splits)}
+        rows = [place[split.place] for split in found.outcome.met]
+        scores = found.fold_scores[found.refit_metric].oriented()[rows][:, evidence.candidates]
+        draws = Draws(
+            seed=stream(self.entropy, "dropping", found.outcome.met[-1].repeat, len(rows)),
+            n_bootstraps=N_BOOTSTRAPS,
+            unit_of_row=matrix.unit_of_row,
+            defined_in_bag=matrix.replay.defined,
+            defined_out_of_bag=always,
+        )
+        standing = Standing(
+            truth=matrix.truth,
+            replay=matrix.replay,
+            fold_scores=scores,
+            leader=evidence.winner_column,
+            draws=draws,
+            unit_of_row=matrix.unit_of_row,
+            n_started=len(self.params),
+            n_barriers=int(self.judged.sum()),
+            n_folds=self.n_folds,
+            n_threads=self.n_threads,
+            predictions=matrix.predictions,
+            noted=_noted(found.outcome, evidence.candidates),
+        )
+        return standing, evidence.candidates
+
+    def _reason(self, verdict: Verdict, column: int) -> str:
+        return f"{self.rule.statistic_name} was {verdict.statistic[column]:.3g}"
+
+    def _behind_of_two(self, standing: Standing, barrier: Barrier, outcome: Outcome) -> int | None:
+        """The column that is behind of two, where the two have been alone for as long as ties are borne."""
+        if self.rule.resolve_ties_after is None or standing.n_configurations != 2:
+            return None
+        alone = 0
+        for earlier in reversed(outcome.barriers):
+            if earlier.n_before - len(earlier.dropped) != 2:
+                break
+            alone += 1
+        return 1 - standing.leader if alone >= self.rule.resolve_ties_after else None
+
+
+def _noted(outcome: Outcome, columns: NDArray[np.intp]) -> NDArray[np.float64]:
+    """(barriers so far, A): what the rule noted of those still in the race."""
+    rows = [[barrier.noted.get(int(each), np.nan) for each in columns] for barrier in outcome.barriers]
+    return np.array(rows, dtype=np.float64).reshape(-1, len(columns))
+
+
+def _risk(standing: Standing, dropped: Sequence[int]) -> float:
+    """How often the search's rule chooses one of the dropped in bootstraps of the rows so far."""
+    if not dropped:
+        return 0.0
+    chosen = np.concatenate(
+        [
+            standing.replay.choose(standing.draws.block(first, min(first + 256, standing.draws.n_bootstraps))[0])
+            for first in range(0, standing.draws.n_bootstraps, 256)
+        ]
+    )
+    return float(np.isin(chosen, dropped).mean())

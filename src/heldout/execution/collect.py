@@ -1,0 +1,269 @@
+"""From the results of cells to the two waists, held-out predictions and fold scores, and to the failures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.configurations import Configurations
+from heldout.data.task import TaskKind, Truth
+from heldout.dropping.base import Barrier, Dropped, who_left
+from heldout.execution.cells import CellKey, CellResult, CellState
+from heldout.execution.fit import Scoring
+from heldout.execution.plan import all_cells
+from heldout.execution.stored import check_result
+from heldout.folds.splits import Folds, Place, Split
+from heldout.metrics.base import Metric, Response
+from heldout.predictions import UNPREDICTED_LABEL, FoldScores, HeldOutPredictions
+
+
+@dataclass(frozen=True, eq=False)
+class Collected:
+    """What the cells of a search amount to.
+
+    Attributes
+    ----------
+    cells : tuple of CellResult
+        Configuration by configuration, split by split; without their predictions, which are in ``predictions``.
+    predictions : HeldOutPredictions
+    fold_scores : mapping of str to FoldScores
+        One a scorer; NaN where a fit failed or a scorer raised, whatever ``error_score`` says.
+    refit_metric : str
+        The scorer that decides, now that all names are known.
+    failures : mapping of int to str
+        Configurations that failed and so are no candidates, and why.
+    hopeless : tuple of int
+        Splits that train without a class, or without an event, and on which every configuration failed: that is
+        the split's fault.
+    folds : Folds
+        The splits that were met.
+    outcome : Outcome
+        How the race went.
+    n_fits_saved : int
+        Planned fits that were not made, because their configuration had left.
+    """
+
+    cells: tuple[CellResult, ...]
+    predictions: HeldOutPredictions
+    fold_scores: Mapping[str, FoldScores]
+    refit_metric: str
+    failures: Mapping[int, str]
+    hopeless: tuple[int, ...]
+    folds: Folds
+    outcome: Outcome
+    n_fits_saved: int = 0
+
+    @property
+    def complaint(self) -> str:
+        """The first thing that a scorer raised, empty where none did."""
+        return next((cell.message for cell in self.cells if cell.state is CellState.DONE and cell.message), "")
+
+    def last(self, n_splits: int) -> Collected:
+        """The same cells, with the predictions and the scores of the last splits alone.
+
+        Of splits that are each a repeat of their own.
+        """
+        folds = self.folds.part(self.outcome.met[-n_splits:])
+        columns = [self.folds.columns[repeat] for repeat in folds.columns]
+        sizes = [split.n_training_rows for split in folds.splits]
+        predictions = replace(
+            self.predictions,
+            responses={response: array[:, :, columns] for response, array in self.predictions.responses.items()},
+            folds=folds.labels,
+            training_rows=folds.n_training_rows,
+            training_range=(min(sizes), max(sizes)),
+            test_share=None,
+        )
+        fold_scores = {name: scores.last(n_splits) for name, scores in self.fold_scores.items()}
+        return replace(self, predictions=predictions, fold_scores=fold_scores, folds=folds)
+
+    @property
+    def n_fits(self) -> int:
+        """Fits that were made."""
+        return sum(cell.state is not CellState.DROPPED for cell in self.cells)
+
+    @property
+    def out(self) -> dict[int, str]:
+        """Configurations that are no candidates, and why."""
+        return self.predictions.out
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """How a race went.
+
+    Attributes
+    ----------
+    met : tuple of Split
+        The splits that were met, in that order.
+    barriers : tuple of Barrier
+    """
+
+    met: tuple[Split, ...]
+    barriers: tuple[Barrier, ...] = ()
+
+    @property
+    def dropped(self) -> dict[int, Dropped]:
+        """Who left, by configuration."""
+        return who_left(self.barriers)
+
+    def not_met(self, configuration: int) -> frozenset[Place]:
+        """The (repeat, fold) of splits that others met after a configuration had left."""
+        gone = self.dropped.get(configuration)
+        return frozenset() if gone is None else frozenset(split.place for split in self.met[gone.after :])
+
+
+class Collector:
+    """Takes results in as they come, and gives what they amount to.
+
+    Parameters
+    ----------
+    folds : Folds
+        The splits whose results are wanted; others are passed over.
+    """
+
+    def __init__(self, truth: Truth, configurations: Configurations, folds: Folds, scoring: Scoring) -> None:
+        self._truth, self._configurations, self._folds, self._scoring = truth, configurations, folds, scoring
+        self._arrays: dict[Response, NDArray[Any]] = {}
+        self._shape = (truth.n_rows, len(configurations), folds.n_repeats)
+        self._tests = {split.place: split.test for split in folds.splits}
+        self._cells: dict[CellKey, CellResult] = {}
+
+    def put(self, result: CellResult) -> None:
+        """Put a result in its place.
+
+        Raises
+        ------
+        StoreError
+            When its predictions are not of its rows, as only a changed run file can hold them.
+        """
+        configuration, repeat, _ = result.key
+        test = self._tests.get(result.key.place)
+        if test is None:
+            return
+        check_result(result, self._truth, len(self._scoring.times), [len(test)])
+        self._cells[result.key] = replace(result, predictions={})
+        for response, values in result.predictions.items():
+            if response not in self._arrays:
+                shape = self._shape + values.shape[1:]
+                empty = (UNPREDICTED_LABEL, np.int32) if response is Response.LABELS else (np.nan, np.float64)
+                self._arrays[response] = np.full(shape, empty[0], dtype=empty[1])
+            self._arrays[response][test, configuration, self._folds.columns[repeat]] = values
+
+    def collected(self, outcome: Outcome | None = None) -> Collected:
+        """What the results amount to; by default everybody has met every split."""
+        outcome = outcome or Outcome(self._folds.splits)
+        met = self._folds.part(outcome.met)
+        n_configurations = len(self._configurations)
+        left = outcome.dropped
+        not_met = {configuration: outcome.not_met(configuration) for configuration in left}
+        cells = tuple(self._cell(key, not_met) for key in all_cells(n_configurations, met))
+        names = _scorer_names(cells, self._scoring)
+        fold_scores = {name: _fold_scores(name, cells, met, self._scoring.metrics.get(name)) for name in names}
+        refit_metric = self._scoring.refit_metric if self._scoring.refit_metric in names else names[0]
+        hopeless = _hopeless_splits(cells, met, self._truth)
+        failures = _failures(cells, fold_scores[refit_metric], hopeless)
+        predictions = HeldOutPredictions(
+            responses=self._responses(met, not_met),
+            names=self._configurations.names,
+            folds=met.labels,
+            classes=self._truth.classes,
+            positive=self._truth.positive,
+            failed=failures,
+            dropped={each: who.reason for each, who in left.items() if each not in failures},
+            exchangeable=met.exchangeable,
+            training_rows=met.n_training_rows,
+            grouped=met.grouped,
+            times=self._scoring.times,
+            test_share=met.test_share,
+        )
+        saved = n_configurations * self._folds.n_splits - sum(c.state is not CellState.DROPPED for c in cells)
+        return Collected(cells, predictions, fold_scores, refit_metric, failures, hopeless, met, outcome, saved)
+
+    def _cell(self, key: CellKey, not_met: Mapping[int, frozenset[Place]]) -> CellResult:
+        """The result of a cell; a cell of one who had left counts as not done, even if a store holds it."""
+        if key.place in not_met.get(key.configuration, ()):
+            return CellResult(key, CellState.DROPPED)
+        return self._cells[key]
+
+    def _responses(self, met: Folds, not_met: Mapping[int, frozenset[Place]]) -> dict[Response, NDArray[Any]]:
+        """The arrays, without splits that were not met, by anybody or by those who had left."""
+        if met.n_splits == self._folds.n_splits and not not_met:
+            return self._arrays
+        columns = [self._folds.columns[repeat] for repeat in met.columns]
+        responses = {response: array[:, :, columns] for response, array in self._arrays.items()}
+        tested = {split.place: split.test for split in met.splits}
+        rows, repeats = np.nonzero(met.labels < 0)
+        for array in responses.values():
+            empty = UNPREDICTED_LABEL if array.dtype == np.int32 else np.nan
+            array[rows, :, repeats] = empty  # a store may hold what is still to be met
+            for configuration, places in not_met.items():
+                for repeat, fold in places:
+                    array[tested[repeat, fold], configuration, met.columns[repeat]] = empty
+        return responses
+
+
+def collect(
+    results: Iterable[CellResult], truth: Truth, configurations: Configurations, folds: Folds, scoring: Scoring
+) -> Collected:
+    """What the results of a search amount to in which everybody met every split."""
+    collector = Collector(truth, configurations, folds, scoring)
+    for result in results:
+        collector.put(result)
+    return collector.collected()
+
+
+def _scorer_names(cells: Sequence[CellResult], scoring: Scoring) -> tuple[str, ...]:
+    """The scorers' names; a callable that returns a dict tells them only when it is called."""
+    told = next((cell.test_scores for cell in cells if cell.test_scores), None)
+    if told is None or set(told) <= set(scoring.metrics):
+        return tuple(scoring.metrics)
+    return tuple(told)
+
+
+def _fold_scores(name: str, cells: Sequence[CellResult], folds: Folds, metric: Metric | None) -> FoldScores:
+    values = np.array([cell.test_scores.get(name, np.nan) for cell in cells], dtype=np.float64)
+    greater = metric is None or metric.greater_is_better
+    return FoldScores(
+        values=np.ascontiguousarray((values if greater else -values).reshape(-1, folds.n_splits).T),
+        greater_is_better=greater,
+        repeat=np.array([folds.columns[split.repeat] for split in folds.splits], dtype=np.intp),
+        test_rows=np.array([len(split.test) for split in folds.splits], dtype=np.intp),
+    )
+
+
+def _hopeless_splits(cells: Sequence[CellResult], folds: Folds, truth: Truth) -> tuple[int, ...]:
+    lacking = [number for number, split in enumerate(folds.splits) if _lacks(truth.rows(split.train))]
+    done = np.array([cell.state is CellState.DONE for cell in cells]).reshape(-1, folds.n_splits)
+    return tuple(number for number in lacking if not done[:, number].any())
+
+
+def _lacks(trained: Truth) -> bool:
+    """Whether rows lack a class, or any event."""
+    if trained.kind is TaskKind.SURVIVAL:
+        return not trained.values["event"].any()
+    return trained.classes is not None and len(np.unique(trained.values)) < trained.n_classes
+
+
+def _failures(cells: Sequence[CellResult], scores: FoldScores, hopeless: Sequence[int]) -> dict[int, str]:
+    """Configurations with a failed cell, or without a score in a split in which another one has it.
+
+    A split in which nobody has a score is one on which the metric is undefined: that is nobody's failure. Nor is
+    what one who has left lacks.
+    """
+    failures: dict[int, str] = {}
+    for number, cell in enumerate(cells):
+        if cell.state is CellState.FAILED and number % scores.n_splits not in hopeless:
+            failures.setdefault(cell.key.configuration, cell.message)
+    undefined = np.isnan(scores.values)
+    undefined[:, list(failures)] = True
+    lacking = undefined & ~undefined.all(axis=1, keepdims=True)
+    for split, configuration in zip(*np.nonzero(lacking), strict=True):
+        cell = cells[configuration * scores.n_splits + split]
+        if cell.state is not CellState.DROPPED:
+            failures.setdefault(int(configuration), cell.message or "its score is NaN")
+    return dict(sorted(failures.items()))

@@ -1,0 +1,205 @@
+"""Copies of a row stay together: what divides training rows inside a model divides original rows.
+
+A bootstrap sample holds a row several times, and so do training rows that a user's splits oversample.
+
+A search, or any estimator with a ``cv`` of its own, would otherwise train on one copy of a row and be tested on
+another, and choose what remembers rows best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.model_selection import PredefinedSplit, StratifiedShuffleSplit, check_cv
+from sklearn.utils import _safe_indexing
+
+from heldout.data.arrays import distinct
+from heldout.folds.plans import seeded
+from heldout.folds.splits import Rows, listed_splits
+
+_LEAVES_ONE_OUT_BY_ITSELF = ("RidgeCV", "RidgeClassifierCV")
+"""With ``cv=None`` these have a closed form for leaving one row out, and no folds that could be set."""
+
+
+class CopiesTogether:
+    """A splitter over the original rows of a sample; the copies of a row go where it goes.
+
+    Parameters
+    ----------
+    cv : int, splitter, iterable of (train, test), or None
+        As the estimator had it. A list of splits is of the original rows.
+    origin : ndarray of shape (n,)
+        The original row of each row of the sample. Parts of it that a splitter of the model gave (to a search
+        within a search) are known again by their targets, whatever was done to their columns. Where still
+        other rows are split, as a bagged search does, rows of the same content are taken for copies.
+    classifier : bool
+        Whether an integer makes stratified folds.
+    random_state : int, optional
+        Of a splitter that shuffles.
+    parts : Parts, optional
+        What the splitters of one model gave away; one's own and its clones' by default.
+
+    Examples
+    --------
+    >>> splitter = CopiesTogether(2, np.array([0, 0, 1, 2, 2, 2, 3]), classifier=False)
+    >>> [test.tolist() for _, test in splitter.split(np.zeros((7, 1)), np.zeros(7))]
+    [[0, 1, 2], [3, 4, 5, 6]]
+    """
+
+    def __init__(
+        self,
+        cv: Any,
+        origin: NDArray[np.intp],
+        classifier: bool,
+        random_state: int | None = None,
+        parts: Parts | None = None,
+    ) -> None:
+        listed = cv is None or hasattr(cv, "split") or isinstance(cv, int | np.integer)
+        self.cv = cv if listed else listed_splits(cv)
+        self.origin = origin
+        self.classifier = classifier
+        self.random_state = random_state
+        self._parts = Parts() if parts is None else parts
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """How many splits there will be."""
+        return int(check_cv(self.cv, y, classifier=self.classifier).get_n_splits(X, y, groups))
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
+        """Positions in the sample that train and that test."""
+        origin = self._origin_of(X, y)
+        for train, test in self._split(X, y, groups, origin):
+            self._parts.remember(None if y is None else _safe_indexing(y, train), origin[train])
+            yield train, test
+
+    def _split(self, X: Any, y: Any, groups: Any, origin: NDArray[np.intp]) -> Iterator[tuple[Rows, Rows]]:
+        originals, first, place = np.unique(origin, return_index=True, return_inverse=True)
+        place = place.reshape(-1)
+        if isinstance(self.cv, list | PredefinedSplit):
+            for train, test in check_cv(self.cv).split():
+                drawn = (np.flatnonzero(np.isin(originals, rows)[place]) for rows in (train, test))
+                yield next(drawn), next(drawn)
+            return
+        mine = None if y is None else _safe_indexing(y, first)
+        cv = self._splitter(mine)
+        own_groups = None if groups is None else _safe_indexing(groups, first)
+        for train, test in cv.split(_safe_indexing(X, first), mine, own_groups):
+            yield np.flatnonzero(np.isin(place, train)), np.flatnonzero(np.isin(place, test))
+
+    def _splitter(self, y: Any) -> Any:
+        if self.random_state is None:
+            return check_cv(self.cv, y, classifier=self.classifier)
+        if self.cv is None or isinstance(self.cv, int | np.integer):
+            kind = type(check_cv(self.cv, y, classifier=self.classifier))
+            return kind(5 if self.cv is None else int(self.cv), shuffle=True, random_state=self.random_state)
+        return seeded(self.cv, self.random_state)
+
+    def _origin_of(self, X: Any, y: Any) -> NDArray[np.intp]:
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        known = self._parts.origin_of(n_rows, y)
+        if known is not None:
+            return known
+        # As many rows may be others too: a bagged search is given rows that were drawn once more.
+        if n_rows == len(self.origin) and _same_within(self.origin, y):
+            return self.origin
+        return _alike(X, y)
+
+
+class Parts:
+    """The parts of a sample that were given to train on, shared by all splitters of a model.
+
+    A search within a search is handed such a part, in order, and often with other columns. Its copies need not be
+    alike, as each copy of a row may have been imputed by itself. The targets tell which part it is; where several
+    parts have the same ones, rows stay together that are copies in any of them.
+    """
+
+    def __init__(self) -> None:
+        self._origins: dict[Hashable, dict[bytes, NDArray[np.intp]]] = {}
+
+    def __deepcopy__(self, memo: Any) -> Parts:
+        return self
+
+    def remember(self, y: Any, origin: NDArray[np.intp]) -> None:
+        self._origins.setdefault(_told_by(len(origin), y), {})[origin.tobytes()] = origin
+
+    def origin_of(self, n_rows: int, y: Any) -> NDArray[np.intp] | None:
+        found = list(self._origins.get(_told_by(n_rows, y), {}).values())
+        if len(found) <= 1:
+            return found[0] if found else None
+        codes = [np.unique(origin, return_inverse=True)[1].reshape(-1) for origin in found]
+        shifts = n_rows * np.arange(1, len(codes) + 1)
+        rows = np.tile(np.arange(n_rows), len(codes))
+        links = (np.ones(len(rows)), (rows, np.concatenate([c + by for c, by in zip(codes, shifts, strict=True)])))
+        graph = coo_array(links, shape=(n_rows * (1 + len(codes)),) * 2)
+        return connected_components(graph, directed=False)[1][:n_rows].astype(np.intp)
+
+
+def _told_by(n_rows: int, y: Any) -> Hashable:
+    if y is None:
+        return n_rows
+    values = np.asarray(y)
+    return (n_rows, tuple(values.ravel().tolist()) if values.dtype.kind == "O" else values.tobytes())
+
+
+def _same_within(origin: NDArray[np.intp], y: Any) -> bool:
+    """Whether the targets of the copies of a row are one; true without targets."""
+    if y is None:
+        return True
+    values = np.asarray(y)
+    first, place = np.unique(origin, return_index=True, return_inverse=True)[1:]
+    return bool(np.all(values == values[first[place.reshape(-1)]]))
+
+
+def _alike(X: Any, y: Any) -> NDArray[np.intp]:
+    """A number a row, the same for rows of the same content."""
+    table = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+    columns = table.reshape(len(table), -1).T
+    if y is not None:
+        columns = [*columns, *np.asarray(y).reshape(len(table), -1).T]
+    number = np.zeros(len(table), dtype=np.intp)
+    for column in columns:
+        codes = distinct(np.asarray(column.tolist()), "a column")[1] if column.dtype.kind == "O" else _codes(column)
+        number = np.unique(number * (codes.max() + 1) + codes, return_inverse=True)[1].reshape(-1)
+    return number
+
+
+def _codes(column: NDArray[Any]) -> NDArray[np.intp]:
+    return np.unique(column, return_inverse=True)[1].reshape(-1)
+
+
+def with_copies_together(model: BaseEstimator, origin: NDArray[np.intp]) -> BaseEstimator:
+    """The model with every ``cv`` inside it dividing original rows; the model itself where it has none.
+
+    Parameters
+    ----------
+    model : estimator
+        Changed in place.
+    origin : ndarray of shape (n,)
+        The original row of each row of the sample that it is fitted on.
+    """
+    params = model.get_params(deep=True)
+    changed, parts = {}, Parts()
+    for name, cv in params.items():
+        place, _, last = name.rpartition("__")
+        owner = params[place] if place else model
+        if last != "cv" or isinstance(cv, str) or not hasattr(owner, "fit"):
+            continue
+        if cv is None and type(owner).__name__ in _LEAVES_ONE_OUT_BY_ITSELF:
+            continue
+        if "cv_object" not in getattr(type(owner), "_parameter_constraints", {}).get("cv", ["cv_object"]):
+            continue  # it takes no splitter, as TargetEncoder of older versions of scikit-learn
+        seed = getattr(owner, "random_state", None)
+        if isinstance(cv, float):  # a share of the rows, of a threshold that is tuned on the others
+            cv = StratifiedShuffleSplit(1, test_size=1 - cv, random_state=seed)
+        # An encoder of targets shuffles what an integer means, and makes it of classes where the targets are some.
+        shuffles = getattr(owner, "shuffle", False) in (True, "deprecated")
+        fixed = (int(seed) if isinstance(seed, int | np.integer) else 0) if shuffles else None
+        by_class = is_classifier(owner) or hasattr(owner, "target_type")
+        changed[name] = CopiesTogether(cv, origin, by_class, fixed, parts)
+    return model.set_params(**changed) if changed else model

@@ -1,0 +1,225 @@
+"""The engine on a Dask cluster, which joblib's configuration names.
+
+Cells go to the cluster's own client, and not through joblib's ``Parallel``: that would wait for ever for a task
+whose workers were killed, and could not say which task it was. The work is sent once, as one array that the cluster
+holds; workers take it from each other.
+"""
+
+from __future__ import annotations
+
+import queue
+import time
+import warnings
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+from uuid import uuid4
+
+from sklearn import get_config
+from sklearn.utils.parallel import delayed
+
+from heldout.errors import InputError
+from heldout.execution.cells import CellKey, CellResult
+from heldout.execution.executors.base import Work, WorkersLostError
+from heldout.execution.executors.payload import payload_array
+from heldout.execution.executors.worker import Terms, do_sent_cells, interrupt_cells
+
+SECONDS_WITHOUT_WORKERS = 120.0
+SECONDS_WITHOUT_SCHEDULER = 30.0
+
+_SECONDS_A_TASK = 0.2
+_TASKS_A_THREAD = 2
+_LOOK_EVERY = 0.5
+_LOST = ("cancelled", "lost")
+
+
+class Cluster:
+    """Cells are done by the workers of a Dask cluster.
+
+    The cluster tries a task again whose worker died, and gives it up after some deaths (its setting
+    ``allowed-failures``). Any task that stood on a dying worker is counted with it, so those given up are suspects
+    only; a lone one is guilty, and cost as many workers as the cluster allowed.
+    """
+
+    def __init__(self, client: Any, fit_timeout: float | None = None) -> None:
+        self._client = client
+        self._terms = Terms(fit_timeout)
+        self._sent: tuple[Work, str, Any] | None = None
+
+    def run(self, work: Work, cells: Sequence[CellKey]) -> Iterator[CellResult]:
+        """See ``Executor.run``."""
+        with _Round(self, work, cells) as round_:
+            yield from round_.results()
+
+    def payload_of(self, work: Work) -> tuple[str, Any]:
+        """The token of the work, and the cluster's reference to it."""
+        if self._sent is None or self._sent[0] is not work or self._sent[2].status in _LOST:
+            if self._client.status != "running":
+                raise self.gone("its scheduler has ended the connection")
+            try:
+                self._client.wait_for_workers(1, timeout=SECONDS_WITHOUT_WORKERS)
+                packed = self._client.scatter(payload_array(work), broadcast=True, hash=False)
+            except (TimeoutError, OSError) as error:
+                raise self.gone(f"it does not take the data: {error or type(error).__name__}") from error
+            self._sent = work, uuid4().hex, packed
+        return self._sent[1], self._sent[2]
+
+    def gone(self, why: str) -> InputError:
+        """What to say where the cluster is no more."""
+        return InputError(
+            f"the Dask cluster at {self._client.scheduler.address if self._client.scheduler else 'its address'} is "
+            f"lost ({why}); start it again and repeat this: what a store has acknowledged is not done again."
+        )
+
+    @property
+    def client(self) -> Any:
+        return self._client
+
+    @property
+    def terms(self) -> Terms:
+        return self._terms
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._sent = None
+
+
+class _Round:
+    """Some cells on their way: some waiting, some handed out in tasks of one or more."""
+
+    def __init__(self, cluster: Cluster, work: Work, cells: Sequence[CellKey]) -> None:
+        self._cluster = cluster
+        self._client = cluster.client
+        self._work = work
+        self._is_lone = len(cells) == 1
+        self._waiting = deque(cells)
+        self._alone: deque[CellKey] = deque()
+        self._handed_out: dict[Any, tuple[CellKey, ...]] = {}
+        self._ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._function = _carrying_settings(do_sent_cells)
+        self._n_threads, self._looked, self._worked = 0, -1.0, time.monotonic()
+        self._answered = self._worked
+        self._task_size = 1
+        self._suspects: list[CellKey] = []
+        self._reason, self._deaths = "", 1
+
+    def results(self) -> Iterator[CellResult]:
+        """Results as they come; then, whom to suspect."""
+        while self._waiting or self._alone or self._handed_out:
+            self._look()
+            self._hand_out()
+            finished = []
+            for future in self._those_ended():
+                if future.status == "finished":
+                    finished.append(future)
+                else:
+                    self._take_back(future)
+            yield from self._gathered(finished)
+        if self._suspects:
+            raise WorkersLostError(self._suspects, self._reason, self._deaths)
+
+    def _look(self) -> None:
+        """See who is there, now and then; complain when nobody has been for long."""
+        now = time.monotonic()
+        if self._looked >= 0 and now - self._looked < _LOOK_EVERY:
+            return
+        self._looked = now
+        if self._client.status == "running":
+            with suppress(OSError, TimeoutError):
+                self._n_threads = sum(self._client.ncores().values())
+                self._answered = now
+        elif self._client.status in ("closing", "closed"):
+            raise self._cluster.gone("its scheduler has ended the connection")
+        if now - self._answered > SECONDS_WITHOUT_SCHEDULER:
+            raise self._cluster.gone("its scheduler does not answer")
+        if self._n_threads:
+            self._worked = now
+        elif now - self._worked > SECONDS_WITHOUT_WORKERS:
+            raise self._cluster.gone(f"it has had no worker for {SECONDS_WITHOUT_WORKERS:g} s")
+
+    def _hand_out(self) -> None:
+        """Keep all threads busy, and some tasks ahead."""
+        while (self._waiting or self._alone) and len(self._handed_out) < _TASKS_A_THREAD * max(self._n_threads, 1):
+            size = 1
+            if not self._alone:
+                fair = len(self._waiting) // (_TASKS_A_THREAD * max(self._n_threads, 1))
+                size = max(1, min(self._task_size, fair))
+            cells = tuple((self._alone or self._waiting).popleft() for _ in range(size))
+            token, packed = self._cluster.payload_of(self._work)
+            future = self._client.submit(self._function, token, packed, cells, self._cluster.terms, pure=False)
+            self._handed_out[future] = cells
+            future.add_done_callback(self._ended.put)
+
+    def _those_ended(self) -> list[Any]:
+        ended = []
+        with suppress(queue.Empty):
+            ended.append(self._ended.get(timeout=_LOOK_EVERY))
+            while True:
+                ended.append(self._ended.get_nowait())
+        return [future for future in ended if future in self._handed_out]
+
+    def _gathered(self, finished: list[Any]) -> Iterator[CellResult]:
+        if not finished:
+            return
+        answers = self._client.gather(finished, errors="skip")
+        if len(answers) < len(finished):  # some were lost with their worker before they could be fetched
+            answers = []
+            for future in finished:
+                try:
+                    answers.append(future.result())
+                except Exception:
+                    if future.status == "finished":
+                        raise
+                    self._take_back(future)
+        for future in finished:
+            self._handed_out.pop(future, None)
+        results = [result for answer in answers for result in answer]
+        if results:
+            seconds = sum(result.fit_seconds + result.score_seconds for result in results) / len(results)
+            self._task_size = int(min(max(_SECONDS_A_TASK / max(seconds, 1e-6), 1), 2 * self._task_size))
+        yield from results
+
+    def _take_back(self, future: Any) -> None:
+        """A task failed as a whole: cells whose workers died, data that is lost, or an error of the user's code."""
+        cells = self._handed_out.pop(future)
+        if future.status in _LOST:
+            if self._client.status != "running":
+                raise self._cluster.gone("its scheduler has ended the connection")
+            # All workers died that had the data, and with the data their tasks are lost, those that waited too.
+            self._suspect(cells, "all Dask workers died that held the data")
+            return
+        error = future.exception()
+        if type(error).__name__ != "KilledWorker":
+            raise error
+        if len(cells) > 1:
+            self._alone.extend(cells)
+            return
+        deaths = int(error.allowed_failures) + 1
+        self._suspect(cells, f"{deaths} Dask workers died while doing it", deaths if self._is_lone else 1)
+
+    def _suspect(self, cells: Sequence[CellKey], reason: str, deaths: int = 1) -> None:
+        timeout = self._cluster.terms.fit_timeout
+        perhaps = "" if timeout is None else f", perhaps of fit_timeout={timeout:g} s"
+        self._suspects.extend(cells)
+        self._reason, self._deaths = reason + perhaps, deaths
+
+    def __enter__(self) -> _Round:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._handed_out and self._client.status == "running":
+            futures, self._handed_out = list(self._handed_out), {}
+            with suppress(Exception):  # there is an error to tell already
+                self._client.cancel(futures)
+                token, _ = self._cluster.payload_of(self._work)
+                self._client.run(interrupt_cells, token, wait=False)
+
+
+def _carrying_settings(function: Any) -> Any:
+    """The function with scikit-learn's configuration and the warnings' filters, as its ``Parallel`` sends them."""
+    wrapped, _, _ = delayed(function)()
+    filters = getattr(warnings, "_get_filters", lambda: warnings.filters)()
+    return wrapped.with_config_and_warning_filters(get_config(), list(filters))

@@ -1,0 +1,208 @@
+"""Engines on one machine: this process, its threads, or processes beside it, all by joblib."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from joblib import effective_n_jobs
+from joblib.externals.loky.process_executor import ShutdownExecutorError
+from sklearn.utils.parallel import Parallel, delayed
+
+from heldout.errors import InputError
+from heldout.execution.cells import CellKey, CellResult
+from heldout.execution.executors.base import Work, WorkersLostError
+from heldout.execution.executors.deadline import GRACE_SECONDS
+from heldout.execution.executors.marks import take_marks
+from heldout.execution.executors.payload import ArrayPayload, FilePayload, payload_array, write_payload
+from heldout.execution.executors.shared_folder import shared_folder
+from heldout.execution.executors.worker import Terms, do_cell, do_sent_cell, stopped
+from heldout.execution.fit import single_threaded
+from heldout.execution.interrupts import one_ctrl_c_at_a_time
+
+MOST_UNEXPLAINED = 3
+"""Losses in a row of which no cell is to blame, after which it is the machine's fault."""
+
+
+class Here:
+    """Cells are done one after another in the calling process."""
+
+    def run(self, work: Work, cells: Sequence[CellKey]) -> Iterator[CellResult]:
+        """See ``Executor.run``."""
+        return (do_cell(work, cell) for cell in cells)
+
+    def __enter__(self) -> Here:
+        return self
+
+    def __exit__(self, *error: object) -> None: ...
+
+
+class _Workers:
+    """joblib's workers, kept from round to round."""
+
+    def __init__(self, n_jobs: int | None, pre_dispatch: int | str, batch_size: int | str = "auto") -> None:
+        # Ray's backend cannot give results one by one.
+        self._parallel: Any = Parallel(n_jobs=n_jobs, pre_dispatch=pre_dispatch, batch_size=batch_size)
+        if getattr(self._parallel._backend, "supports_return_generator", False):
+            self._parallel = Parallel(
+                n_jobs=n_jobs, pre_dispatch=pre_dispatch, batch_size=batch_size, return_as="generator_unordered"
+            )
+        self._open = ExitStack()
+
+    def _results(self, calls: Iterable[Any]) -> Generator[CellResult]:
+        """Results as they come; closing this ends what is still being done."""
+        results = iter(self._parallel(calls))
+        try:
+            # "yield from" would hand the closing on to them at once, before what follows.
+            for result in results:  # noqa: UP028
+                yield result
+        finally:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # joblib's, that some results were not asked for
+                getattr(results, "close", lambda: None)()
+
+    def _enter(self) -> None:
+        self._open.enter_context(self._parallel)
+
+    def __exit__(self, *error: object) -> None:
+        self._open.close()
+
+
+class Threads(_Workers):
+    """Cells are done in threads of this process, which share its memory."""
+
+    def run(self, work: Work, cells: Sequence[CellKey]) -> Iterator[CellResult]:
+        """See ``Executor.run``."""
+        # Cells limit themselves to one thread; one that ends must not free the others.
+        with single_threaded():
+            yield from self._results(delayed(do_cell)(work, cell) for cell in cells)
+
+    def __enter__(self) -> Threads:
+        self._enter()
+        return self
+
+
+class Elsewhere(_Workers):
+    """Cells are done wherever a joblib backend of another package does them."""
+
+    _sent: tuple[Work, ArrayPayload] | None = None
+
+    def run(self, work: Work, cells: Sequence[CellKey]) -> Iterator[CellResult]:
+        """See ``Executor.run``."""
+        if self._sent is None or self._sent[0] is not work:
+            self._sent = work, ArrayPayload(uuid4().hex, payload_array(work))
+        payload = self._sent[1]
+        yield from self._results(delayed(do_sent_cell)(payload, cell, Terms()) for cell in cells)
+
+    def __enter__(self) -> Elsewhere:
+        self._enter()
+        return self
+
+
+class Processes(_Workers):
+    """Cells are done in processes of this machine, which map the work from one file into memory."""
+
+    def __init__(self, n_jobs: int | None, pre_dispatch: int | str, fit_timeout: float | None) -> None:
+        if effective_n_jobs(n_jobs) == 1:
+            # A process that may be ended must not be the user's. joblib has no pool of one: of two, one works.
+            super().__init__(2, pre_dispatch=1, batch_size=1)
+        else:
+            super().__init__(n_jobs, pre_dispatch)
+        self._fit_timeout = fit_timeout
+        self._folder = Path()
+        self._sent: tuple[Work, FilePayload] | None = None
+        self._unexplained = 0
+
+    def run(self, work: Work, cells: Sequence[CellKey]) -> Iterator[CellResult]:
+        """See ``Executor.run``."""
+        payload = self._payload_of(work)
+        terms = Terms(self._fit_timeout, str(self._folder), parent=os.getpid())
+        left = dict.fromkeys(cells)
+        while left:
+            try:
+                for result in self._results(delayed(do_sent_cell)(payload, cell, terms) for cell in list(left)):
+                    # joblib hands out late what a round had done that the death of a worker cut off.
+                    if result.key not in left:
+                        continue
+                    del left[result.key]
+                    self._unexplained = 0
+                    yield result
+            except (BrokenExecutor, RuntimeError) as error:
+                if not isinstance(error, BrokenExecutor):
+                    if not isinstance(error.__context__, ShutdownExecutorError):
+                        raise
+                    # Somebody else ended the pool, which all threads of this process share.
+                    take_marks(self._folder)
+                    self._bear("joblib's pool was shut down", error)
+                    continue
+                running = {cell: seconds for cell, seconds in take_marks(self._folder).items() if cell in left}
+                overdue = [cell for cell, seconds in running.items() if self._is_overdue(seconds)]
+                if not running:
+                    self._bear(_how_they_died(error), error)
+                elif not overdue:
+                    raise WorkersLostError(list(running), _how_they_died(error)) from error
+                # Their watchdogs ended the processes, and all others were ended with them.
+                for cell in overdue:
+                    assert self._fit_timeout is not None
+                    del left[cell]
+                    yield stopped(work, cell, self._fit_timeout, running[cell])
+
+    def _is_overdue(self, seconds: float) -> bool:
+        return self._fit_timeout is not None and seconds >= self._fit_timeout + GRACE_SECONDS
+
+    def _bear(self, reason: str, error: Exception) -> None:
+        """Workers died of no cell: all are handed out again, some times."""
+        self._unexplained += 1
+        if self._unexplained < MOST_UNEXPLAINED:
+            return
+        raise InputError(
+            f"worker processes died {MOST_UNEXPLAINED} times before they did anything ({reason}); is there memory "
+            "for them? Use a smaller n_jobs, or threads (joblib.parallel_config('threading'))."
+        ) from error
+
+    def _payload_of(self, work: Work) -> FilePayload:
+        if self._sent is None or self._sent[0] is not work:
+            token = uuid4().hex
+            path = self._folder / f"{token}.work"
+            try:
+                write_payload(work, path)
+            except OSError as error:
+                raise InputError(
+                    f"the data could not be written to {self._folder}, from where worker processes read it "
+                    f"({error.strerror}); make room there, or name another folder in JOBLIB_TEMP_FOLDER."
+                ) from error
+            self._sent = work, FilePayload(token, str(path))
+        return self._sent[1]
+
+    def __enter__(self) -> Processes:
+        self._open.enter_context(one_ctrl_c_at_a_time())
+        self._folder = self._open.enter_context(shared_folder())
+        try:
+            self._enter()
+        except UnicodeEncodeError as error:
+            self._open.close()
+            raise InputError(
+                f"joblib cannot start worker processes with temporary files in {self._folder.parent}, as it takes "
+                "ASCII names only; name another folder in JOBLIB_TEMP_FOLDER."
+            ) from error
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        self._sent = None
+
+
+def _how_they_died(error: BrokenExecutor) -> str:
+    codes = re.search(r"exit codes of the workers are \{(.*?)\}", str(error))
+    if codes is None:
+        return f"its worker process was lost ({type(error).__name__})"
+    told = ", ".join(sorted(set(codes[1].split(", "))))
+    memory = "; the system does that when memory runs out" if "SIGKILL" in told else ""
+    return f"its worker process died with {told}{memory}"

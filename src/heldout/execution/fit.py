@@ -1,0 +1,322 @@
+"""Fitting one cell: train a configuration on a split, ask it once for each response, score what it said.
+
+The responses are recorded for the estimates; the scorers run on the same recorded arrays, so that the scores are
+those of scikit-learn's own search and no response is computed twice.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from numbers import Number
+from typing import Any
+
+import numpy as np
+from joblib import parallel_config
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.validation import _check_method_params
+from threadpoolctl import ThreadpoolController
+
+from heldout._random import numpy_seed
+from heldout.configurations import Configuration
+from heldout.data.task import Task, TaskKind, Truth
+from heldout.errors import ExitError, InputError, NoExit, UnusablePredictionError, plain_values
+from heldout.execution.cells import CellKey, CellResult, CellState
+from heldout.execution.copies import with_copies_together
+from heldout.execution.responses import recorded, remember_responses
+from heldout.folds.splits import Split
+from heldout.metrics.base import Metric, Response, times_of
+from heldout.metrics.from_scorer import members_of, metric_from_scorer, told
+from heldout.metrics.named import check_fits
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """What is measured, and by which scorer the winner is chosen.
+
+    Attributes
+    ----------
+    scorer : callable
+        ``scorer(estimator, X, y, **params)`` to a number, or to a dict of numbers by name.
+    metrics : mapping of str to Metric or None
+        What each scorer computes; None for one that cannot be opened. ``score`` is the name of a single scorer.
+    refit_metric : str
+    keep : tuple of Response
+        Responses to record besides those that the metrics read, where a model offers them.
+    more_times : tuple of float
+        Times to record survival probabilities at besides those that the metrics read.
+    """
+
+    scorer: Callable[..., Any]
+    metrics: Mapping[str, Metric | None]
+    refit_metric: str = "score"
+    keep: tuple[Response, ...] = ()
+    more_times: tuple[float, ...] = ()
+
+    @property
+    def times(self) -> tuple[float, ...]:
+        """Ascending: where survival probabilities are recorded."""
+        read = (time for metric in self.metrics.values() if metric is not None for time in times_of(metric))
+        return tuple(sorted({*read, *self.more_times}))
+
+    @property
+    def wanted(self) -> tuple[tuple[Response, ...], ...]:
+        """Responses to record: of each group the first that a model offers."""
+        read = [metric.responses for metric in self.metrics.values() if metric is not None]
+        # What "predict" says is kept even if no scorer can be opened: there is always something to look at.
+        read = read or [(Response.LABELS, Response.VALUES, Response.RISK)]
+        return tuple(dict.fromkeys(read + [(response,) for response in self.keep]))
+
+
+def make_scoring(
+    truth: Truth, scorer: Any, refit_metric: str = "score", keep: tuple[Response, ...] = ()
+) -> Scoring:
+    """Open a scorer, or several that scikit-learn has gathered into one, for a target.
+
+    Parameters
+    ----------
+    scorer : callable
+        Of ``check_scoring`` (one scorer or several), or any ``callable(estimator, X, y)``.
+
+    Raises
+    ------
+    InputError
+        When a metric does not fit the target.
+    """
+    scorer = told(scorer, truth)
+    metrics: dict[str, Metric | None] = {}
+    for name, member in members_of(scorer).items():
+        metric = metric_from_scorer(member, survival=truth.kind is TaskKind.SURVIVAL)
+        metrics[name] = None if metric is None else check_fits(metric, truth)
+    return Scoring(scorer, metrics, refit_metric, keep)
+
+
+@dataclass(frozen=True, eq=False)
+class Routed:
+    """Parameters beyond X and y, by where they go.
+
+    Attributes
+    ----------
+    fit : mapping of str to object
+        To every estimator's ``fit``.
+    fit_of_model : mapping of str to mapping
+        To one estimator of a list of them, in place of ``fit``.
+    score : mapping of str to object
+        To the scorer.
+    """
+
+    fit: Mapping[str, Any] = field(default_factory=dict)
+    fit_of_model: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    score: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_fit(self, configuration: Configuration) -> Mapping[str, Any]:
+        """What the configuration's ``fit`` is given."""
+        return self.fit_of_model.get(configuration.model or "", self.fit)
+
+
+@dataclass(frozen=True, eq=False)
+class CellContext:
+    """What the cells of a search have in common; sent to the workers once a batch.
+
+    Attributes
+    ----------
+    X, y : array-like of N rows
+    classes : ndarray or None
+        Labels in the order of their codes; None for a regression.
+    positive : int or None
+        Code of the class that binary probabilities and decisions shall point to.
+    error_score : number or 'raise'
+    return_train_score : bool
+    entropy : int or None
+        Fills ``random_state=None`` inside estimators; None leaves them.
+    survival : bool
+        Whether the target holds events and times, so that ``predict`` gives risks.
+    """
+
+    X: Any
+    y: Any
+    classes: NDArray[Any] | None
+    positive: int | None
+    scoring: Scoring
+    routed: Routed = field(default_factory=Routed)
+    error_score: float | str = np.nan
+    return_train_score: bool = False
+    entropy: int | None = None
+    survival: bool = False
+
+    @classmethod
+    def of_task(
+        cls,
+        task: Task,
+        scoring: Scoring,
+        routed: Routed,
+        error_score: float | str,
+        return_train_score: bool,
+        entropy: int | None,
+    ) -> CellContext:
+        """The context of a task's cells."""
+        truth = task.truth
+        return cls(
+            task.X, task.target, truth.classes, truth.positive, scoring, routed, error_score, return_train_score,
+            entropy, survival=truth.kind is TaskKind.SURVIVAL,
+        )  # fmt: skip
+
+
+def fit_cell(context: CellContext, configuration: Configuration, split: Split) -> CellResult:
+    """Train and test one configuration on one split.
+
+    Whatever the estimator raises becomes a failed result, except with ``error_score="raise"``. It has one thread.
+    """
+    key = CellKey(configuration.position, *split.place)
+    model = seeded_model(configuration.fresh(), context.entropy, *split.place)
+    if split.has_copies:
+        model = with_copies_together(model, split.train)
+    X, y = context.X, context.y
+    fit_params = _check_method_params(X, params=dict(context.routed.to_fit(configuration)), indices=split.train)
+    with on_one_thread():
+        started = time.perf_counter()
+        X_train, y_train = _safe_split(model, X, y, split.train)
+        X_test, y_test = _safe_split(model, X, y, split.test, split.train)
+        try:
+            with NoExit():
+                model.fit(X_train, y_train, **fit_params)
+        except Exception as error:
+            if context.error_score == "raise":
+                raise
+            return CellResult(key, CellState.FAILED, said(error), time.perf_counter() - started)
+        fitted = time.perf_counter()
+        try:
+            with NoExit():
+                remember_responses(model, X_test)
+                predictions = recorded(context, model, X_test)
+        except Exception as error:
+            if context.error_score == "raise":
+                raise
+            return CellResult(key, CellState.FAILED, said(error), fitted - started, time.perf_counter() - fitted)
+        test_scores, complaint = _scores(context, model, X_test, y_test, split.test)
+        scored = time.perf_counter()
+        train_scores: Mapping[str, float] = {}
+        if context.return_train_score:
+            train_scores, _ = _scores(context, model, X_train, y_train, split.train)
+    return CellResult(
+        key, CellState.DONE, complaint, fitted - started, scored - fitted, test_scores, train_scores, predictions
+    )
+
+
+def refitted(context: CellContext, configuration: Configuration) -> BaseEstimator:
+    """The configuration fitted on all rows, seeded like a cell of its own."""
+    model = seeded_model(configuration.fresh(), context.entropy, "refit")
+    with single_threaded(), NoExit():
+        return model.fit(context.X, context.y, **context.routed.to_fit(configuration))
+
+
+def said(error: BaseException) -> str:
+    """An exception as one line: its type and text; our own by its text alone."""
+    text = " ".join(plain_values(str(error)).split())
+    if isinstance(error, UnusablePredictionError | ExitError):
+        return text
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def seeded_model(model: BaseEstimator, entropy: int | None, *place: int | str) -> BaseEstimator:
+    """Fill every ``random_state=None`` inside, from where it stands and the place in the search.
+
+    Configurations share these seeds, so that they differ by their parameters and not by luck.
+    """
+    if entropy is None:
+        return model
+    seeds = {
+        name: numpy_seed(entropy, "cells", name, *place)
+        for name, value in sorted(model.get_params(deep=True).items())
+        if value is None and name.rpartition("__")[2] == "random_state"
+    }
+    return model.set_params(**seeds) if seeds else model
+
+
+@contextmanager
+def on_one_thread() -> Iterator[None]:
+    """One thread for BLAS, OpenMP and joblib, wherever the cell is done."""
+    # Cells are what runs side by side. An estimator with workers of its own (a forest with n_jobs=-1, a search in
+    # the search) would start n_jobs times as many as there are cores; and a forest adds up its trees' votes in the
+    # order in which its threads come, so that the last digits would depend on how many there are.
+    with single_threaded(), parallel_config("sequential", n_jobs=1):
+        yield
+
+
+@contextmanager
+def single_threaded() -> Iterator[None]:
+    """One thread for BLAS and OpenMP, until the last of those who asked for it has left."""
+    controller = _controller(len(sys.modules))
+    # Each thread has its own limit for OpenMP, but a process has one for BLAS: a cell that ends must not lift it
+    # for those that are still at work beside it.
+    with controller.select(user_api="openmp").limit(limits=1):
+        _BLAS.enter(controller)
+        try:
+            yield
+        finally:
+            _BLAS.leave()
+
+
+class _LimitOfBlas:
+    """One thread for BLAS while there is anybody who wants it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n_inside = 0
+        self._limited: ThreadpoolController | None = None
+        self._limits = ExitStack()
+
+    def enter(self, controller: ThreadpoolController) -> None:
+        with self._lock:
+            if controller is not self._limited:  # the first, or a library was loaded meanwhile
+                self._limits.enter_context(controller.select(user_api="blas").limit(limits=1))
+                self._limited = controller
+            self._n_inside += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._n_inside -= 1
+            if not self._n_inside:
+                self._limited = None
+                self._limits.close()
+
+
+_BLAS = _LimitOfBlas()
+
+
+@functools.lru_cache(maxsize=1)
+def _controller(n_modules: int) -> ThreadpoolController:
+    # Looking for libraries takes milliseconds; there can only be new ones when a module was imported meanwhile.
+    return ThreadpoolController()
+
+
+def _scores(
+    context: CellContext, model: Any, X: Any, y: Any, rows: NDArray[np.intp]
+) -> tuple[dict[str, float], str]:
+    """Each scorer's score, without those that raised, and what the first of these said."""
+    params = _check_method_params(context.X, params=dict(context.routed.score), indices=rows)
+    try:
+        with NoExit():
+            answer = context.scoring.scorer(model, X, y, **params)
+    except Exception as error:
+        if context.error_score == "raise":
+            raise
+        return {}, said(error)
+    answers = answer if isinstance(answer, dict) else {"score": answer}
+    scores, complaint = {}, ""
+    for name, value in answers.items():
+        if isinstance(value, str):  # scikit-learn's way to say that one of several scorers raised
+            complaint = complaint or f"{name}: {value.strip().splitlines()[-1]}"
+            continue
+        number = value.item() if hasattr(value, "item") and np.size(value) == 1 else value
+        if not isinstance(number, Number):
+            raise InputError(f"scoring must return a number, got {value!r} ({type(value)}) from scorer '{name}'.")
+        scores[name] = float(number)  # type: ignore[arg-type]
+    return scores, complaint

@@ -1,0 +1,105 @@
+"""What makes a run the same run: fingerprints of its stages, and the versions of the code behind it."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import platform
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import sklearn
+
+from heldout._text import counted
+from heldout._version import __version__
+from heldout.configurations import Configurations, NotHashableError, canonical_form, estimators_within
+from heldout.data.task import Task
+from heldout.errors import StoreError
+from heldout.execution.executors.base import Work
+from heldout.execution.fit import CellContext, fit_cell
+from heldout.execution.store.base import RunIdentity
+
+_OUR_OWN = ("heldout", "sklearn", "numpy", "scipy", "builtins")
+
+
+def versions() -> dict[str, str]:
+    """Of what decides the numbers."""
+    return {
+        "heldout": __version__,
+        "scikit-learn": sklearn.__version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+    }
+
+
+def run_identity(task: Task, work: Work, entropy: int) -> tuple[RunIdentity, list[tuple[str, str]]]:
+    """The identity of a run that is to be stored, and (id, canonical JSON) of each configuration.
+
+    Raises
+    ------
+    StoreError
+        When a configuration, scorer or parameter has no canonical form to recognise it by.
+    """
+    try:
+        ids = work.configurations.identities()
+        settings = json.dumps(_settings(work), sort_keys=True)
+    except NotHashableError as error:
+        raise StoreError(
+            f"this search cannot be stored, because a later run could not recognise it: {error}; run it without a "
+            "store, or use importable classes and functions."
+        ) from error
+    identity = RunIdentity(
+        rows=task.fingerprint(),
+        folds=work.folds.fingerprint(),
+        configurations=hashlib.sha256("".join(key for key, _ in ids).encode()).hexdigest(),
+        settings=settings,
+        entropy=entropy,
+        versions=versions() | _sources(work.configurations),
+        terms={
+            "rows": str(task.n_rows),
+            "folds": counted(work.folds.n_splits, "split"),
+            "configurations": str(len(work.configurations)),
+        },
+    )
+    return identity, ids
+
+
+def _settings(work: Work) -> dict[str, Any]:
+    """What else decides the cells."""
+    return _settings_of_context(work.context) | (
+        {} if work.do is fit_cell else {"do": canonical_form(getattr(work.do, "identity", work.do))}
+    )
+
+
+def _settings_of_context(context: CellContext) -> dict[str, Any]:
+    return {
+        "error_score": str(context.error_score),
+        "train_scores": context.return_train_score,
+        "seeded": context.entropy is not None,
+        "scorers": canonical_form(context.scoring.scorer),
+        "responses": [list(group) for group in context.scoring.wanted],
+        "positive": context.positive,
+        "fit": canonical_form(_as_arrays(context.routed.fit)),
+        "fit_of_model": canonical_form({k: _as_arrays(v) for k, v in context.routed.fit_of_model.items()}),
+        "score": canonical_form(_as_arrays(context.routed.score)),
+    }
+
+
+def _as_arrays(params: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: np.asarray(value) if hasattr(value, "__array__") else value for key, value in params.items()}
+
+
+def _sources(configurations: Configurations) -> dict[str, str]:
+    """Hashes of the source of estimator classes that no package version speaks for."""
+    found = {}
+    for kind in estimators_within(configurations):
+        if kind.__module__.partition(".")[0] in _OUR_OWN:
+            continue
+        try:
+            source = inspect.getsource(kind)
+        except (OSError, TypeError):
+            continue
+        found[f"source of {kind.__module__}.{kind.__qualname__}"] = hashlib.sha256(source.encode()).hexdigest()[:16]
+    return found

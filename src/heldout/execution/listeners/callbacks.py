@@ -1,0 +1,58 @@
+"""scikit-learn's callbacks (new in 1.9), told of a search as ``GridSearchCV`` tells them.
+
+The tree of tasks is fit > search > one task a fit, and fit > refit. Tasks are told in the coordinating process
+when a result has come, so callbacks are not handed on to the estimators that workers fit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from heldout.execution.events import CellFinished, Event, SearchFinished, SearchStarted, StageStarted
+
+
+class SklearnCallbacks:
+    """A listener that passes events on to the callbacks of ``set_callbacks``.
+
+    Parameters
+    ----------
+    search : estimator with scikit-learn's ``CallbackSupportMixin``
+    refits : bool
+    """
+
+    def __init__(self, search: Any, refits: bool) -> None:
+        self._search = search
+        self._refits = refits
+        self._open: list[Any] = []
+        self._finished = 0
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case SearchStarted():
+                root = self._search._init_callback_context(max_subtasks=1 + self._refits)
+                self._open = [root.call_on_fit_task_begin(estimator=self._search)]
+                self._begin("search", max_subtasks=event.n_cells, sequential_subtasks=False)
+                self._finished = event.n_resumed
+            case CellFinished():
+                self._begin("candidate-split-evaluation", task_id=self._finished)
+                self._end()
+                self._finished += 1
+            case StageStarted(stage="estimate"):
+                self._close_search()
+            case StageStarted(stage="refit"):
+                self._close_search()
+                self._begin("refit-with-best-params")
+            case SearchFinished():
+                while self._open:
+                    self._end()
+
+    def _begin(self, name: str, **settings: Any) -> None:
+        context = self._open[-1].subcontext(task_name=name, **settings)
+        self._open.append(context.call_on_fit_task_begin(estimator=self._search))
+
+    def _end(self) -> None:
+        self._open.pop().call_on_fit_task_end(estimator=self._search)
+
+    def _close_search(self) -> None:
+        if len(self._open) > 1:
+            self._end()

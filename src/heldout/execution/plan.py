@@ -1,0 +1,91 @@
+"""The plan of a run: which configurations meet which splits, in which order, and where some may leave. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from heldout._random import numpy_seed
+from heldout.dropping.base import DropRule
+from heldout.execution.cells import CellKey
+from heldout.folds.splits import Folds, Split
+
+
+@dataclass(frozen=True)
+class Race:
+    """Configurations that meet splits one after another.
+
+    Attributes
+    ----------
+    splits : tuple of Split
+        In the order in which they are met.
+    barriers : bool
+        Whether the configurations wait for each other after every split, so that some may be dropped.
+    configurations : tuple of int or None
+        Who takes part; everybody by default.
+    """
+
+    splits: tuple[Split, ...]
+    barriers: bool = False
+    configurations: tuple[int, ...] | None = None
+
+    @property
+    def n_folds(self) -> int:
+        """Splits of one repeat, the most that one has."""
+        return max(Counter(split.repeat for split in self.splits).values())
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Races that are run side by side.
+
+    A search is one race. Nested cross-validation is one race for each outer fold, and one over all the rows.
+    """
+
+    n_configurations: int
+    races: tuple[Race, ...]
+
+    @property
+    def n_cells(self) -> int:
+        """Fits, were nobody ever to leave."""
+        return sum(len(self.starting(race)) * len(race.splits) for race in self.races)
+
+    def starting(self, race: Race) -> tuple[int, ...]:
+        """The configurations that a race begins with."""
+        return tuple(range(self.n_configurations)) if race.configurations is None else race.configurations
+
+
+def race_of_search(folds: Folds, rule: DropRule | None = None, entropy: int = 0) -> Race:
+    """All splits in their order; with a rule of dropping, with barriers, and shuffled where it wants that.
+
+    Examples
+    --------
+    >>> rows = np.arange(4)
+    >>> folds = Folds((Split(0, 0, rows[:2], rows[2:]), Split(0, 1, rows[2:], rows[:2])), 4)
+    >>> Plan(3, (race_of_search(folds),)).n_cells
+    6
+    """
+    if rule is None:
+        return Race(folds.splits)
+    return Race(in_racing_order(folds, rule, entropy), barriers=True)
+
+
+def in_racing_order(folds: Folds, rule: DropRule, entropy: int) -> tuple[Split, ...]:
+    """The splits as they are met: repeat by repeat, within one in order or shuffled."""
+    if not rule.shuffle_folds:
+        return folds.splits
+    met: list[Split] = []
+    for repeat in dict.fromkeys(split.repeat for split in folds.splits):
+        mine = [split for split in folds.splits if split.repeat == repeat]
+        order = np.random.default_rng(numpy_seed(entropy, "fold order", repeat)).permutation(len(mine))
+        met += [mine[number] for number in order]
+    return tuple(met)
+
+
+def all_cells(n_configurations: int, folds: Folds) -> list[CellKey]:
+    """Every cell, configuration by configuration and split by split: the order of ``Evaluation.cells``."""
+    return [
+        CellKey(configuration, *split.place) for configuration in range(n_configurations) for split in folds.splits
+    ]

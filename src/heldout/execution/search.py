@@ -1,0 +1,232 @@
+"""What is searched and how: all that decides a result, and what is refused of it before the first fit."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+
+from heldout.configurations import Configurations
+from heldout.data.memory import check_fits
+from heldout.data.task import Task
+from heldout.dropping.base import Course, DropRule, SearchStrategy
+from heldout.errors import HeldoutWarning, InputError
+from heldout.estimates.evidence.race import check_drawable, check_selects
+from heldout.estimates.named import method_of
+from heldout.estimates.of_search import Estimation, check_applicable
+from heldout.estimates.rehearsal import refused_on_splits
+from heldout.execution.executors.base import Work
+from heldout.execution.fit import CellContext, Routed, Scoring
+from heldout.execution.plan import Race, race_of_search
+from heldout.folds.scored import unscored_splits
+from heldout.folds.splits import Folds
+from heldout.metrics.within import unfit_within
+from heldout.selection import Best, CallableRefit, check_rule
+from heldout.selection.base import metrics_read
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """What is searched and how: all that decides the result.
+
+    Attributes
+    ----------
+    task, configurations, folds, scoring
+        What is learned, what is tried, on which splits, and what is measured.
+    estimation : Estimation
+        How the winner is chosen, and estimated.
+    drop : DropRule or None
+        Who leaves early.
+    routed : Routed
+        Parameters of ``fit`` and of the scorer.
+    error_score : float or "raise"
+        With "raise" the first failure ends the search. A number only fills ``cv_results_``.
+    return_train_score : bool
+    refit : bool
+        Whether to fit the winner on all rows.
+    entropy : int
+        64 bits that seed the search.
+    seed_estimators : bool
+        Whether to fill ``random_state=None`` inside estimators.
+    """
+
+    task: Task
+    configurations: Configurations
+    folds: Folds
+    scoring: Scoring
+    estimation: Estimation = field(default_factory=Estimation)
+    drop: DropRule | None = None
+    routed: Routed = field(default_factory=Routed)
+    error_score: float | Literal["raise"] = np.nan
+    return_train_score: bool = False
+    refit: bool = True
+    entropy: int = 0
+    seed_estimators: bool = False
+
+    def __post_init__(self) -> None:
+        strategy = self.strategy
+        if strategy is None:
+            return
+        if self.estimation.rule not in (Best(), strategy.selection):
+            raise InputError(
+                f"drop='{strategy.name}' chooses the winner itself, by the mean rank over its last "
+                f"{strategy.window} steps, so selection must be 'best' and refit no function, got "
+                f"'{self.estimation.rule.name}'."
+            )
+        object.__setattr__(self, "estimation", replace(self.estimation, selection=strategy.selection))
+
+    @property
+    def strategy(self) -> SearchStrategy | None:
+        """The rule of dropping, where it also planned the splits and chooses the winner."""
+        return self.drop if isinstance(self.drop, SearchStrategy) else None
+
+    @property
+    def work(self) -> Work:
+        """What its cells are made of."""
+        seeds = self.entropy if self.seed_estimators else None
+        context = CellContext.of_task(
+            self.task, self.scoring, self.routed, self.error_score, self.return_train_score, seeds
+        )
+        return Work(context, self.configurations, self.folds)
+
+    @property
+    def race(self) -> Race:
+        """All its configurations on all its splits."""
+        return race_of_search(self.folds, self.drop, self.entropy)
+
+    def check(self) -> None:
+        """Refuse, before anything is fitted, settings that do not go together.
+
+        Raises
+        ------
+        InputError
+        """
+        check_fits(len(self.configurations), self.folds.n_splits)
+        check_settings(self.scoring, self.estimation)
+        read = metrics_read(self.estimation.rule, self.scoring.metrics, self.scoring.refit_metric)
+        check_rule(self.estimation.rule, len(self.configurations), self.configurations.params, read)
+        metrics = [metric for name in read if (metric := self.scoring.metrics.get(name))]
+        check_selects(metrics, len(self.configurations))
+        if self.drop is not None:
+            _check_droppable(self, self.drop)
+        if too_few_to_draw(self.task, self.scoring) is None:  # else it is said that there will be no estimate
+            _check_splits(self)
+
+
+def check_settings(scoring: Scoring, estimation: Estimation) -> None:
+    """Refuse, before anything is fitted, settings that do not go together.
+
+    Raises
+    ------
+    InputError
+    """
+    estimation.check()
+    read = metrics_read(estimation.rule, scoring.metrics, scoring.refit_metric)
+    check_applicable(estimation.method, scoring.metrics, read)
+    if estimation.aggregate != "folds" and scoring.metrics.get(scoring.refit_metric) is None:
+        raise InputError(
+            f"aggregate='{estimation.aggregate}' scores rows of several folds, but the scorer "
+            f"'{scoring.refit_metric}' cannot be opened; use aggregate='folds', or a scorer made by make_scorer."
+        )
+    for name, metric in scoring.metrics.items() if estimation.aggregate == "within" else ():
+        reason = unfit_within(metric) if metric is not None else f"the scorer '{name}' cannot be opened"
+        if reason:
+            raise InputError(f"{reason}.")
+
+
+def _check_droppable(search: Search, drop: DropRule) -> None:
+    """Refuse a rule of dropping that cannot judge such a search.
+
+    Raises
+    ------
+    InputError
+    """
+    scoring = search.scoring
+    metric = scoring.metrics.get(scoring.refit_metric)
+    if metric is None:
+        raise InputError(
+            f"drop='{drop.name}' compares held-out predictions, but the scorer '{scoring.refit_metric}' cannot be "
+            "opened; use drop=None, or a scorer made by make_scorer."
+        )
+    if isinstance(search.estimation.rule, CallableRefit):
+        raise InputError(
+            f"drop='{drop.name}' asks at every barrier who is ahead, and a callable refit can be asked at the end "
+            "only; use drop=None, or a rule of selection=."
+        )
+    task = search.task
+    race = search.race
+    course = Course(len(race.splits), race.n_folds, task.groups is not None, task.sample_weight is not None)
+    reason = drop.unfit(metric, course)
+    if reason:
+        raise InputError(f"drop='{drop.name}' does not fit: {reason}; drop='bootstrap' fits every metric.")
+
+
+def _check_splits(search: Search) -> None:
+    """Refuse splits on which nobody could be chosen, or that the method is not for.
+
+    Raises
+    ------
+    InputError
+    """
+    task, estimation, folds = search.task, search.estimation, search.folds
+    metric = search.scoring.metrics.get(search.scoring.refit_metric)
+    lacking = unscored_splits(metric, task.truth, folds, all_of_them=True)
+    if lacking and estimation.aggregate != "pooled":
+        raise InputError(
+            f"{lacking}, so no configuration would have a score; use larger folds, or aggregate='pooled', which "
+            "scores all held-out rows together."
+        )
+    if lacking and estimation.method is not None and "predictions" not in method_of(estimation.method).reads:
+        raise InputError(
+            f"method '{method_of(estimation.method).name}' compares scores of single splits, and {lacking}; use "
+            "larger folds, or method='bbc'."
+        )
+    if estimation.method is not None and getattr(method_of(estimation.method), "needs_test_share", False):
+        _check_subsampled(search)
+    if estimation.method is None or metric is None or search.drop is not None:
+        return
+    if isinstance(estimation.rule, CallableRefit):
+        return
+    refused = refused_on_splits(
+        task.truth, folds.labels, estimation, metric, search.configurations.params,
+        groups=task.groups, sample_weight=task.sample_weight, test_share=folds.test_share, entropy=search.entropy,
+    )  # fmt: skip
+    if refused:
+        raise InputError(refused)
+
+
+def _check_subsampled(search: Search) -> None:
+    """Refuse splits that are no repeated subsampling to a method for such, and a winner that is no best mean."""
+    name = method_of(search.estimation.method).name
+    if search.folds.test_share is None:
+        raise InputError(
+            f"method '{name}' is for repeated subsampling, in which each split draws the rows that it tests anew, "
+            f"and here are {search.folds.n_splits} other splits; use cv=ho.protocols.repeated_hold_out(50, 0.2), "
+            "or method='bbc'."
+        )
+    if search.estimation.aggregate != "folds":
+        raise InputError(
+            f"method '{name}' takes the winner to be the best mean over splits, got "
+            f"aggregate='{search.estimation.aggregate}'; use aggregate='folds', or method='bbc'."
+        )
+
+
+def too_few_to_draw(task: Task, scoring: Scoring) -> str | None:
+    """Why no bootstrap can score this task, in one sentence; None where it can."""
+    units = np.arange(task.n_rows) if task.groups is None else np.unique(task.groups, return_inverse=True)[1]
+    metrics = [metric for metric in scoring.metrics.values() if metric is not None]
+    try:
+        check_drawable(task.truth, units, metrics, task.groups is not None)
+    except InputError as error:
+        return str(error)
+    return None
+
+
+def warn_if_too_small(search: Search) -> bool:
+    """Say, before anything is fitted, that no bootstrap will be drawn; whether it was said."""
+    reason = too_few_to_draw(search.task, search.scoring) if search.estimation.draws else None
+    if reason:
+        warnings.warn(HeldoutWarning(f"the search will have no estimate: {reason}"), stacklevel=3)
+    return reason is not None

@@ -1,0 +1,225 @@
+"""A session: a run that is open. Its races are run, and what came of them is gathered, until it is closed.
+
+A search runs one race in it; a protocol runs several side by side, and then single cells for those who won them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from heldout.data.task import Task
+from heldout.dropping.base import Barrier, DropRule, judged_after
+from heldout.estimates.evidence.question import Aggregate
+from heldout.execution.barriers import Judging
+from heldout.execution.cells import CellKey, CellResult
+from heldout.execution.collect import Collected, Collector, Outcome
+from heldout.execution.events import Listener, SearchStarted
+from heldout.execution.executors.base import Executor, Work
+from heldout.execution.identity import run_identity
+from heldout.execution.loop import Keeping, run_races, tell
+from heldout.execution.memory import check_memory
+from heldout.execution.plan import Plan, Race
+from heldout.execution.scheduler import Scheduler
+from heldout.execution.store.base import Run, RunIdentity, Store
+from heldout.execution.store.memory import MemoryStore
+from heldout.kernels.blocks import check_jobs, effective_threads
+from heldout.selection import SelectionRule
+
+
+@dataclass(frozen=True, eq=False)
+class Running:
+    """Where and by whom cells are done, and who is told; none of it changes a result.
+
+    Attributes
+    ----------
+    store : Store
+        Where results are kept; in memory by default.
+    resume : bool
+        Whether to go on with a run that the store holds already.
+    n_jobs : int or None
+    pre_dispatch : int or str
+        As scikit-learn has them.
+    fit_timeout : float or None
+        Seconds after which a cell is stopped and fails.
+    executor : Executor or None
+        In place of joblib's.
+    listeners : sequence of Listener
+    """
+
+    store: Store = field(default_factory=MemoryStore)
+    resume: bool = False
+    n_jobs: int | None = None
+    pre_dispatch: int | str = "2*n_jobs"
+    fit_timeout: float | None = None
+    executor: Executor | None = None
+    listeners: Sequence[Listener] = ()
+
+    def __post_init__(self) -> None:
+        check_jobs(self.n_jobs)
+
+
+class Session:
+    """An open run; made by ``opened``.
+
+    Parameters
+    ----------
+    work : Work
+    task : Task
+    run : Run
+    executor : Executor
+    running : Running
+    """
+
+    def __init__(self, work: Work, task: Task, run: Run, executor: Executor, running: Running) -> None:
+        self.work = work
+        self._task = task
+        self._run = run
+        self._executor = executor
+        self._running = running
+
+    def race(
+        self,
+        races: Sequence[Race],
+        *,
+        rule: DropRule | None = None,
+        selection: SelectionRule | None = None,
+        aggregate: Aggregate = "pooled",
+        tasks: Sequence[Task] | None = None,
+    ) -> list[Outcome]:
+        """Run races side by side to their ends.
+
+        Parameters
+        ----------
+        races : sequence of Race
+            Of splits that the session was opened for.
+        rule, selection
+            Who may leave at barriers, and how the search chooses; needed where the races have barriers.
+        aggregate : "pooled" or "within"
+            How the rows predicted so far are scored there.
+        tasks : sequence of Task, optional
+            One a race, where its rows weigh otherwise at barriers than those of the session do.
+        """
+        collectors = {number: self._collector(race) for number, race in enumerate(races) if race.barriers}
+        collector_of = {
+            split.place: collector for number, collector in collectors.items() for split in races[number].splits
+        }
+
+        def take(result: CellResult) -> None:
+            collector = collector_of.get(result.key.place)
+            if collector is not None:
+                collector.put(result)
+
+        def judge(number: int, outcome: Outcome, alive: Sequence[int]) -> Barrier:
+            assert rule is not None and selection is not None, "races with barriers are judged by a rule"
+            task = self._task if tasks is None else tasks[number]
+            judging = self._judging(races[number], task, rule, selection, aggregate)
+            return judging(collectors[number].collected(outcome), alive)
+
+        if collectors:
+            for result in self._run.results():
+                take(result)
+        scheduler = Scheduler(Plan(len(self.work.configurations), tuple(races)), self._run.acknowledged())
+        keeping = Keeping(self._run, self._running.listeners, take)
+        return run_races(scheduler, self.work, self._executor, keeping, judge)
+
+    def collected(self, race: Race, outcome: Outcome | None = None) -> Collected:
+        """What a race that was run amounts to."""
+        collector = self._collector(race)
+        for result in self._run.results({split.repeat for split in race.splits}):
+            collector.put(result)
+        return collector.collected(outcome)
+
+    def results_of(self, race: Race) -> list[CellResult]:
+        """The cells of a race that was run, with their predictions, split by split."""
+        kept = {result.key: result for result in self._run.results({split.repeat for split in race.splits})}
+        everybody = range(len(self.work.configurations))
+        entered = everybody if race.configurations is None else race.configurations
+        cells = (CellKey(j, *split.place) for split in race.splits for j in entered)
+        return [kept[cell] for cell in cells]
+
+    def _collector(self, race: Race) -> Collector:
+        folds = self.work.folds.part(race.splits)
+        return Collector(self._task.truth, self.work.configurations, folds, self.work.context.scoring)
+
+    def _judging(
+        self, race: Race, task: Task, rule: DropRule, selection: SelectionRule, aggregate: Aggregate
+    ) -> Judging:
+        return Judging(
+            rule=rule,
+            selection=selection,
+            task=task,
+            scoring=self.work.context.scoring,
+            params=self.work.configurations.params,
+            judged=judged_after([split.repeat for split in race.splits]),
+            n_folds=race.n_folds,
+            entropy=self._run.entropy,
+            n_threads=effective_threads(self._running.n_jobs),
+            aggregate=aggregate,
+        )
+
+
+@contextmanager
+def opened(
+    work: Work,
+    task: Task,
+    entropy: int,
+    running: Running,
+    *,
+    n_cells: int | None = None,
+    n_races: int = 1,
+    may_drop: bool = False,
+    is_validation: bool = False,
+) -> Iterator[Session]:
+    """A session over work whose folds hold every split that it may be asked for.
+
+    Parameters
+    ----------
+    n_cells : int, optional
+        Fits that are planned; every configuration on every split by default.
+    n_races : int
+        How many races will be run side by side.
+    may_drop : bool
+        Whether some may leave them.
+    is_validation : bool
+        Whether cells are scored when all are done, and not one by one.
+
+    Raises
+    ------
+    InputError, StoreError
+        When the predictions would not fit in memory, or the store cannot be used.
+    """
+    configurations, folds, scoring = work.configurations, work.folds, work.context.scoring
+    in_memory = isinstance(running.store, MemoryStore)
+    if not is_validation:  # of which not every model meets every split
+        check_memory(task.truth, len(configurations), folds, scoring, keeps_predictions=in_memory)
+    if in_memory:
+        identity, ids = RunIdentity("", "", "", "", entropy), list[tuple[str, str]]()
+    else:
+        identity, ids = run_identity(task, work, entropy)
+    planned = len(configurations) * folds.n_splits if n_cells is None else n_cells
+    with running.store.open(identity, ids, resume=running.resume) as run:
+        run.note_plan(
+            len(configurations),
+            folds.n_splits,
+            planned,
+            "" if is_validation else scoring.refit_metric,
+            title="" if is_validation else getattr(scoring.metrics.get(scoring.refit_metric), "name", ""),
+            n_rows=task.n_rows,
+            names=configurations.names,
+        )
+        started = SearchStarted(
+            planned, len(run.acknowledged()), len(configurations), folds.n_splits, configurations.names,
+            scoring.refit_metric, n_races, may_drop, is_validation,
+        )  # fmt: skip
+        tell(running.listeners, started)
+        with running.executor or executor_for(running) as executor:
+            yield Session(work, task, run, executor, running)
+
+
+def executor_for(running: Running) -> Executor:
+    """joblib's, with whatever backend is active."""
+    from heldout.execution.executors import JoblibExecutor
+
+    return JoblibExecutor(running.n_jobs, running.pre_dispatch, running.fit_timeout)

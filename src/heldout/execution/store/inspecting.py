@@ -1,0 +1,183 @@
+"""Looking into a run file that may be written at this moment, or that a dead process left: nothing in it changes.
+
+The file is opened for reading only, and never through the claim that a run makes on it. Whether somebody writes is
+asked of the lock, as ever (see ``store.opening``): a second connection tries to take it, and gives it back at once.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from heldout.errors import StoreError
+from heldout.execution.store.opening import (
+    CLAIMS,
+    PAUSE,
+    check_path,
+    check_program,
+    distrust,
+    explained,
+    has_tables,
+    owner,
+    primary_code,
+    read_as_written,
+)
+from heldout.execution.store.run_status import RunStatus, run_statuses
+
+_NOT_READABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH)
+
+
+class FileState(StrEnum):
+    """Whether somebody writes a run file, or how the last one left it."""
+
+    RUNNING = "running"
+    DEAD = "dead"
+    """Its process ended without closing it."""
+    INTERRUPTED = "interrupted"
+    """Closed, with cells left to do."""
+    FINISHED = "finished"
+    CLOSED = "closed"
+    """And an older heldout did not say what was planned."""
+    EMPTY = "empty"
+    """Made, and nothing begun yet."""
+    UNKNOWN = "unknown"
+    """Not closed, and the lock cannot be asked where the folder is read-only."""
+
+
+@dataclass(frozen=True)
+class FileStatus:
+    """What a run file says.
+
+    Attributes
+    ----------
+    path : Path
+    state : FileState
+    owner : str or None
+        Who writes it, or died writing it: process, host, and since when.
+    n_bytes : int
+        With its log.
+    schema : int
+    runs : tuple of RunStatus
+        The oldest first.
+    """
+
+    path: Path
+    state: FileState
+    owner: str | None
+    n_bytes: int
+    schema: int
+    runs: tuple[RunStatus, ...]
+
+
+def file_status(path: Path) -> FileStatus:
+    """What a run file says at this moment.
+
+    Raises
+    ------
+    StoreError
+        When there is no such file, or it is of another program, of a newer heldout, damaged or unreadable.
+    """
+    if not path.exists():
+        raise StoreError(f"there is no run file {path}; name the folder or the run.db of a run.")
+    check_path(path)
+    with _explained(path), closing(_read_only(path)) as connection:
+        check_program(connection, path)
+        # One transaction: the writer may go on meanwhile, and what is read is of one moment.
+        connection.execute("BEGIN")
+        (schema,) = connection.execute("PRAGMA user_version").fetchone()
+        with read_as_written(path):
+            runs = run_statuses(connection, schema) if has_tables(connection) else ()
+        who = owner(connection)
+        connection.execute("ROLLBACK")
+        state = _state(path, who) or _as_left(runs)
+    sizes = [found.stat().st_size for found in (path, _log_of(path)) if found.exists()]
+    return FileStatus(path, state, who, sum(sizes), schema, runs)
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        with explained(path):
+            yield
+    except StoreError as error:
+        cause = error.__cause__
+        if isinstance(cause, sqlite3.Error) and primary_code(cause) in _NOT_READABLE:
+            raise StoreError(
+                f"the run file {path} has a log beside it ({_log_of(path).name}) that cannot be read in a folder "
+                "that is read-only; copy both into another folder and ask there."
+            ) from cause
+        raise
+
+
+def _log_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def _read_only(path: Path) -> sqlite3.Connection:
+    """A connection that can change nothing, and has read already."""
+    log = _log_of(path)
+    if log.exists():
+        try:
+            return _connected(path, "mode=ro")
+        except sqlite3.OperationalError:
+            # An empty log, in a folder where the log's index cannot be made: nobody writes, and the file is all.
+            if log.exists() and log.stat().st_size:
+                raise
+    # Without a log nobody writes: each run makes one before anything else. Nothing is made beside the file then.
+    return _connected(path, "mode=ro&immutable=1")
+
+
+def _connected(path: Path, mode: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True, timeout=5, isolation_level=None)
+    try:
+        distrust(connection, path)
+        has_tables(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _as_left(runs: Sequence[RunStatus]) -> FileState:
+    """What was closed in order."""
+    if not runs:
+        return FileState.EMPTY
+    if any(run.n_left for run in runs):
+        return FileState.INTERRUPTED
+    return FileState.CLOSED if any(run.n_left is None for run in runs) else FileState.FINISHED
+
+
+def _state(path: Path, who: str | None) -> FileState | None:
+    """Whether somebody holds the lock; None where it was closed in order.
+
+    The caller's connection must still be open: see below.
+    """
+    closed = FileState.DEAD if who else None
+    if not _log_of(path).exists():
+        return closed
+    for attempt in range(CLAIMS):
+        try:
+            # The last connection that closes moves the log into the file. As long as the caller's is open this one
+            # is not the last; the caller's cannot write, and leaves the log of a dead process alone.
+            with closing(_connected(path, "mode=rw")) as asking:
+                asking.execute("PRAGMA busy_timeout = 0")
+                asking.execute("BEGIN IMMEDIATE")
+                if who:
+                    # Where it may not write, SQLite takes no lock, and says so only now.
+                    asking.execute("DELETE FROM run WHERE 0")
+                asking.execute("ROLLBACK")
+        except sqlite3.OperationalError as error:
+            if primary_code(error) == sqlite3.SQLITE_BUSY:
+                return FileState.RUNNING
+            return FileState.UNKNOWN if who else None
+        if who is None:
+            return closed
+        # An owner that lives lets go of the lock for moments, from one commit to the next.
+        if attempt < CLAIMS - 1:
+            time.sleep(PAUSE)
+    return closed

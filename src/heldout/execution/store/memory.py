@@ -1,0 +1,72 @@
+"""The store that keeps nothing beyond the search itself."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from heldout.execution.cells import CellKey, CellResult
+from heldout.execution.store.base import RunIdentity
+from heldout.folds.splits import Place
+
+if TYPE_CHECKING:
+    from heldout.dropping.base import Barrier
+
+
+class MemoryRun:
+    """Results in a dictionary."""
+
+    def __init__(self, entropy: int) -> None:
+        self.entropy = entropy
+        self._results: dict[CellKey, CellResult] = {}
+
+    def acknowledged(self) -> frozenset[CellKey]:
+        return frozenset(self._results)
+
+    def results(self, repeats: Collection[int] | None = None) -> Iterator[CellResult]:
+        for result in self._results.values():
+            if repeats is None or result.key.repeat in repeats:
+                yield result
+
+    def record(self, result: CellResult) -> None:
+        self._results[result.key] = result
+
+    def commit(self) -> None:
+        """Nothing to do: a recorded result is as safe as it will be."""
+
+    def note_plan(
+        self,
+        n_configurations: int,
+        n_splits: int,
+        n_cells: int,
+        metric: str,
+        *,
+        title: str = "",
+        n_rows: int | None = None,
+        names: Sequence[str] = (),
+    ) -> None:
+        """Nothing to do: nobody else can look into this process."""
+
+    def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:
+        """Nothing to do, as with the plan."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+
+@dataclass(frozen=True)
+class MemoryStore:
+    """A run that lives as long as its process."""
+
+    def stored_entropy(self, rows: str | None = None, configurations: str | None = None) -> int | None:
+        return None
+
+    def open(self, identity: RunIdentity, configurations: Sequence[tuple[str, str]], *, resume: bool) -> MemoryRun:
+        return MemoryRun(identity.entropy)

@@ -1,0 +1,360 @@
+"""What the tables say of each run: how far it has come, who leads, who was dropped, and what went wrong."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+from heldout.data.declared import from_json, of_type
+from heldout.execution.cells import CellState
+from heldout.execution.store.schema import scores_on_test
+from heldout.folds.splits import Place
+
+
+class BestSoFar(NamedTuple):
+    """Who leads: the mean of the deciding scorer (greater = better) over so many splits; uncorrected."""
+
+    name: str
+    score: float
+    n_splits: int
+
+
+class Left(NamedTuple):
+    """A configuration that was dropped; the statistic is None where there is none."""
+
+    name: str
+    statistic: float | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class BarrierStatus:
+    """What happened at a barrier.
+
+    Attributes
+    ----------
+    race : int
+        Counted from 0 in the order in which races are first met here; a search has one.
+    after, n_splits : int
+        After how many splits of how many.
+    n_rows, n_before : int
+        Rows predicted and configurations in the race by then.
+    leader : str
+    risk : float or None
+        Estimated probability that the best was among those who left here.
+    stopped : bool
+        Whether the race ended here for everybody.
+    left : tuple of Left
+    """
+
+    race: int
+    after: int
+    n_splits: int
+    n_rows: int
+    n_before: int
+    leader: str
+    risk: float | None
+    stopped: bool
+    left: tuple[Left, ...]
+
+
+@dataclass(frozen=True)
+class RunStatus:
+    """A run of a file.
+
+    Attributes
+    ----------
+    number : int
+    created : str
+    n_rows, n_splits, n_cells : int or None
+        As planned; None where an older heldout did not say.
+    n_configurations : int
+    metric, title : str or None
+        The scorer that decides, and what people call it; empty of a validation.
+    n_done, n_failed : int
+        Cells that are acknowledged; the failed ones are among the done.
+    n_saved : int
+        Cells that nobody will do, because their configuration was dropped.
+    n_left : int or None
+    best : BestSoFar or None
+    barriers : tuple of BarrierStatus
+    messages : mapping of str to int
+        What cells complained of, and how many; the most frequent first.
+    seconds : float
+        Fitting and scoring, of all cells.
+    opened, acknowledged : str or None
+        When a process last took the run up, and when a cell was last acknowledged.
+    cells_per_second : float or None
+        Since then.
+    """
+
+    number: int
+    created: str
+    n_configurations: int
+    n_done: int
+    n_failed: int
+    seconds: float
+    n_rows: int | None = None
+    n_splits: int | None = None
+    n_cells: int | None = None
+    metric: str | None = None
+    title: str | None = None
+    n_saved: int = 0
+    best: BestSoFar | None = None
+    barriers: tuple[BarrierStatus, ...] = ()
+    messages: Mapping[str, int] = field(default_factory=dict)
+    opened: str | None = None
+    acknowledged: str | None = None
+    cells_per_second: float | None = None
+
+    @property
+    def is_validation(self) -> bool:
+        """Whether models are scored when all are fitted, and not cell by cell."""
+        return self.metric == ""
+
+    @property
+    def n_left(self) -> int | None:
+        return None if self.n_cells is None else max(self.n_cells - self.n_done - self.n_saved, 0)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """At the rate since the run was taken up; more than it will take where more are dropped."""
+        if self.n_left is None or self.cells_per_second is None:
+            return None
+        return self.n_left / self.cells_per_second
+
+
+class _Run(NamedTuple):
+    number: int
+    created: str
+    opened: str | None = None
+    cells_then: int | None = None
+    acknowledged: str | None = None
+
+
+class _Configuration(NamedTuple):
+    number: int
+    position: int
+    name: str | None
+
+
+class _Cell(NamedTuple):
+    configuration: int
+    repeat: int
+    fold: int
+    state: str
+    message: str
+    fit_seconds: float
+    score_seconds: float
+    scores: str
+
+
+class _Plan(NamedTuple):
+    n_configurations: int
+    n_splits: int
+    n_cells: int
+    n_rows: int | None
+    metric: str
+    title: str
+
+
+class _Barrier(NamedTuple):
+    race: int
+    after: int
+    splits: tuple[Place, ...]
+    n_rows: int
+    n_before: int
+    leader: int
+    risk: float | None
+    stopped: int
+
+
+class _Dropped(NamedTuple):
+    configuration: int
+    race: int
+    barrier: int
+    statistic: str
+    reason: str
+
+
+def run_statuses(connection: sqlite3.Connection, schema: int) -> tuple[RunStatus, ...]:
+    """Every run of the file, the oldest first; the connection is in a transaction.
+
+    Raises
+    ------
+    sqlite3.Error, ValueError, TypeError, KeyError
+        When the file is damaged.
+    """
+    later = "opened, cells_then, acknowledged" if schema > 1 else "NULL, NULL, NULL"
+    runs = connection.execute(f"SELECT number, created, {later} FROM run ORDER BY number").fetchall()
+    return tuple(_status(connection, of_type(_Run, row, "a run"), schema) for row in runs)
+
+
+def _status(connection: sqlite3.Connection, run: _Run, schema: int) -> RunStatus:
+    names = _names(connection, run.number, schema)
+    cells = _cells(connection, run.number)
+    plan, barriers, dropped = _notes(connection, run.number) if schema > 1 else (None, [], [])
+    metric = plan and plan.metric
+    return RunStatus(
+        number=run.number,
+        created=run.created,
+        n_configurations=len(names),
+        n_done=len(cells),
+        n_failed=sum(cell.state == CellState.FAILED for cell in cells),
+        seconds=math.fsum(cell.fit_seconds + cell.score_seconds for cell in cells),
+        n_rows=plan and plan.n_rows,
+        n_splits=plan and plan.n_splits,
+        n_cells=plan and plan.n_cells,
+        metric=metric,
+        title=plan and (plan.title or plan.metric),
+        n_saved=_n_saved(cells, barriers, dropped),
+        best=_best(cells, metric, names, {left.configuration for left in dropped}),
+        barriers=_barriers(barriers, dropped, names),
+        # Of those that are as frequent, the first that was written comes first.
+        messages=dict(Counter(cell.message for cell in cells if cell.message).most_common()),
+        opened=run.opened,
+        acknowledged=run.acknowledged,
+        cells_per_second=_rate(run, len(cells)),
+    )
+
+
+def _cells(connection: sqlite3.Connection, run: int) -> list[_Cell]:
+    found = connection.execute(
+        "SELECT cell.configuration, repeat, fold, state, message, fit_seconds, score_seconds, scores FROM cell "
+        "JOIN configuration ON configuration.number = cell.configuration WHERE run = ? ORDER BY cell.number",
+        (run,),
+    )
+    return [of_type(_Cell, row, f"cell {number}") for number, row in enumerate(found)]
+
+
+def _names(connection: sqlite3.Connection, run: int, schema: int) -> dict[int, str]:
+    name = "name" if schema > 1 else "NULL"
+    found = connection.execute(
+        f"SELECT number, position, {name} FROM configuration WHERE run = ? ORDER BY position", (run,)
+    )
+    named = [of_type(_Configuration, row, "a configuration") for row in found]
+    return {each.number: each.name or f"configuration {each.position}" for each in named}
+
+
+def _notes(connection: sqlite3.Connection, run: int) -> tuple[_Plan | None, list[_Barrier], list[_Dropped]]:
+    plan = connection.execute(
+        "SELECT n_configurations, n_splits, n_cells, n_rows, metric, title FROM plan WHERE run = ?", (run,)
+    ).fetchone()
+    barriers = [
+        of_type(_Barrier, (race, after, from_json(tuple[tuple[int, int], ...], splits), *more), "a barrier")
+        for race, after, splits, *more in connection.execute(
+            "SELECT race, after, splits, n_rows, n_before, leader, risk, stopped FROM barrier WHERE run = ? "
+            "ORDER BY race, after",
+            (run,),
+        )
+    ]
+    dropped = connection.execute(
+        'SELECT configuration, race, barrier, statistic, reason FROM "drop" '
+        "JOIN configuration ON configuration.number = configuration WHERE run = ? "
+        "ORDER BY race, barrier, position",
+        (run,),
+    ).fetchall()
+    left = [of_type(_Dropped, row, "a dropped configuration") for row in dropped]
+    return plan and of_type(_Plan, plan, "the plan"), barriers, left
+
+
+def _n_saved(cells: Sequence[_Cell], barriers: Sequence[_Barrier], dropped: Sequence[_Dropped]) -> int:
+    """Planned cells that nobody will do; a run that went on with another rule may have done some of them before."""
+    if not dropped and not any(barrier.stopped for barrier in barriers):
+        return 0
+    done = {(cell.configuration, cell.repeat, cell.fold) for cell in cells}
+    splits_of = {barrier.race: barrier.splits for barrier in barriers}
+    leavers = {(left.race, left.configuration) for left in dropped}
+    n_saved = sum(
+        (left.configuration, *split) not in done
+        for left in dropped
+        for split in splits_of[left.race][left.barrier :]
+    )
+    for barrier in barriers:
+        if barrier.stopped:
+            going_on = barrier.n_before - sum(
+                left.race == barrier.race and left.barrier == barrier.after for left in dropped
+            )
+            ahead = set(barrier.splits[barrier.after :])
+            n_there = sum(
+                (repeat, fold) in ahead and (barrier.race, configuration) not in leavers
+                for configuration, repeat, fold in done
+            )
+            n_saved += going_on * len(ahead) - n_there
+    return n_saved
+
+
+def _best(
+    cells: Sequence[_Cell], metric: str | None, names: Mapping[int, str], dropped: set[int]
+) -> BestSoFar | None:
+    """The best mean over the splits that at least half of those in play have met, of those who met all of these.
+
+    Who has met one split more has met nobody there yet, and might lead for that alone. A NaN never wins.
+    """
+    scores: dict[int, dict[Place, float]] = defaultdict(dict)
+    out = set(dropped)
+    for cell in cells:
+        if cell.state == CellState.FAILED:
+            out.add(cell.configuration)
+        else:
+            score = scores_on_test(cell.scores).get(metric or "", math.nan)
+            if math.isfinite(score):
+                scores[cell.configuration][cell.repeat, cell.fold] = score
+    in_play = {configuration: of for configuration, of in scores.items() if configuration not in out}
+    times: dict[Place, int] = defaultdict(int)
+    for of in in_play.values():
+        for split in of:
+            times[split] += 1
+    met = [split for split, n in times.items() if 2 * n >= len(in_play)]
+    means = {
+        configuration: math.fsum(of[split] for split in met) / len(met)
+        for configuration, of in in_play.items()
+        if met and all(split in of for split in met)
+    }
+    if not means:
+        return None
+    # names are in order of position: of equals the first leads, as in a search.
+    leader = max((key for key in names if key in means), key=means.__getitem__)
+    return BestSoFar(names[leader], means[leader], len(met))
+
+
+def _barriers(
+    barriers: Sequence[_Barrier], dropped: Sequence[_Dropped], names: Mapping[int, str]
+) -> tuple[BarrierStatus, ...]:
+    numbers = {race: number for number, race in enumerate(dict.fromkeys(barrier.race for barrier in barriers))}
+    return tuple(
+        BarrierStatus(
+            race=numbers[barrier.race],
+            after=barrier.after,
+            n_splits=len(barrier.splits),
+            n_rows=barrier.n_rows,
+            n_before=barrier.n_before,
+            leader=names[barrier.leader],
+            risk=barrier.risk,
+            stopped=bool(barrier.stopped),
+            left=tuple(
+                Left(names[left.configuration], _finite(left.statistic), left.reason)
+                for left in dropped
+                if (left.race, left.barrier) == (barrier.race, barrier.after)
+            ),
+        )
+        for barrier in barriers
+    )
+
+
+def _finite(text: str) -> float | None:
+    value = float(text)
+    return value if math.isfinite(value) else None
+
+
+def _rate(run: _Run, n_done: int) -> float | None:
+    if run.opened is None or run.acknowledged is None or run.cells_then is None:
+        return None
+    took = (datetime.fromisoformat(run.acknowledged) - datetime.fromisoformat(run.opened)).total_seconds()
+    n_cells = n_done - run.cells_then
+    return n_cells / took if n_cells > 0 and took > 0 else None

@@ -1,0 +1,125 @@
+"""The rows of ``run`` and ``configuration``: which runs a file holds, and how one is begun."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from heldout.data.declared import from_json, of_type
+from heldout.execution.store.base import RunIdentity
+from heldout.execution.store.matching import StoredRun
+from heldout.execution.store.notes import text_for_file
+from heldout.execution.store.opening import now, read_as_written
+
+
+class _RunRow(NamedTuple):
+    """What a row of ``run`` says of its identity."""
+
+    number: int
+    rows: str
+    folds: str
+    configurations: str
+    settings: str
+    entropy: str
+    versions: str
+
+
+def stored_runs(connection: sqlite3.Connection, path: Path) -> list[StoredRun]:
+    """Every run of the file, the oldest first.
+
+    Raises
+    ------
+    StoreError
+        When they cannot be read.
+    """
+    with read_as_written(path):
+        found = connection.execute(f"SELECT {', '.join(_RunRow._fields)} FROM run ORDER BY number").fetchall()
+        return [_stored_run(connection, of_type(_RunRow, row, "a run")) for row in found]
+
+
+def _stored_run(connection: sqlite3.Connection, row: _RunRow) -> StoredRun:
+    ids = connection.execute("SELECT id FROM configuration WHERE run = ?", (row.number,)).fetchall()
+    versions = from_json(tuple[Mapping[str, str], ...], row.versions)
+    if not versions:
+        raise ValueError("a run has no versions")
+    if not re.fullmatch("[0-9a-f]{16}", row.entropy):
+        raise ValueError(f"the entropy {row.entropy[:20]!r} is not 16 hexadecimal digits")
+    return StoredRun(
+        number=row.number,
+        identity=RunIdentity(
+            row.rows,
+            row.folds,
+            row.configurations,
+            row.settings,
+            int(row.entropy, 16),
+            terms=_terms(connection, row.number),
+        ),
+        versions=versions,
+        configuration_ids=frozenset(of_type(str, key, "a configuration's id") for (key,) in ids),
+    )
+
+
+def _terms(connection: sqlite3.Connection, run: int) -> dict[str, str]:
+    """What the run was started with; nothing in files of an earlier schema."""
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'terms'").fetchone():
+        return {}
+    found = connection.execute("SELECT name, value FROM terms WHERE run = ?", (run,)).fetchall()
+    return {of_type(str, name, "a term"): of_type(str, value, "a term") for name, value in found}
+
+
+def new_run(connection: sqlite3.Connection, identity: RunIdentity) -> int:
+    """Begin a run; its key."""
+    # Entropy as text: SQLite's integers are signed, and 64 bits of entropy are not.
+    number = connection.execute(
+        "INSERT INTO run (rows, folds, configurations, settings, entropy, versions, created) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            identity.rows,
+            identity.folds,
+            identity.configurations,
+            identity.settings,
+            f"{identity.entropy:016x}",
+            json.dumps([dict(identity.versions)]),
+            now(),
+        ),
+    ).lastrowid
+    assert number is not None  # it is None only before the first insertion
+    connection.executemany(
+        "INSERT INTO terms (run, name, value) VALUES (?, ?, ?)",
+        [(number, name, text_for_file(value)) for name, value in identity.terms.items()],
+    )
+    return number
+
+
+def configuration_numbers(
+    connection: sqlite3.Connection, run: int, configurations: Sequence[tuple[str, str]]
+) -> list[int]:
+    """Keys of the configurations by position; new ones are written."""
+    connection.executemany(
+        "INSERT INTO configuration (run, id, position, json) VALUES (?, ?, ?, ?) "
+        "ON CONFLICT (run, id) DO UPDATE SET position = excluded.position",
+        [(run, key, position, text) for position, (key, text) in enumerate(configurations)],
+    )
+    numbers = dict(connection.execute("SELECT id, number FROM configuration WHERE run = ?", (run,)).fetchall())
+    return [numbers[key] for key, _ in configurations]
+
+
+def count_cells(connection: sqlite3.Connection, run: int) -> int:
+    """Acknowledged cells of a run."""
+    (count,) = connection.execute(
+        "SELECT count(*) FROM cell JOIN configuration ON configuration.number = cell.configuration WHERE run = ?",
+        (run,),
+    ).fetchone()
+    return int(count)
+
+
+def add_versions(connection: sqlite3.Connection, stored: StoredRun, versions: Mapping[str, str]) -> None:
+    """Record that other code goes on with a run."""
+    connection.execute(
+        "UPDATE run SET versions = ? WHERE number = ?",
+        (json.dumps([*stored.versions, dict(versions)]), stored.number),
+    )

@@ -1,0 +1,386 @@
+"""The store that survives its process: a run is one SQLite file, a row an acknowledged cell.
+
+What was acknowledged is on the disk (write-ahead log, synchronous=FULL) and is found again after any end of the
+process. Results are acknowledged in groups, because a commit costs a few milliseconds and a cell may cost less.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing, nullcontext, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from heldout.errors import StoreError
+from heldout.execution.cells import CellKey, CellResult
+from heldout.execution.store.base import RunIdentity
+from heldout.execution.store.matching import StoredRun, already_there, changed_versions, differences, other_run
+from heldout.execution.store.notes import PlanNote, write_acknowledged, write_barrier, write_opened, write_plan
+from heldout.execution.store.opening import (
+    claim,
+    clear_owner,
+    connect,
+    explained,
+    has_tables,
+    read_as_written,
+    sentence,
+    set_owner,
+    trust,
+)
+from heldout.execution.store.runs import add_versions, configuration_numbers, count_cells, new_run, stored_runs
+from heldout.execution.store.schema import ResultRows, checksum, decoded, encoded, read_rows
+from heldout.folds.splits import Place
+
+if TYPE_CHECKING:
+    from heldout.dropping.base import Barrier
+
+_CHECKPOINT_BYTES = 8 * 2**20
+_BYTES_OF_A_COMMIT = 24 * 2**10  # pages of tables and indices that any commit writes to the log again
+
+
+class SQLiteRun:
+    """An open run of a file; made by ``SQLiteStore.open``, used as a context manager.
+
+    Attributes
+    ----------
+    entropy : int
+    path : Path
+    """
+
+    def __init__(
+        self, connection: sqlite3.Connection, path: Path, number: int, entropy: int, configurations: Sequence[int]
+    ) -> None:
+        self.entropy = entropy
+        self.path = path
+        self._connection = connection
+        self._number = number
+        self._configurations = configurations  # their keys in the file, by position
+        self._pending: dict[CellKey, ResultRows] = {}
+        self._plan: PlanNote | None = None  # these two: noted and not yet written
+        self._barriers: list[tuple[Sequence[Place], Barrier]] = []
+        self._acknowledged = self._numbers()
+        self._bytes_in_log = 0
+        self._file = path.absolute()  # whatever the working folder will be
+        self._closed = False
+
+    def acknowledged(self) -> frozenset[CellKey]:
+        """Cells that are safe on the disk."""
+        return frozenset(self._acknowledged)
+
+    def results(self, repeats: Collection[int] | None = None) -> Iterator[CellResult]:
+        """The acknowledged results, in the order in which they were acknowledged.
+
+        Parameters
+        ----------
+        repeats : collection of int, optional
+            Only those of these repeats.
+
+        Raises
+        ------
+        StoreError
+            When the file is damaged.
+        """
+        wanted = [
+            (number, key) for key, number in self._acknowledged.items() if repeats is None or key.repeat in repeats
+        ]
+        with explained(self.path):
+            for number, key in sorted(wanted):
+                with read_as_written(self.path):
+                    result = decoded(read_rows(self._connection, number), key.configuration)
+                yield result
+
+    def record(self, result: CellResult) -> None:
+        """Keep a result until the next ``commit``."""
+        # Encoded now: the caller may reuse its arrays. One assignment: an interrupt leaves no half of a cell.
+        self._pending[result.key] = encoded(result)
+
+    def commit(self) -> None:
+        """Put everything that was recorded on the disk; when this returns, it is acknowledged.
+
+        Raises
+        ------
+        StoreError
+            When it cannot be written. What was acknowledged before is safe, and the run can be resumed.
+        """
+        if not self._pending and not self._barriers and self._plan is None:
+            return
+        try:
+            self._write()
+        except sqlite3.Error as error:
+            raise StoreError(
+                f"{sentence(self.path, error)} Cells that are safe: {len(self._acknowledged)}; that must be done "
+                f"again: {len(self._pending)}."
+            ) from error
+
+    def note_plan(
+        self,
+        n_configurations: int,
+        n_splits: int,
+        n_cells: int,
+        metric: str,
+        *,
+        title: str = "",
+        n_rows: int | None = None,
+        names: Sequence[str] = (),
+    ) -> None:
+        """Write at once what the run is going to do, in place of what it meant to do before.
+
+        Raises
+        ------
+        StoreError
+            When it cannot be written.
+        """
+        self._plan, self._barriers = (
+            PlanNote(n_configurations, n_splits, n_cells, metric, title, n_rows, tuple(names)),
+            [],
+        )
+        self.commit()
+
+    def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:
+        """Keep what happened at a barrier until the next ``commit``."""
+        self._barriers.append((race, barrier))
+
+    def close(self) -> None:
+        """Commit, give the file free and close it; a second time does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self.commit()
+            with explained(self.path):
+                self._begin()
+                clear_owner(self._connection)
+                self._connection.execute("COMMIT")
+                # Closing does it too, but not while somebody reads; the file alone shall hold everything.
+                self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        finally:
+            self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # What ended the search says more than a second failure to write.
+        with suppress(StoreError) if error else nullcontext():
+            self.close()
+
+    def _write(self) -> None:
+        connection = self._connection
+        try:
+            self._begin()
+            if self._plan is not None:
+                write_plan(connection, self._number, self._configurations, self._plan)
+            for race, barrier in self._barriers:
+                write_barrier(connection, self._number, self._configurations, race, barrier)
+            written = {
+                key: self._insert(self._configurations[key.configuration], rows)
+                for key, rows in self._pending.items()
+            }
+            if self._pending:
+                write_acknowledged(connection, self._number)
+            connection.execute("COMMIT")
+            self._bytes_in_log += _BYTES_OF_A_COMMIT
+            # An interrupt before the next lines makes closing write these again, which changes nothing.
+            self._acknowledged.update(written)
+            self._plan, self._barriers, self._pending = None, [], {}
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            self._begin()
+        if self._bytes_in_log > _CHECKPOINT_BYTES:
+            self.checkpoint()
+
+    def _begin(self) -> None:
+        if not self._connection.in_transaction:
+            self._connection.execute("BEGIN IMMEDIATE")
+
+    def _insert(self, configuration: int, rows: ResultRows) -> int:
+        connection = self._connection
+        connection.execute(
+            "DELETE FROM cell WHERE configuration = ? AND repeat = ? AND fold = ?",
+            (configuration, rows.cell.repeat, rows.cell.fold),
+        )
+        number = connection.execute(
+            "INSERT INTO cell (configuration, repeat, fold, state, attempts, message, fit_seconds, score_seconds, "
+            "scores, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (configuration, *rows.cell, checksum(configuration, rows)),
+        ).lastrowid
+        connection.executemany(
+            "INSERT INTO prediction (cell, response, dtype, shape, blob) VALUES (?, ?, ?, ?, ?)",
+            [(number, *stored) for stored in rows.predictions],
+        )
+        self._bytes_in_log += sum(len(stored.blob) for stored in rows.predictions)
+        assert number is not None  # it is None only before the first insertion
+        return number
+
+    def checkpoint(self) -> None:
+        """Move the log into the file, from a second connection: the first keeps the lock meanwhile."""
+        self._bytes_in_log = 0
+        with closing(sqlite3.connect(self._file, isolation_level=None)) as second:
+            second.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        # The transaction that is open began before this, and would go on writing at the end of the log.
+        self._connection.execute("ROLLBACK")
+        self._begin()
+
+    def _numbers(self) -> dict[CellKey, int]:
+        """The cells of this run in the file, with their numbers there; each was looked at."""
+        positions = {number: position for position, number in enumerate(self._configurations)}
+        found = self._connection.execute(
+            "SELECT cell.configuration, repeat, fold, cell.number FROM cell "
+            "JOIN configuration ON configuration.number = cell.configuration WHERE run = ?",
+            (self._number,),
+        ).fetchall()
+        with read_as_written(self.path):
+            # Read here too, so that a damaged cell is refused before the others are done and not after.
+            for key, *_, number in found:
+                if key not in positions:
+                    raise ValueError(f"it has cells of a configuration {key} unknown to it")
+                read_rows(self._connection, number)
+            return {CellKey(positions[key], repeat, fold): number for key, repeat, fold, number in found}
+
+
+@dataclass(frozen=True)
+class SQLiteStore:
+    """Runs in one SQLite file, each recognised by its fingerprints.
+
+    Attributes
+    ----------
+    path : str or Path
+        The file; made where there is none, in a folder that exists.
+    accept_changed_code : bool
+        Whether a run may be resumed though a version or the source of a class has changed since; the change is
+        recorded in the file.
+    one_run : bool
+        Whether the file is kept for one run, as the command line does: ``open`` then refuses to add another one
+        to it, and says how they differ. Otherwise a file holds as many runs as are opened in it.
+    terms : mapping of str to str
+        Options that a new run is started with, as the user wrote them; see ``RunIdentity``.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> identity = RunIdentity(rows="r", folds="f", configurations="c", settings="{}", entropy=7)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = SQLiteStore(pathlib.Path(folder) / "run.db")
+    ...     with store.open(identity, [("id of the first", "{}")], resume=True) as run:
+    ...         run.acknowledged()
+    ...     store.stored_entropy()
+    frozenset()
+    7
+    """
+
+    path: str | Path
+    accept_changed_code: bool = False
+    one_run: bool = False
+    terms: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    def stored_entropy(self, rows: str | None = None, configurations: str | None = None) -> int | None:
+        """The entropy of the run that would be resumed, or None where there is none.
+
+        Of several runs the latest one of these rows and configurations, else of these rows, else of all.
+
+        Parameters
+        ----------
+        rows, configurations : str, optional
+            Fingerprints as in ``RunIdentity``; they do not depend on the entropy, as the folds do.
+
+        Raises
+        ------
+        StoreError
+            When the file cannot be used.
+        """
+        path = Path(self.path)
+        if not path.exists():
+            return None
+        with explained(path), closing(connect(path)) as connection:
+            if not has_tables(connection):
+                return None
+            runs = stored_runs(connection, path)
+
+        def closeness(run: StoredRun) -> tuple[bool, bool, int]:
+            same_rows = run.identity.rows == rows
+            return same_rows, same_rows and run.identity.configurations == configurations, run.number
+
+        return max(runs, key=closeness).identity.entropy if runs else None
+
+    def open(self, identity: RunIdentity, configurations: Sequence[tuple[str, str]], *, resume: bool) -> SQLiteRun:
+        """Start a run, or resume the one of the same identity.
+
+        Parameters
+        ----------
+        identity : RunIdentity
+        configurations : sequence of (id, canonical JSON)
+            In order of position; a resumed run may have them in another order than before.
+        resume : bool
+            Whether a run of the same identity that is there already may be gone on with. If there is none, one
+            is started.
+
+        Raises
+        ------
+        StoreError
+            When the file holds this run and ``resume`` is False; when it holds another one and is kept
+            for one; when other code began the run; when the file is damaged, of another program or schema, in
+            use, or not writable.
+        """
+        path = Path(self.path)
+        identity = replace(identity, terms={**self.terms, **identity.terms})
+        with explained(path):
+            connection = connect(path)
+            try:
+                claim(connection, path)
+                number = self._run_number(
+                    connection, path, identity, frozenset(key for key, _ in configurations), resume
+                )
+                keys = configuration_numbers(connection, number, configurations)
+                set_owner(connection, number)
+                write_opened(connection, number, count_cells(connection, number))
+                connection.execute("COMMIT")
+                connection.execute("BEGIN IMMEDIATE")
+                run = SQLiteRun(connection, path, number, identity.entropy, keys)
+                trust(connection)
+                run.checkpoint()  # from the beginning the file alone, without its log, says what run it is of
+                return run
+            except BaseException:
+                connection.close()
+                raise
+
+    def _run_number(
+        self,
+        connection: sqlite3.Connection,
+        path: Path,
+        identity: RunIdentity,
+        configuration_ids: frozenset[str],
+        resume: bool,
+    ) -> int:
+        """Key of the run to write to, in the file already or new."""
+        runs = stored_runs(connection, path)
+        # Latest first: among equally close runs that is the one that a message had better speak of.
+        unlike = {run: differences(run, identity, configuration_ids) for run in reversed(runs)}
+        closest = min(unlike, key=lambda run: len(unlike[run]), default=None)
+        if closest is None:
+            return new_run(connection, identity)
+        if not unlike[closest]:
+            if not resume:
+                raise StoreError(already_there(path, count_cells(connection, closest.number)))
+            self._check_versions(connection, path, closest, identity)
+            return closest.number
+        if self.one_run:
+            if not resume:
+                raise StoreError(already_there(path, count_cells(connection, closest.number)))
+            raise StoreError(other_run(path, closest, identity, unlike[closest]))
+        return new_run(connection, identity)
+
+    def _check_versions(
+        self, connection: sqlite3.Connection, path: Path, stored: StoredRun, identity: RunIdentity
+    ) -> None:
+        there, here = stored.versions[-1], dict(identity.versions)
+        if there == here:
+            return
+        if not self.accept_changed_code:
+            raise StoreError(changed_versions(path, there, here))
+        add_versions(connection, stored, here)

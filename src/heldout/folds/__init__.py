@@ -1,0 +1,1 @@
+"""Folds: plans of which rows train and which are held out, and the splits that they make."""

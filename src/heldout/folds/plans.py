@@ -1,0 +1,423 @@
+"""Plans of folds by name: K folds, hold-out, leave-one-out, and repeats of these.
+
+A plan says how rows are to be divided; how exactly is decided when it sees them. Classes are kept in proportion
+where the task has classes, groups stay whole where there are groups, and rows are shuffled by the seed of the run.
+Every plan is also a splitter as scikit-learn knows splitters, for ``cv=`` anywhere.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import (
+    BaseCrossValidator,
+    GroupKFold,
+    GroupShuffleSplit,
+    KFold,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    ShuffleSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+)
+from sklearn.utils.multiclass import type_of_target
+
+from heldout._random import entropy_of, numpy_seed
+from heldout.data.memory import MOST_SPLITS, refuse_more_than
+from heldout.errors import InputError
+
+Pair = tuple[NDArray[np.intp], NDArray[np.intp]]
+GROUP_DRAWS = 50
+"""So many hold-outs of whole groups are drawn, and the one that keeps the classes best is taken."""
+
+
+class Splitter(Protocol):
+    """What scikit-learn calls a splitter."""
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Any]: ...
+
+
+class FoldPlan(BaseCrossValidator):  # type: ignore[misc]
+    """How the rows of any task are divided.
+
+    A plan is a frozen dataclass with a ``random_state``: an integer, or None for the seed of the run.
+    """
+
+    __metadata_request__split = {"groups": True}  # noqa: RUF012 - scikit-learn reads it
+
+    @property
+    def words(self) -> str:
+        """The plan in words, for a sentence: "5 folds"."""
+        raise NotImplementedError
+
+    @property
+    def n_rounds(self) -> int:
+        """How often all of it is done, with another seed each time."""
+        return 1
+
+    @property
+    def is_shuffled(self) -> bool:
+        """Whether another seed gives other folds."""
+        return True
+
+    @property
+    def own_seed(self) -> int | None:
+        """The seed that the plan was given; None where that of the run serves."""
+        own = getattr(self, "random_state", None)
+        return None if own is None else entropy_of(own)
+
+    def of_round(self, seed: int, *, stratified: bool, grouped: bool) -> Splitter:
+        """The splitter of one round.
+
+        Parameters
+        ----------
+        seed : int
+            Below 2**32.
+        stratified : bool
+            Whether the target holds classes.
+        grouped : bool
+            Whether there are groups to keep whole.
+        """
+        raise NotImplementedError
+
+    def most_folds(self) -> int | None:
+        """Into how many folds a class is divided; None where a class is not."""
+        return None
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Pair]:
+        """Training and test rows of every split, as scikit-learn's splitters give them.
+
+        Integers, labels and booleans are taken for classes, as long as none of them stands alone.
+        """
+        entropy = entropy_of(self.own_seed)
+        for number in range(self.n_rounds):
+            splitter = self.of_round(
+                numpy_seed(entropy, "folds", number), stratified=_has_classes(y), grouped=groups is not None
+            )
+            yield from splitter.split(X, y, groups)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """How many splits there are; leave-one-out needs the rows to tell."""
+        splitter: Any = self.of_round(0, stratified=_has_classes(y), grouped=groups is not None)
+        return self.n_rounds * int(splitter.get_n_splits(X, y, groups))
+
+
+def _has_classes(y: Any) -> bool:
+    if y is None or type_of_target(y) not in ("binary", "multiclass"):
+        return False
+    return int(np.unique(np.asarray(y), return_counts=True)[1].min()) > 1
+
+
+@dataclass(frozen=True)
+class KFolds(FoldPlan):
+    """K folds, shuffled; each row is tested once.
+
+    Examples
+    --------
+    >>> plan = KFolds(3, random_state=0)
+    >>> [len(test) for _, test in plan.split(np.zeros((12, 1)), [0, 1] * 6)]
+    [4, 4, 4]
+    """
+
+    n_folds: int = 5
+    random_state: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_count("folds", self.n_folds, 2, "5 or 10 are usual")
+
+    @property
+    def words(self) -> str:
+        return f"{self.n_folds} folds"
+
+    def most_folds(self) -> int | None:
+        return self.n_folds
+
+    def of_round(self, seed: int, *, stratified: bool, grouped: bool) -> Splitter:
+        if grouped:
+            kind = StratifiedGroupKFold if stratified else GroupKFold
+        else:
+            kind = StratifiedKFold if stratified else KFold
+        splitter: Splitter = kind(self.n_folds, shuffle=True, random_state=seed)
+        return splitter
+
+
+@dataclass(frozen=True)
+class HoldOut(FoldPlan):
+    """One split: a share of the rows tests the models that the others train.
+
+    Examples
+    --------
+    >>> [(len(train), len(test)) for train, test in HoldOut(0.25, random_state=0).split(np.zeros((12, 1)))]
+    [(9, 3)]
+    """
+
+    test_share: float = 0.25
+    random_state: int | None = None
+
+    def __post_init__(self) -> None:
+        share = self.test_share
+        if isinstance(share, bool) or not isinstance(share, int | float | np.floating) or not 0 < share < 1:
+            raise InputError(f"test_share must lie between 0 and 1, got {share!r}; .25 is usual.")
+
+    @property
+    def words(self) -> str:
+        return f"one hold-out of {self.test_share:.0%} of the rows"
+
+    def of_round(self, seed: int, *, stratified: bool, grouped: bool) -> Splitter:
+        if grouped:
+            return GroupsHeldOut(self.test_share, seed, stratified)
+        kind = StratifiedShuffleSplit if stratified else ShuffleSplit
+        splitter: Splitter = kind(1, test_size=self.test_share, random_state=seed)
+        return splitter
+
+
+@dataclass(frozen=True)
+class GroupsHeldOut:
+    """One split of whole groups, which tests a share of each class as nearly as some draws allow."""
+
+    test_share: float
+    random_state: int
+    stratified: bool
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Pair]:
+        """The training and test rows of the draw that comes nearest to the share."""
+        draws = GroupShuffleSplit(GROUP_DRAWS, test_size=self.test_share, random_state=self.random_state)
+        classes = np.zeros(len(groups), dtype=np.intp)
+        if self.stratified:
+            classes = np.unique(np.asarray(y), return_inverse=True)[1].reshape(-1)
+        wanted = self.test_share * np.bincount(classes)
+        pairs = list(draws.split(X, y, groups))
+        off = [np.abs(np.bincount(classes[test], minlength=len(wanted)) - wanted).sum() for _, test in pairs]
+        yield pairs[int(np.argmin(off))]
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """One."""
+        return 1
+
+
+@dataclass(frozen=True)
+class LeaveOut(FoldPlan):
+    """Leave-one-out: every row is tested by itself; every group, where there are groups.
+
+    Examples
+    --------
+    >>> LeaveOut().get_n_splits(np.zeros((12, 1))), LeaveOut().get_n_splits(np.zeros((4, 1)), groups=[0, 0, 1, 1])
+    (12, 2)
+    """
+
+    @property
+    def words(self) -> str:
+        return "leave-one-out"
+
+    @property
+    def is_shuffled(self) -> bool:
+        return False
+
+    def of_round(self, seed: int, *, stratified: bool, grouped: bool) -> Splitter:
+        splitter: Splitter = LeaveOneGroupOut() if grouped else LeaveOneOut()
+        return splitter
+
+
+@dataclass(frozen=True)
+class Repeated(FoldPlan):
+    """A plan several times over, shuffled anew each time.
+
+    Examples
+    --------
+    >>> Repeated(KFolds(5), 10).get_n_splits(), Repeated(HoldOut(0.2), 20).words
+    (50, '20 repeats of one hold-out of 20% of the rows')
+    """
+
+    plan: FoldPlan
+    times: int
+    random_state: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_count("times", self.times, 1, "10 repeats are usual")
+        if not isinstance(self.plan, FoldPlan):
+            raise InputError(f"what is repeated must be a number of folds or a plan of them, got {self.plan!r}.")
+        if self.plan.n_rounds > 1:
+            raise InputError(f"{self.plan!r} is repeated already; give the product as times.")
+        if not self.plan.is_shuffled:
+            raise InputError(f"{self.plan.words} is the same however often it is repeated; leave the repeats out.")
+
+    @property
+    def words(self) -> str:
+        return f"{self.times} repeats of {self.plan.words}"
+
+    @property
+    def n_rounds(self) -> int:
+        return self.times
+
+    @property
+    def own_seed(self) -> int | None:
+        return self.plan.own_seed if self.random_state is None else entropy_of(self.random_state)
+
+    def most_folds(self) -> int | None:
+        return self.plan.most_folds()
+
+    def of_round(self, seed: int, *, stratified: bool, grouped: bool) -> Splitter:
+        return self.plan.of_round(seed, stratified=stratified, grouped=grouped)
+
+
+def _check_count(name: str, value: object, least: int, advice: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InputError(f"{name} must be an integer of at least {least}, got {value!r}; {advice}.")
+
+
+WRITTEN = "a number of folds, loo, holdout[:SHARE], or repeated_holdout:TIMES[:SHARE]"
+
+
+def plan_named(text: str) -> FoldPlan:
+    """A plan as the command line writes it.
+
+    Raises
+    ------
+    InputError
+        For what is none, naming the forms.
+
+    Examples
+    --------
+    >>> [plan_named(text).words for text in ("5", "loo", "holdout:0.3", "repeated_holdout:20:0.25")]
+    ['5 folds', 'leave-one-out', 'one hold-out of 30% of the rows', '20 repeats of one hold-out of 25% of the rows']
+    """
+    name, *numbers = text.strip().split(":")
+    name = name.replace("repeated-", "repeated_")
+    try:
+        if name == "loo" and not numbers:
+            return LeaveOut()
+        if name == "holdout" and len(numbers) <= 1:
+            return HoldOut(*map(float, numbers))
+        if name == "repeated_holdout" and 1 <= len(numbers) <= 2:
+            return Repeated(HoldOut(*map(float, numbers[1:])), int(numbers[0]))
+        if not numbers and (n_folds := int(name)) < 2:
+            raise InputError(f"cv must be at least 2, got {n_folds}; use 5 or 10 folds.")
+        if not numbers:
+            return KFolds(int(name))
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+    raise InputError(f"cv must be {WRITTEN}, got {text!r}; for instance 10 or repeated_holdout:20:0.25.")
+
+
+def rounds_of(plan: FoldPlan, repeats: int, entropy: int, *, stratified: bool, grouped: bool) -> Sequence[Splitter]:
+    """The splitters of a plan, one a repeat; seeded by the run where the plan has no seed of its own.
+
+    Raises
+    ------
+    InputError
+        When ``repeats`` are asked of a plan that has its own, or that nothing can shuffle; beyond any run's splits.
+    """
+    if repeats > 1:
+        if plan.n_rounds > 1:
+            raise InputError(f"repeats={repeats} with {plan.words} repeats twice; use repeats=1.")
+        if not plan.is_shuffled:
+            raise InputError(f"{plan.words} is the same however often it is repeated; use repeats=1.")
+    number = plan.n_rounds * repeats * (plan.most_folds() or 1)
+    refuse_more_than(MOST_SPLITS, number, "splits", "fewer folds or repeats: 5 folds and 10 repeats are many")
+    entropy = entropy if plan.own_seed is None else plan.own_seed
+    return [
+        plan.of_round(numpy_seed(entropy, "folds", number), stratified=stratified, grouped=grouped)
+        for number in range(plan.n_rounds * repeats)
+    ]
+
+
+def seeded(cv: Any, seed: int) -> Any:
+    """A splitter that shuffles without a seed, with one; anything else as it is, a plan too.
+
+    Examples
+    --------
+    >>> seeded(KFold(3, shuffle=True), 7), seeded(KFold(3), 7)
+    (KFold(n_splits=3, random_state=7, shuffle=True), KFold(n_splits=3, random_state=None, shuffle=False))
+    """
+    shuffles = hasattr(cv, "split") and bool(getattr(cv, "shuffle", True))
+    if isinstance(cv, FoldPlan) or not shuffles or getattr(cv, "random_state", 0) is not None:
+        return cv
+    own = copy.copy(cv)
+    own.random_state = seed
+    return own
+
+
+def k_folds(n_folds: int = 5, *, random_state: int | None = None) -> FoldPlan:
+    """K shuffled folds: an integer ``cv`` that keeps groups whole.
+
+    Parameters
+    ----------
+    n_folds : int, default=5
+    random_state : int, optional
+        By default the seed of the run.
+
+    Examples
+    --------
+    >>> k_folds(10)
+    KFolds(n_folds=10, random_state=None)
+    """
+    return KFolds(n_folds, random_state)
+
+
+def repeated(folds: Any, times: int, *, random_state: int | None = None) -> FoldPlan:
+    """K folds, or a plan, several times over and shuffled anew each time.
+
+    Parameters
+    ----------
+    folds : int or plan
+    times : int
+
+    Examples
+    --------
+    >>> repeated(5, 10).words
+    '10 repeats of 5 folds'
+    """
+    plan = folds if isinstance(folds, FoldPlan) else KFolds(folds)
+    return Repeated(plan, times, random_state)
+
+
+def hold_out(test_share: float = 0.25, *, random_state: int | None = None) -> FoldPlan:
+    """One split: a share of the rows (or of the groups) tests, the others train.
+
+    Parameters
+    ----------
+    test_share : float, default=.25
+        Of the rows; of the groups where there are groups.
+
+    Examples
+    --------
+    >>> hold_out(0.3).words
+    'one hold-out of 30% of the rows'
+    """
+    return HoldOut(test_share, random_state)
+
+
+def repeated_hold_out(times: int, test_share: float = 0.25, *, random_state: int | None = None) -> FoldPlan:
+    """A hold-out drawn several times, each time from all rows: subsampling, or Monte Carlo cross-validation.
+
+    Parameters
+    ----------
+    times : int
+    test_share : float, default=.25
+
+    Examples
+    --------
+    >>> repeated_hold_out(20).get_n_splits()
+    20
+    """
+    return Repeated(HoldOut(test_share), times, random_state)
+
+
+def leave_one_out() -> FoldPlan:
+    """Every row tested by itself; every group, where there are groups.
+
+    Metrics that need several rows (AUC, R²) are undefined in such a fold: use it with ``aggregate="pooled"``.
+
+    Examples
+    --------
+    >>> leave_one_out().words
+    'leave-one-out'
+    """
+    return LeaveOut()

@@ -1,0 +1,423 @@
+"""Folds: a plan of (repeat, fold) -> test rows, whatever scikit-learn splitter it came from.
+
+A partition repeated R times is R columns of fold labels. A splitter that is none (shuffle splits, hold-out)
+starts a new repeat whenever a test row would recur, so that every row is predicted at most once a repeat.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit, check_cv
+
+from heldout._random import numpy_seed
+from heldout.data.arrays import array_of, distinct, shortened
+from heldout.data.memory import MOST_SPLITS, check_fits, refuse_beyond_memory, refuse_more_than
+from heldout.data.task import Task, TaskKind, labels_text, missing
+from heldout.errors import InputError
+from heldout.folds.plans import FoldPlan, rounds_of
+
+Rows = NDArray[np.intp]
+Place: TypeAlias = tuple[int, int]
+"""A split's repeat and fold."""
+
+_WHAT_CV_IS = (
+    "cv must be an integer of at least 2, a splitter with a split method, or an iterable of (train, test), "
+    "got {cv}."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """One cell's rows: train on some (one that stands there several times counts as often), predict others."""
+
+    repeat: int
+    fold: int
+    train: Rows
+    test: Rows
+
+    @property
+    def n_training_rows(self) -> int:
+        """Distinct rows to train on: a copy of a row tells a model nothing new."""
+        return len(self.train) if not self.has_copies else len(np.unique(self.train))
+
+    @property
+    def has_copies(self) -> bool:
+        """Whether a row stands among those that train several times."""
+        return bool(np.bincount(self.train).max(initial=0) > 1)
+
+    @property
+    def place(self) -> Place:
+        """By which cells name it."""
+        return self.repeat, self.fold
+
+
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """The splits of a search, in the order in which the splitter gave them.
+
+    Attributes
+    ----------
+    splits : tuple of Split
+    n_rows : int
+    exchangeable : bool
+        False where the test rows come after the training rows in time.
+    grouped : bool
+        Whether groups of rows are held out whole.
+    """
+
+    splits: tuple[Split, ...]
+    n_rows: int
+    exchangeable: bool = True
+    grouped: bool = False
+
+    @property
+    def n_splits(self) -> int:
+        return len(self.splits)
+
+    @property
+    def n_repeats(self) -> int:
+        return len(self.columns)
+
+    @cached_property
+    def columns(self) -> dict[int, int]:
+        """The column of each repeat, in the order of their numbers: a part of a plan need not begin at 0."""
+        return {repeat: column for column, repeat in enumerate(sorted({split.repeat for split in self.splits}))}
+
+    @cached_property
+    def labels(self) -> NDArray[np.int32]:
+        """Fold of each row in each repeat (N, R), -1 where the repeat does not test it."""
+        labels = np.full((self.n_rows, self.n_repeats), -1, dtype=np.int32)
+        for split in self.splits:
+            labels[split.test, self.columns[split.repeat]] = split.fold
+        return labels
+
+    def part(self, splits: Iterable[Split]) -> Folds:
+        """Some of the splits, in the order of these, as folds of the same rows.
+
+        Examples
+        --------
+        >>> rows = np.arange(4)
+        >>> folds = Folds((Split(0, 0, rows[:2], rows[2:]), Split(1, 0, rows[2:], rows[:2])), 4)
+        >>> folds.part(split for split in folds.splits if split.repeat == 1).labels.ravel().tolist()
+        [0, 0, -1, -1]
+        """
+        wanted = {split.place for split in splits}
+        kept = tuple(split for split in self.splits if split.place in wanted)
+        return replace(self, splits=kept)
+
+    @property
+    def is_partition(self) -> bool:
+        """Whether every repeat tests every row once."""
+        return bool((self.labels >= 0).all())
+
+    @property
+    def test_share(self) -> float | None:
+        """The share of its rows that a split of repeated subsampling tests, in the mean; None of other splits.
+
+        Subsampling draws the tested rows of each split from all rows: rows recur, so that there are repeats, and
+        repeats leave rows out. (Two splits that share no tested row by chance stand in one repeat.)
+
+        Examples
+        --------
+        >>> rows = np.arange(4)
+        >>> Folds((Split(0, 0, rows[:3], rows[3:]), Split(1, 0, rows[1:], rows[:1])), 4).test_share
+        0.25
+        """
+        if self.n_repeats < 2 or not self.exchangeable or self.is_partition:
+            return None
+        return float(
+            np.mean([len(split.test) / (len(split.test) + split.n_training_rows) for split in self.splits])
+        )
+
+    @property
+    def n_training_rows(self) -> float:
+        """Mean distinct rows that a model was trained on."""
+        return float(np.mean([split.n_training_rows for split in self.splits]))
+
+    def fingerprint(self) -> str:
+        """sha256 of the splits, training rows included."""
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        digest = hashlib.sha256()
+        for split in self.splits:
+            digest.update(f"{split.repeat},{split.fold},{len(split.train)},{len(split.test)};".encode())
+            digest.update(np.ascontiguousarray(split.train, dtype=np.int64).tobytes())
+            digest.update(np.ascontiguousarray(split.test, dtype=np.int64).tobytes())
+        return digest.hexdigest()
+
+    def __repr__(self) -> str:
+        kind = "partition" if self.is_partition else "incomplete"
+        return f"Folds({self.n_splits} splits, {self.n_repeats} repeats of {self.n_rows} rows, {kind})"
+
+
+def make_folds(
+    task: Task,
+    cv: Any = None,
+    *,
+    repeats: int = 1,
+    entropy: int = 0,
+    classifier: bool | None = None,
+    split_params: Mapping[str, Any] | None = None,
+    small_classes: Literal["refuse", "allow"] = "refuse",
+    n_configurations: int = 1,
+) -> Folds:
+    """The splits of ``cv`` on a task.
+
+    Parameters
+    ----------
+    cv : int, plan, splitter, iterable of (train, test), or None
+        As scikit-learn's ``check_cv`` reads it: 5 folds by default, stratified for classifiers, unshuffled. A
+        plan (``heldout.folds.plans``) is stratified, grouped and seeded as the task is.
+    repeats : int
+        More than one shuffles an integer ``cv``, and reseeds a splitter that shuffles, once a repeat.
+    entropy : int
+        Seeds the shuffles of repeats.
+    classifier : bool, optional
+        Whether to stratify; by default from the task's kind.
+    split_params : dict, optional
+        What is passed to ``cv.split`` besides X and y; ``groups`` by default where the task has them.
+    small_classes : "refuse" or "allow"
+        Whether stratified folds may have more folds than a class has rows, as scikit-learn allows with a warning.
+    n_configurations : int
+        How many will be fitted on each split, where that is known: too many fits are refused before folds are made.
+
+    Raises
+    ------
+    InputError
+        For fewer than 2 folds, classes smaller than the folds, empty folds, a row twice in one test set, groups
+        on both sides of a split, or repeats of a splitter that cannot be reseeded.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from heldout.data.task import Task, truth_of
+    >>> task = Task(np.zeros((6, 1)), truth_of([0, 1, 0, 1, 0, 1]))
+    >>> make_folds(task, 3).labels.ravel().tolist()
+    [0, 0, 1, 1, 2, 2]
+    """
+    _check_count(task, cv, repeats)
+    stratify = task.truth.kind.is_classification if classifier is None else classifier
+    # Some survival models call themselves classifiers; no structured array has classes.
+    stratify = stratify and task.truth.kind is not TaskKind.SURVIVAL
+    labels = np.asarray(task.target)
+    n_folds = _folds_of_classes(cv)
+    if small_classes == "refuse" and stratify and n_folds is not None:
+        _check_class_sizes(task, n_folds)
+    default = {} if task.groups is None else {"groups": task.groups}
+    params = default if split_params is None else dict(split_params)
+    splits: list[Split] = []
+    grouped = params.get("groups") is not None
+    cv = _listed(cv)
+    number = _number_of_splits(cv, repeats, task, labels, params)
+    check_splits(number, task.n_rows)
+    check_fits(n_configurations, number)
+    for splitter in _splitters(cv, repeats, entropy, labels, stratify, grouped):
+        try:
+            pairs = list(islice(splitter.split(task.X, labels, **params), MOST_SPLITS + 1 - len(splits)))
+        except ValueError as error:
+            raise InputError(f"the splitter {splitter} refused the data: {error}") from error
+        check_splits(len(splits) + len(pairs), task.n_rows)
+        splits += _numbered(pairs, task.n_rows, splits[-1].repeat + 1 if splits else 0)
+    _check_groups(splits, task.groups)
+    return Folds(tuple(splits), task.n_rows, not _in_time_order(cv, splits), grouped=task.groups is not None)
+
+
+def check_splits(
+    number: int, n_rows: int, remedy: str = "fewer folds or repeats: 5 folds and 10 repeats are many"
+) -> None:
+    """Refuse, before they are made, more splits than any run has, or than fit in half of the memory.
+
+    Raises
+    ------
+    InputError
+    """
+    refuse_more_than(MOST_SPLITS, number, "splits", remedy)
+    refuse_beyond_memory(number * n_rows * 8, f"the row numbers of {number:,} splits of {n_rows:,} rows", remedy)
+
+
+def listed_splits(cv: Any) -> list[Any]:
+    """An iterable of (train, test) as a list, as far as a run can be long.
+
+    Raises
+    ------
+    InputError
+        For what cannot be iterated over.
+    """
+    if not isinstance(cv, Iterable):
+        raise InputError(_WHAT_CV_IS.format(cv=shortened(cv)))
+    return list(islice(cv, MOST_SPLITS + 1))
+
+
+def _listed(cv: Any) -> Any:
+    """An iterator of splits as a list, as far as a run can be long: scikit-learn would ask it to its end."""
+    return listed_splits(cv) if isinstance(cv, Iterator) else cv
+
+
+def _number_of_splits(cv: Any, repeats: int, task: Task, labels: NDArray[Any], params: Mapping[str, Any]) -> int:
+    """How many splits there will be, as far as that can be told without making them."""
+    if cv is None or isinstance(cv, int | np.integer):
+        return int(repeats) * (5 if cv is None else int(cv))
+    if isinstance(cv, FoldPlan):
+        return int(repeats) * int(cv.n_rounds) * (cv.most_folds() or 1)
+    try:
+        return int(repeats) * int(cv.get_n_splits(task.X, labels, params.get("groups")))
+    except Exception:  # whatever a splitter raises here, it raises again when it splits, or does without
+        return int(repeats)
+
+
+def _check_count(task: Task, cv: Any, repeats: int) -> None:
+    if isinstance(cv, int | np.integer) and not 2 <= cv <= task.n_rows:
+        raise InputError(
+            f"cv must be at least 2, got cv={cv}; use a splitter or an integer from 2 to {task.n_rows} "
+            "(the number of rows)."
+            if cv < 2
+            else f"cv must be at most the number of rows, {task.n_rows}, got cv={cv}; use fewer folds."
+        )
+    if not isinstance(repeats, int | np.integer) or repeats < 1:
+        raise InputError(f"repeats must be an integer of at least 1, got {repeats!r}.")
+
+
+def _check_class_sizes(task: Task, n_folds: int) -> None:
+    counts = task.truth.class_counts()
+    least = int(counts.argmin())
+    if counts[least] < n_folds:
+        assert task.truth.classes is not None
+        label = labels_text(task.truth.classes[least : least + 1])
+        raise InputError(
+            f"class {label} has {counts[least]} rows, fewer than the {n_folds} folds; use at most cv="
+            f"{max(counts[least], 2)}, or gather more rows of it."
+        )
+
+
+def _folds_of_classes(cv: Any) -> int | None:
+    """Into how many folds each class is divided; None where a splitter of the user's says that."""
+    if isinstance(cv, FoldPlan):
+        return cv.most_folds()
+    if cv is None:
+        return 5
+    return int(cv) if isinstance(cv, int | np.integer) else None
+
+
+def _splitters(
+    cv: Any, repeats: int, entropy: int, labels: NDArray[Any], stratify: bool, grouped: bool
+) -> Sequence[Any]:
+    if isinstance(cv, FoldPlan):
+        return rounds_of(cv, repeats, entropy, stratified=stratify, grouped=grouped)
+    return [_splitter_of_repeat(cv, repeat, repeats, entropy, labels, stratify) for repeat in range(repeats)]
+
+
+def _splitter_of_repeat(
+    cv: Any, repeat: int, repeats: int, entropy: int, labels: NDArray[Any], stratify: bool
+) -> Any:
+    if repeats == 1:
+        try:
+            return check_cv(cv, labels if stratify else None, classifier=stratify)
+        except ValueError:
+            raise InputError(_WHAT_CV_IS.format(cv=shortened(cv))) from None
+    seed = numpy_seed(entropy, "folds", repeat)
+    if cv is None or isinstance(cv, int | np.integer):
+        kind = StratifiedKFold if stratify else KFold
+        return kind(5 if cv is None else int(cv), shuffle=True, random_state=seed)
+    if not hasattr(cv, "random_state") or not getattr(cv, "shuffle", True):
+        raise InputError(
+            f"repeats={repeats} needs a splitter that shuffles with a random_state, got {cv!r}; use an integer, "
+            "a splitter with shuffle=True, or repeats=1."
+        )
+    reseeded = copy.copy(cv)
+    reseeded.random_state = seed
+    return reseeded
+
+
+def _numbered(pairs: Iterable[tuple[Any, Any]], n_rows: int, first_repeat: int) -> list[Split]:
+    """Splits with their repeat and fold; a test row that recurs starts a new repeat."""
+    splits: list[Split] = []
+    repeat, fold = first_repeat, 0
+    seen, in_training = np.zeros(n_rows, dtype=bool), np.zeros(n_rows, dtype=bool)
+    for train, test in pairs:
+        train_rows, test_rows = _row_numbers(train, n_rows), _row_numbers(test, n_rows)
+        number = len(splits)
+        if not len(test_rows) or not len(train_rows):
+            empty = "test" if not len(test_rows) else "training"
+            raise InputError(f"split {number} has no {empty} rows; use fewer folds, or folds of larger groups.")
+        if len(np.unique(test_rows)) < len(test_rows):
+            raise InputError(f"split {number} tests a row twice; every row can be tested once a split.")
+        in_training[:] = False
+        in_training[train_rows] = True
+        if in_training[test_rows].any():
+            raise InputError(
+                f"split {number} trains on rows that it tests, so that its predictions are not held out; "
+                "training and test rows must be disjoint."
+            )
+        if seen[test_rows].any():
+            repeat, fold = repeat + 1, 0
+            seen[:] = False
+        seen[test_rows] = True
+        splits.append(Split(repeat, fold, train_rows, test_rows))
+        fold += 1
+    if not splits:
+        raise InputError("the splitter gave no splits; use at least one.")
+    return splits
+
+
+def _row_numbers(rows: Any, n_rows: int) -> Rows:
+    index = np.asarray(rows)
+    if index.dtype == bool:
+        return np.flatnonzero(index)
+    strangers = index[(index < 0) | (index >= n_rows)]
+    if strangers.size:
+        raise InputError(f"a split names row {strangers[0]}, but rows are numbered 0 to {n_rows - 1}.")
+    return index.astype(np.intp)
+
+
+def _check_groups(splits: Sequence[Split], groups: NDArray[Any] | None) -> None:
+    if groups is None:
+        return
+    for number, split in enumerate(splits):
+        shared = np.intersect1d(groups[split.train], groups[split.test])
+        if shared.size:
+            raise InputError(
+                f"split {number} has rows of group {labels_text(shared[:1])} on both sides; use a splitter that "
+                "keeps groups whole, such as GroupKFold or StratifiedGroupKFold."
+            )
+
+
+def _in_time_order(cv: Any, splits: Sequence[Split]) -> bool:
+    return isinstance(cv, TimeSeriesSplit) or (
+        len(splits) > 1 and all(split.train.max() < split.test.min() for split in splits)
+    )
+
+
+def folds_from_labels(labels: Any, n_rows: int, n_repeats: int) -> NDArray[np.int32]:
+    """Fold labels of any type as codes (N, R), -1 where missing; one column serves every repeat.
+
+    Raises
+    ------
+    InputError
+        When the shape is neither (N,) nor (N, R), or labels of two types cannot be told apart in order.
+    """
+    table = array_of(labels, "folds")
+    shape = table.shape
+    if table.ndim == 1:
+        table = table[:, None]
+    if table.ndim != 2 or table.shape[0] != n_rows or table.shape[1] not in (1, n_repeats):
+        raise InputError(
+            f"folds must have shape ({n_rows},) or ({n_rows}, {n_repeats}), a label a row (and repeat), got "
+            f"{shape}."
+        )
+    absent = missing(table)
+    codes = np.full((n_rows, table.shape[1]), -1, dtype=np.int32)
+    for column in range(table.shape[1]):
+        present = ~absent[:, column]
+        codes[present, column] = distinct(table[present, column], "folds")[1]
+    return codes if table.shape[1] == n_repeats else np.repeat(codes, n_repeats, axis=1)

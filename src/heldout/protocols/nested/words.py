@@ -1,0 +1,79 @@
+"""What is said of nested cross-validation: its outer folds, what they chose, and its intervals."""
+
+from __future__ import annotations
+
+from heldout.metrics.words import in_sentence
+
+INTERVAL_SENTENCES: dict[str, str] = {
+    "nadeau_bengio": (
+        "The interval is that of Nadeau and Bengio: Student's t, with a variance that is widened because the outer "
+        "folds share training rows."
+    ),
+    "bates_hastie_tibshirani": (
+        "The interval is that of Bates, Hastie and Tibshirani: searches that left two folds out measured by how "
+        "much the scores of rows vary together, and how much better more training rows make the search; it lies "
+        "around the score at all training rows, not around the estimate."
+    ),
+}
+INNER_WORDS = {
+    "remaining": "the other outer folds, each in turn",
+    "holdout": "the next outer fold, as one development set",
+}
+ACROSS_SENTENCE = (
+    "The whole search was repeated once for each outer fold, without its rows. The one configuration with the best "
+    "mean over the inner folds of all these searches was fitted on the rows that each outer fold left and scored "
+    "on the fold. The score is the mean of these; the choice had seen the same rows."
+)
+ACROSS_WORDS = {"folds": "", "all": "one configuration for all outer folds"}
+INTERVAL_WORDS = {
+    "nadeau_bengio": "Nadeau and Bengio",
+    "bates_hastie_tibshirani": "Bates, Hastie and Tibshirani",
+}
+
+
+def outer_folds_sentence(n_folds: int, n_repeats: int, *, one_for_all: bool = False) -> str:
+    """How to read the table of outer folds."""
+    repeats = "" if n_repeats == 1 else f" ({n_repeats} repeats)"
+    fitted = (
+        "The one configuration that was best over all inner folds was fitted on the other rows and scored on it"
+        if one_for_all
+        else "The winner was fitted on all of the other rows and scored on the fold"
+    )
+    flattering = (
+        "Both scores are that configuration's, and both flatter: the inner folds of all outer folds, for which it "
+        "was chosen, tested the same rows"
+        if one_for_all
+        else "The inner score is the one that the winner was chosen for, so it is flattering; the outer score is "
+        "not"
+    )
+    return (
+        f"The search was repeated {n_folds:,} times{repeats}, each time without the rows of one outer fold. "
+        f"{fitted}. {flattering}."
+    )
+
+
+def agreement_sentence(
+    share: float, n_chosen: int, n_folds: int, *, is_deployed: bool, one_for_all: bool = False
+) -> str:
+    """How far the outer folds chose alike, and what that means."""
+    if n_chosen == 0:
+        return "No outer fold found a winner."
+    if n_chosen == 1:
+        alike = f"All {n_folds:,} outer folds chose the same configuration"
+        return f"{alike}, which is also the one that is deployed." if is_deployed else f"{alike}."
+    differ = (
+        f"The outer folds chose {n_chosen:,} different configurations, the commonest in {share:.0%} of them: the "
+        "more they differ, the less the data can tell these apart."
+    )
+    if one_for_all:
+        return f"{differ} What is deployed is the configuration that was best over all inner folds."
+    return (
+        f"{differ} The estimate is of the search as a whole, whichever it chooses; the configuration that is "
+        "deployed is the winner of the search on all rows."
+    )
+
+
+def inner_against_outer_sentence(metric: str, inner: str, outer: str, *, one_for_all: bool = False) -> str:
+    """The two mean scores side by side."""
+    whose = "that configuration" if one_for_all else "the winners"
+    return f"The mean {in_sentence(metric)} of {whose} was {inner} inside and {outer} outside."

@@ -1,0 +1,271 @@
+"""What a finished search leaves of its scores: scikit-learn's ``cv_results_``, or the trials of an Optuna study.
+
+Nothing of the other tool is imported: both are known by what they hold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.configurations import Configuration
+from heldout.data.arrays import shortened
+from heldout.data.task import labels_text
+from heldout.errors import InputError
+from heldout.flags import Flag
+from heldout.kernels.reference import Floats
+from heldout.metrics.base import Metric
+from heldout.metrics.from_scorer import members_of, metric_from_scorer, title_of
+from heldout.metrics.opaque import OpaqueMetric
+from heldout.selection import Best, CallableRefit, SelectionRule, configuration_rule_of
+
+_SPLIT = re.compile(r"split(\d+)_test_(.+)")
+_OF_SCORES = re.compile(r"params$|param_|split\d+_test_|(mean|std|rank)_test_|(rank_)?pooled_test_")
+
+
+@dataclass(frozen=True, eq=False)
+class FinishedSearch:
+    """Scores of the splits of every configuration that can be compared.
+
+    Attributes
+    ----------
+    scores : mapping of str to ndarray of shape (splits, C)
+        By metric; greater = better, except in a study that minimises.
+    deciding : str
+        The metric that chose the winner.
+    rule : SelectionRule
+    greater_is_better : bool
+    names : tuple of str
+        Of the configurations.
+    params : sequence of mapping
+    repeat : ndarray of int, shape (splits,)
+    winner : int or None
+        The configuration that the search chose; None where it chose none.
+    opened : mapping of str to Metric
+        The metrics whose scorers can be opened, which tell their names and ranges.
+    title : str
+        What an only metric is called that is no opened scorer's; its key is "score" then.
+    flags : mapping of Flag to str
+    """
+
+    scores: Mapping[str, Floats]
+    deciding: str
+    rule: SelectionRule
+    greater_is_better: bool
+    names: tuple[str, ...]
+    params: Sequence[Mapping[str, Any]]
+    repeat: NDArray[np.intp]
+    winner: int | None
+    opened: Mapping[str, Metric] = field(default_factory=dict)
+    title: str = "score"
+    flags: Mapping[Flag, str] = field(default_factory=dict)
+
+
+def finished_search(search: Any) -> FinishedSearch:
+    """Read a fitted search of scikit-learn (grid, randomised, halving, ours), or an Optuna study.
+
+    Raises
+    ------
+    InputError
+        When it is neither, is not fitted, or kept no scores of splits.
+    """
+    if isinstance(search, type):
+        raise InputError(f"a finished search is needed, got the class {search.__name__}; fit one first.")
+    if hasattr(search, "trials") and hasattr(search, "direction"):
+        return _of_study(search)
+    if hasattr(search, "cv_results_"):
+        return _of_cv_results(search)
+    fitted = " fit it first" if hasattr(search, "fit") else " it has neither cv_results_ nor trials"
+    raise InputError(f"a finished search or study is needed, got {type(search).__name__};{fitted}.")
+
+
+def _of_cv_results(search: Any) -> FinishedSearch:
+    results = search.cv_results_
+    candidates = _candidates(results)
+    rows = _last_rung(results, len(candidates))
+    scores = _scores_of_splits(results, rows)
+    deciding = search.refit if isinstance(search.refit, str) else next(iter(scores))
+    rule: SelectionRule = Best()
+    if callable(search.refit):
+        constants = {key: np.asarray(column)[rows] for key, column in results.items() if not _OF_SCORES.match(key)}
+        rule = CallableRefit(search.refit, constants)
+    elif hasattr(search, "selection"):
+        rule = configuration_rule_of(search.selection)
+    params = [candidates[row] for row in rows]
+    flags: dict[Flag, str] = {}
+    if "iter" in results:
+        flags[Flag.DYNAMIC_SEARCH] = Flag.DYNAMIC_SEARCH.filled(candidates=len(rows))
+    if type(getattr(search, "cv", None)).__name__ == "TimeSeriesSplit":
+        flags[Flag.NOT_EXCHANGEABLE] = Flag.NOT_EXCHANGEABLE.filled()
+    return FinishedSearch(
+        scores=scores,
+        deciding=deciding,
+        rule=rule,
+        greater_is_better=True,
+        names=tuple(_named(search.estimator, each, place) for place, each in enumerate(params)),
+        params=params,
+        repeat=_repeats(search, len(next(iter(scores.values())))),
+        winner=_place_of_best(search, rows),
+        opened=_opened(search),
+        title=title_of(getattr(search, "scorer_", None)),
+        flags=flags,
+    )
+
+
+def _candidates(results: Any) -> Sequence[Mapping[str, Any]]:
+    """The parameters of each configuration."""
+    params = results.get("params") if isinstance(results, Mapping) else None
+    if not isinstance(params, list | tuple | np.ndarray) or not all(isinstance(each, Mapping) for each in params):
+        raise InputError(
+            "cv_results_ must hold 'params', a list of the parameters of each configuration, as scikit-learn "
+            f"writes it; got {shortened(params)}."
+        )
+    if not len(params):
+        raise InputError("cv_results_ holds no configurations ('params' is empty), so there is nothing to correct.")
+    return list(params)
+
+
+def _place_of_best(search: Any, rows: NDArray[np.intp]) -> int | None:
+    """Where the search's winner is among the rows."""
+    best = getattr(search, "best_index_", None)
+    if best is None:
+        return None
+    found = np.flatnonzero(rows == best)
+    if len(found) != 1:
+        raise InputError(f"best_index_ must be one of the {len(rows)} that are compared, got {shortened(best)}.")
+    return int(found[0])
+
+
+def _last_rung(results: Mapping[str, Any], n_candidates: int) -> NDArray[np.intp]:
+    """Places of the configurations scored on as many rows as the winner: all, or the last of a halving."""
+    if results.get("iter") is None:
+        return np.arange(n_candidates)
+    rungs = _numbers(results["iter"], "iter", n_candidates)
+    return np.flatnonzero(rungs == np.max(rungs))
+
+
+def _numbers(column: Any, key: str, n_candidates: int) -> Floats:
+    """A column of ``cv_results_`` with a number for each configuration."""
+    try:
+        values = np.asarray(column)
+        numbers = values.astype(np.float64) if values.dtype.kind in "biufO" else np.empty(0)
+    except (ValueError, TypeError):
+        numbers = np.empty(0)
+    if numbers.shape != (n_candidates,):
+        raise InputError(
+            f"cv_results_[{key!r}] must hold a number for each of {n_candidates} configurations, got "
+            f"{shortened(column)}."
+        )
+    return numbers
+
+
+def _scores_of_splits(results: Mapping[str, Any], rows: NDArray[np.intp]) -> dict[str, Floats]:
+    by_metric: dict[str, dict[int, Any]] = {}
+    for key, column in results.items():
+        match = _SPLIT.fullmatch(key)
+        if match:
+            scores = _numbers(column, key, len(results["params"]))
+            by_metric.setdefault(match[2], {})[int(match[1])] = scores[rows]
+    if not by_metric:
+        raise InputError(
+            "this search holds no split*_test_* scores in cv_results_, so there is nothing to correct."
+        )
+    return {name: np.stack([splits[i] for i in sorted(splits)]) for name, splits in by_metric.items()}
+
+
+def _named(estimator: Any, params: Mapping[str, Any], place: int) -> str:
+    template = estimator if not isinstance(estimator, list) else estimator[0][1]
+    return Configuration(place, params, template, params.get("model") if isinstance(estimator, list) else None).name
+
+
+def _repeats(search: Any, n_splits: int) -> NDArray[np.intp]:
+    """The repeat of each split: of a splitter that repeats, of one whose test sets overlap, else one for all."""
+    splitter = getattr(search, "cv", None)
+    times = max(getattr(search, "repeats", 1), getattr(splitter, "n_repeats", 1))
+    if "ShuffleSplit" in type(splitter).__name__:
+        times = n_splits
+    return np.arange(n_splits) // (n_splits // times)
+
+
+def _opened(search: Any) -> dict[str, Metric]:
+    scorers = getattr(search, "scorer_", None)
+    members = scorers if isinstance(scorers, Mapping) else members_of(scorers)
+    metrics = {name: metric_from_scorer(scorer) for name, scorer in members.items()}
+    return {name: metric for name, metric in metrics.items() if metric is not None}
+
+
+def _of_study(study: Any) -> FinishedSearch:
+    if len(getattr(study, "directions", [study])) > 1:
+        raise InputError("a study of several objectives has no single winner; correct the search of one.")
+    complete = [trial for trial in study.trials if trial.state.name == "COMPLETE"]
+    if not complete:
+        raise InputError("the study has no completed trial, so there is nothing to correct.")
+    scores = [_scores_of_trial(trial) for trial in complete]
+    n_splits = max(len(each) for each in scores)
+    if n_splits < 2:
+        raise InputError(
+            "the study's trials keep no scores of splits; report each in the objective, as "
+            "trial.report(score, step=fold) or trial.set_user_attr(f'split{fold}_test_score', score)."
+        )
+    whole = [place for place, each in enumerate(scores) if len(each) == n_splits]
+    kept = [complete[place] for place in whole]
+    greater = study.direction.name == "MAXIMIZE"
+    return FinishedSearch(
+        scores={"score": np.array([scores[place] for place in whole]).T},
+        deciding="score",
+        rule=Best(),
+        greater_is_better=greater,
+        names=tuple(_trial_name(trial) for trial in kept),
+        params=[trial.params for trial in kept],
+        repeat=np.zeros(n_splits, dtype=np.intp),
+        title=(getattr(study, "metric_names", None) or ["objective"])[0],
+        winner=None,  # a study's winner is the best of the objective, which need not be the mean over splits
+        flags={Flag.DYNAMIC_SEARCH: Flag.DYNAMIC_SEARCH.filled(candidates=len(kept))},
+    )
+
+
+def _scores_of_trial(trial: Any) -> list[float]:
+    """By split: what optuna-integration's search keeps of each trial, or what the objective reported by step."""
+    kept = {
+        int(match[1]): float(value)
+        for key, value in trial.user_attrs.items()
+        if (match := re.fullmatch(r"split(\d+)_test_score", key))
+    }
+    kept = kept or {int(step): float(value) for step, value in trial.intermediate_values.items()}
+    return [kept[split] for split in sorted(kept)]
+
+
+def _trial_name(trial: Any) -> str:
+    shown = ", ".join(
+        f"{key}={value:.4g}" if isinstance(value, float) else f"{key}={value}"
+        for key, value in trial.params.items()
+    )
+    return f"trial {trial.number}" + (f" ({shown})" if shown else "")
+
+
+def metric_of(found: FinishedSearch, name: str) -> OpaqueMetric:
+    """What the scores of a name are: with the range and, of a single scorer, the name of its metric."""
+    known = found.opened.get(name)
+    if known is None:
+        return OpaqueMetric(found.title if name == "score" else name, found.greater_is_better)
+    return OpaqueMetric(known.name if name == "score" else name, found.greater_is_better, range=known.range)
+
+
+def check_metric(found: FinishedSearch, metric: str | None) -> str:
+    """The metric that is to be reported.
+
+    Raises
+    ------
+    InputError
+        For one that the search has not.
+    """
+    if metric is None:
+        return found.deciding
+    if metric not in found.scores:
+        raise InputError(f"metric must be one of the search's scores, {labels_text(found.scores)}, got {metric!r}.")
+    return metric

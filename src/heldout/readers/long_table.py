@@ -1,0 +1,371 @@
+"""Tables with a line for each row and configuration, as caret and tidymodels save them, turned into wide ones.
+
+Lines are placed by their keys: the row, the configuration and, where there are several, the repeat. Each
+combination must be in exactly one line, so that the order of the lines means nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout._text import counted
+from heldout.errors import InputError
+from heldout.readers.class_columns import columns_of_classes, texts_of_classes
+from heldout.readers.table_cells import Axis, axis_of, lines_of_cells
+from heldout.readers.table_predictions import (
+    Configurations,
+    TablePredictions,
+    check_complete,
+    predictions_from_table,
+)
+from heldout.readers.table_words import plain, quoted
+from heldout.readers.tables import Table
+
+_REPEAT_IN_FOLD = re.compile(r"(.+)\.(Rep\d+)")
+"""How caret numbers the folds of repeats: ``Fold1.Rep2``."""
+
+
+@dataclass(frozen=True)
+class LongColumns:
+    """Which column of a long table is what.
+
+    Attributes
+    ----------
+    configuration : tuple of str
+        Columns that together say of which configuration a line is, such as ``("penalty", "mixture")``.
+    row, target : str
+    event, fold, repeat, group, weight : str or None
+    predictions : tuple of str
+        The column of predictions, or one for each class; found among those of no other use when empty.
+    exclude : tuple of str
+    """
+
+    configuration: tuple[str, ...]
+    row: str
+    target: str
+    event: str | None = None
+    fold: str | None = None
+    repeat: str | None = None
+    group: str | None = None
+    weight: str | None = None
+    predictions: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+    @property
+    def purposes(self) -> dict[str, str]:
+        """What each column that is named is for."""
+        single = {
+            "the rows": self.row, "the target": self.target, "the event": self.event, "the folds": self.fold,
+            "the repeats": self.repeat, "the groups": self.group, "the weights": self.weight,
+        }  # fmt: skip
+        found = [(name, purpose) for purpose, name in single.items() if name is not None]
+        found += [(name, "the configurations") for name in self.configuration]
+        found += [(name, "the predictions") for name in self.predictions]
+        found += [(name, "one to leave out") for name in self.exclude]
+        purposes: dict[str, str] = {}
+        for name, purpose in found:
+            if name in purposes:
+                raise InputError(f"column {name!r} was named for two uses; a column has one.")
+            purposes[name] = purpose
+        return purposes
+
+
+@dataclass(frozen=True, eq=False)
+class Widened:
+    """A long table with a line for each row and repeat, and columns for each configuration.
+
+    Attributes
+    ----------
+    table : Table
+        With the columns that ``columns`` still names, and those of ``configurations``.
+    columns : LongColumns
+        With the repeats that were found in the names of the folds.
+    configurations : tuple
+        By configuration its name, and its columns with the class that each is of, None where there is only one.
+    """
+
+    table: Table
+    columns: LongColumns
+    configurations: Configurations
+
+
+def widened(table: Table, columns: LongColumns) -> Widened:
+    """Turn a long table into a wide one.
+
+    Raises
+    ------
+    InputError
+        When a combination of row, configuration and repeat is in two lines or in none, a row has two true values
+        (folds, groups, weights), or it is not clear which columns are predictions.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"row": [2, 1, 1, 2], "k": [5, 5, 9, 9], "obs": [0.2, 0.1, 0.1, 0.2],
+    ...                       "pred": [0.21, 0.12, 0.13, 0.24]})
+    >>> found = widened(Table("t", frame), LongColumns(("k",), "row", "obs"))
+    >>> found.table.frame[["k=5", "k=9"]].to_numpy().tolist()
+    [[0.12, 0.13], [0.21, 0.24]]
+    """
+    for name, purpose in columns.purposes.items():
+        column = table.column(name, purpose)
+        if purpose not in ("the predictions", "one to leave out", "the folds"):
+            check_complete(column, purpose)
+    table, columns, remarks = _with_repeats_of_folds(table, columns)
+    configurations = _axis_of_configurations(table, columns)
+    lines = _lines(table, columns, configurations)
+    _check_agreement(table, columns, lines)
+    predictions, more = _prediction_columns(table, columns, configurations)
+    wide, found = _wide(table, columns, lines, configurations, predictions)
+    return Widened(replace(table, frame=wide, remarks=(*table.remarks, *remarks, *more)), columns, found)
+
+
+def predictions_from_long_table(table: Table, columns: LongColumns) -> tuple[Table, TablePredictions]:
+    """Read a table with a line for each row and configuration.
+
+    Returns
+    -------
+    Table
+        The same with the lines placed, and with what was assumed.
+    TablePredictions
+
+    Raises
+    ------
+    InputError
+        As ``widened`` and ``predictions_from_table``.
+    """
+    found = widened(table, columns)
+    named = found.columns
+    predictions = predictions_from_table(
+        found.table,
+        named.target,
+        event=named.event,
+        fold=named.fold,
+        repeat=named.repeat,
+        row=named.row,
+        group=named.group,
+        weight=named.weight,
+        configurations=found.configurations,
+    )
+    return found.table, predictions
+
+
+def _with_repeats_of_folds(table: Table, columns: LongColumns) -> tuple[Table, LongColumns, tuple[str, ...]]:
+    """The repeats that caret writes into the names of the folds, as a column of their own."""
+    if columns.repeat is not None or columns.fold is None:
+        return table, columns, ()
+    folds = table.frame[columns.fold]
+    matches = [_REPEAT_IN_FOLD.fullmatch(str(label)) for label in folds.unique()]
+    repeats = {match[2] for match in matches if match is not None}
+    if None in matches or len(repeats) < 2:
+        return table, columns, ()
+    name = _free("repeat", table.frame.columns)
+    numbers = folds.map(lambda label: int(str(label).rsplit(".Rep", 1)[1]))
+    example = min(map(plain, folds.unique()))
+    remark = (
+        f"{len(repeats)} repeats were found in the names of the folds (column {columns.fold!r}: {example!r}, ...)."
+    )
+    return replace(table, frame=table.frame.assign(**{name: numbers})), replace(columns, repeat=name), (remark,)
+
+
+def _axis_of_configurations(table: Table, columns: LongColumns) -> Axis:
+    """The combinations of the columns that tell configurations apart, by the sorted values of each."""
+    axes = [axis_of("configuration", table.frame[name]) for name in columns.configuration]
+    codes = np.zeros(len(table.frame), dtype=np.intp)
+    for axis in axes:  # one after the other, as all combinations of many settings would be too many to number
+        codes = np.unique(codes * len(axis.labels) + axis.codes, return_inverse=True)[1].reshape(-1)
+    first = np.unique(codes, return_index=True)[1]
+    alone = len(axes) == 1 and isinstance(axes[0].labels[0], str)
+    labels = [
+        ", ".join(
+            plain(value, 200) if alone else f"{name}={plain(value, 200)}"
+            for name, value in zip(
+                columns.configuration, (axis.labels[axis.codes[line]] for axis in axes), strict=True
+            )
+        )
+        for line in first
+    ]
+    if 2 * len(labels) > len(codes):
+        raise InputError(
+            f"{quoted(columns.configuration)} of {table.name} would tell {len(labels)} configurations apart in "
+            f"{counted(len(codes), 'line')}, so that hardly one has two rows; name the columns of settings with "
+            "--configuration (to bound one configuration named beforehand: --fixed-configuration NAME)."
+        )
+    return Axis("configuration", codes, labels)
+
+
+def _lines(table: Table, columns: LongColumns, configurations: Axis) -> NDArray[np.intp]:
+    """(N, R, C): the line of each row, repeat and configuration."""
+    frame = table.frame
+    repeats = Axis("repeat", np.zeros(len(frame), dtype=np.intp), [None])
+    if columns.repeat is not None:
+        repeats = axis_of("repeat", frame[columns.repeat])
+    return lines_of_cells(
+        [axis_of("row", frame[columns.row]), repeats, configurations],
+        (
+            "name every column that tells configurations apart with --configuration, and the one that numbers the "
+            "repeats with --repeat (rows that were held out several times in one repeat, as by bootstrap samples, "
+            "cannot be read)",
+            "each configuration must have predicted the same rows: leave out those that did not (in racing, those "
+            "that were dropped), or add lines with an empty prediction",
+        ),
+    )
+
+
+def _check_agreement(table: Table, columns: LongColumns, lines: NDArray[np.intp]) -> None:
+    """Refuse rows of which different lines say different things."""
+    n_rows, n_repeats, n_configurations = lines.shape
+    once = lines.reshape(n_rows, -1)
+    in_repeat = lines.reshape(n_rows * n_repeats, n_configurations)
+    for what, name, places in (
+        ("the target", columns.target, once),
+        ("the event", columns.event, once),
+        ("the groups", columns.group, once),
+        ("the weights", columns.weight, once),
+        ("the folds", columns.fold, in_repeat),
+    ):
+        if name is not None:
+            _check_same(what, table.frame[name], places, table.frame[columns.row])
+
+
+def _check_same(what: str, column: Any, places: NDArray[np.intp], rows: Any) -> None:
+    codes = column.factorize()[0][places]
+    differs = np.argwhere(codes != codes[:, :1])
+    if not differs.size:
+        return
+    first, other = int(places[differs[0][0], 0]), int(places[differs[0][0], differs[0][1]])
+    one, two = sorted((first, other))
+    raise InputError(
+        f"row {plain(rows.iloc[one])} has two values of {what} (column {column.name!r}): "
+        f"{plain(column.iloc[one])} in "
+        f"line {one + 1} and {plain(column.iloc[two])} in line {two + 1}; fix the file, or name the column that "
+        "numbers "
+        "the rows with --row."
+    )
+
+
+def _prediction_columns(
+    table: Table, columns: LongColumns, configurations: Axis
+) -> tuple[dict[str, str | None], tuple[str, ...]]:
+    """The columns of predictions with the class that each is of, None for the only one."""
+    texts = texts_of_classes(table.frame[columns.target]) if columns.event is None else []
+    if columns.predictions:
+        for name in columns.predictions:
+            _check_no_setting(table.frame[name], configurations)
+        return _named_predictions(table, columns, texts), ()
+    left = [name for name in table.frame.columns if name not in columns.purposes]
+    constant = [name for name in left if _is_setting(table.frame[name], configurations)]
+    rest = [name for name in left if name not in constant]
+    remarks = []
+    if constant and not rest:
+        _check_no_setting(table.frame[constant[0]], configurations)
+    if constant:
+        remarks.append(f"Set aside {quoted(constant)}, which each configuration has one value of (its settings).")
+    classes = columns_of_classes(rest, texts)
+    labels = [name for name in rest if len(classes) == 1 and name not in classes[0]]
+    if len(classes) == 1 and all(_holds_labels(table.frame[name], texts) for name in labels):
+        if labels:
+            remarks.append(
+                f"The probabilities {quoted(list(classes[0]))} are the predictions, and {quoted(labels)} of "
+                "labels is not "
+                f"used; to use that: --prediction {labels[0]}."
+            )
+        return dict(classes[0]), tuple(remarks)
+    if len(rest) == 1:
+        return _alone(table, rest[0], texts), tuple(remarks)
+    raise InputError(
+        f"{table.name} has {quoted(rest, 8) if rest else 'no column'} besides those named, and not one column of "
+        "predictions; name it with --prediction COL, or one for each class (the rest is then ignored)."
+    )
+
+
+def _named_predictions(table: Table, columns: LongColumns, texts: Sequence[str]) -> dict[str, str | None]:
+    named = columns.predictions
+    if len(named) > 1:
+        classes = [found for found in columns_of_classes(named, texts) if len(found) == len(named)]
+        if len(classes) != 1:
+            raise InputError(
+                f"--prediction was given {len(named)} columns, {quoted(named)}, which are not one for each class "
+                "of the "
+                f"target ({quoted(texts) if texts else 'it holds numbers'}), with the class in its name; name one "
+                "column of predictions, or one for each class."
+            )
+        return dict(classes[0])
+    return _alone(table, named[0], texts)
+
+
+def _alone(table: Table, name: str, texts: Sequence[str]) -> dict[str, str | None]:
+    """One column of predictions, with its class where it has sisters that are named after the others."""
+    for classes in columns_of_classes(list(table.frame.columns), texts):
+        if name in classes:
+            return _only_of_a_class(name, classes)
+    return {name: None}
+
+
+def _only_of_a_class(name: str, classes: Mapping[str, str]) -> dict[str, str | None]:
+    """One class's column alone says all of two classes, and too little of more."""
+    if len(classes) > 2:
+        others = " ".join(f"--prediction {other}" for other in classes if other != name)
+        raise InputError(
+            f"--prediction {name} is the probability of class {classes[name]!r}, one of {len(classes)}; add "
+            f"{others}."
+        )
+    return {name: classes[name]}
+
+
+def _wide(
+    table: Table,
+    columns: LongColumns,
+    lines: NDArray[np.intp],
+    configurations: Axis,
+    predictions: Mapping[str, str | None],
+) -> tuple[Any, Configurations]:
+    import pandas as pd
+
+    by_cell = lines.reshape(-1, lines.shape[2])
+    kept = [columns.target, columns.event, columns.fold, columns.repeat, columns.row, columns.group, columns.weight]
+    wide = {name: table.frame[name].to_numpy()[by_cell[:, 0]] for name in kept if name is not None}
+    found = []
+    for place, name in enumerate(configurations.labels):
+        own = {}
+        for column, label in predictions.items():
+            head = name if label is None else f"{name}[{label}]"
+            head = _free(head, wide)
+            wide[head] = table.frame[column].to_numpy()[by_cell[:, place]]
+            own[head] = label
+        found.append((str(name), own))
+    return pd.DataFrame(wide), tuple(found)
+
+
+def _is_setting(column: Any, configurations: Axis) -> bool:
+    """Whether a column has one value in each configuration."""
+    counts = column.fillna("missing").astype(str) if column.isna().any() else column
+    return bool((counts.groupby(configurations.codes).nunique(dropna=False) == 1).all())
+
+
+def _check_no_setting(column: Any, configurations: Axis) -> None:
+    if _is_setting(column, configurations):
+        raise InputError(
+            f"column {column.name!r} has one value in each configuration ({plain(column.iloc[0])} in "
+            f"{configurations.labels[configurations.codes[0]]}), so that it is a setting and no prediction; name "
+            "the "
+            "column of predictions with --prediction COL."
+        )
+
+
+def _holds_labels(column: Any, texts: Sequence[str]) -> bool:
+    return {plain(value) for value in column.dropna().unique()} <= {*texts}
+
+
+def _free(name: str, taken: Any) -> str:
+    free, number = name, 1
+    while free in taken:
+        number += 1
+        free = f"{name} #{number}"
+    return free

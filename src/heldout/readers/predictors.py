@@ -1,0 +1,139 @@
+"""Which columns of a table can help to predict, and what is said of those that are read in an unexpected way.
+
+A number of the row predicts whatever the rows were sorted by, perfectly and for no new row; so what looks like one
+is set aside, aloud, and kept if the user says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from heldout.data.arrays import shortened
+from heldout.errors import InputError
+from heldout.readers.tables import quoted, reads_as_number
+from heldout.spaces.preprocessing import MOST_CATEGORIES, column_kinds
+
+_DATE = re.compile(
+    r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})"
+    r"([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?"
+)
+_IDENTIFIER = re.compile(
+    r"(?:^|[\W_]|patient|subject|customer|client|user|person|student|sample|record|case|order|row)[\W_]*(?:id|nr|no)",
+    re.IGNORECASE,
+)
+_WRITTEN_NUMBER = re.compile(r"[+-]?[\d.,'\s]*\d[\d.,'\s]*\s*%?")
+
+
+def columns_set_aside(frame: Any, keep: Sequence[str] = ()) -> dict[str, str]:
+    """Columns that cannot help to predict, or that the preset models cannot read, with the reason.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+    keep : sequence of str
+        Columns to use although they look like numbers of rows, names or dates.
+
+    Raises
+    ------
+    InputError
+        When one of ``keep`` cannot be used whatever is said.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> columns_set_aside(pd.DataFrame({"row": [0, 1, 2, 3], "x": [0.1, 0.4, 0.2, 0.9]}))
+    {'row': 'whole numbers that count the rows; to use it: --keep row'}
+    """
+    reasons = {}
+    for name in frame.columns:
+        reason = _why_unreadable(frame[name])
+        if reason and name in keep:
+            raise InputError(f"--keep {name}: this column cannot be used ({reason}); leave the option out.")
+        doubt = "" if reason or name in keep else _why_doubtful(frame[name], str(name))
+        if reason or doubt:
+            reasons[name] = reason or f"{doubt}; to use it: --keep {name}"
+    return reasons
+
+
+def columns_in_doubt(frame: Any) -> list[str]:
+    """The columns that are set aside unless they are asked for."""
+    return [
+        name for name in frame.columns if not _why_unreadable(frame[name]) and _why_doubtful(frame[name], str(name))
+    ]
+
+
+def _why_unreadable(column: Any) -> str:
+    """Why no model of a preset can learn from a column."""
+    present = column.dropna()
+    if not len(present):
+        return "all missing"
+    if column.dtype.kind in "Mmc":
+        return {"M": "dates", "m": "durations", "c": "complex numbers"}[column.dtype.kind]
+    if column.dtype.kind == "O" and not all(isinstance(value, str | bool | int | float) for value in present):
+        return f"values of type {type(present.iloc[0]).__name__}"
+    return "constant" if present.nunique() == 1 and len(present) == len(column) else ""
+
+
+def _why_doubtful(column: Any, name: str) -> str:
+    """Why a column that can be read is hardly meant to be: it tells one row from another, or when it came."""
+    present = column.dropna()
+    if column.dtype.kind == "O" and all(isinstance(value, str) for value in present):
+        if all(_DATE.fullmatch(value.strip()) for value in present):
+            return "dates"
+        if present.nunique() == len(present) > 2:
+            return "text that differs in every row, like a name or number of the row"
+    if column.dtype.kind in "iu" and len(column) > 2 and column.nunique() == len(column):
+        values = column.to_numpy()
+        all_ranks = values.min() in (0, 1) and values.max() - values.min() == len(values) - 1
+        if all_ranks or (values[1:] - values[:-1] == 1).all():
+            return "whole numbers that count the rows"
+        if _IDENTIFIER.fullmatch(name) or re.search(r"[a-z]I[dD]$", name):
+            return "whole numbers that differ in every row, and the name of an identifier"
+    return ""
+
+
+def categories_said(frame: Any) -> str:
+    """How many of the columns in use are read as categories, for the sentence that counts the columns."""
+    categorical = column_kinds(frame).categorical
+    if not categorical:
+        return ""
+    hold = "holds" if len(categorical) == 1 else "hold"
+    return f" {len(categorical)} of them {hold} categories: {quoted(categorical)}."
+
+
+def remarks_on_text(frame: Any) -> list[str]:
+    """What is odd about columns of text: numbers written for people, and more texts than there are categories."""
+    remarks, examples = [], {}
+    many: dict[str, int] = {}
+    for name in column_kinds(frame).categorical:
+        present = frame[name].dropna()
+        texts = [value for value in present.unique() if isinstance(value, str)]
+        stranger = next((text for text in texts if not reads_as_number(text)), None)
+        if stranger is not None and _mostly_numbers(texts):  # all numbers as text are codes, written so on purpose
+            examples[name] = stranger
+        elif len(texts) > MOST_CATEGORIES:
+            many[name] = len(texts)
+    if examples:
+        remarks.append(
+            f"{_listed(examples)} {'looks' if len(examples) == 1 else 'look'} like numbers but cannot be read as "
+            "such, so that they are categories; write them like 1234.5, and leave empty what is missing."
+        )
+    if many:
+        remarks.append(
+            f"{_counted(many)}: in training, all but the {MOST_CATEGORIES} most frequent of a column count as one."
+        )
+    return remarks
+
+
+def _mostly_numbers(texts: Sequence[str]) -> bool:
+    return sum(bool(_WRITTEN_NUMBER.fullmatch(text.strip())) for text in texts) > 0.8 * len(texts)
+
+
+def _listed(examples: Mapping[str, str]) -> str:
+    return ", ".join(f"{shortened(name)} ({shortened(example)})" for name, example in list(examples.items())[:5])
+
+
+def _counted(numbers: Mapping[str, int]) -> str:
+    return ", ".join(f"{name!r} holds {number} different texts" for name, number in list(numbers.items())[:5])

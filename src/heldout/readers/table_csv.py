@@ -1,0 +1,296 @@
+"""Tables from text: delimiter, encoding and decimal sign are found, and every line has a field for each name.
+
+What could be read in two ways is refused, and what was assumed is said.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import math
+import re
+import sys
+import warnings
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from heldout.errors import InputError
+from heldout.readers.table_words import check_names, first_line
+
+DELIMITERS = ",;\t|"
+MISSING_TOKENS = ["?", "."]
+"""Read as missing besides pandas' own (empty, NA, N/A, NaN, null, None and their like)."""
+
+_SAMPLE_BYTES = 1 << 18
+_DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
+_DECIMAL_POINT = re.compile(r"-?\d+\.\d+")
+_MAYBE_THOUSANDS = re.compile(r"-?[1-9]\d{0,2},\d{3}")
+_WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
+_LINE_END = re.compile(r"\r\n|\n|\r")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a text file writes a table.
+
+    Attributes
+    ----------
+    path : Path
+    encoding : str
+    delimiter : str
+    decimal : str
+    """
+
+    path: Path
+    encoding: str
+    delimiter: str
+    decimal: str = "."
+
+    @property
+    def zipped(self) -> bool:
+        return self.path.suffix.lower() == ".gz"
+
+    def opened(self) -> IO[str]:
+        """The text with its line ends as they are."""
+        if self.zipped:
+            return gzip.open(self.path, "rt", encoding=self.encoding, newline="")
+        return self.path.open("r", encoding=self.encoding, newline="")
+
+
+def read_csv(path: Path) -> tuple[Any, tuple[str, ...]]:
+    """The table of a text file as pandas reads it, with what was assumed.
+
+    Raises
+    ------
+    InputError
+        When it is no text, has lines of different lengths or columns of one name, or can be read in two ways.
+    """
+    try:
+        dialect, remarks = _dialect_of(path)
+        names = _names_and_lengths(dialect)
+        check_names(path, names)
+        frame = _frame(dialect)
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path} is not text in {error.encoding} (byte {error.object[error.start]:#04x}); save it as UTF-8."
+        ) from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{path} cannot be read: {first_line(error)}; is the file complete?") from None
+    frame.columns = [name or f"Unnamed: {place}" for place, name in enumerate(names)]
+    check_names(path, list(frame.columns))
+    unnamed = next((place for place, name in enumerate(names) if not name), None)
+    if unnamed is not None and frame.iloc[:, unnamed].tolist() == list(range(len(frame))):
+        frame = frame.drop(columns=frame.columns[unnamed])
+        remarks.append("The column without a name holds row numbers and was set aside.")
+    for name in frame.columns[[dtype.kind not in "iufb" for dtype in frame.dtypes]]:
+        frame[name] = _long_numbers(frame[name])
+    return frame, tuple(remarks)
+
+
+def _dialect_of(path: Path) -> tuple[Dialect, list[str]]:
+    sample, encoding, remarks = _sample_of(path)
+    with _long_fields():
+        delimiter = _delimiter_of(sample)
+        decimal = _decimal_of(path, sample, delimiter)
+    if decimal == ",":
+        remarks.append("Numbers are written with a decimal comma.")
+    return Dialect(path, encoding, delimiter, decimal), remarks
+
+
+def _names_and_lengths(dialect: Dialect) -> list[str]:
+    """The names of the first line, after a look at every line: pandas fills up short ones without a word.
+
+    Raises
+    ------
+    InputError
+        When a line has more or fewer fields than there are names.
+    """
+    names: list[str] | None = None
+    with dialect.opened() as stream, _long_fields():
+        rows = csv.reader(_without_nul(dialect.path, stream), delimiter=dialect.delimiter, skipinitialspace=True)
+        before = 0
+        for fields in rows:
+            blank = not fields or (len(fields) == 1 and not fields[0].strip())
+            if names is None:
+                names = names if blank else [name.strip() for name in fields]
+            elif len(fields) != len(names) and not blank:
+                _refuse_length(dialect.path, (before + 1, rows.line_num), fields, names)
+            before = rows.line_num
+    if names is None:
+        raise InputError(f"{dialect.path} holds one quoted blank; close or remove its quotation mark.")
+    return names
+
+
+def _refuse_length(path: Path, lines: tuple[int, int], fields: Sequence[str], names: Sequence[str]) -> None:
+    where = f"line {lines[1]}" if lines[0] == lines[1] else f"what begins in line {lines[0]} and ends in {lines[1]}"
+    what = "close the quotation mark that was opened there"
+    if lines[0] == lines[1]:
+        what = "name every column in the first line, and quote fields that hold the delimiter"
+        if len(fields) < len(names):
+            what = "write every field, leaving empty what is missing (is the file complete?)"
+    raise InputError(
+        f"{path} cannot be read as a table: {where} has {len(fields)} fields where {len(names)} were expected; "
+        f"{what}."
+    )
+
+
+def _without_nul(path: Path, lines: IO[str]) -> Iterator[str]:
+    for number, line in enumerate(lines, start=1):
+        if "\0" in line:
+            raise InputError(
+                f"{path} holds a NUL character in line {number}, which no text does; save it as UTF-8."
+            )
+        yield line
+
+
+def _frame(dialect: Dialect) -> Any:
+    import pandas as pd
+
+    # Before 3.1 pandas' own way of reading a number could be off by the last bit, and other data is another run.
+    older = tuple(int(part) for part in pd.__version__.split(".")[:2]) < (3, 1)
+    exact = {"float_precision": "round_trip"} if older else {}
+    try:
+        with warnings.catch_warnings():
+            # index_col=False keeps a first column that lacks a name; a row longer than the header warns then.
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            return pd.read_csv(
+                dialect.path,
+                sep=dialect.delimiter,
+                encoding=dialect.encoding,
+                compression="gzip" if dialect.zipped else None,
+                decimal=dialect.decimal,
+                index_col=False,
+                na_values=MISSING_TOKENS,
+                skipinitialspace=True,
+                low_memory=False,
+                **exact,
+            )
+    except UnicodeDecodeError:
+        raise
+    except (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError, ValueError) as error:
+        raise InputError(f"{dialect.path} cannot be read as a table: {_why(error)}") from None
+
+
+def _sample_of(path: Path) -> tuple[str, str, list[str]]:
+    """The beginning of a text file, cut at a line's end where there is one, with its encoding."""
+    with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
+        raw = stream.read(_SAMPLE_BYTES)
+        is_cut = bool(stream.read(1))
+    encoding, remarks = "utf-8-sig", []
+    if raw.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        encoding = "utf-32"
+    elif raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding = "utf-16"
+    elif b"\0" in raw:
+        raise InputError(f"{path} is neither text nor Parquet; save it as CSV (in UTF-8) or Parquet.")
+    try:
+        sample = codecs.getincrementaldecoder(encoding)().decode(raw, final=not is_cut)
+    except UnicodeDecodeError:
+        if encoding != "utf-8-sig":
+            raise
+        encoding = "cp1252"
+        sample = raw.decode(encoding, errors="replace")
+        remarks.append("The file is not UTF-8 and was read as Windows-1252; check accented letters.")
+    if not sample.strip():
+        raise InputError(f"{path} holds only blank lines; a table needs column names and rows.")
+    if is_cut and "\n" in sample:
+        sample = sample[: sample.rindex("\n") + 1]
+    return sample, encoding, remarks
+
+
+def _delimiter_of(sample: str) -> str:
+    """The delimiter that cuts the first lines into the same number of fields, the more the better."""
+    lines = _LINE_END.split(sample.lstrip(), maxsplit=50)[:50]
+
+    def agreement(delimiter: str) -> tuple[float, int]:
+        lengths = [
+            len(fields) for fields in csv.reader(lines, delimiter=delimiter, skipinitialspace=True) if fields
+        ]
+        width = lengths[0]
+        return (sum(length == width for length in lengths) / len(lengths) if width > 1 else 0.0, width)
+
+    return max(DELIMITERS, key=agreement)
+
+
+def _decimal_of(path: Path, sample: str, delimiter: str) -> str:
+    """A comma where numbers are written with commas and none with a point, else a point.
+
+    Raises
+    ------
+    InputError
+        When every comma could mark thousands as well.
+    """
+    if delimiter == ",":
+        return "."
+    fields = [field.strip().strip('"') for line in _LINE_END.split(sample) for field in line.split(delimiter)]
+    with_comma = [field for field in fields if _DECIMAL_COMMA.fullmatch(field)]
+    if not with_comma or any(_DECIMAL_POINT.fullmatch(field) for field in fields):
+        return "."
+    if all(_MAYBE_THOUSANDS.fullmatch(field) for field in with_comma):
+        raise InputError(
+            f"{path} holds {with_comma[0]!r}, whose comma can mark thousands or decimals; write numbers like "
+            "1234.5."
+        )
+    return ","
+
+
+def _long_numbers(column: Any) -> Any:
+    """Whole numbers that no type of integers holds, which pandas leaves as text or as Python's, as floats.
+
+    Raises
+    ------
+    InputError
+        When a number is beyond the greatest float.
+    """
+    if not all(_is_whole(value) for value in column.dropna()):
+        return column
+    numbers = column.map(_as_float, na_action="ignore").astype("float64")
+    infinite = np.isinf(numbers.to_numpy())
+    if infinite.any():
+        first = int(infinite.argmax())
+        raise InputError(
+            f"column {column.name!r} holds a whole number of over 308 digits in row {first + 1}, and the greatest "
+            "that can be computed with is 1.8e308; scale the numbers, or if they are labels write them as text "
+            "(such as n123)."
+        )
+    return numbers
+
+
+def _is_whole(value: Any) -> bool:
+    if isinstance(value, str):
+        return bool(_WHOLE.fullmatch(value.strip()))
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _as_float(value: int | str) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+@contextmanager
+def _long_fields() -> Iterator[None]:
+    """Let Python's csv read fields of any length meanwhile; it stops at 131 072 characters."""
+    before = csv.field_size_limit(sys.maxsize if sys.maxsize < 2**31 else 2**31 - 1)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def _why(error: Exception) -> str:
+    found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
+    if found:
+        expected, line, saw = found.groups()
+        return f"line {line} has {saw} fields where {expected} were expected; quote fields that hold the delimiter."
+    if "EOF inside string" in str(error):
+        return "a quotation mark is opened and never closed; close or remove it."
+    return f"{first_line(error)}."

@@ -1,0 +1,313 @@
+"""The table of predictions that heldout itself writes, and reads back as the same ``HeldOutPredictions``.
+
+Its metadata (``Table.roles``) says what each column is: repeats and probabilities of several classes included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.data.task import Task, TaskKind, Truth, checked_groups, checked_weights, codes_of, labels_text
+from heldout.errors import InputError
+from heldout.metrics.base import Metric, Response, full_name, times_of
+from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
+from heldout.readers.own_roles import OwnRoles
+from heldout.readers.table_cells import Axis, lines_of_cells
+from heldout.readers.table_predictions import TablePredictions, check_complete, check_numbers, labels_of_column
+from heldout.readers.table_predictions_repeats import check_agree
+from heldout.readers.table_survival import survival_of_columns
+from heldout.readers.table_words import plain
+from heldout.readers.tables import Table
+
+OWN_COLUMNS = ("row", "repeat", "fold", "group", "weight")
+"""Columns before the target and the configurations."""
+
+AS_WRITTEN = "use the file as heldout tune wrote it"
+AS_CSV = f"{AS_WRITTEN}, or save it as CSV and name its columns"
+
+
+def table_of_predictions(
+    task: Task, predictions: HeldOutPredictions, metric: Metric, target: str, event: str | None = None
+) -> tuple[Any, dict[str, Any]]:
+    """The predictions that a metric reads as a table, with what each column is.
+
+    Parameters
+    ----------
+    target, event : str
+        Names for the columns of the target; of a survival task those of the time and the event.
+
+    Returns
+    -------
+    frame : pandas.DataFrame
+        One row for each data row and repeat: ``row``, ``repeat``, ``fold``, ``group`` and ``weight`` where there
+        are any, the target, then a column a configuration (one a configuration and class of several classes, one a
+        configuration and time of survival probabilities).
+    roles : dict
+        JSON-safe; ``own_roles`` reads it, and ``predictions_from_own_table`` the frame by it.
+    """
+    import pandas as pd
+
+    array = predictions.for_metric(metric)
+    n_rows, n_configurations, n_repeats = array.shape[:3]
+    response = _response_held(predictions, metric)
+    truth_columns = _truth_columns(task.truth, target, event)
+    names = _distinct(predictions.names, taken=(*OWN_COLUMNS, *truth_columns))
+    classes = predictions.classes
+    columns: dict[str, Any] = {
+        "row": np.tile(np.arange(n_rows), n_repeats),
+        "repeat": np.repeat(np.arange(n_repeats), n_rows),
+    }
+    if predictions.folds is not None:
+        columns["fold"] = predictions.folds.T.ravel()
+    if task.groups is not None:
+        columns["group"] = np.tile(task.groups, n_repeats)
+    if task.sample_weight is not None:
+        columns["weight"] = np.tile(task.sample_weight, n_repeats)
+    for name, values in truth_columns.items():
+        columns[name] = np.tile(values, n_repeats)
+    what = [f"until {time:.6g}" for time in times_of(metric)] if response is Response.SURVIVAL else _listed(classes)
+    outputs: list[list[str]] = []
+    for j in range(n_configurations):
+        long = np.moveaxis(array[:, j], 1, 0).reshape(n_rows * n_repeats, -1)
+        heads = [names[j]] if array.ndim == 3 else _distinct([f"{names[j]} = {each}" for each in what], [*columns])
+        for head, values in zip(heads, long.T, strict=True):
+            columns[head] = _readable(values, classes) if response is Response.LABELS else values
+        outputs.append(heads)
+    roles = {
+        "target": next(iter(truth_columns)),
+        "event": None if len(truth_columns) == 1 else list(truth_columns)[1],
+        "kind": task.truth.kind.value,
+        "metric": full_name(metric),
+        "response": response.value,
+        "classes": None if classes is None else _listed(classes),
+        "positive": predictions.positive,
+        "times": list(times_of(metric)),
+        "names": list(predictions.names),
+        "columns": outputs,
+        "failed": {str(position): reason for position, reason in predictions.failed.items()},
+        "dropped": {str(position): reason for position, reason in predictions.dropped.items()},
+        "exchangeable": predictions.exchangeable,
+        "training_rows": predictions.training_rows,
+        "training_range": predictions.training_range,
+        "grouped": predictions.grouped,
+        "test_share": predictions.test_share,
+        "rows": n_rows,
+        "repeats": n_repeats,
+    }
+    return pd.DataFrame(columns), roles
+
+
+def predictions_from_own_table(table: Table) -> TablePredictions:
+    """Read back what ``table_of_predictions`` wrote, whatever the order of its lines.
+
+    Raises
+    ------
+    InputError
+        When lines or columns are missing, occur twice, contradict each other, or hold what they cannot.
+    """
+    assert table.roles is not None, "asked only of tables that say what their columns are"
+    frame, roles = table.frame, table.roles
+    _check_columns(table, roles)
+    places = _places(table, roles)
+    once = _once_a_row(table, roles, places)
+    classes = None if roles.classes is None else np.asarray(roles.classes)
+    predictions = HeldOutPredictions(
+        responses={
+            roles.response: np.ascontiguousarray(_predictions_of(table, roles, classes)[places].swapaxes(1, 2))
+        },
+        names=roles.names,
+        folds=_folds(frame["fold"], places) if "fold" in frame else None,
+        classes=classes,
+        positive=roles.positive,
+        failed=roles.failed,
+        dropped=roles.dropped,
+        exchangeable=roles.exchangeable,
+        training_rows=roles.training_rows,
+        training_range=roles.training_range,
+        grouped=roles.grouped,
+        times=roles.times,
+        test_share=roles.test_share,
+    )
+    return TablePredictions(
+        _true_values(roles, once, classes),
+        predictions,
+        groups=checked_groups(labels_of_column(once.get("group")), len(places)),
+        sample_weight=checked_weights(None if "weight" not in once else once["weight"].to_numpy(), len(places)),
+    )
+
+
+def check_repeats_used(table: Table, repeat: str | None) -> None:
+    """Refuse to read our own table by other columns without its repeats: each row would count several times.
+
+    Raises
+    ------
+    InputError
+    """
+    if repeat != "repeat" and "repeat" in table.frame and table.frame["repeat"].nunique() > 1:
+        raise InputError(
+            f"{table.name} holds several repeats of the same rows, which would count as different rows; add --row "
+            "row --repeat repeat, or name no column at all, as the file says itself what its columns are."
+        )
+
+
+def _check_columns(table: Table, roles: OwnRoles) -> None:
+    """Refuse a table that lost a column, or got one that nothing is said of."""
+    said = ["row", "repeat", roles.target, *([roles.event] if roles.event else []), *chain(*roles.columns)]
+    absent = [name for name in said if name not in table.frame]
+    if absent:
+        raise InputError(f"{table.name} has no column {absent[0]!r}, which its metadata 'heldout' names; {AS_CSV}.")
+    strange = [name for name in table.frame if name not in {*said, *OWN_COLUMNS}]
+    if strange:
+        raise InputError(
+            f"{table.name} has a column {strange[0]!r}, which its metadata 'heldout' does not name; {AS_CSV}."
+        )
+
+
+def _places(table: Table, roles: OwnRoles) -> NDArray[np.intp]:
+    """(N, R): the line of each row in each repeat."""
+    axes = [_numbered(table, "row", roles.rows), _numbered(table, "repeat", roles.repeats)]
+    return lines_of_cells(
+        axes,
+        (
+            f"each row has one line in each repeat: {AS_WRITTEN}",
+            f"the file was cut or filtered: {AS_CSV}",
+        ),
+    )
+
+
+def _numbered(table: Table, noun: str, size: int | None) -> Axis:
+    """The axis of a column that counts from 0, up to ``size`` or as far as it goes."""
+    column = table.frame[noun]
+    if column.dtype.kind not in "iu" or column.min() < 0 or column.max() >= 2**62:
+        stranger = _first_stranger(column)
+        raise InputError(
+            f"column {noun!r} of {table.name} must number the {noun}s from 0, got {stranger!s}; {AS_CSV}."
+        )
+    number = int(column.max()) + 1 if size is None else size
+    if column.max() >= number:
+        raise InputError(
+            f"column {noun!r} of {table.name} must be from 0 to {number - 1} by its metadata 'heldout', got "
+            f"{column.max()!s}; {AS_CSV}."
+        )
+    return Axis(noun, column.to_numpy().astype(np.intp), range(number))
+
+
+def _first_stranger(column: Any) -> Any:
+    """A value that is no whole number from 0, where there is one."""
+    return next((value for value in column if not _counts(value)), column.iloc[0])
+
+
+def _counts(value: Any) -> bool:
+    numeric = isinstance(value, int | float | np.integer | np.floating) and bool(np.isfinite(value))
+    return numeric and 0 <= value < 2**62 and int(value) == value
+
+
+def _once_a_row(table: Table, roles: OwnRoles, places: NDArray[np.intp]) -> dict[str, Any]:
+    """What a row has once, whatever the repeat: (N,) columns by name."""
+    uses = {roles.target: "the target", "group": "the groups", "weight": "the weights"}
+    uses |= {} if roles.event is None else {roles.event: "the event"}
+    found = {}
+    for name, use in uses.items():
+        if name in table.frame:
+            column = table.frame[name]
+            check_complete(column, use)
+            check_agree(use, column, places, range(places.shape[1]), table.frame["row"])
+            found[name] = column.iloc[places[:, 0]].reset_index(drop=True)
+    return found
+
+
+def _true_values(roles: OwnRoles, once: Mapping[str, Any], classes: NDArray[Any] | None) -> NDArray[Any]:
+    """The target: labels of the classes, numbers, or times and events."""
+    target = once[roles.target]
+    if roles.event is not None:
+        return np.asarray(survival_of_columns(target, once[roles.event]).values)
+    if classes is None:
+        check_numbers(target, "the target")
+        return np.asarray(target.to_numpy())
+    return classes[_codes(target, classes)]
+
+
+def _predictions_of(table: Table, roles: OwnRoles, classes: NDArray[Any] | None) -> NDArray[Any]:
+    """(lines, C) or (lines, C, n_classes or n_times), labels as codes."""
+    if roles.response is Response.LABELS:
+        assert classes is not None, "labels are of classes"
+        lines = [_codes(table.frame[head], classes) for (head,) in roles.columns]
+        return np.stack(lines, axis=1)
+    for head in chain(*roles.columns):
+        if table.frame[head].notna().any():  # all missing of what failed, which has no type
+            check_numbers(table.frame[head], "the predictions")
+    held = table.frame[list(chain(*roles.columns))].to_numpy(dtype=np.float64)
+    shape = (len(held), len(roles.columns))
+    return held.reshape(*shape, -1) if roles.several else held
+
+
+def _folds(column: Any, places: NDArray[np.intp]) -> NDArray[np.int32]:
+    """(N, R), -1 where a row was not held out."""
+    labels = column.to_numpy()
+    if labels.dtype.kind not in "iu":
+        stranger = _first_stranger(column)
+        raise InputError(f"column {column.name!r} must number the folds from 0, got {stranger!s}; {AS_WRITTEN}.")
+    if labels.min() < -1 or labels.max() >= len(labels):
+        raise InputError(
+            f"column {column.name!r} must number the folds from 0, with -1 where a row was not held out, got "
+            f"{labels.min()} to {labels.max()}; {AS_WRITTEN}."
+        )
+    return np.asarray(labels[places].astype(np.int32))
+
+
+def _truth_columns(truth: Truth, target: str, event: str | None) -> dict[str, NDArray[Any]]:
+    """The target's column by a name that no other column has; of survival the time and the event."""
+    free = {name: name if name not in OWN_COLUMNS else f"{name} (target)" for name in (target, event or "event")}
+    if truth.kind is not TaskKind.SURVIVAL:
+        return {free[target]: truth.labels()}
+    return {free[target]: truth.values["time"], free[event or "event"]: truth.values["event"]}
+
+
+def _response_held(predictions: HeldOutPredictions, metric: Metric) -> Response:
+    return next(response for response in metric.responses if response in predictions.responses)
+
+
+def _distinct(names: Sequence[str], taken: Sequence[str]) -> list[str]:
+    """Column names that differ from each other and from the other columns."""
+    used = {*taken}
+    distinct = []
+    for name in names:
+        free, number = name, 1
+        while free in used:
+            number += 1
+            free = f"{name} #{number}"
+        used.add(free)
+        distinct.append(free)
+    return distinct
+
+
+def _listed(classes: NDArray[Any] | None) -> list[Any]:
+    return [] if classes is None else list(classes.tolist())
+
+
+def _readable(codes: NDArray[Any], classes: NDArray[Any] | None) -> NDArray[Any]:
+    assert classes is not None
+    labels = classes.astype(object)[np.where(codes == UNPREDICTED_LABEL, 0, codes)]
+    labels[codes == UNPREDICTED_LABEL] = None
+    return np.asarray(labels)
+
+
+def _codes(column: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
+    """The code of each label, -1 where it is missing."""
+    absent = column.isna().to_numpy()
+    codes = np.full(len(column), UNPREDICTED_LABEL, dtype=np.int32)
+    labels = column.to_numpy()[~absent]
+    codes[~absent] = codes_of(labels, classes)
+    strange = ~absent & (codes == UNPREDICTED_LABEL)
+    if strange.any():
+        first = int(strange.argmax())
+        raise InputError(
+            f"column {column.name!r} holds {plain(column.iloc[first])} in row {first + 1}, which is none of the "
+            f"classes {labels_text(classes)}; {AS_WRITTEN}."
+        )
+    return codes

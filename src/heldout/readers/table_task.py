@@ -1,0 +1,342 @@
+"""From a table to a task: which column is the target, what kind of prediction it asks for, what is set aside.
+
+Everything that is guessed comes with a sentence that says so and how to say otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout._text import counted
+from heldout.data.arrays import check_told_apart, shortened
+from heldout.data.task import Task, TaskKind, Truth, labels_text, truth_of
+from heldout.errors import InputError
+from heldout.readers.predictors import columns_set_aside
+from heldout.readers.table_survival import survival_of_columns
+from heldout.readers.tables import Table, reads_as_number, text_of
+from heldout.spaces.presets import MOST_CLASSES
+
+CLASSIFICATION = "classification"
+TASKS = (CLASSIFICATION, "binary", "multiclass", "regression", "survival")
+"""What ``--task`` may say; classification leaves the number of classes to the data."""
+
+GREATEST = 1e38
+"""Numbers beyond this are refused."""
+
+DEFAULT_METRICS: Mapping[TaskKind, str] = {
+    TaskKind.BINARY: "roc_auc",
+    TaskKind.MULTICLASS: "accuracy",
+    TaskKind.REGRESSION: "r2",
+    TaskKind.SURVIVAL: "concordance_index",
+}
+"""Scorer names by task; docs/decisions/0006-command-line.md says why these."""
+
+
+@dataclass(frozen=True, eq=False)
+class TableTask:
+    """A task with what was decided on the way to it.
+
+    Attributes
+    ----------
+    task : Task
+        ``task.X`` is a DataFrame of the columns in use.
+    target : str
+    why : str
+        What the target was read as, and from what, as a sentence.
+    set_aside : mapping of str to str
+        Columns that are not used, with the reason.
+    event : str or None
+        Of a survival task the column of events.
+    """
+
+    task: Task
+    target: str
+    why: str
+    set_aside: Mapping[str, str]
+    event: str | None = None
+
+
+def task_from_table(
+    table: Table,
+    target: str,
+    *,
+    event: str | None = None,
+    kind: str | None = None,
+    groups: str | None = None,
+    positive: str | None = None,
+    keep: Sequence[str] = (),
+) -> TableTask:
+    """The task of predicting one column of a table from the others.
+
+    Parameters
+    ----------
+    table : Table
+    target : str
+        Name of the column to predict; with ``event``, of the times to the event or to censoring.
+    event : str, optional
+        Name of the column that says whether the event was seen at that time (0 and 1, or true and false): then the
+        task is survival.
+    kind : str, optional
+        One of ``TASKS``; guessed from the target's values when None.
+    groups : str, optional
+        Name of the column that says which rows belong together (a patient, a site); no predictor.
+    positive : str, optional
+        The positive class of a binary target, as text; the last in order when None.
+    keep : sequence of str
+        Columns to predict from although they look like numbers of rows, names or dates.
+
+    Raises
+    ------
+    InputError
+        When a column is unknown, the target cannot be learned, or no usable column is left.
+
+    Examples
+    --------
+    >>> from heldout.readers.tables import read_table
+    >>> found = task_from_table(read_table("example:breast_cancer"), "target")
+    >>> found.task.truth.kind.value, found.task.truth.pos_label, found.task.X.shape
+    ('binary', 'malignant', (569, 30))
+    """
+    if kind is not None and kind not in TASKS:
+        raise InputError(f"--task must be one of {', '.join(TASKS)}, got {kind!r}.")
+    column = table.column(target, "the target")
+    uses = _uses(target, event, groups)
+    group_column = None if groups is None else table.column(groups, "the groups")
+    if event is None and kind != "survival":
+        truth, why = _truth(column, target, kind, positive)
+    else:
+        truth, why = _survival(table, column, event, kind, positive)
+    rest = table.frame.drop(columns=list(uses))
+    for name in keep:
+        table.column(name, "one to keep")
+        if name in uses:
+            raise InputError(f"--keep {name}: the column is {uses[name]}.")
+    set_aside = columns_set_aside(rest, keep)
+    usable = rest.drop(columns=list(set_aside))
+    if not usable.shape[1]:
+        reasons = ", ".join(f"{name!r} ({reason})" for name, reason in list(set_aside.items())[:5])
+        raise InputError(
+            f"{table.name} has no usable column left to predict {target!r} from"
+            + (f": {reasons}; add columns that differ between rows." if reasons else "; add predictor columns.")
+        )
+    for name in usable.select_dtypes("number").columns:
+        _check_size(usable[name], f"column {name!r}")
+    return TableTask(Task(usable, truth, _group_labels(group_column, groups)), target, why, set_aside, event)
+
+
+def _uses(target: str, event: str | None, groups: str | None) -> dict[str, str]:
+    """The columns that are no predictors, with what they are."""
+    uses = {target: "the target"}
+    for name, use in ((event, "the event"), (groups, "the groups")):
+        if name is None:
+            continue
+        if name in uses:
+            raise InputError(f"column {name!r} cannot be both {uses[name]} and {use}; name two columns.")
+        uses[name] = use
+    return uses
+
+
+def _survival(
+    table: Table, time: Any, event: str | None, kind: str | None, positive: str | None
+) -> tuple[Truth, str]:
+    if event is None:
+        raise InputError(
+            f"--task survival needs the column that says whether the event was seen at the time in {time.name!r}; "
+            "name it with --event COL."
+        )
+    if kind not in (None, "survival"):
+        raise InputError(f"--event {event} is for times to an event, got --task {kind}; leave one of them out.")
+    if positive is not None:
+        raise InputError(f"--positive {positive} needs a target of two classes, got a survival one.")
+    truth = survival_of_columns(time, table.column(event, "the event"))
+    seen = counted(int(truth.values["event"].sum()), "event")
+    return truth, (
+        f"Target {time.name!r} holds times and {event!r} says which of them are events ({seen} in "
+        f"{counted(len(time), 'row')}), so this is survival."
+    )
+
+
+def _truth(column: Any, target: str, kind: str | None, positive: str | None) -> tuple[Truth, str]:
+    absent = column.isna()
+    if absent.any():
+        lacking, first = counted(int(absent.sum()), "missing value"), int(absent.to_numpy().argmax()) + 1
+        raise InputError(
+            f"the target column {target!r} has {lacking} in {len(column)} rows (the first in row {first}); every "
+            "row needs its true value: leave these rows out."
+        )
+    if column.dtype.kind in "mMc":
+        raise InputError(f"the target column {target!r} holds {column.dtype}; it must hold labels or numbers.")
+    distinct = int(column.nunique())
+    if distinct == 1:
+        raise InputError(
+            f"the target column {target!r} has one value in all {counted(len(column), 'row')}, "
+            f"{shortened(column.iloc[0])}; there is nothing to predict: use a column with at least two."
+        )
+    if kind is None:
+        wanted, seen = _guessed(column, target, distinct)
+        other = CLASSIFICATION if wanted is TaskKind.REGRESSION else "regression"
+        numeric = column.dtype.kind in "biuf"
+        said = f"{seen}, so this is {{kind}}" + (f" (to override: --task {other})" if numeric else "")
+    else:
+        wanted = TaskKind.MULTICLASS if kind == CLASSIFICATION else TaskKind(kind)
+        strangers = [value for value in column.unique() if not reads_as_number(value)]
+        if wanted is TaskKind.REGRESSION and strangers:
+            raise InputError(
+                f"--task regression needs a target of numbers, but column {target!r} holds "
+                f"{shortened(strangers[0])}; fix it, or say --task classification."
+            )
+        said = f"{distinct} distinct values, read as {{kind}} as --task {kind} says"
+    if wanted is TaskKind.REGRESSION and column.dtype.kind in "iuf":
+        _check_size(column, f"the target column {target!r}")
+    if wanted is not TaskKind.REGRESSION:
+        remedy = "name the classes by text, or if they are amounts say --task regression"
+        check_told_apart(column.to_numpy(), f"the labels of the target column {target!r}", remedy)
+    truth = truth_of(_values(column, wanted), wanted)
+    if positive is not None:
+        truth = truth.with_positive(code_of_text(truth, positive))
+    return truth, f"Target {target!r} holds {said.format(kind=_worded(truth))}."
+
+
+def code_of_text(truth: Truth, label: str) -> int:
+    """The code of the class that a user wrote after ``--positive``; ``1.0`` is the class 1 too.
+
+    Raises
+    ------
+    InputError
+        When the target is not binary or has no such class.
+    """
+    if truth.kind is not TaskKind.BINARY or truth.classes is None:
+        raise InputError(f"--positive {label} needs a target of two classes, got a {truth.kind.value} one.")
+    for code, found in enumerate(truth.classes.tolist()):
+        same_number = not isinstance(found, str | bool) and reads_as_number(label) and float(label) == found
+        if label == str(found) or same_number:
+            return code
+    raise InputError(f"--positive must be one of the classes {labels_text(truth.classes)}, got {label!r}.")
+
+
+def _guessed(column: Any, target: str, distinct: int) -> tuple[TaskKind, str]:
+    """The kind (multiclass stands for any classification) and what was seen, in words."""
+    if column.dtype.kind == "b":
+        return TaskKind.MULTICLASS, "true and false"
+    if column.dtype.kind not in "iuf":
+        _check_not_numbers(column, target, distinct)
+        return TaskKind.MULTICLASS, f"{distinct} different labels"
+    if column.dtype.kind == "f" and not (column == column.round()).all():
+        return TaskKind.REGRESSION, "numbers with decimals"
+    if (distinct <= MOST_CLASSES and distinct * 5 <= len(column)) or distinct == 2:
+        return TaskKind.MULTICLASS, f"whole numbers with only {distinct} different values"
+    return TaskKind.REGRESSION, f"whole numbers with {distinct} different values"
+
+
+def _check_not_numbers(column: Any, target: str, distinct: int) -> None:
+    """A column of amounts with a few typing errors is text, and would become one class a row."""
+    if distinct <= MOST_CLASSES:
+        return
+    strangers = [value for value in column.unique() if not reads_as_number(value)]
+    if len(strangers) <= distinct / 5:
+        row = int((column == strangers[0]).to_numpy().argmax()) + 1 if strangers else 1
+        example = strangers[0] if strangers else column.iloc[0]
+        raise InputError(
+            f"the target column {target!r} is nearly all numbers but for {counted(len(strangers), 'value')} such "
+            f"as {shortened(example)} (row {row}); mend or leave out these rows, or say --task classification."
+        )
+
+
+def _values(column: Any, kind: TaskKind) -> NDArray[Any]:
+    if kind is not TaskKind.REGRESSION and column.dtype.kind == "f" and (column == column.round()).all():
+        return column.to_numpy().astype(np.int64)
+    if column.dtype.kind == "O" and all(isinstance(value, str) for value in column):
+        return text_of(column)
+    return np.asarray(column.to_numpy())
+
+
+def _worded(truth: Truth) -> str:
+    if truth.kind is TaskKind.BINARY:
+        return f"binary classification (positive class {labels_text([truth.pos_label])})"
+    if truth.kind is TaskKind.MULTICLASS:
+        return f"{truth.n_classes}-class classification"
+    return "regression"
+
+
+def _check_size(column: Any, what: str) -> None:
+    """Refuse infinities, and numbers beyond those of float32: forests keep no greater ones, and no variance of
+    them can be computed, by which the other models scale."""
+    excess = np.abs(column.to_numpy(dtype=float, na_value=np.nan)) > GREATEST
+    if excess.any():
+        first = int(excess.argmax())
+        raise InputError(
+            f"{what} holds {counted(int(excess.sum()), 'number')} that no model can take, infinite or beyond "
+            f"±{GREATEST:.0e}: {column.iloc[first]!s} in row {first + 1} is the first; if they stand for missing "
+            "values leave them empty, else scale them."
+        )
+
+
+def _group_labels(column: Any, name: str | None) -> NDArray[Any] | None:
+    if column is None:
+        return None
+    absent = column.isna()
+    if absent.any():
+        raise InputError(
+            f"the groups column {name!r} has {counted(int(absent.sum()), 'missing value')} in {len(column)} rows; "
+            "every row needs its group: fill them in, or leave these rows out."
+        )
+    labels = np.asarray(column.to_numpy())
+    return text_of(column) if labels.dtype == object else labels
+
+
+def check_folds_fit(found: TableTask, n_folds: int) -> None:
+    """Refuse folds that some class or the groups cannot fill, before anything is fitted.
+
+    Raises
+    ------
+    InputError
+        Naming the class and its count, or the number of groups.
+    """
+    task = found.task
+    if n_folds < 2:
+        raise InputError(
+            f"--cv must be at least 2, got {n_folds}; use an integer from 2 to {task.n_rows} (the number of rows)."
+        )
+    if n_folds > task.n_rows:
+        raise InputError(f"--cv must be at most the number of rows, {task.n_rows}, got {n_folds}; use fewer folds.")
+    if task.groups is not None and len(np.unique(task.groups)) < n_folds:
+        raise InputError(
+            f"{n_folds} folds need at least {n_folds} groups, got {len(np.unique(task.groups))}; a fold would be "
+            f"empty: use --cv {max(len(np.unique(task.groups)), 2)} or less, or gather more groups."
+        )
+    if task.truth.kind is TaskKind.SURVIVAL:
+        events = int(task.truth.values["event"].sum())
+        if events < 2:
+            raise InputError(
+                f"the target {found.target!r} has {counted(events, 'event')}, and folds need at least 2, one to "
+                "train on and one to test; gather more rows with the event."
+            )
+    if not task.truth.kind.is_classification:
+        return
+    assert task.truth.classes is not None
+    for code, label in enumerate(task.truth.classes):
+        rows = task.truth.values == code
+        _check_class(found.target, labels_text([label]), int(rows.sum()), n_folds, "rows")
+        if task.groups is not None:
+            _check_class(found.target, labels_text([label]), len(np.unique(task.groups[rows])), 2, "groups")
+
+
+def _check_class(target: str, label: str, count: int, least: int, what: str) -> None:
+    if count >= least:
+        return
+    if what == "groups":
+        raise InputError(
+            f"class {label} of {target!r} is found in {count} group only, and so never in training and test rows "
+            "at once; gather more groups of it, or leave its rows out."
+        )
+    remedy = (
+        f"use --cv {count}, or gather more rows of it" if count >= 2 else "gather more rows of it or leave it out"
+    )
+    raise InputError(
+        f"class {label} of {target!r} has {counted(count, 'row')}, fewer than the {least} folds; {remedy}."
+    )

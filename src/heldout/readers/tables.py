@@ -1,0 +1,241 @@
+"""Tables from files: CSV, Parquet, or one of the sets that scikit-learn ships.
+
+A table comes with what was assumed while reading it (``remarks``), so that nothing is decided in silence.
+What a column is used for is decided later, in ``table_task`` and ``table_predictions``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import stat
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import InputError, MissingExtraError
+from heldout.readers.own_roles import OwnRoles
+from heldout.readers.table_csv import read_csv
+from heldout.readers.table_parquet import read_parquet
+from heldout.readers.table_words import quoted as quoted
+from heldout.readers.table_words import reads_as_number as reads_as_number
+
+EXAMPLES = ("breast_cancer", "diabetes", "digits", "iris", "wine")
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table that was read.
+
+    Attributes
+    ----------
+    name : str
+        For sentences: the file as the user wrote it, or ``example:NAME``.
+    frame : pandas.DataFrame
+        Rows numbered from 0; at least one row; distinct column names, all text.
+    remarks : tuple of str
+        What was assumed, each a sentence.
+    roles : OwnRoles or None
+        What the columns are, where the file says it (predictions that heldout wrote).
+    """
+
+    name: str
+    frame: Any
+    remarks: tuple[str, ...] = ()
+    roles: OwnRoles | None = None
+
+    def column(self, name: str, purpose: str) -> Any:
+        """A column by name, as a pandas Series.
+
+        Raises
+        ------
+        InputError
+            When there is none of that name; the sentence names the nearest.
+        """
+        if name in self.frame.columns:
+            return self.frame[name]
+        raise InputError(f"{self.name} has no column {name!r} to use as {purpose}; {self._nearest(name)}")
+
+    def _nearest(self, name: str) -> str:
+        names = list(self.frame.columns)
+        by_lower = {known.lower(): known for known in names}
+        close = difflib.get_close_matches(name.lower(), list(by_lower), n=3, cutoff=0.5)
+        if close:
+            found = [by_lower[match] for match in close]
+            return f"the nearest {'names are' if len(found) > 1 else 'name is'} {quoted(found)}."
+        if all(reads_as_number(known) for known in names):
+            return (
+                f"its first line, {quoted(names)}, looks like data; the first line of a table must hold the "
+                "column names."
+            )
+        return f"its columns are {quoted(names, 12)}."
+
+
+def read_table(source: str | Path) -> Table:
+    """Read a table.
+
+    Parameters
+    ----------
+    source : str or Path
+        A CSV file (delimiter found among comma, semicolon, tab and bar; may be gzipped), a Parquet file, or
+        ``example:NAME`` with a name of ``EXAMPLES``.
+
+    Raises
+    ------
+    InputError
+        When the file is missing, empty, not readable as a table, or has columns of the same name.
+
+    Examples
+    --------
+    >>> read_table("example:iris").frame.shape
+    (150, 5)
+    """
+    text = str(source)
+    if text.startswith("example:"):
+        return _example(text.removeprefix("example:"))
+    path = Path(source)
+    check_file(path)
+    with path.open("rb") as stream:
+        is_parquet = stream.read(4) == b"PAR1" or path.suffix.lower() in (".parquet", ".pq")
+    _pandas()
+    remarks: tuple[str, ...] = ()
+    roles = None
+    if is_parquet:
+        frame, roles = read_parquet(path)
+    else:
+        frame, remarks = read_csv(path)
+    table = Table(text, _plain_types(frame), remarks, roles)
+    if not len(table.frame):
+        raise InputError(f"{text} has column names but no rows; a table needs at least one row.")
+    return table
+
+
+def check_file(path: Path) -> None:
+    """Refuse what is no file that can be read, in a sentence of its own for each reason.
+
+    Raises
+    ------
+    InputError
+    """
+    shown = str(path) if len(str(path)) <= 300 else f"{str(path)[:300]}…"
+    try:
+        found = path.stat()
+        if stat.S_ISDIR(found.st_mode):
+            raise InputError(f"{shown} is a folder; name a CSV or Parquet file in it.")
+        if not stat.S_ISREG(found.st_mode):
+            raise InputError(f"{shown} is no file but a pipe or device; write the table to a file first.")
+        if found.st_size == 0:
+            raise InputError(f"{shown} is empty (0 bytes); a table needs column names and rows.")
+        with path.open("rb"):
+            pass
+    except InputError:
+        raise
+    except (FileNotFoundError, NotADirectoryError):
+        near = _nearest_files(path)
+        raise InputError(
+            f"there is no file {shown}; give a CSV or Parquet file, or example:breast_cancer.{near}"
+        ) from None
+    except PermissionError:
+        raise InputError(f"{shown} cannot be read: permission denied; change its permissions.") from None
+    except (OSError, ValueError) as error:  # a name that is too long, holds a NUL character, or leads in a circle
+        why = getattr(error, "strerror", None) or str(error)
+        raise InputError(
+            f"{shown!r} cannot be the name of a file ({why.lower()}); give a CSV or Parquet file."
+        ) from None
+
+
+def _nearest_files(path: Path) -> str:
+    folder = path.parent
+    if not folder.is_dir():
+        return f" The folder {folder} does not exist either."
+    close = difflib.get_close_matches(path.name, [entry.name for entry in folder.iterdir()], n=1, cutoff=0.75)
+    return f" Did you mean {folder / close[0]}?" if close else ""
+
+
+def _example(name: str) -> Table:
+    if name not in EXAMPLES:
+        close = difflib.get_close_matches(name, EXAMPLES, n=1)
+        hint = f" Did you mean example:{close[0]}?" if close else ""
+        raise InputError(f"there is no example {name!r}; the examples are {', '.join(EXAMPLES)}.{hint}")
+    _pandas()
+    from sklearn import datasets
+
+    bunch = getattr(datasets, f"load_{name}")(as_frame=True)
+    frame = bunch.frame.copy()
+    if "target_names" in bunch and name != "digits":
+        frame["target"] = [str(bunch.target_names[code]) for code in bunch.target]
+    return Table(f"example:{name}", frame)
+
+
+def _plain_types(frame: Any) -> Any:
+    """Types that scikit-learn takes: numbers, bool, text; pandas' nullable and category types are unpacked."""
+    pd = _pandas()
+    kept = [isinstance(dtype, np.dtype) and dtype.kind in "iufbmM" for dtype in frame.dtypes]
+    plain = {name: _plain_type(frame[name]) for name in frame.columns[np.logical_not(kept)]}
+    frame = frame.set_axis(pd.RangeIndex(len(frame)))
+    halves = frame.columns[[dtype == np.float16 for dtype in frame.dtypes]]
+    plain |= {name: frame[name].astype("float64") for name in halves}
+    if not plain:
+        return frame
+    names = frame.columns
+    changed = pd.DataFrame(
+        {name: column.set_axis(frame.index) for name, column in plain.items()}, index=frame.index
+    )
+    return pd.concat([frame.drop(columns=[*plain]), changed], axis=1)[names]
+
+
+def _plain_type(column: Any) -> Any:
+    pd = _pandas()
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        column = column.astype(dtype.categories.dtype if not column.isna().any() else object)
+        dtype = column.dtype
+    if pd.api.types.is_extension_array_dtype(dtype) and pd.api.types.is_numeric_dtype(dtype):
+        if pd.api.types.is_bool_dtype(dtype):
+            column = column.astype(object if column.isna().any() else bool)
+        else:
+            column = column.astype("float64" if column.isna().any() else column.to_numpy().dtype)
+    if column.dtype == object or pd.api.types.is_string_dtype(column.dtype):
+        column = _plain_objects(column)
+    return column
+
+
+def _plain_objects(column: Any) -> Any:
+    """Objects with NaN for whatever is missing; as text where their types differ."""
+    present = column.dropna()
+    kinds = {type(value) for value in present}
+    if kinds and all(issubclass(kind, int | float | Decimal) and kind is not bool for kind in kinds):
+        return column.astype("float64")
+    if len(kinds) > 1 and all(issubclass(kind, str | int | float | bool) for kind in kinds):
+        present = present.map(str)
+    return present.astype(object).reindex(column.index)
+
+
+def text_of(column: Any) -> NDArray[np.str_]:
+    """A column of text as an array of NumPy's own.
+
+    Raises
+    ------
+    InputError
+        Where two texts would become one: NumPy drops NUL characters at a text's end.
+    """
+    objects = column.to_numpy()
+    text = objects.astype(str)
+    if len(set(text.tolist())) < len(set(map(str, objects))):
+        raise InputError(
+            f"column {column.name!r} holds texts that differ only in NUL characters at their end, which would be "
+            "one label; remove these characters, or write the labels otherwise."
+        )
+    return np.asarray(text)
+
+
+def _pandas() -> Any:
+    try:
+        import pandas as pd
+        import pyarrow  # noqa: F401  (Parquet, and so that the lack of it is said before the work)
+    except ImportError:
+        raise MissingExtraError("Reading tables", "app") from None
+    return pd

@@ -1,6 +1,0 @@
-"""Searches on real tables: bias, winners, costs and intervals of each protocol, against rows never searched."""
-
-from heldout.studies.search.result import SearchStudy
-from heldout.studies.search.study import SearchSetting, search, search_plan
-
-__all__ = ["SearchSetting", "SearchStudy", "search", "search_plan"]

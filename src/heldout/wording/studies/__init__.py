@@ -1,1 +1,0 @@
-"""What is said of studies: one file a study, and how ours compare with what was published."""

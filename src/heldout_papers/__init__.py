@@ -1,0 +1,33 @@
+"""Studies: the experiments of the literature, on its settings or on yours."""
+
+from heldout_papers.bias import BiasSetting, BiasStudy, bias
+from heldout_papers.flat_vs_nested import FlatVsNestedSetting, FlatVsNestedStudy, flat_vs_nested
+from heldout_papers.intervals import (
+    IntervalSetting,
+    IntervalsOnTables,
+    IntervalStudy,
+    intervals,
+    intervals_on_tables,
+)
+from heldout_papers.search import SearchSetting, SearchStudy, search
+from heldout_papers.timing import TimingSetting, TimingStudy, timing
+
+__all__ = [
+    "BiasSetting",
+    "BiasStudy",
+    "FlatVsNestedSetting",
+    "FlatVsNestedStudy",
+    "IntervalSetting",
+    "IntervalStudy",
+    "IntervalsOnTables",
+    "SearchSetting",
+    "SearchStudy",
+    "TimingSetting",
+    "TimingStudy",
+    "bias",
+    "flat_vs_nested",
+    "intervals",
+    "intervals_on_tables",
+    "search",
+    "timing",
+]

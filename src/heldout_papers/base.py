@@ -1,0 +1,235 @@
+"""What studies share: settings times repetitions, in batches that are done anywhere, in any order, and kept.
+
+A batch is some repetitions of one setting. What it draws depends on the seed of the study, the setting and the
+number of the repetition alone: a study is the same for any number of processes, and a longer one begins with the
+repetitions of a shorter one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
+from zipfile import BadZipFile
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+
+from heldout._version import __version__
+from heldout.errors import InputError, StoreError
+from heldout.execution.executors.orphans import end_with
+from heldout.execution.fit import single_threaded
+from heldout.kernels.blocks import check_jobs
+
+Setting = TypeVar("Setting")
+Columns: TypeAlias = Mapping[str, NDArray[Any]]
+"""What came of some repetitions: arrays whose first axis is the repetition."""
+Told: TypeAlias = Callable[[int, int, float], None]
+"""Is told how many batches are done, of how many, and the seconds since the first began."""
+
+
+@dataclass(frozen=True)
+class Batch(Generic[Setting]):
+    """Repetitions ``first .. last - 1`` of a setting."""
+
+    setting: Setting
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Study(Generic[Setting]):
+    """What is repeated, how often, and what is done in a repetition.
+
+    Attributes
+    ----------
+    name : str
+    settings : tuple
+        Frozen dataclasses of plain values, which tell all by their ``repr``.
+    repetitions : int
+    entropy : int
+    do : callable
+        From a batch and the entropy to its columns. Importable, as other processes call it.
+    """
+
+    name: str
+    settings: tuple[Setting, ...]
+    repetitions: int
+    entropy: int
+    do: Callable[[Batch[Setting], int], Columns]
+
+    def batches(self, size: int) -> list[Batch[Setting]]:
+        """All repetitions in batches of ``size``, the last of each setting perhaps smaller."""
+        return [
+            Batch(setting, first, min(first + size, self.repetitions))
+            for setting in self.settings
+            for first in range(0, self.repetitions, size)
+        ]
+
+    def fingerprint(self, batch: Batch[Setting]) -> str:
+        """What a kept batch is recognised by."""
+        text = repr([self.name, __version__, self.entropy, batch])
+        return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+class StudyResult(Protocol):
+    """What came of a study.
+
+    Attributes
+    ----------
+    name : str
+        "bias"; its files are called so.
+    entropy : int
+        The seed that repeats it.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def entropy(self) -> int: ...
+
+    def asked(self) -> dict[str, Any]:
+        """What was asked for, by the names of the arguments."""
+        ...
+
+    def rows(self) -> list[dict[str, Any]]:
+        """What was found, a row a setting and protocol or method."""
+        ...
+
+    def to_frame(self, *, each: bool = False) -> Any:
+        """The same as a pandas DataFrame, or a row a repetition instead: what was found, before any summary."""
+        ...
+
+
+class Framed(Protocol):
+    """What can be kept as a table."""
+
+    def to_frame(self) -> Any:
+        """As a pandas DataFrame."""
+        ...
+
+
+@runtime_checkable
+class Summarised(Protocol):
+    """A result with a summary that is small enough for a repository, and enough for every claim."""
+
+    def moments(self) -> Framed: ...
+
+
+def run(
+    study: Study[Setting],
+    *,
+    batch_size: int,
+    n_jobs: int | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    told: Told | None = None,
+) -> list[Columns]:
+    """The columns of every setting, repetition by repetition.
+
+    Parameters
+    ----------
+    batch_size : int
+        No result depends on it, but batches that are kept are recognised by it.
+    n_jobs : int, optional
+        Of joblib.
+    folder : path, optional
+        Where batches are kept, each in a file of its own as soon as it is done; those that are there are not done
+        again.
+    told : callable, optional
+
+    Raises
+    ------
+    InputError
+        When ``n_jobs`` is no number of processes.
+    StoreError
+        When the folder cannot be written to, or holds a file that cannot be read.
+    """
+    check_jobs(n_jobs)
+    batches = study.batches(batch_size)
+    kept = None if folder is None else _opened(Path(folder))
+    found = {n: columns for n, batch in enumerate(batches) if (columns := _read(kept, study.fingerprint(batch)))}
+    missing = [n for n in range(len(batches)) if n not in found]
+    began = time.monotonic()
+    for n, columns in _done(study, batches, missing, n_jobs):
+        found[n] = columns
+        if kept is not None:
+            _keep(kept, study.fingerprint(batches[n]), columns)
+        if told is not None:
+            told(len(found), len(batches), time.monotonic() - began)
+    each = len(batches) // len(study.settings)
+    return [_joined([found[s * each + k] for k in range(each)]) for s in range(len(study.settings))]
+
+
+def _done(
+    study: Study[Setting], batches: Sequence[Batch[Setting]], numbers: Sequence[int], n_jobs: int | None
+) -> Iterator[tuple[int, Columns]]:
+    jobs = (delayed(_do)(study, batches[n], n, os.getpid()) for n in numbers)
+    yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs)
+
+
+def _do(study: Study[Setting], batch: Batch[Setting], number: int, parent: int) -> tuple[int, Columns]:
+    end_with(parent)
+    with single_threaded():
+        return number, study.do(batch, study.entropy)
+
+
+def _joined(parts: Sequence[Columns]) -> Columns:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _opened(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = "it is a file" if folder.is_file() else (error.strerror or str(error)).lower()
+        raise StoreError(
+            f"the folder of the study, {folder}, cannot be written to ({why}); choose another."
+        ) from None
+    return folder
+
+
+def _read(folder: Path | None, name: str) -> Columns | None:
+    path = None if folder is None else folder / f"{name}.npz"
+    if path is None or not path.exists():
+        return None
+    try:
+        # Opened here, as NumPy leaves a file open that is no archive.
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
+            return {column: file[column] for column in file.files}
+    except (OSError, ValueError, EOFError, BadZipFile) as error:
+        # NumPy's own words for a damaged file are about pickles.
+        why = (getattr(error, "strerror", None) or "it is damaged").lower()
+        raise StoreError(f"{path} cannot be read ({why}); remove it, and it is done again.") from error
+
+
+def _keep(folder: Path, name: str, columns: Columns) -> None:
+    """Write a batch under a temporary name, then give it its own: it is there whole or not at all."""
+    partial = folder / f".{name}.partial.npz"
+    try:
+        np.savez(partial, **{column: np.asarray(values) for column, values in columns.items()})  # type: ignore[arg-type]
+        partial.replace(folder / f"{name}.npz")
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise StoreError(f"the folder of the study, {folder}, cannot be written to ({why}).") from None
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def checked_sizes(name: str, values: Any, least: int) -> tuple[int, ...]:
+    """Whole numbers of at least ``least``, each once.
+
+    Raises
+    ------
+    InputError
+    """
+    listed = list(values) if isinstance(values, list | tuple | range | np.ndarray) else [values]
+    whole = all(isinstance(one, int | np.integer) and not isinstance(one, bool) and one >= least for one in listed)
+    if not listed or not whole:
+        raise InputError(f"{name} must be whole numbers from {least} on, got {values!r}.")
+    return tuple(dict.fromkeys(int(one) for one in listed))

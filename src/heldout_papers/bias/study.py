@@ -1,0 +1,232 @@
+"""How biased each estimate is, where the truth is known (Tsamardinos, Greasidou & Borboudakis 2018, section 6.1).
+
+C configurations have true accuracies from a Beta distribution; each of their N x C held-out predictions is right
+with that probability, independently. Whoever quotes the best of them is flattered, and here it is seen by how much.
+The same is asked of areas under the ROC curve and of squared errors.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from heldout._random import RandomState, entropy_of
+from heldout.errors import InputError
+from heldout.estimates.types import frame_of
+from heldout_papers.base import Batch, Columns, Study, Told, checked_sizes, run
+from heldout_papers.bias.matrix import Matrix
+from heldout_papers.bias.moments import BiasMoments, Moments, beta_text
+from heldout_papers.bias.protocols import PROTOCOLS
+from heldout_papers.bias.setting import ACCURACY, BETAS, CONFIGURATIONS, ROWS, BiasSetting, checked_settings
+
+BATCH = 25
+"""Repetitions that are done together."""
+WHAT = ("estimate", "truth")
+
+
+def do_batch(batch: Batch[BiasSetting], entropy: int) -> Columns:
+    """Estimate and truth of every protocol on each matrix of a batch."""
+    setting = batch.setting
+    found = {f"{name}.{what}": np.empty(batch.last - batch.first) for name in setting.protocols for what in WHAT}
+    for place, repetition in enumerate(range(batch.first, batch.last)):
+        matrix = Matrix.drawn(setting, entropy, repetition)
+        for name in setting.protocols:
+            said = PROTOCOLS[name](matrix)
+            found[f"{name}.estimate"][place] = said.estimate
+            found[f"{name}.truth"][place] = matrix.truth[said.winner]
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class BiasStudy:
+    """What came of it.
+
+    Attributes
+    ----------
+    settings : tuple of BiasSetting
+    repetitions : int
+    columns : tuple of mapping
+        One a setting: ``"bbc.estimate"``, ``"bbc.truth"`` and so on, arrays of shape (repetitions,), in the
+        metric's units.
+    entropy : int
+    """
+
+    settings: tuple[BiasSetting, ...]
+    repetitions: int
+    columns: tuple[Columns, ...]
+    entropy: int
+    name: ClassVar[str] = "bias"
+
+    def asked(self) -> dict[str, Any]:
+        """What all settings share."""
+        first = self.settings[0]
+        prevalence = {} if first.prevalence is None else {"prevalence": first.prevalence}
+        return {
+            "metric": first.metric,
+            **prevalence,
+            "repetitions": self.repetitions,
+            "folds": first.folds,
+            "n_bootstraps": first.n_bootstraps,
+            "protocols": list(first.protocols),
+        }
+
+    def moments(self) -> BiasMoments:
+        """Means and covariances of the errors: small enough to be kept, and enough for every claim."""
+        of = tuple(
+            Moments.of(setting, columns) for setting, columns in zip(self.settings, self.columns, strict=True)
+        )
+        return BiasMoments(self.settings, self.repetitions, of, self.entropy)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row a setting and protocol: the bias with its standard error, and the means of estimate and truth."""
+        return self.moments().rows()
+
+    def to_frame(self, *, each: bool = False) -> Any:
+        """A row a setting and protocol, as a pandas DataFrame (pandas comes with the extra ``app``).
+
+        Parameters
+        ----------
+        each : bool
+            A row a repetition and protocol instead: its estimate and truth.
+        """
+        return frame_of(self._each() if each else self.rows(), "BiasStudy.to_frame")
+
+    def _each(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "rows": setting.rows,
+                "configurations": setting.configurations,
+                "beta": beta_text(setting),
+                "protocol": name,
+                "repetition": repetition,
+                **{what: float(columns[f"{name}.{what}"][repetition]) for what in WHAT},
+            }
+            for setting, columns in zip(self.settings, self.columns, strict=True)
+            for name in setting.protocols
+            for repetition in range(self.repetitions)
+        ]
+
+
+def bias(
+    rows: Any = ROWS,
+    configurations: Any = CONFIGURATIONS,
+    beta: Any = BETAS,
+    *,
+    metric: str = ACCURACY,
+    prevalence: float | None = None,
+    repetitions: int = 500,
+    folds: int = 10,
+    n_bootstraps: int = 1000,
+    protocols: Sequence[str] = tuple(PROTOCOLS),
+    n_jobs: int | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    told: Told | None = None,
+    random_state: RandomState = None,
+) -> BiasStudy:
+    """The bias of each protocol's estimate, for your numbers of rows, configurations and folds.
+
+    For each setting and repetition C numbers P_j are drawn from Be(a, b), and N x C held-out predictions of
+    configurations whose true performance they are:
+
+    - ``accuracy``: right with probability P_j, each independently;
+    - ``roc_auc``: scores N(0, 1) of rows of class 0 and N(μ_j, 1) of class 1, with μ_j = √2 Φ⁻¹(P_j), so that P_j
+      is the true area; in each fold there are rows of both classes, as evenly as they go;
+    - ``mean_squared_error``: of outcomes y ~ N(0, 1), predictions P_j (y + ε) with ε ~ N(0, 1/P_j - 1), so that
+      P_j is the true R² and 1 - P_j the true error.
+
+    Each protocol chooses a configuration and says how good it is; its bias is that estimate less the true
+    performance of *its* choice (that of all rows for nested cross-validation), for an error truth less estimate:
+    positive flatters.
+
+    Parameters
+    ----------
+    rows, configurations : int or sequence of int
+        N and C; the article's by default, which with its four ``beta`` are 196 settings.
+    beta : sequence of (a, b)
+    metric : {"accuracy", "roc_auc", "mean_squared_error"}
+        The article's is accuracy.
+    prevalence : float, optional
+        The share of rows of class 1 for ``roc_auc``; .5 by default.
+    repetitions : int, default=500
+    folds : int, default=10
+    n_bootstraps : int, default=1000
+        Of ``bbc`` and ``bced``.
+    protocols : sequence of {"cv", "tt", "nested_cv", "bbc", "bced"}
+    n_jobs : int, optional
+    folder : path, optional
+        Where finished batches are kept; a study that was interrupted goes on where it was.
+    told : callable, optional
+        ``told(batches done, batches, seconds)`` after every batch.
+    random_state : int, RandomState or Generator, optional
+        The same repetitions are drawn whatever their number, the protocols and ``n_jobs``.
+
+    Returns
+    -------
+    BiasStudy
+        ``.to_frame()``: a row a setting and protocol, with ``bias`` (positive: flattering) and ``standard_error``.
+
+    Raises
+    ------
+    InputError
+        Also where ``roc_auc`` is asked for with fewer rows of a class than folds.
+
+    References
+    ----------
+    Tsamardinos, Greasidou and Borboudakis (2018), section 6.1 and figure 1. Scores of a known area: Paraschakis,
+    Castellani, Borboudakis and Tsamardinos (2024), section 4.
+
+    Examples
+    --------
+    >>> found = bias(rows=40, configurations=100, beta=[(9, 6)], repetitions=20, n_bootstraps=200, random_state=0)
+    >>> for row in found.rows():
+    ...     print(f"{row['protocol']:9} {row['bias']:+.2f}")
+    cv        +0.09
+    tt        +0.00
+    nested_cv +0.02
+    bbc       -0.02
+    bced      -0.01
+    """
+    study = bias_plan(
+        rows, configurations, beta,
+        metric=metric, prevalence=prevalence, repetitions=repetitions, folds=folds, n_bootstraps=n_bootstraps,
+        protocols=protocols, random_state=random_state,
+    )  # fmt: skip
+    columns = run(study, batch_size=BATCH, n_jobs=n_jobs, folder=folder, told=told)
+    return BiasStudy(study.settings, study.repetitions, tuple(columns), study.entropy)
+
+
+def bias_plan(
+    rows: Any = ROWS,
+    configurations: Any = CONFIGURATIONS,
+    beta: Any = BETAS,
+    *,
+    metric: str = ACCURACY,
+    prevalence: float | None = None,
+    repetitions: int = 500,
+    folds: int = 10,
+    n_bootstraps: int = 1000,
+    protocols: Sequence[str] = tuple(PROTOCOLS),
+    random_state: RandomState = None,
+) -> Study[BiasSetting]:
+    """What ``bias`` would do, checked, with nothing done yet.
+
+    Raises
+    ------
+    InputError
+    """
+    named = _checked_protocols(protocols)
+    settings = checked_settings(rows, configurations, beta, folds, n_bootstraps, named, metric, prevalence)
+    (repetitions,) = checked_sizes("repetitions", repetitions, 1)
+    return Study("bias", settings, repetitions, entropy_of(random_state), do_batch)
+
+
+def _checked_protocols(protocols: Any) -> tuple[str, ...]:
+    listed = [protocols] if isinstance(protocols, str) else list(protocols)
+    stranger = next((name for name in listed if name not in PROTOCOLS), None)
+    if stranger is not None or not listed:
+        raise InputError(f"protocols must be some of {', '.join(PROTOCOLS)}, got {protocols!r}.")
+    return tuple(dict.fromkeys(listed))

@@ -1,0 +1,152 @@
+"""What every ``heldout study`` does: say the plan, do it with progress, leave the files, print the tables.
+
+A study says what is its own by a ``Prepared``; the rest is the same for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import click
+
+from heldout.cli.command_line import command_line
+from heldout.cli.console import Console
+from heldout.cli.group import Interrupted, stops_like_ctrl_c
+from heldout.cli.option_words import in_words_of_options
+from heldout_papers.cli.options import StudyFolder, StudyOptions, study_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from heldout.cli.folder import OutputFolder
+    from heldout_papers.base import StudyResult, Told
+    from heldout_papers.page import StudyPage
+
+
+class Do(Protocol):
+    """Does the study, where and with what is said here."""
+
+    def __call__(self, *, n_jobs: int, folder: Path, told: Told | None) -> StudyResult: ...
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A study that was checked and not begun.
+
+    Attributes
+    ----------
+    plan : str
+        What will be done, in a line.
+    do : Do
+    page : callable
+        From the result and the command that was typed to the content of the report.
+    """
+
+    plan: str
+    do: Do
+    page: Callable[[Any, str], StudyPage]
+
+
+def run_study(
+    ctx: click.Context,
+    wanted: StudyOptions,
+    prepare: Callable[[Console], Prepared],
+    words: Sequence[tuple[str, str]] = (),
+) -> None:
+    """Do a study and leave its files.
+
+    Parameters
+    ----------
+    prepare : callable
+        Checks what was asked for; may say what it found.
+    words : sequence of (pattern, replacement)
+        What turns the names of the library's arguments into those of options in a message.
+    """
+    console = Console(wanted.as_json, wanted.quiet)
+    again = command_line(ctx)
+    with console.noting_warnings(), stops_like_ctrl_c(), in_words_of_options(words):
+        wanted.check()
+        prepared = prepare(console)
+        folder = study_folder(wanted.out, wanted.resume)
+        try:
+            console.say(prepared.plan)
+            result = _done(wanted, prepared, folder, console)
+            page = prepared.page(result, again)
+            document = _document(result, page)
+            files = _leave(result, page, document, folder)
+        except KeyboardInterrupt:
+            raise Interrupted(folder.how_to_go_on(again, wanted.resume)) from None
+    console.lines(_lines(page, files))
+    console.document(document | {"files": files})
+    console.check_all_was_printed(f"the files are in {folder.out.path}")
+
+
+def _done(wanted: StudyOptions, prepared: Prepared, folder: StudyFolder, console: Console) -> StudyResult:
+    from heldout.cli.engines import LOCAL, fitting_with
+    from heldout_papers.cli.progress import StudyProgress
+
+    if wanted.resume and not folder.n_kept:
+        console.note(f"{folder.out.path} holds no study yet, so there is nothing to resume; a new one begins.")
+    with fitting_with(LOCAL, wanted.n_jobs):
+        return prepared.do(
+            n_jobs=wanted.n_jobs, folder=folder.batches, told=None if wanted.quiet else StudyProgress()
+        )
+
+
+def _leave(result: StudyResult, page: StudyPage, document: dict[str, Any], folder: StudyFolder) -> dict[str, str]:
+    """Write the files; the report last, so that its being there says that all is there."""
+    from heldout_papers.page import write_study
+
+    out, name = folder.out, result.name
+    each, table = result.to_frame(each=True), result.to_frame()
+    files = {
+        "each": out.write(f"{name}.parquet", lambda path: each.to_parquet(path, index=False)),
+        "table": out.write(f"{name}.csv", lambda path: table.to_csv(path, index=False)),
+        **_left_small(result, out),
+        "study": out.write_json("study.json", document),
+        "report": out.write("report.html", lambda path: write_study(page, path)),
+    }
+    return {name: str(path) for name, path in files.items()}
+
+
+def _left_small(result: StudyResult, out: OutputFolder) -> dict[str, Path]:
+    """What a study has that is smaller than every repetition, and still enough for its claims."""
+    from heldout_papers.base import Summarised
+
+    if not isinstance(result, Summarised):
+        return {}
+    small = result.moments().to_frame()
+    return {"moments": out.write("moments.parquet", lambda path: small.to_parquet(path, index=False))}
+
+
+def _document(result: StudyResult, page: StudyPage) -> dict[str, Any]:
+    from heldout._version import __version__
+    from heldout.estimates.types import json_safe
+
+    return {
+        "study": result.name,
+        "heldout": __version__,
+        "command": page.command,
+        "seed": result.entropy,
+        **json_safe(result.asked()),
+        "claims_sentence": page.claims_sentence,
+        "claims": [asdict(claim) for claim in page.claims],
+        "rows": json_safe(result.rows()),
+    }
+
+
+def _lines(page: StudyPage, files: dict[str, str]) -> list[str]:
+    """The tables of the report, what became of the claims, and where the files are."""
+    lines = []
+    for table in page.tables:
+        cells = [table.head, *table.rows]
+        widths = [max(len(row[n]) for row in cells) for n in range(len(table.head))]
+        lines += ["", table.title, ""]
+        lines += [
+            "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in cells
+        ]
+    lines += ["", page.claims_sentence]
+    lines += [f"- {claim.text} {claim.difference} Ours: {claim.ours}." for claim in page.claims]
+    return [*lines, "", *files.values()]

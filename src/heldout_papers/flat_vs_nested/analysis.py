@@ -1,0 +1,370 @@
+"""Whether nested cross-validation chooses an algorithm that is better by more than matters (Wainer & Cawley).
+
+The accuracy gain of a table is how much better, on data that were not seen, the algorithm is that nested
+cross-validation chose than the one that flat cross-validation chose. It matters where its size is above a threshold
+of irrelevance: how far the estimates of the algorithms in question are from the truth anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import wilcoxon
+
+from heldout._random import stream
+from heldout.estimates.intervals import order_statistic
+from heldout_papers.flat_vs_nested import words as words
+from heldout_papers.flat_vs_nested.accuracies import Accuracies, Floats, best
+from heldout_papers.spaces import wainer_cawley
+
+TOP3, FULL = tuple(sorted(wainer_cawley.TOP3)), tuple(sorted(wainer_cawley.FULL))
+FOREST = "rf"
+LARGE = 2000
+"""Rows of a table from which on the article's table 3 takes it."""
+N_BOOTSTRAPS = 5000
+CONFIDENCE = 0.95
+EXACT_BELOW = 50
+"""Of differences that are not 0 the signed-rank test is exact for fewer, where none tie: as R has it."""
+DECIMALS = 6
+"""Differences that agree so far tie, and those that round to 0 are 0: each is of several rounded accuracies."""
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """The accuracy gain of nested over flat cross-validation and its threshold, an entry a table (or repetition).
+
+    Attributes
+    ----------
+    tables : tuple of str
+        The table of each entry.
+    gain : ndarray of shape (n,)
+        Future accuracy of the algorithm chosen by nested less that of the one chosen by flat cross-validation.
+    threshold : ndarray of shape (n,)
+        What is irrelevant.
+    same : ndarray of shape (n,)
+        The share of repetitions in which both chose the same.
+    left_out : mapping of str to str
+        Tables that are not among them, with the reason.
+    """
+
+    tables: tuple[str, ...]
+    gain: Floats
+    threshold: Floats
+    same: Floats
+    left_out: Mapping[str, str]
+
+    @property
+    def difference(self) -> Floats:
+        """|gain| - threshold: negative where the gain is irrelevant."""
+        return np.asarray(np.abs(self.gain) - self.threshold)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a row of the article's tables 2, 3, 5 and 6 says.
+
+    Attributes
+    ----------
+    scenario : str
+        "top3", "full", or "asked" for other algorithms.
+    analysis : str
+        A key of ``ANALYSES``.
+    n_tables : int
+    same_choice : float
+        Share of repetitions in which flat and nested cross-validation chose the same.
+    p_value : float
+        Of the one-sided Wilcoxon signed-rank test that |gain| is below the threshold.
+    mean, low, high : float
+        |gain| - threshold, with the 95 % bootstrap interval of its mean.
+    mean_gain : float
+        The gain itself, with its sign.
+    reason : str
+        Why a number is NaN; empty where none is.
+    """
+
+    scenario: str
+    analysis: str
+    n_tables: int
+    same_choice: float
+    p_value: float
+    mean: float
+    low: float
+    high: float
+    mean_gain: float
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class _Repetitions:
+    """Gains and thresholds of every repetition, both of shape (T, R); NaN where there is none."""
+
+    gain: Floats
+    threshold: Floats
+    same: NDArray[np.bool_]
+
+    @property
+    def count(self) -> NDArray[np.bool_]:
+        return np.isfinite(self.gain) & np.isfinite(self.threshold)
+
+
+def _chosen(accuracies: Accuracies) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]:
+    """n(i, r), f(i, r), and whether there was a choice: two candidates or more."""
+    candidates = accuracies.candidates
+    return (
+        best(accuracies.nested, candidates),
+        best(accuracies.flat, candidates),
+        np.asarray(candidates.sum(axis=-1) > 1),
+    )
+
+
+def _repetitions(
+    accuracies: Accuracies,
+    thresholds: Floats,
+    nested: NDArray[np.intp],
+    other: NDArray[np.intp],
+    chosen: NDArray[np.bool_],
+) -> _Repetitions:
+    """Equations 7, 8 and 12: ``thresholds`` (T, R, A) are those of each algorithm."""
+    gain = accuracies.of_chosen(accuracies.future, nested) - accuracies.of_chosen(accuracies.future, other)
+    threshold = np.minimum(accuracies.of_chosen(thresholds, nested), accuracies.of_chosen(thresholds, other))
+    return _Repetitions(np.where(chosen, gain, np.nan), np.where(chosen, threshold, np.nan), nested == other)
+
+
+def _errors(accuracies: Accuracies) -> Floats:
+    """Equation 11: how far the nested estimate of each algorithm is from its future accuracy."""
+    return np.asarray(np.abs(accuracies.nested - accuracies.future))
+
+
+def _deviations(accuracies: Accuracies) -> Floats:
+    """Appendix A: the smallest standard deviation over repetitions of the three accuracies of each, (T, R, A)."""
+    candidates = accuracies.candidates
+    n = candidates.sum(axis=1)
+    found = []
+    for values in (accuracies.nested, accuracies.flat, accuracies.future):
+        known = np.where(candidates, values, 0.0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            centre = known.sum(axis=1) / n
+            away = np.where(candidates, values - centre[:, None], 0.0)
+            found.append(np.sqrt((away**2).sum(axis=1) / np.where(n > 1, n - 1, np.nan)))
+    smallest: Floats = np.minimum.reduce(found)
+    return np.broadcast_to(smallest[:, None], candidates.shape)
+
+
+def main(accuracies: Accuracies) -> Compared:
+    """Section 2.1: gain and threshold in every repetition, averaged over those of a table (equations 7 to 13)."""
+    return _by_table(accuracies, _repetitions(accuracies, _errors(accuracies), *_chosen(accuracies)))
+
+
+def smallest_deviation(accuracies: Accuracies) -> Compared:
+    """Appendix A, the other threshold: the smallest standard deviation, of both choices the smaller."""
+    return _by_table(accuracies, _repetitions(accuracies, _deviations(accuracies), *_chosen(accuracies)))
+
+
+def forest_alone(accuracies: Accuracies) -> Compared:
+    """Appendix B: the random forest in place of what flat cross-validation chooses."""
+    forest = accuracies.algorithms.index(FOREST)
+    nested, flat, chosen = _chosen(accuracies)
+    chosen = chosen & accuracies.candidates[..., forest]
+    return _by_table(
+        accuracies, _repetitions(accuracies, _errors(accuracies), nested, np.full_like(flat, forest), chosen)
+    )
+
+
+def each_repetition(accuracies: Accuracies) -> Compared:
+    """Appendix A, the second alternative: every repetition is an observation of its own.
+
+    Those of a table are not independent, so that p-value and interval promise too much.
+    """
+    found = _repetitions(accuracies, _errors(accuracies), *_chosen(accuracies))
+    kept, left_out = _enough(accuracies, found.count)
+    counted = found.count & kept[:, None]
+    names = np.repeat(np.array(accuracies.tables, dtype=object), counted.sum(axis=1))
+    return Compared(
+        tuple(names), found.gain[counted], found.threshold[counted], found.same[counted].astype(float), left_out
+    )
+
+
+def averaged(accuracies: Accuracies) -> Compared:
+    """Appendix A, the first alternative: accuracies are averaged over repetitions before anything is chosen.
+
+    The threshold is |nested - flat|, as it is printed there.
+    """
+    return _averaged(accuracies, "flat")
+
+
+def averaged_errors(accuracies: Accuracies) -> Compared:
+    """The first alternative with |nested - future| for a threshold, as equation 11 has it everywhere else."""
+    return _averaged(accuracies, "future")
+
+
+def _averaged(accuracies: Accuracies, against: str) -> Compared:
+    candidates = accuracies.candidates
+    counted = candidates.sum(axis=-1) > 1
+    # Means over different repetitions could not be compared: a candidate is who is one in all that count.
+    always = (candidates | ~counted[..., None]).all(axis=1) & counted.any(axis=1)[:, None]
+    weights = counted[..., None] & always[:, None]
+
+    def over_repetitions(values: Floats) -> Floats:
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.where(weights, values, 0.0).sum(axis=1, keepdims=True) / weights.sum(1)[:, None])
+
+    means = Accuracies(
+        accuracies.tables, accuracies.rows, accuracies.algorithms, over_repetitions(accuracies.flat),
+        over_repetitions(accuracies.nested), over_repetitions(accuracies.future),
+    )  # fmt: skip
+    found = _repetitions(means, np.abs(means.nested - getattr(means, against)), *_chosen(means))
+    kept, left_out = _enough(accuracies, counted & found.count)
+    return Compared(
+        tuple(name for name, keep in zip(accuracies.tables, kept, strict=True) if keep),
+        found.gain[kept, 0], found.threshold[kept, 0], found.same[kept, 0].astype(float), left_out,
+    )  # fmt: skip
+
+
+def _by_table(accuracies: Accuracies, found: _Repetitions) -> Compared:
+    """Equations 9 and 13."""
+    kept, left_out = _enough(accuracies, found.count)
+    weights = found.count[kept]
+
+    def over_repetitions(values: NDArray[Any]) -> Floats:
+        return np.asarray(np.where(weights, values[kept], 0.0).sum(axis=1) / weights.sum(axis=1))
+
+    return Compared(
+        tuple(name for name, keep in zip(accuracies.tables, kept, strict=True) if keep),
+        over_repetitions(found.gain),
+        over_repetitions(found.threshold),
+        over_repetitions(found.same),
+        left_out,
+    )
+
+
+def _enough(accuracies: Accuracies, counted: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], dict[str, str]]:
+    """Tables with half of the repetitions or more, and why others are left out."""
+    least = max(1, -(-accuracies.n_repetitions // 2))
+    numbers = counted.sum(axis=1)
+    kept = np.asarray(numbers >= least)
+    left_out = {
+        name: words.too_few_repetitions(int(n), accuracies.n_repetitions, least)
+        for name, n in zip(accuracies.tables, numbers, strict=True)
+        if n < least
+    }
+    return kept, left_out
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """One way to compare, and the tables that it is about.
+
+    Attributes
+    ----------
+    compare : callable
+    least_rows : int
+    needs : str
+        An algorithm that must be among those compared; empty where none must.
+    """
+
+    compare: Callable[[Accuracies], Compared]
+    least_rows: int = 0
+    needs: str = ""
+
+    def of(self, accuracies: Accuracies) -> Compared:
+        return self.compare(accuracies.where(accuracies.rows >= self.least_rows))
+
+
+ANALYSES: Mapping[str, Analysis] = MappingProxyType(
+    {
+        "main": Analysis(main),
+        "large_tables": Analysis(main, least_rows=LARGE),
+        "averaged": Analysis(averaged),
+        "averaged_errors": Analysis(averaged_errors),
+        "each_repetition": Analysis(each_repetition),
+        "smallest_deviation": Analysis(smallest_deviation),
+        "forest_alone": Analysis(forest_alone, needs=FOREST),
+    }
+)
+"""Table 2; table 3; table 5 with its first alternative as printed and by equation 11; table 6."""
+
+
+def scenarios_of(accuracies: Accuracies) -> dict[str, tuple[str, ...]]:
+    """The article's scenarios whose algorithms were all measured, or "asked" with those that were."""
+    known = {"top3": TOP3, "full": FULL}
+    found = {name: members for name, members in known.items() if set(members) <= set(accuracies.algorithms)}
+    if set(accuracies.algorithms) not in [set(members) for members in found.values()]:
+        found["asked"] = accuracies.algorithms
+    return found
+
+
+def compared(accuracies: Accuracies, algorithms: tuple[str, ...], analysis: str) -> Compared:
+    """Gains and thresholds by one of the ``ANALYSES``."""
+    return ANALYSES[analysis].of(accuracies.only(algorithms))
+
+
+def outcome(scenario: str, analysis: str, seen: Compared, entropy: int) -> Outcome:
+    """The row of a table that it makes."""
+    differences, n = seen.difference, len(seen.difference)
+    if not n:
+        nan = float("nan")
+        return Outcome(scenario, analysis, 0, nan, nan, nan, nan, nan, nan, words.NO_TABLE)
+    p_value, reason = signed_rank(differences)
+    low, high = mean_interval(differences, entropy)
+    return Outcome(
+        scenario, analysis, len(set(seen.tables)), float(seen.same.mean()), p_value, float(differences.mean()),
+        low, high, float(seen.gain.mean()), "; ".join(filter(None, (reason, words.ONE_TABLE if n < 2 else ""))),
+    )  # fmt: skip
+
+
+def outcomes(accuracies: Accuracies, entropy: int) -> list[Outcome]:
+    """Every scenario by every analysis that applies.
+
+    Parameters
+    ----------
+    accuracies : Accuracies
+    entropy : int
+        The seed of the bootstraps: 5000 of the tables.
+    """
+    return [
+        outcome(scenario, name, compared(accuracies, algorithms, name), entropy)
+        for scenario, algorithms in scenarios_of(accuracies).items()
+        for name, analysis in ANALYSES.items()
+        if not analysis.needs or analysis.needs in algorithms
+    ]
+
+
+def signed_rank(differences: Floats) -> tuple[float, str]:
+    """Wilcoxon's one-sided signed-rank test that differences are below 0, with a reason where there is no answer.
+
+    Differences of 0 are left out (Wilcoxon's own way, and R's). The p-value is exact for fewer than 50 of them that
+    do not tie in size, else by the normal approximation with its corrections for ties and for continuity.
+
+    Examples
+    --------
+    >>> signed_rank(np.array([-0.01, -0.02, -0.03, -0.04, 0.0]))
+    (0.0625, '')
+    """
+    rounded = np.round(differences, DECIMALS)
+    rounded = rounded[rounded != 0]
+    if not len(rounded):
+        return float("nan"), words.NO_DIFFERENCE
+    exact = len(rounded) < EXACT_BELOW and len(np.unique(np.abs(rounded))) == len(rounded)
+    tested = wilcoxon(rounded, alternative="less", correction=not exact, method="exact" if exact else "approx")
+    return float(tested.pvalue), ""
+
+
+def mean_interval(values: Floats, entropy: int) -> tuple[float, float]:
+    """The 2.5 and 97.5 % quantiles of means of 5000 bootstraps; NaN for a single value."""
+    n = len(values)
+    if n < 2:
+        return float("nan"), float("nan")
+    means = np.sort(values[draws(n, entropy)].mean(axis=1))
+    tail = (1 - CONFIDENCE) / 2
+    return order_statistic(means, tail), order_statistic(means, 1 - tail)
+
+
+def draws(n: int, entropy: int) -> NDArray[np.intp]:
+    """(5000, n): who is drawn by each bootstrap of n observations; the same for the same seed and n."""
+    rng = np.random.Generator(np.random.Philox(key=stream(entropy, "study flat_vs_nested bootstrap", n)))
+    return rng.integers(0, n, size=(N_BOOTSTRAPS, n))

@@ -1,0 +1,148 @@
+"""What a study of flat and nested cross-validation found: three accuracies of each algorithm and repetition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import InputError
+from heldout.estimates.types import frame_of
+from heldout_papers.flat_vs_nested.accuracies import Accuracies
+from heldout_papers.flat_vs_nested.analysis import outcomes
+
+TEXTS = ("table", "algorithm", "reason")
+WHOLE = ("rows", "columns", "repetition", "n_configurations")
+ACCURACIES = ("flat", "nested", "future")
+SECONDS = ("flat_seconds", "nested_seconds")
+COLUMNS = (
+    "table", "rows", "columns", "repetition", "algorithm", *ACCURACIES, "n_configurations", *SECONDS, "reason",
+)  # fmt: skip
+"""Of ``to_frame(each=True)``, in this order."""
+
+
+@dataclass(frozen=True, eq=False)
+class FlatVsNestedStudy:
+    """What came of it.
+
+    Attributes
+    ----------
+    columns : mapping of str to ndarray, each of shape (n,)
+        A row a table, repetition and algorithm, in this order: ``table``; ``rows``, of both halves, and ``columns``
+        to predict from; ``repetition``; ``algorithm``; ``flat``, the cross-validated accuracy of its best
+        configuration; ``nested``, that of the algorithm with its configuration chosen anew in each fold;
+        ``future``, on the other half, of the flat choice; ``n_configurations``; ``flat_seconds`` and
+        ``nested_seconds``, of all fits that each needs; ``reason``. Where an algorithm failed its accuracies are
+        NaN, and the reason says why.
+    entropy : int
+    max_rows : int or None
+        How many rows of a table were drawn at most.
+    left_out : mapping of str to str
+        Tables of the folder that were not used, with the reason.
+    """
+
+    columns: Mapping[str, NDArray[Any]]
+    entropy: int = 0
+    max_rows: int | None = None
+    left_out: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    name: ClassVar[str] = "flat-vs-nested"
+
+    @classmethod
+    def from_frame(cls, frame: Any, *, entropy: int = 0, max_rows: int | None = None) -> Self:
+        """The study whose ``to_frame(each=True)`` this is.
+
+        Parameters
+        ----------
+        frame : pandas DataFrame
+        entropy : int
+        max_rows : int, optional
+
+        Raises
+        ------
+        InputError
+            When a column is missing.
+        """
+        missing = [name for name in COLUMNS if name not in frame.columns]
+        if missing:
+            raise InputError(
+                f"the frame must have the columns {', '.join(COLUMNS)}, and has no {missing[0]!r}; give what "
+                "FlatVsNestedStudy.to_frame(each=True) gave."
+            )
+        kinds: dict[str, Any] = dict.fromkeys(TEXTS, str) | dict.fromkeys(WHOLE, np.int64)
+        return cls(
+            {name: np.asarray(frame[name], dtype=kinds.get(name, np.float64)) for name in COLUMNS},
+            entropy,
+            max_rows,
+        )
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.columns["table"].tolist()))
+
+    @property
+    def algorithms(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.columns["algorithm"].tolist()))
+
+    @property
+    def repetitions(self) -> int:
+        return len(np.unique(self.columns["repetition"]))
+
+    def asked(self) -> dict[str, Any]:
+        """What was asked for, by the names of the arguments."""
+        return {
+            "tables": list(self.tables),
+            "algorithms": list(self.algorithms),
+            "repetitions": self.repetitions,
+            "max_rows": self.max_rows,
+        }
+
+    @property
+    def accuracies(self) -> Accuracies:
+        """The same as arrays."""
+        return Accuracies.from_frame(self.columns)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row a scenario and analysis: what ``heldout_papers.flat_vs_nested.analysis.Outcome`` holds."""
+        return [asdict(found) for found in outcomes(self.accuracies, self.entropy)]
+
+    def by_table(self) -> list[dict[str, Any]]:
+        """A row a table and algorithm: the means over repetitions, of those in which the algorithm worked."""
+        c = self.columns
+        found = []
+        for table in self.tables:
+            for algorithm in self.algorithms:
+                here = (c["table"] == table) & (c["algorithm"] == algorithm)
+                worked = here & ~np.isnan(c["future"])
+                found.append(
+                    {
+                        "table": table,
+                        "rows": int(c["rows"][here][0]),
+                        "columns": int(c["columns"][here][0]),
+                        "algorithm": algorithm,
+                        **{
+                            name: float(c[name][worked].mean()) if worked.any() else float("nan")
+                            for name in (*ACCURACIES, *SECONDS)
+                        },
+                        "n_configurations": int(c["n_configurations"][here][0]),
+                        "failed": int(here.sum() - worked.sum()),
+                    }
+                )
+        return found
+
+    def to_frame(self, *, each: bool = False) -> Any:
+        """A row a scenario and analysis, as a pandas DataFrame (pandas comes with the extra ``app``).
+
+        Parameters
+        ----------
+        each : bool
+            A row a table, repetition and algorithm instead, of which ``from_frame`` makes the study again.
+        """
+        if not each:
+            return frame_of(self.rows(), "FlatVsNestedStudy.to_frame")
+        listed = {name: self.columns[name].tolist() for name in COLUMNS}
+        rows = [dict(zip(COLUMNS, values, strict=True)) for values in zip(*listed.values(), strict=True)]
+        return frame_of(rows, "FlatVsNestedStudy.to_frame")

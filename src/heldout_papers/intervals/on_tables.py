@@ -1,0 +1,310 @@
+"""Lower bounds of every method on real tables, against rows that no search saw (Paraschakis et al. 2024, table 3).
+
+Small training sets of a table are searched, each method says how good its winner is at least, and what that winner
+is worth is seen on all other rows of the table.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import get_scorer, roc_auc_score
+from sklearn.model_selection import train_test_split
+from sklearn.utils import _safe_indexing
+
+from heldout._random import RandomState, entropy_of, numpy_seed, stream
+from heldout.data.task import Task, truth_of
+from heldout.errors import InputError
+from heldout.execution.fit import CellContext, Routed, make_scoring, on_one_thread
+from heldout.folds.plans import KFolds
+from heldout.folds.splits import make_folds
+from heldout_papers.base import Batch, Columns, Study, Told, checked_sizes, run
+from heldout_papers.intervals.light import light
+from heldout_papers.intervals.methods import Failure, Settings, bounds, checked_level, checked_methods, failed
+from heldout_papers.intervals.tables_result import WHAT, IntervalsOnTables, TablePlace
+from heldout_papers.search.cells import Chain, chain_of, fit_cells
+from heldout_papers.search.space import SPACES, Space, space_given
+from heldout_papers.tables import TableFile, arrays_of, smallest_tables, tables_in
+
+FEW_ROWS, MANY_ROWS = 50, 500
+LARGE = 12_000
+"""Rows from which on a table's training sets have ``MANY_ROWS``: the article's eleven tables get the article's."""
+MOST_FOLDS = 10
+LEAST_OF_CLASS = 2
+"""Rows of the rarer class in a training set, so that there can be two folds."""
+MOST_SHARE = 0.5
+"""Of a table's rows in a training set: the others show what a winner is worth."""
+NONE_CHOSEN = -1
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class TableSetting:
+    """Training sets of a table, and what is asked of each.
+
+    Attributes
+    ----------
+    table : TableFile
+    rows : int
+        N.
+    space : Space
+    asked : Settings
+    """
+
+    table: TableFile
+    rows: int
+    space: Space
+    asked: Settings
+
+
+def do_batch(batch: Batch[TableSetting], entropy: int) -> Columns:
+    """What every method says of each training set, and what its winner is worth: arrays (repetitions, methods)."""
+    done = [_repetition(batch.setting, number, entropy) for number in range(batch.first, batch.last)]
+    return {name: np.stack([one[name] for one in done]) for name in done[0]}
+
+
+def _repetition(setting: TableSetting, number: int, entropy: int) -> dict[str, NDArray[Any]]:
+    digest = setting.table.digest
+    X, y = arrays_of(setting.table)
+    place = (digest, setting.rows, number)
+    seed = numpy_seed(entropy, "study intervals on tables rows", *place)
+    train, rest = train_test_split(np.arange(len(y)), train_size=setting.rows, stratify=y, random_state=seed)
+    own = stream(entropy, "study intervals on tables cells", *place)
+    task = Task(_safe_indexing(X, train), truth_of(y[train], "binary"))
+    context = CellContext.of_task(
+        task, make_scoring(task.truth, get_scorer("roc_auc")), Routed(), np.nan, False, own
+    )
+    configurations = setting.space.configurations(task.X, y[train])
+    chains = [chain_of(configuration) for configuration in configurations]
+    with warnings.catch_warnings(), on_one_thread():
+        warnings.simplefilter("ignore")  # of thousands of fits on few rows some do not converge
+        scores, folds = _held_out(task, context, chains, own)
+        found = bounds(y[train], scores, folds, setting.asked, own)
+        chosen = {said.selected for said in found.values()}
+        truths = {
+            winner: _truth(context, chains[winner], len(train), X, rest, y[rest])
+            for winner in sorted(chosen - {NONE_CHOSEN})
+        }
+    lost = failed(Failure.NOT_REFITTED, "")
+    found = {name: lost if np.isnan(truths.get(said.selected, 0.0)) else said for name, said in found.items()}
+    truth = [truths.get(said.selected, float("nan")) for said in found.values()]
+    columns: dict[str, list[Any]] = {
+        "low": [said.low for said in found.values()],
+        "value": [said.value for said in found.values()],
+        "truth": truth,
+        "percentile": [
+            said.percentile(worth) if said.failure is None else float("nan")
+            for said, worth in zip(found.values(), truth, strict=True)
+        ],
+        "selected": [said.selected for said in found.values()],
+        "failure": ["" if said.failure is None else str(said.failure) for said in found.values()],
+    }
+    kinds = {"selected": np.dtype(np.int64), "failure": np.dtype("<U60")}
+    return {name: np.array(columns[name], dtype=kinds.get(name, np.dtype(np.float64))) for name in WHAT}
+
+
+def _held_out(
+    task: Task, context: CellContext, chains: Sequence[Chain], own: int
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Scores (N, C), NaN where a fit failed, and the fold of each row."""
+    n_folds = min(MOST_FOLDS, int(task.truth.class_counts().min()))
+    folds = make_folds(task, KFolds(n_folds), entropy=own)
+    scores = np.full((task.n_rows, len(chains)), np.nan)
+    for split in folds.splits:
+        cells = fit_cells(context, chains, split.train, split.test, split.place)
+        scores[split.test] = cells.scores
+    return scores, folds.labels[:, 0].astype(np.intp)
+
+
+def _truth(context: CellContext, chain: Chain, n_train: int, X: Any, rest: Rows, y: NDArray[np.intp]) -> float:
+    """The AUC, on the rows that the search did not see, of a configuration fitted on all that it saw."""
+    cells = fit_cells(context, [chain], np.arange(n_train), rest, ("refit",), test_X=X)
+    return float("nan") if cells.failures else float(roc_auc_score(y, cells.scores[:, 0]))
+
+
+def intervals_on_tables(
+    tables: str | os.PathLike[str],
+    *,
+    names: Sequence[str] | None = None,
+    train_rows: int | None = None,
+    repetitions: int = 100,
+    space: Any = "light",
+    configurations: int | None = None,
+    methods: Sequence[str] | str | None = None,
+    n_bootstraps: int = 1000,
+    confidence_level: float = 0.95,
+    target: str = "target",
+    n_jobs: int | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    told: Told | None = None,
+    random_state: RandomState = None,
+) -> IntervalsOnTables:
+    """How often lower bounds of the AUC hold on real tables, and how tight they are.
+
+    Of each table training sets are drawn, with its classes in proportion. Each is searched by 10-fold
+    cross-validation (by as many folds as the rarer class has rows where it has fewer), every method bounds the AUC
+    of what it chooses, and what was chosen is fitted on the training set and scored on all other rows.
+
+    Parameters
+    ----------
+    tables : path
+        A folder of binary tables, CSV or Parquet.
+    names : sequence of str, optional
+        Only these, by their names without ending.
+    train_rows : int, optional
+        N. Unless told 50, and 500 for tables of 12 000 rows and more.
+    repetitions : int, default=100
+        Training sets of each table.
+    space : {"light", "quick", "standard", ...}, list of (name, estimator, grid), or callable
+        What is searched; ``callable(X, y)`` gives a list, for each training set anew.
+    configurations : int, optional
+        How many are taken of the space, at equal distances; all by default.
+    methods : sequence of str, optional
+        Some of ``heldout_papers.intervals.methods.METHODS``; all by default.
+    n_bootstraps : int, default=1000
+        Twice as many for tilting.
+    confidence_level : float, default=0.95
+    target : str
+        The column that holds the classes.
+    n_jobs : int, optional
+    folder : path, optional
+        Where finished training sets are kept; a study that was interrupted goes on where it was.
+    told : callable, optional
+        ``told(training sets done, training sets, seconds)`` after every one.
+    random_state : int, RandomState or Generator, optional
+        The same training sets are drawn whatever their number, the methods and ``n_jobs``.
+
+    Returns
+    -------
+    IntervalsOnTables
+        ``.to_frame()``: a row a table and method, with ``inclusion``, ``tightness``, ``rank`` and so on.
+
+    Raises
+    ------
+    InputError
+
+    References
+    ----------
+    Paraschakis, Castellani, Borboudakis and Tsamardinos (2024), sections 4 and 5, table 3.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> place = Path(tempfile.mkdtemp())
+    >>> load_breast_cancer(as_frame=True).frame.to_parquet(place / "breast.parquet")
+    >>> found = intervals_on_tables(
+    ...     place, repetitions=3, space=[("knn", KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]})],
+    ...     methods=["bbc", "bbc_f"], n_bootstraps=50, random_state=0,
+    ... )
+    >>> [(row["method"], row["inclusion"], row["train_rows"]) for row in found.rows()]
+    [('bbc', 1.0, 50), ('bbc_f', 1.0, 50)]
+    """
+    study, left_out = intervals_on_tables_plan(
+        tables, names=names, train_rows=train_rows, repetitions=repetitions, space=space,
+        configurations=configurations, methods=methods, n_bootstraps=n_bootstraps,
+        confidence_level=confidence_level, target=target, random_state=random_state,
+    )  # fmt: skip
+    columns = run(study, batch_size=1, n_jobs=n_jobs, folder=folder, told=told)
+    first = study.settings[0]
+    return IntervalsOnTables(
+        places=tuple(TablePlace(setting.table.name, setting.rows) for setting in study.settings),
+        methods=first.asked.methods,
+        columns=tuple(columns),
+        confidence_level=first.asked.confidence_level,
+        n_bootstraps=first.asked.n_bootstraps,
+        space=first.space.name,
+        entropy=study.entropy,
+        left_out=left_out,
+    )
+
+
+def intervals_on_tables_plan(
+    tables: str | os.PathLike[str],
+    *,
+    names: Sequence[str] | None = None,
+    train_rows: int | None = None,
+    repetitions: int = 100,
+    space: Any = "light",
+    configurations: int | None = None,
+    methods: Sequence[str] | str | None = None,
+    n_bootstraps: int = 1000,
+    confidence_level: float = 0.95,
+    target: str = "target",
+    random_state: RandomState = None,
+) -> tuple[Study[TableSetting], dict[str, str]]:
+    """What ``intervals_on_tables`` would do, checked, with nothing done; and which tables are left out, and why.
+
+    Raises
+    ------
+    InputError
+    """
+    (repetitions,) = checked_sizes("repetitions", repetitions, 1)
+    (n_bootstraps,) = checked_sizes("n_bootstraps", n_bootstraps, 1)
+    if train_rows is not None:
+        (train_rows,) = checked_sizes("train_rows", train_rows, 2 * LEAST_OF_CLASS)
+    asked = Settings("binary", checked_methods(methods, "binary"), n_bootstraps, checked_level(confidence_level))
+    searched = space_given(space, configurations, {"light": light, **SPACES})
+    found = tables_in(tables, names=names, target=target)
+    settings, left_out = [], dict(found.left_out)
+    for table in found.tables:
+        n = train_rows or usual_train_rows(table.rows)
+        reason = unfit(table, n)
+        if reason is None:
+            settings.append(TableSetting(table, n, searched, asked))
+        elif names:
+            raise InputError(f"table {table.name} cannot be used: {reason}; use other train_rows, or leave it out.")
+        else:
+            left_out[table.name] = reason
+    if not settings:
+        why = "; ".join(f"{name}: {reason}" for name, reason in list(left_out.items())[:3])
+        raise InputError(f"no table is fit for the study; left out were {why}.")
+    return Study("intervals on tables", tuple(settings), repetitions, entropy_of(random_state), do_batch), left_out
+
+
+def usual_train_rows(n_rows: int) -> int:
+    """Of a training set of a table with so many rows.
+
+    Examples
+    --------
+    >>> usual_train_rows(11_055), usual_train_rows(14_980)
+    (50, 500)
+    """
+    return MANY_ROWS if n_rows >= LARGE else FEW_ROWS
+
+
+def small_tables(
+    tables: str | os.PathLike[str], n: int, *, train_rows: int | None = None, target: str = "target"
+) -> list[str]:
+    """Names of some small tables of a folder that can be studied, without reading all of it.
+
+    Raises
+    ------
+    InputError
+    """
+    least = int((train_rows or FEW_ROWS) / MOST_SHARE)
+    return smallest_tables(
+        tables,
+        n,
+        lambda table: unfit(table, train_rows or usual_train_rows(table.rows)),
+        target=target,
+        least_rows=least,
+    )
+
+
+def unfit(table: TableFile, n_rows: int) -> str | None:
+    """Why a table cannot be studied with training sets of a size, as half a sentence; None where it can."""
+    if n_rows > MOST_SHARE * table.rows:
+        return f"it has {table.rows} rows, and a training set of {n_rows} would leave too few to score on"
+    if n_rows * table.minority < LEAST_OF_CLASS:
+        return f"a training set of {n_rows} would have {n_rows * table.minority:.1f} rows of the rarer class"
+    return None

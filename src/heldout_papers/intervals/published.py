@@ -1,0 +1,110 @@
+"""Table 2 of Paraschakis, Castellani, Borboudakis and Tsamardinos (2024), and the numbers of section 5."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+
+from heldout_papers.intervals.inclusion import SIGNIFICANCE, Inclusion, p_below
+from heldout_papers.intervals.methods import METHODS
+from heldout_papers.intervals.setting import IntervalSetting
+
+REPETITIONS, FOLDS, LEVEL = 200, 10, 0.95
+
+
+class Place(NamedTuple):
+    """A row of table 2."""
+
+    beta: tuple[float, float]
+    rows: int
+    configurations: int
+    prevalence: float
+
+    @classmethod
+    def of(cls, setting: IntervalSetting) -> Place | None:
+        """Where a setting stands in the table; None where it is none of it."""
+        settings = setting.settings
+        usual = setting.most_folds == FOLDS and settings.confidence_level == LEVEL
+        if settings.task != "binary" or not usual or setting.prevalence is None:
+            return None
+        place = cls(setting.beta, setting.rows, setting.configurations, setting.prevalence)
+        return place if place in TABLE_2 else None
+
+
+class Cell(NamedTuple):
+    """Inclusion, and tightness."""
+
+    inclusion: float
+    tightness: float
+
+    def agrees(self, ours: Inclusion, repetitions: int) -> bool:
+        """Whether our inclusion is the published one, of so many repetitions.
+
+        Within half of the published number's last digit, and two standard errors of both shares (each with one more
+        that is held and one that is not, as shares of 1 would have none).
+        """
+        if not ours.bounds:
+            return False
+        held = ours.inclusion * ours.bounds + self.inclusion * repetitions
+        share = (held + 1) / (ours.bounds + repetitions + 2)
+        error = np.sqrt(share * (1 - share) * (1 / ours.bounds + 1 / repetitions))
+        return bool(abs(ours.inclusion - self.inclusion) <= 0.005 + 2 * error)
+
+
+def rejections(cells: Iterable[Cell | None], repetitions: int, level: float) -> int:
+    """How many of the published inclusions, which are rounded, are too low.
+
+    Examples
+    --------
+    >>> rejections([Cell(0.91, 0.05), Cell(0.95, 0.05), None], 200, 0.95)
+    1
+    """
+    there = [round(cell.inclusion * repetitions) for cell in cells if cell is not None]
+    return sum(p_below(held, repetitions, level) < SIGNIFICANCE for held in there)
+
+
+_TEXT = """
+24,6 500 100 .1  .99 .07  .98 .07   .90 .06  .86 .04  .93 .08   .54 .00  .26 -.02  .75 .03  .81 .04  .55 .00
+24,6 500 100 .5  1.00 .04 .98 .04   .91 .04  .90 .03  .95 .05   .79 .02  .49 .00   .93 .04  .93 .04  .75 .01
+24,6 500 500 .1  1.00 .06 .98 .07   .86 .05  .83 .03  .90 .06   .31 -.01 .12 -.03  .68 .01  .82 .03  .42 .00
+24,6 500 500 .5  .98 .03  .98 .03   .88 .03  .88 .03  .94 .04   .67 .01  .32 -.01  .97 .04  .98 .04  .69 .00
+24,6 50 100 .1   .99 .31  .92 .32   - -      - -      - -       - -      - -       - -      - -      - -
+24,6 50 100 .5   1.00 .16 1.00 .20  .73 .14  .72 .10  - -       .10 -.09 .06 -.10  - -      - -      - -
+24,6 50 500 .1   .97 .32  .93 .35   - -      - -      - -       - -      - -       - -      - -      - -
+24,6 50 500 .5   1.00 .17 .97 .21   .79 .17  .77 .13  - -       .00 -.11 .00 -.11  - -      - -      - -
+9,6 500 100 .1   .97 .09  .98 .09   .83 .06  .70 .03  .86 .07   .71 .03  .31 -.03  .82 .06  .83 .06  .67 .01
+9,6 500 100 .5   .98 .05  .96 .05   .89 .05  .84 .04  .93 .06   .91 .04  .57 .00   .95 .06  .95 .06  .79 .01
+9,6 500 500 .1   .97 .09  .97 .09   .89 .08  .84 .05  .91 .10   .61 .02  .24 -.03  .82 .06  .85 .06  .62 .01
+9,6 500 500 .5   .99 .04  .99 .05   .92 .04  .87 .03  .96 .05   .88 .03  .39 -.01  .97 .06  .96 .06  .74 .01
+9,6 50 100 .1    1.00 .43 .98 .46   - -      - -      - -       - -      - -       - -      - -      - -
+9,6 50 100 .5    .99 .22  .98 .25   .82 .19  .75 .12  - -       .43 -.04 .20 -.11  - -      - -      - -
+9,6 50 500 .1    .99 .42  .95 .44   - -      - -      - -       - -      - -       - -      - -      - -
+9,6 50 500 .5    1.00 .22 .99 .25   .74 .16  .70 .10  - -       .04 -.18 .01 -.19  - -      - -      - -
+"""
+
+
+def _read(text: str) -> dict[Place, Mapping[str, Cell | None]]:
+    table: dict[Place, Mapping[str, Cell | None]] = {}
+    for line in text.strip().splitlines():
+        beta, rows, configurations, prevalence, *cells = line.split()
+        a, b = (float(part) for part in beta.split(","))
+        pairs = zip(cells[::2], cells[1::2], strict=True)
+        table[Place((a, b), int(rows), int(configurations), float(prevalence))] = {
+            name: None if first == "-" else Cell(float(first), float(second))
+            for name, (first, second) in zip(METHODS, pairs, strict=True)
+        }
+    return table
+
+
+TABLE_2: Mapping[Place, Mapping[str, Cell | None]] = MappingProxyType(_read(_TEXT))
+"""None where the article has no result."""
+AVERAGE_RANKS: Mapping[str, float] = MappingProxyType(
+    dict(zip(METHODS, (1.00, 2.13, 5.13, 6.63, 3.38, 8.00, 10.00, 5.00, 5.00, 8.50), strict=True))
+)
+"""Of the settings in which all methods have results."""
+TRUE_PERFORMANCE: Mapping[str, float] = MappingProxyType(
+    {"all rows": 0.9081, "best of 75 %": 0.9022, "best tenth of 75 %": 0.8948}
+)

@@ -1,0 +1,195 @@
+"""Settings of the simulated part, and a matrix of held-out predictions whose truth is known for each repetition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout._random import stream
+from heldout.errors import InputError
+from heldout_papers.base import checked_sizes
+from heldout_papers.intervals.methods import METRICS, Floats, Settings, TaskName, checked_level, checked_methods
+from heldout_papers.simulation import predictions_of_r2, scores_of_auc, scores_of_class_aucs
+
+ROWS = (500, 50)
+CONFIGURATIONS = (100, 500)
+BETAS = ((24.0, 6.0), (9.0, 6.0))
+"""The article's, in the order of its table 2."""
+CLASSES = 5
+"""Of the multi-class variant."""
+PREVALENCES = MappingProxyType({"binary": (0.1, 0.5), "multiclass": (0.1, 1 / CLASSES), "regression": (None,)})
+"""The share of the rarest class; the others share the rest."""
+
+
+@dataclass(frozen=True)
+class IntervalSetting:
+    """One row of table 2.
+
+    Attributes
+    ----------
+    rows, configurations : int
+        N and C.
+    prevalence : float or None
+        The share of the first class (of class 1 of two); None for numbers.
+    beta : (float, float)
+        Of the distribution of true performances.
+    most_folds : int
+        K, where the rarest class has as many rows.
+    settings : Settings
+        What the methods are asked with.
+    """
+
+    rows: int
+    configurations: int
+    prevalence: float | None
+    beta: tuple[float, float]
+    most_folds: int
+    settings: Settings
+
+    @property
+    def task(self) -> TaskName:
+        return self.settings.task
+
+    @property
+    def outcome(self) -> NDArray[np.intp]:
+        """(N,): class codes, sorted; so many of each as its share says, rounded."""
+        if self.task == "binary":
+            rare = _rounded(self.prevalence, self.rows)
+            return np.repeat([0, 1], [self.rows - rare, rare])
+        share = float(self.prevalence or 0.0)
+        ends = np.cumsum([share, *[(1 - share) / (CLASSES - 1)] * (CLASSES - 1)])
+        sizes = np.diff(np.floor(ends * self.rows + 0.5), prepend=0.0)
+        return np.repeat(np.arange(CLASSES), sizes.astype(np.intp))
+
+    @property
+    def rarest(self) -> int:
+        """Rows of the rarest class; half of the rows where there are none, as a spread needs two of them."""
+        return self.rows // 2 if self.task == "regression" else int(np.bincount(self.outcome).min())
+
+    @property
+    def folds(self) -> int:
+        """K = min(most folds, rows of the rarest class)."""
+        return min(self.most_folds, self.rarest)
+
+
+def _rounded(share: float | None, rows: int) -> int:
+    return int(np.floor(float(share or 0.0) * rows + 0.5))
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """One simulated search.
+
+    Attributes
+    ----------
+    y : ndarray of shape (N,)
+    scores : ndarray of shape (N, C) or (N, C, n_classes)
+    folds : ndarray of shape (N,)
+    truth : ndarray of shape (C,)
+        The true performance of each configuration.
+    seed : int
+        Of everything that the methods draw.
+    """
+
+    y: NDArray[Any]
+    scores: Floats
+    folds: NDArray[np.intp]
+    truth: Floats
+    seed: int
+
+    @classmethod
+    def drawn(cls, setting: IntervalSetting, entropy: int, repetition: int) -> Matrix:
+        """The matrix of a repetition; the methods that are asked and how have no part in it."""
+        place = [
+            str(part)
+            for part in (setting.task, setting.rows, setting.configurations, setting.prevalence, setting.beta)
+        ]
+        rng = np.random.Generator(np.random.Philox(key=stream(entropy, "study intervals", *place, repetition)))
+        y, scores, truth = _simulated(rng, setting)
+        # Of rows sorted by class: i mod K deals the rows of each class out to the folds.
+        folds = np.arange(setting.rows) % setting.folds
+        return cls(y, scores, folds, truth, stream(entropy, "study intervals draws", *place, repetition))
+
+
+def _simulated(rng: np.random.Generator, setting: IntervalSetting) -> tuple[NDArray[Any], Floats, Floats]:
+    """The outcome, the scores and the truth."""
+    n = setting.configurations
+    if setting.task == "multiclass":
+        areas = rng.beta(*setting.beta, size=(n, CLASSES, CLASSES))
+        truth = areas[:, ~np.eye(CLASSES, dtype=bool)].mean(axis=1)
+        return setting.outcome, scores_of_class_aucs(rng, setting.outcome, areas), truth
+    truth = rng.beta(*setting.beta, size=n)
+    if setting.task == "binary":
+        return setting.outcome, scores_of_auc(rng, setting.outcome, truth), truth
+    y = rng.standard_normal(setting.rows)
+    return y, predictions_of_r2(rng, y, truth), truth
+
+
+def checked_settings(
+    rows: Any,
+    configurations: Any,
+    prevalence: Any,
+    beta: Any,
+    *,
+    task: str,
+    folds: int,
+    n_bootstraps: int,
+    methods: Sequence[str] | str | None,
+    confidence_level: float,
+) -> tuple[IntervalSetting, ...]:
+    """Every setting, in the order of table 2.
+
+    Raises
+    ------
+    InputError
+    """
+    known = next((name for name in METRICS if name == task), None)
+    if known is None:
+        raise InputError(f"task must be one of {', '.join(METRICS)}, got {task!r}.")
+    named = checked_methods(methods, known)
+    (folds,), (n_bootstraps,) = checked_sizes("folds", folds, 2), checked_sizes("n_bootstraps", n_bootstraps, 1)
+    level = checked_level(confidence_level)
+    sizes = checked_sizes("rows", rows, 4), checked_sizes("configurations", configurations, 2)
+    asked = Settings(known, named, n_bootstraps, level)
+    settings = tuple(
+        IntervalSetting(n, c, share, pair, folds, asked)
+        for pair, n, c, share in product(_checked_beta(beta), *sizes, _checked_prevalence(prevalence, known))
+    )
+    scarce = next((one for one in settings if one.rarest < 2), None)
+    if scarce is not None:
+        raise InputError(
+            f"each class needs 2 rows to be in one fold and out of it, and with rows={scarce.rows} and "
+            f"prevalence={scarce.prevalence:g} the rarest has {scarce.rarest}; take more of either."
+        )
+    return settings
+
+
+def _checked_prevalence(prevalence: Any, task: TaskName) -> tuple[float | None, ...]:
+    if prevalence is None:
+        return PREVALENCES[task]
+    if task == "regression":
+        raise InputError(f"prevalence is the share of a class, and a regression task has none; got {prevalence!r}.")
+    most = 1 / 2 if task == "binary" else 1 / CLASSES
+    try:
+        shares = np.asarray(prevalence, dtype=np.float64).reshape(-1)
+    except (TypeError, ValueError):
+        shares = np.empty(0)
+    if not shares.size or not ((shares > 0) & (shares <= most)).all():
+        raise InputError(f"prevalence must be above 0 and up to {most:g}, got {prevalence!r}.")
+    return tuple(dict.fromkeys(float(share) for share in shares))
+
+
+def _checked_beta(beta: Any) -> tuple[tuple[float, float], ...]:
+    try:
+        pairs = np.asarray(beta, dtype=np.float64).reshape(-1, 2)
+    except (TypeError, ValueError):
+        pairs = np.empty((0, 2))
+    if not len(pairs) or not np.isfinite(pairs).all() or (pairs <= 0).any():
+        raise InputError(f"beta must be pairs of numbers above 0, such as [(9, 6)], got {beta!r}.")
+    return tuple(dict.fromkeys((float(a), float(b)) for a, b in pairs))

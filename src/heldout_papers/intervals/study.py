@@ -1,0 +1,360 @@
+"""How often one-sided intervals hold the truth (Paraschakis, Castellani, Borboudakis & Tsamardinos 2024, table 2).
+
+C configurations have true performances from a Beta distribution; their N x C held-out predictions are drawn so that
+these are true. Each method chooses a configuration and bounds it from below; here it is seen how often the bound is
+below the truth, and how far.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from heldout._random import RandomState, entropy_of
+from heldout.errors import InputError
+from heldout.estimates.types import frame_of
+from heldout_papers.base import Batch, Columns, Study, Told, checked_sizes, run
+from heldout_papers.intervals.inclusion import (
+    Inclusion,
+    average_ranks,
+    inclusion_of,
+    ranks,
+    ratios,
+    true_performance,
+)
+from heldout_papers.intervals.methods import SELECTORS, Settings, bounds
+from heldout_papers.intervals.setting import (
+    BETAS,
+    CONFIGURATIONS,
+    ROWS,
+    IntervalSetting,
+    Matrix,
+    checked_settings,
+)
+
+BATCH = 10
+"""Repetitions that are done together."""
+NUMBERS = ("low", "value", "truth", "percentile")
+FAILURE = "failure"
+PLACE = ("beta", "rows", "configurations", "prevalence")
+"""What tells settings apart in a table."""
+
+
+def do_batch(batch: Batch[IntervalSetting], entropy: int) -> Columns:
+    """What every method says of each matrix of a batch."""
+    setting, size = batch.setting, batch.last - batch.first
+    names = setting.settings.methods
+    found: dict[str, Any] = {f"{name}.{what}": np.full(size, np.nan) for name in names for what in NUMBERS}
+    reasons: dict[str, list[str]] = {name: [] for name in names}
+    for place, repetition in enumerate(range(batch.first, batch.last)):
+        matrix = Matrix.drawn(setting, entropy, repetition)
+        said = bounds(matrix.y, matrix.scores, matrix.folds, setting.settings, matrix.seed)
+        for name, each in said.items():
+            truth = float(matrix.truth[each.selected]) if each.selected >= 0 else float("nan")
+            numbers = (each.low, each.value, truth, each.percentile(truth))
+            for what, number in zip(NUMBERS, numbers, strict=True):
+                found[f"{name}.{what}"][place] = number
+            reasons[name].append("" if each.failure is None else str(each.failure))
+    return found | {f"{name}.{FAILURE}": np.array(said, dtype=np.str_) for name, said in reasons.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class IntervalStudy:
+    """What came of it.
+
+    Attributes
+    ----------
+    settings : tuple of IntervalSetting
+    repetitions : int
+    columns : tuple of mapping
+        One a setting: ``"bbc.low"``, ``.value``, ``.truth``, ``.percentile`` and ``.failure``, arrays of shape
+        (repetitions,).
+    entropy : int
+    """
+
+    settings: tuple[IntervalSetting, ...]
+    repetitions: int
+    columns: tuple[Columns, ...]
+    entropy: int
+    name: ClassVar[str] = "intervals"
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        return self.settings[0].settings.methods
+
+    @property
+    def confidence_level(self) -> float:
+        return self.settings[0].settings.confidence_level
+
+    @cached_property
+    def inclusions(self) -> tuple[dict[str, Inclusion], ...]:
+        """One a setting: what became of each method."""
+        return tuple(
+            {
+                name: inclusion_of(
+                    columns[f"{name}.low"],
+                    columns[f"{name}.truth"],
+                    self.confidence_level,
+                    percentile=columns[f"{name}.percentile"],
+                    failure=columns[f"{name}.{FAILURE}"],
+                )
+                for name in self.methods
+            }
+            for columns in self.columns
+        )
+
+    @property
+    def average_ranks(self) -> tuple[dict[str, float], int]:
+        """The mean rank of each method over the complete settings, and how many these are."""
+        means, n = average_ranks([list(row.values()) for row in self.inclusions], self.confidence_level)
+        return dict(zip(self.methods, means, strict=True)), n
+
+    @property
+    def true_performance(self) -> dict[str, float]:
+        """The mean true performance of what each group of methods chose, over the complete settings."""
+        return true_performance(self.inclusions, SELECTORS)
+
+    def asked(self) -> dict[str, Any]:
+        """What all settings share."""
+        first = self.settings[0]
+        return {
+            "task": first.task,
+            "repetitions": self.repetitions,
+            "folds": first.most_folds,
+            "n_bootstraps": first.settings.n_bootstraps,
+            "confidence_level": self.confidence_level,
+            "methods": list(self.methods),
+            "true_performance": self.true_performance,
+            "average_ranks": self.average_ranks[0],
+        }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row a setting and method."""
+        found = []
+        for setting, row in zip(self.settings, self.inclusions, strict=True):
+            places = dict(zip(row, ranks(list(row.values()), self.confidence_level), strict=True))
+            to_bbc = ratios(row)
+            for name, each in row.items():
+                found.append(
+                    {
+                        **_place(setting),
+                        "method": name,
+                        "inclusion": each.inclusion,
+                        "p_value": each.p_value,
+                        "rejected": each.rejected,
+                        "tightness": each.tightness,
+                        "standard_error": each.standard_error,
+                        "ratio_to_bbc": to_bbc[name],
+                        "rank": places[name],
+                        "low": each.low,
+                        "truth": each.truth,
+                        "uniformity": each.uniformity,
+                        "failed": each.failed,
+                        "failures": "; ".join(f"{why}: {share:.3f}" for why, share in each.failures.items()),
+                        "repetitions": self.repetitions,
+                    }
+                )
+        return found
+
+    def to_frame(self, *, each: bool = False) -> Any:
+        """A row a setting and method, as a pandas DataFrame (pandas comes with the extra ``app``).
+
+        Parameters
+        ----------
+        each : bool
+            A row a repetition and method instead: its bound, value and the truth. With what was asked for in every
+            row, so that ``from_frame`` needs nothing else.
+        """
+        if not each:
+            return frame_of(self.rows(), "IntervalStudy.to_frame")
+        import pandas as pd
+
+        frame = frame_of(self._each(), "IntervalStudy.to_frame")
+        texts = [name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name])]
+        narrow = dict.fromkeys(NUMBERS, "float32") | dict.fromkeys(texts, "category")
+        return frame.astype({**narrow, "repetition": "int32"})
+
+    def _each(self) -> list[dict[str, Any]]:
+        return [
+            {
+                **_place(setting),
+                "folds": setting.most_folds,
+                "n_bootstraps": setting.settings.n_bootstraps,
+                "confidence_level": self.confidence_level,
+                "task": setting.task,
+                "seed": str(self.entropy),
+                "method": name,
+                "repetition": repetition,
+                **{what: float(columns[f"{name}.{what}"][repetition]) for what in NUMBERS},
+                FAILURE: str(columns[f"{name}.{FAILURE}"][repetition]),
+            }
+            for setting, columns in zip(self.settings, self.columns, strict=True)
+            for name in self.methods
+            for repetition in range(self.repetitions)
+        ]
+
+    @classmethod
+    def from_frame(cls, frame: Any) -> IntervalStudy:
+        """The study that ``to_frame(each=True)`` was of, to the precision of float32.
+
+        Raises
+        ------
+        InputError
+            When columns are missing, or settings differ in their methods or in how often they were repeated.
+        """
+        needed = (*PLACE, "folds", "n_bootstraps", "confidence_level", "task", "seed", "method", "repetition")
+        missing = [name for name in (*needed, *NUMBERS, FAILURE) if name not in frame.columns]
+        if missing or not len(frame):
+            what = f"a column {missing[0]!r}, got {list(frame.columns)}" if missing else "rows, and has none"
+            raise InputError(f"the table of a study of intervals needs {what}.")
+        counts = frame.groupby([*PLACE, "method"], observed=True, dropna=False).size()
+        n_places = len(frame.groupby(list(PLACE), observed=True, dropna=False))
+        if counts.nunique() != 1 or len(counts) != n_places * frame["method"].nunique():
+            raise InputError("every setting must have been repeated equally often, with the same methods.")
+        first = frame.iloc[0]
+        names = tuple(str(name) for name in frame["method"].unique())
+        asked = Settings(str(first["task"]), names, int(first["n_bootstraps"]), float(first["confidence_level"]))  # type: ignore[arg-type]
+        settings, found = [], []
+        for place, rows in frame.groupby(list(PLACE), sort=False, observed=True, dropna=False):
+            beta, n, c, share = place
+            a, b = (float(part) for part in str(beta).split(","))
+            prevalence = None if np.isnan(share) else float(share)
+            settings.append(IntervalSetting(int(n), int(c), prevalence, (a, b), int(first["folds"]), asked))
+            found.append(_columns_of(rows))
+        return cls(tuple(settings), len(frame) // len(names) // len(settings), tuple(found), int(first["seed"]))
+
+
+def _place(setting: IntervalSetting) -> dict[str, Any]:
+    return {
+        "beta": f"{setting.beta[0]:g},{setting.beta[1]:g}",
+        "rows": setting.rows,
+        "configurations": setting.configurations,
+        "prevalence": float("nan") if setting.prevalence is None else setting.prevalence,
+    }
+
+
+def _columns_of(rows: Any) -> Columns:
+    found: dict[str, Any] = {}
+    for name, mine in rows.groupby("method", sort=False, observed=True):
+        ordered = mine.sort_values("repetition")
+        for what in NUMBERS:
+            found[f"{name}.{what}"] = ordered[what].to_numpy(dtype=np.float64)
+        found[f"{name}.{FAILURE}"] = ordered[FAILURE].to_numpy(dtype=np.str_)
+    return found
+
+
+def intervals(
+    rows: Any = ROWS,
+    configurations: Any = CONFIGURATIONS,
+    prevalence: Any = None,
+    beta: Any = BETAS,
+    *,
+    task: str = "binary",
+    repetitions: int = 200,
+    folds: int = 10,
+    n_bootstraps: int = 1000,
+    methods: Sequence[str] | str | None = None,
+    confidence_level: float = 0.95,
+    n_jobs: int | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    told: Told | None = None,
+    random_state: RandomState = None,
+) -> IntervalStudy:
+    """How often each method's one-sided interval holds the truth, and how tight it is, for your settings.
+
+    For each setting and repetition C true performances are drawn from Be(a, b), and N x C held-out scores of which
+    they are true: areas under the ROC curve of two classes, by scores N(0, 1) and N(√2 Φ⁻¹(AUC), 1); for
+    ``task="multiclass"`` the same for each pair of 5 classes; for ``task="regression"`` R² of predictions
+    P (y + ε). Each method bounds what it chooses from below; the bound is held against the true performance of
+    *its* choice. All bounds are those of ``heldout.estimate(..., alternative="greater")``.
+
+    Parameters
+    ----------
+    rows, configurations : int or sequence of int
+        N and C; the article's by default, which with its prevalences and ``beta`` are 16 settings.
+    prevalence : float or sequence of float, optional
+        The share of the rarer class; .1 and .5 by default. Of 5 classes that of the rarest, .1 and .2 by default;
+        the others are of one size.
+    beta : sequence of (a, b)
+    task : {"binary", "multiclass", "regression"}
+        The last two have ``bbc``, ``bbc_f`` and ``naive_bootstrap`` alone.
+    repetitions : int, default=200
+    folds : int, default=10
+        At most; as many as the rarest class has rows, where these are fewer.
+    n_bootstraps : int, default=1000
+        Twice as many for tilting.
+    methods : sequence of str, optional
+        Of two classes ``bbc bbc_f delong hanley_mcneil tilting delong_10p hanley_mcneil_10p tilting_10p mabt
+        naive_bootstrap``, in the words of table 2; all that the task has by default.
+    confidence_level : float, default=0.95
+    n_jobs : int, optional
+    folder : path, optional
+        Where finished batches are kept; a study that was interrupted goes on where it was.
+    told : callable, optional
+        ``told(batches done, batches, seconds)`` after every batch.
+    random_state : int, RandomState or Generator, optional
+        The same matrices are drawn whatever the number of repetitions, the methods and ``n_jobs``.
+
+    Returns
+    -------
+    IntervalStudy
+        ``.to_frame()``: a row a setting and method, with ``inclusion``, its exact ``p_value`` below the level,
+        ``tightness`` (truth less lower bound), ``rank``, ``uniformity`` of percentiles, and ``failures``.
+
+    Raises
+    ------
+    InputError
+
+    References
+    ----------
+    Paraschakis, Castellani, Borboudakis and Tsamardinos (2024), sections 4 and 5, table 2 and figure 2.
+
+    Examples
+    --------
+    >>> found = intervals(100, 50, 0.5, [(24, 6)], methods=["bbc", "naive_bootstrap"], repetitions=20,
+    ...                   n_bootstraps=200, random_state=0)
+    >>> for row in found.rows():
+    ...     print(f"{row['method']:15} {row['inclusion']:.2f} {row['tightness']:+.2f}")
+    bbc             1.00 +0.11
+    naive_bootstrap 0.45 -0.01
+    """
+    study = intervals_plan(
+        rows, configurations, prevalence, beta,
+        task=task, repetitions=repetitions, folds=folds, n_bootstraps=n_bootstraps, methods=methods,
+        confidence_level=confidence_level, random_state=random_state,
+    )  # fmt: skip
+    columns = run(study, batch_size=BATCH, n_jobs=n_jobs, folder=folder, told=told)
+    return IntervalStudy(study.settings, study.repetitions, tuple(columns), study.entropy)
+
+
+def intervals_plan(
+    rows: Any = ROWS,
+    configurations: Any = CONFIGURATIONS,
+    prevalence: Any = None,
+    beta: Any = BETAS,
+    *,
+    task: str = "binary",
+    repetitions: int = 200,
+    folds: int = 10,
+    n_bootstraps: int = 1000,
+    methods: Sequence[str] | str | None = None,
+    confidence_level: float = 0.95,
+    random_state: RandomState = None,
+) -> Study[IntervalSetting]:
+    """What ``intervals`` would do, checked, with nothing done yet.
+
+    Raises
+    ------
+    InputError
+    """
+    settings = checked_settings(
+        rows, configurations, prevalence, beta,
+        task=task, folds=folds, n_bootstraps=n_bootstraps, methods=methods, confidence_level=confidence_level,
+    )  # fmt: skip
+    (repetitions,) = checked_sizes("repetitions", repetitions, 1)
+    return Study("intervals", settings, repetitions, entropy_of(random_state), do_batch)

@@ -1,0 +1,214 @@
+"""What came of bounds on real tables: of each method on each table, and over tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import InputError
+from heldout.estimates.types import frame_of
+from heldout_papers.base import Columns
+from heldout_papers.intervals.inclusion import (
+    Inclusion,
+    average_ranks,
+    inclusion_of,
+    ranks,
+    ratios,
+    true_performance,
+)
+from heldout_papers.intervals.methods import SELECTORS
+
+WHAT = ("low", "value", "truth", "percentile", "selected", "failure")
+
+
+@dataclass(frozen=True)
+class TablePlace:
+    """A table, and how many of its rows each training set has."""
+
+    table: str
+    train_rows: int
+
+
+@dataclass(frozen=True, eq=False)
+class IntervalsOnTables:
+    """What came of it.
+
+    Attributes
+    ----------
+    places : tuple of TablePlace
+    methods : tuple of str
+    columns : tuple of mapping
+        One a place: ``low``, ``value`` (the method's point value), ``truth`` (the AUC on all other rows of what it
+        chose), ``percentile`` (of the truth among what the method holds possible), ``selected`` (-1 where nothing
+        was) and ``failure`` (why there is no bound), arrays of shape (repetitions, methods).
+    confidence_level : float
+    n_bootstraps : int
+    space : str
+    entropy : int
+    left_out : mapping of str to str
+        Tables that were not studied, and why.
+    """
+
+    places: tuple[TablePlace, ...]
+    methods: tuple[str, ...]
+    columns: tuple[Columns, ...]
+    confidence_level: float
+    n_bootstraps: int
+    space: str
+    entropy: int
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    name: ClassVar[str] = "intervals-on-tables"
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        confidence_level: float = 0.95,
+        n_bootstraps: int = 1000,
+        space: str = "light",
+        entropy: int = 0,
+    ) -> IntervalsOnTables:
+        """A study from what its ``to_frame(each=True)`` left.
+
+        Raises
+        ------
+        InputError
+            When columns are missing, or tables differ in their methods or in how often they were studied.
+        """
+        needed = ("table", "train_rows", "repetition", "method", *WHAT)
+        missing = [name for name in needed if name not in frame.columns]
+        if missing:
+            raise InputError(f"the table of such a study needs a column {missing[0]!r}, got {list(frame.columns)}.")
+        methods = tuple(str(name) for name in dict.fromkeys(frame["method"]))
+        places, columns = [], []
+        for (table, n_rows), part in frame.groupby(["table", "train_rows"], sort=False, observed=True):
+            if len(part) % len(methods) or list(part["method"][: len(methods)]) != list(methods):
+                raise InputError(f"table {table} lacks a method that others have, or has it less often.")
+            places.append(TablePlace(str(table), int(n_rows)))
+            columns.append({name: _values(part[name], name).reshape(-1, len(methods)) for name in WHAT})
+        if len({len(found["low"]) for found in columns}) != 1:
+            raise InputError("every table must have been studied equally often.")
+        return cls(tuple(places), methods, tuple(columns), confidence_level, n_bootstraps, space, entropy)
+
+    @property
+    def repetitions(self) -> int:
+        return len(self.columns[0]["low"])
+
+    def asked(self) -> dict[str, Any]:
+        """What all tables share."""
+        return {
+            "repetitions": self.repetitions,
+            "methods": list(self.methods),
+            "n_bootstraps": self.n_bootstraps,
+            "confidence_level": self.confidence_level,
+            "space": self.space,
+            "left_out": dict(self.left_out),
+        }
+
+    def of_place(self, place: int) -> dict[str, Inclusion]:
+        """Every method on a table."""
+        found = self.columns[place]
+        return {
+            name: inclusion_of(
+                found["low"][:, n],
+                found["truth"][:, n],
+                self.confidence_level,
+                percentile=found["percentile"][:, n],
+                failure=found["failure"][:, n],
+            )
+            for n, name in enumerate(self.methods)
+        }
+
+    @cached_property
+    def inclusions(self) -> tuple[dict[str, Inclusion], ...]:
+        """Every method on every table."""
+        return tuple(self.of_place(place) for place in range(len(self.places)))
+
+    @cached_property
+    def average_ranks(self) -> tuple[dict[str, float], int]:
+        """The mean rank of each method over tables in which all have a result, and how many tables these are."""
+        means, n = average_ranks([list(row.values()) for row in self.inclusions], self.confidence_level)
+        return dict(zip(self.methods, means, strict=True)), n
+
+    @cached_property
+    def true_performance(self) -> dict[str, float]:
+        """The mean AUC, on rows that no search saw, of what each group of methods chose."""
+        return true_performance(self.inclusions, SELECTORS)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row a table and method."""
+        found = []
+        for place, row in zip(self.places, self.inclusions, strict=True):
+            placed = ranks(list(row.values()), self.confidence_level)
+            relative = ratios(row)
+            for (name, each), rank in zip(row.items(), placed, strict=True):
+                found.append(
+                    {
+                        "table": place.table,
+                        "train_rows": place.train_rows,
+                        "method": name,
+                        "inclusion": each.inclusion,
+                        "p_value": each.p_value,
+                        "rejected": each.rejected,
+                        "tightness": each.tightness,
+                        "standard_error": each.standard_error,
+                        "ratio": relative[name],
+                        "rank": rank,
+                        "low": each.low,
+                        "truth": each.truth,
+                        "uniformity": each.uniformity,
+                        "failed": each.failed,
+                        "failures": "; ".join(f"{why}: {share:.0%}" for why, share in each.failures.items()),
+                        "repetitions": each.repetitions,
+                    }
+                )
+        return found
+
+    def to_frame(self, *, each: bool = False) -> Any:
+        """A row a table and method, as a pandas DataFrame (pandas comes with the extra ``app``).
+
+        Parameters
+        ----------
+        each : bool
+            A row a table, repetition and method instead, numbers as float32.
+        """
+        if not each:
+            return frame_of(self.rows(), "IntervalsOnTables.to_frame")
+        frame = frame_of(list(self._each()), "IntervalsOnTables.to_frame")
+        kinds = {
+            name: _KINDS.get(name, "float32") for name in ("table", "train_rows", "repetition", "method", *WHAT)
+        }
+        return frame.astype(kinds)
+
+    def _each(self) -> Iterator[dict[str, Any]]:
+        for place, columns in zip(self.places, self.columns, strict=True):
+            for repetition in range(self.repetitions):
+                for n, method in enumerate(self.methods):
+                    yield {
+                        "table": place.table,
+                        "train_rows": place.train_rows,
+                        "repetition": repetition,
+                        "method": method,
+                        **{what: columns[what][repetition, n].item() for what in WHAT},
+                    }
+
+
+_KINDS = {
+    "table": "category",
+    "method": "category",
+    "failure": "category",
+    "train_rows": "int32",
+    "repetition": "int32",
+    "selected": "int16",
+}
+
+
+def _values(column: Any, name: str) -> NDArray[Any]:
+    kind = {"selected": np.int64, "failure": str}.get(name, np.float64)
+    return np.asarray(column.to_numpy(), dtype=kind)

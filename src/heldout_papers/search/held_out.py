@@ -1,0 +1,97 @@
+"""All that a sub-sample's protocols read: held-out predictions of every repeat, and of every pair of folds.
+
+One array of N x C x R predictions serves cross-validation, TT, BBC with any number of repeats and, as it is
+complete, the race of BCED. Nested cross-validation, whose inner folds are the other outer folds, needs models that
+saw neither of two folds. One such model predicts both: for the search that leaves out the first fold it is tuned on
+the second, and the other way round. So K(K - 1)/2 fits a configuration serve instead of K(K - 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.data.task import Task, Truth
+from heldout.execution.fit import CellContext
+from heldout.folds.splits import Folds
+from heldout.metrics.base import Response
+from heldout.predictions import HeldOutPredictions
+from heldout_papers.search.cells import Cells, Chain, fit_cells
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """What was predicted of a sub-sample's N rows, by C configurations.
+
+    Attributes
+    ----------
+    truth : Truth
+    folds : Folds
+        K folds, R repeats of them.
+    names : tuple of str
+    scores : ndarray of shape (N, C, R)
+        NaN where a fit failed.
+    seconds : ndarray of shape (C, K, R)
+        Of each fit.
+    pairs : dict of (int, int) to ndarray of shape (N, C)
+        By models that saw neither fold of the first repeat; NaN outside these two.
+    pair_seconds : float
+        Of all these fits together.
+    """
+
+    truth: Truth
+    folds: Folds
+    names: tuple[str, ...]
+    scores: Floats
+    seconds: Floats
+    pairs: dict[tuple[int, int], Floats]
+    pair_seconds: float
+
+    @property
+    def n_folds(self) -> int:
+        return self.seconds.shape[1]
+
+    def predictions(self, repeats: int) -> HeldOutPredictions:
+        """Of the first repeats."""
+        return self.of_scores(self.scores[:, :, :repeats], self.folds.labels[:, :repeats])
+
+    def of_scores(self, scores: Floats, labels: NDArray[np.int32]) -> HeldOutPredictions:
+        """Predictions that a metric of ranks can read; decisions stand for any score that it reads."""
+        return HeldOutPredictions(
+            {Response.DECISION: scores}, self.names, labels, self.truth.classes, self.truth.positive
+        )
+
+
+def held_out(
+    context: CellContext, task: Task, chains: Sequence[Chain], names: Sequence[str], folds: Folds, *, nested: bool
+) -> HeldOut:
+    """Fit every configuration on every split, and where ``nested`` without each pair of folds too."""
+    n_folds, n_repeats = folds.n_splits // folds.n_repeats, folds.n_repeats
+    scores = np.full((task.n_rows, len(chains), n_repeats), np.nan)
+    seconds = np.zeros((len(chains), n_folds, n_repeats))
+    for split in folds.splits:
+        found = fit_cells(context, chains, split.train, split.test, split.place)
+        scores[split.test, :, split.repeat] = found.scores
+        seconds[:, split.fold, split.repeat] = found.seconds
+    pairs, pair_seconds = {}, 0.0
+    for first, second in combinations(range(n_folds) if nested else (), 2):
+        cells, rows = _without(context, chains, folds, first, second)
+        pairs[first, second] = np.full((task.n_rows, len(chains)), np.nan)
+        pairs[first, second][rows] = cells.scores
+        pair_seconds += float(cells.seconds.sum())
+    return HeldOut(task.truth, folds, tuple(names), scores, seconds, pairs, pair_seconds)
+
+
+def _without(
+    context: CellContext, chains: Sequence[Chain], folds: Folds, first: int, second: int
+) -> tuple[Cells, NDArray[np.intp]]:
+    labels = folds.labels[:, 0]
+    out = (labels == first) | (labels == second)
+    rows = np.flatnonzero(out)
+    return fit_cells(context, chains, np.flatnonzero(~out), rows, ("pair", first, second)), rows

@@ -1,0 +1,213 @@
+"""What each protocol says of a sub-sample: an estimate of the AUC, of which configuration, after how many fits.
+
+Scores are pooled over the folds of a repeat, as the article has them, in the choice and in the estimate; TT alone
+reads the scores of single folds, and nested cross-validation scores its outer folds one by one, as the winners of
+different folds are different models, whose scores have no common scale.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
+
+from heldout.dropping.bootstrap import Bootstrap
+from heldout.errors import InputError
+from heldout.estimates.base import Evidence, Settings
+from heldout.estimates.evidence.gather import gather
+from heldout.estimates.evidence.question import Question
+from heldout.estimates.intervals import percentile_interval
+from heldout.estimates.methods.bbc import BBC
+from heldout.estimates.methods.tt import TT
+from heldout.metrics.base import Metric
+from heldout.selection import Best
+from heldout_papers.search.held_out import HeldOut
+from heldout_papers.search.race import Raced, race
+
+LEVELS = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99)
+"""Of the intervals, as in the article's figure 6."""
+EARLY = 2
+"""Folds that the article calls the first couple."""
+NO_WINNER = -1
+
+Ends = tuple[float, ...]
+_NONE: Ends = (float("nan"),) * len(LEVELS)
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a protocol says.
+
+    Attributes
+    ----------
+    estimate : float
+        NaN where there is none.
+    winner : int
+        The configuration that it returns; ``NO_WINNER`` where there is none.
+    models : int
+        That it trained, the one that it returns included.
+    seconds : float
+        That these took, but for the one that it returns.
+    low, high : tuple of float
+        Ends of the intervals of ``LEVELS``; NaN where it has none.
+    early : float
+        The share of configurations that left after ``EARLY`` folds; NaN where nobody races.
+    reason : str
+        Why there is no estimate.
+    """
+
+    estimate: float
+    winner: int
+    models: int
+    seconds: float
+    low: Ends = _NONE
+    high: Ends = _NONE
+    early: float = float("nan")
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What all protocols are asked of a sub-sample.
+
+    Attributes
+    ----------
+    held : HeldOut
+    metric : Metric
+    n_bootstraps : int
+    entropy : int
+        Of the sub-sample's search: bootstraps come from it.
+    """
+
+    held: HeldOut
+    metric: Metric
+    n_bootstraps: int
+    entropy: int
+    _evidence: dict[int, Evidence] = field(default_factory=dict)
+
+    @property
+    def question(self) -> Question:
+        settings = Settings(n_bootstraps=self.n_bootstraps, entropy=self.entropy)
+        return Question(self.metric, {"score": self.metric}, Best(), "pooled", settings)
+
+    def evidence(self, repeats: int = 1) -> Evidence:
+        """Of the first repeats; gathered once.
+
+        Raises
+        ------
+        InputError
+        """
+        if repeats not in self._evidence:
+            predictions = self.held.predictions(repeats)
+            self._evidence[repeats] = gather(self.held.truth, predictions, self.question)
+        return self._evidence[repeats]
+
+
+def cross_validation(asked: Asked) -> Said:
+    """CVT (algorithm 2): the winner's own pooled score."""
+    evidence = asked.evidence()
+    return Said(evidence.uncorrected, evidence.winner, *_cost_of_repeats(asked.held, 1))
+
+
+def tibshirani(asked: Asked) -> Said:
+    """TT (algorithm 4), of the winner by pooled scores."""
+    evidence = asked.evidence()
+    return Said(TT().estimate(evidence).value, evidence.winner, *_cost_of_repeats(asked.held, 1))
+
+
+def bbc(asked: Asked, repeats: int) -> Said:
+    """BBC-CV (algorithm 5; with repeats section 4.2) with its percentile intervals."""
+    return _corrected(asked.evidence(repeats), *_cost_of_repeats(asked.held, repeats))
+
+
+def bced(asked: Asked, rule: Bootstrap) -> Said:
+    """BCED-CV (section 5): BBC of those whom the race left."""
+    held = asked.held
+    raced = race(held, asked.question, rule, asked.entropy)
+    predictions = replace(held.predictions(1), dropped=raced.left)
+    models, seconds = _cost_of_race(held, raced)
+    said = _corrected(gather(held.truth, predictions, asked.question), models, seconds)
+    return replace(said, early=raced.share_left_by(EARLY))
+
+
+def nested(asked: Asked) -> Said:
+    """NCV (algorithm 3) with the other outer folds inside; it returns the winner of all rows.
+
+    Raises
+    ------
+    InputError
+        When an outer fold has no winner, or it failed there, or no fold has both classes.
+    """
+    held = asked.held
+    labels = held.folds.labels[:, 0]
+    scores, seconds = [], 0.0
+    for fold in range(held.n_folds):
+        winner = _inner_winner(asked, fold)
+        rows = labels == fold
+        predicted = held.scores[rows, winner, 0]
+        if np.isnan(predicted).any():
+            raise InputError(f"the winner without fold {fold} failed when it was fitted on all other rows")
+        scores.append(auc(held.truth.values[rows], predicted))
+        seconds += float(held.seconds[winner, fold, 0])
+    defined = [score for score in scores if not np.isnan(score)]
+    if not defined:
+        raise InputError("no outer fold has rows of both classes")
+    n_configurations, n_folds = len(held.names), held.n_folds
+    models, search_seconds = _cost_of_repeats(held, 1)
+    return Said(
+        float(np.mean(defined)),
+        asked.evidence().winner,
+        models + n_folds * ((n_folds - 1) * n_configurations + 1),
+        # Each inner model would be fitted for both of the searches that share it here.
+        search_seconds + 2 * held.pair_seconds + seconds,
+    )
+
+
+def auc(truth: NDArray[Any], scores: NDArray[np.float64]) -> float:
+    """NaN where there is one class only."""
+    return float(roc_auc_score(truth, scores)) if len(np.unique(truth)) == 2 else float("nan")
+
+
+def _inner_winner(asked: Asked, fold: int) -> int:
+    """Who wins on the other folds, each predicted without it and without ``fold``."""
+    held = asked.held
+    labels = held.folds.labels[:, :1]
+    inner = np.full(held.scores.shape[:2], np.nan)
+    for (first, second), scores in held.pairs.items():
+        if fold in (first, second):
+            rows = labels[:, 0] == (second if fold == first else first)
+            inner[rows] = scores[rows]
+    others = np.where(labels == fold, -1, labels).astype(np.int32)
+    return gather(held.truth, held.of_scores(inner[:, :, None], others), asked.question).winner
+
+
+def _corrected(evidence: Evidence, models: int, seconds: float) -> Said:
+    method = BBC(control=False)  # as published
+    reason = method.unfit(evidence)
+    if reason is not None:
+        raise InputError(reason)
+    found = method.estimate(evidence)
+    assert found.distribution is not None, "bootstrapped"
+    defined = found.distribution[~np.isnan(found.distribution)]
+    ends = [percentile_interval(defined, evidence.metric, level, "two-sided") for level in LEVELS]
+    return Said(
+        found.value,
+        evidence.winner,
+        models,
+        seconds,
+        low=tuple(interval.low for interval in ends),
+        high=tuple(interval.high for interval in ends),
+    )
+
+
+def _cost_of_repeats(held: HeldOut, repeats: int) -> tuple[int, float]:
+    """Models with the one that is returned, and the seconds of the others."""
+    return len(held.names) * held.n_folds * repeats + 1, float(held.seconds[:, :, :repeats].sum())
+
+
+def _cost_of_race(held: HeldOut, raced: Raced) -> tuple[int, float]:
+    fitted = np.arange(held.n_folds) < raced.met[:, None]
+    return int(fitted.sum()) + 1, float(held.seconds[:, :, 0][fitted].sum())

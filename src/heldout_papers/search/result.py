@@ -1,0 +1,226 @@
+"""What came of a study of searches: every sub-sample, and a row for each table, N and protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import InputError
+from heldout.estimates.types import frame_of
+from heldout_papers.base import Columns
+from heldout_papers.search.protocols import LEVELS
+
+SINGLE = ("cv", "tt", "nested_cv", "bced", "bced_late")
+"""Protocols of the first repeat alone."""
+NUMBERS = ("estimate", "truth", "winner", "models", "seconds", "early")
+"""What is known of each sub-sample and entry."""
+SHOWN_LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A protocol with so many repeats."""
+
+    protocol: str
+    repeats: int = 1
+
+
+@dataclass(frozen=True)
+class Place:
+    """Sub-samples of ``rows`` rows of a table."""
+
+    table: str
+    rows: int
+
+
+def entries_of(repeats: int) -> tuple[Entry, ...]:
+    """All that is asked of a sub-sample: BBC with every number of repeats, the others with one."""
+    return (*(Entry(name) for name in SINGLE), *(Entry("bbc", r) for r in range(1, repeats + 1)))
+
+
+@dataclass(frozen=True, eq=False)
+class SearchStudy:
+    """What came of it.
+
+    Attributes
+    ----------
+    places : tuple of Place
+    columns : tuple of mapping
+        One a place: ``estimate``, ``truth``, ``winner``, ``models``, ``seconds`` and ``early`` of shape
+        (sub-samples, entries), ``low`` and ``high`` of shape (sub-samples, entries, levels), ``configurations`` and
+        ``reason`` of shape (sub-samples,).
+    folds, repeats, n_bootstraps : int
+        K, R and B.
+    space : str
+    entropy : int
+    left_out : mapping of str to str
+        Tables, and tables with numbers of rows, with the reason.
+    """
+
+    places: tuple[Place, ...]
+    columns: tuple[Columns, ...]
+    folds: int
+    repeats: int
+    n_bootstraps: int
+    space: str
+    entropy: int
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    name: ClassVar[str] = "search"
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        return entries_of(self.repeats)
+
+    @property
+    def subsamples(self) -> int:
+        return len(self.columns[0]["estimate"])
+
+    @property
+    def configurations(self) -> tuple[int, int]:
+        """The fewest and the most of any sub-sample."""
+        all_of = np.concatenate([columns["configurations"] for columns in self.columns])
+        return int(all_of.min()), int(all_of.max())
+
+    def of(self, what: str, entry: Entry, place: Place) -> NDArray[np.float64]:
+        """(sub-samples, ...): one column of an entry at a place."""
+        column = self.columns[self.places.index(place)][what]
+        return np.asarray(column[:, self.entries.index(entry)], dtype=np.float64)
+
+    def asked(self) -> dict[str, Any]:
+        """What all places share."""
+        return {
+            "tables": list(dict.fromkeys(place.table for place in self.places)),
+            "subsamples": self.subsamples,
+            "space": self.space,
+            "configurations": list(self.configurations),
+            "folds": self.folds,
+            "repeats": self.repeats,
+            "n_bootstraps": self.n_bootstraps,
+            "left_out": dict(self.left_out),
+        }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row a table, N and protocol: means over the sub-samples that have an estimate and a truth.
+
+        ``relative_truth`` is the mean truth over that of ``cv``'s winner, ``speed_up`` how many times as many
+        models ``cv`` trains, ``coverage`` and ``width`` those of the 95 % interval.
+        """
+        return [self._row(place, entry) for place in self.places for entry in self.entries]
+
+    def _row(self, place: Place, entry: Entry) -> dict[str, Any]:
+        columns = {name: self.of(name, entry, place) for name in (*NUMBERS, "low", "high")}
+        estimate, truth = columns["estimate"], columns["truth"]
+        known = ~np.isnan(estimate - truth)
+        bias = (estimate - truth)[known]
+        level = LEVELS.index(SHOWN_LEVEL)
+        low, high = columns["low"][known, level], columns["high"][known, level]
+        has_interval = bool(known.any()) and not np.isnan(low).any()
+        inside = (low <= truth[known]) & (truth[known] <= high)
+        base = Entry("cv")
+        return {
+            "table": place.table,
+            "rows": place.rows,
+            "protocol": entry.protocol,
+            "repeats": entry.repeats,
+            "bias": mean(bias),
+            "standard_error": float(bias.std(ddof=1) / np.sqrt(len(bias))) if len(bias) > 1 else float("nan"),
+            "estimate": mean(estimate[known]),
+            "truth": mean(truth[known]),
+            "relative_truth": ratio(truth, self.of("truth", base, place)),
+            "models": mean(columns["models"][known]),
+            "speed_up": ratio(self.of("models", base, place), columns["models"], known),
+            "seconds": mean(columns["seconds"][known]),
+            "coverage": float(inside.mean()) if has_interval else float("nan"),
+            "width": mean(high - low) if has_interval else float("nan"),
+            "left_early": mean(columns["early"][known]),
+            "subsamples": int(known.sum()),
+        }
+
+    def to_frame(self, *, each: bool = False) -> Any:
+        """A row a table, N and protocol, as a pandas DataFrame (pandas comes with the extra ``app``).
+
+        Parameters
+        ----------
+        each : bool
+            A row a sub-sample and protocol instead, with the ends of all intervals (``low_50`` to ``high_99``).
+        """
+        return frame_of(self._each() if each else self.rows(), "SearchStudy.to_frame")
+
+    def _each(self) -> list[dict[str, Any]]:
+        found = []
+        for place, columns in zip(self.places, self.columns, strict=True):
+            for number in range(self.subsamples):
+                for column, entry in enumerate(self.entries):
+                    row = {
+                        "table": place.table,
+                        "rows": place.rows,
+                        "subsample": number,
+                        "protocol": entry.protocol,
+                        "repeats": entry.repeats,
+                        "configurations": int(columns["configurations"][number]),
+                        **{name: columns[name][number, column].item() for name in NUMBERS},
+                    }
+                    for place_of, level in enumerate(LEVELS):
+                        row[f"low_{100 * level:.0f}"] = columns["low"][number, column, place_of].item()
+                        row[f"high_{100 * level:.0f}"] = columns["high"][number, column, place_of].item()
+                    found.append(row | {"reason": str(columns["reason"][number])})
+        return found
+
+    @classmethod
+    def from_frame(
+        cls, frame: Any, *, folds: int = 10, n_bootstraps: int = 1000, space: str = "", entropy: int = 0
+    ) -> SearchStudy:
+        """A study from what ``to_frame(each=True)`` gave, and what that does not say.
+
+        Raises
+        ------
+        InputError
+            When the table is none of such a study.
+        """
+        try:
+            repeats = int(frame["repeats"].max())
+            places, columns = [], []
+            for (table, rows), mine in frame.groupby(["table", "rows"], sort=False, observed=True):
+                places.append(Place(str(table), int(rows)))
+                columns.append(_columns_of(mine, len(entries_of(repeats))))
+        except (KeyError, ValueError) as error:
+            raise InputError(
+                f"this is no table of a study of searches, as SearchStudy.to_frame(each=True) gives it: {error}."
+            ) from None
+        return cls(tuple(places), tuple(columns), folds, repeats, n_bootstraps, space, entropy)
+
+
+def _columns_of(mine: Any, n_entries: int) -> Columns:
+    """Of one place, whose rows stand sub-sample by sub-sample, entry by entry."""
+
+    def column(name: str) -> NDArray[Any]:
+        return np.asarray(mine[name]).reshape(-1, n_entries)
+
+    def ends(side: str) -> NDArray[np.float64]:
+        return np.stack([column(f"{side}_{100 * level:.0f}") for level in LEVELS], axis=2).astype(np.float64)
+
+    numbers = {name: column(name).astype(np.float64) for name in NUMBERS}
+    return numbers | {
+        "winner": column("winner").astype(np.intp),
+        "models": column("models").astype(np.intp),
+        "low": ends("low"),
+        "high": ends("high"),
+        "configurations": column("configurations")[:, 0].astype(np.intp),
+        "reason": column("reason")[:, 0].astype(str),
+    }
+
+
+def mean(values: NDArray[np.float64]) -> float:
+    """NaN of none."""
+    return float(values.mean()) if len(values) else float("nan")
+
+
+def ratio(above: NDArray[np.float64], below: NDArray[np.float64], where: NDArray[np.bool_] | None = None) -> float:
+    """The ratio of two means, over the sub-samples in which both are known."""
+    known = ~np.isnan(above + below)
+    known = known if where is None else known & where
+    return mean(above[known]) / mean(below[known]) if known.any() else float("nan")

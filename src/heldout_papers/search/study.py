@@ -1,0 +1,309 @@
+"""Searches on real tables, against rows that they never saw (Tsamardinos et al. 2018, section 6.2).
+
+Small samples of a table are searched by every protocol; each returns a model and an estimate of its AUC. What the
+model is worth is seen on the 70 % of the table from which no sample was drawn.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import get_scorer
+
+from heldout._random import RandomState, entropy_of, stream
+from heldout.dropping.bootstrap import Bootstrap
+from heldout.errors import InputError
+from heldout.execution.fit import CellContext, Routed, make_scoring, on_one_thread
+from heldout.folds.plans import KFolds
+from heldout.folds.splits import make_folds
+from heldout_papers.base import Batch, Columns, Study, Told, checked_sizes, run
+from heldout_papers.search.cells import Chain, chain_of, fit_cells
+from heldout_papers.search.held_out import held_out
+from heldout_papers.search.protocols import (
+    NO_WINNER,
+    Asked,
+    Said,
+    auc,
+    bbc,
+    bced,
+    cross_validation,
+    nested,
+    tibshirani,
+)
+from heldout_papers.search.result import Entry, Place, SearchStudy, entries_of
+from heldout_papers.search.space import Space, space_given
+from heldout_papers.search.subsamples import LEAST_EXPECTED, POOL_SHARE, Divided, unfit
+from heldout_papers.tables import TableFile, smallest_tables, tables_in
+
+ROWS = (20, 40, 60, 80, 100, 500)
+"""The article's."""
+DROPPING_THRESHOLD = 0.99
+FROM_THE_FIRST, FROM_FIFTY = 1, 50
+"""Predictions from which BCED may drop: as the article ran it, and as it advises."""
+REASON_LENGTH = 200
+
+
+@dataclass(frozen=True)
+class SearchSetting:
+    """Sub-samples of one size of one table.
+
+    Attributes
+    ----------
+    table : TableFile
+    rows, folds, repeats, n_bootstraps : int
+        N, K, R and B.
+    space : Space
+    """
+
+    table: TableFile
+    rows: int
+    folds: int
+    repeats: int
+    n_bootstraps: int
+    space: Space
+
+
+def do_batch(batch: Batch[SearchSetting], entropy: int) -> Columns:
+    """What every protocol says of each sub-sample, and what its winner is worth."""
+    setting = batch.setting
+    divided = Divided.of(setting.table, entropy)
+    entries = entries_of(setting.repeats)
+    done = [_searched(divided, setting, number, entropy, entries) for number in range(batch.first, batch.last)]
+    return {name: np.stack([one[name] for one in done]) for name in done[0]}
+
+
+def _searched(
+    divided: Divided, setting: SearchSetting, number: int, entropy: int, entries: Sequence[Entry]
+) -> dict[str, Any]:
+    digest = setting.table.digest
+    rows = divided.drawn(setting.rows, digest, number, entropy=entropy)
+    task = divided.task(rows)
+    own = stream(entropy, "study search cells", digest, setting.rows, number)
+    scoring = make_scoring(task.truth, get_scorer("roc_auc"))
+    context = CellContext.of_task(task, scoring, Routed(), np.nan, False, own)
+    configurations = setting.space.configurations(task.X, divided.y[rows])
+    chains = [chain_of(configuration) for configuration in configurations]
+    with warnings.catch_warnings(), on_one_thread():
+        warnings.simplefilter("ignore", UserWarning)  # that a class has fewer rows than there are folds
+        folds = make_folds(task, KFolds(setting.folds), repeats=setting.repeats, entropy=own, small_classes="allow")
+        held = held_out(context, task, chains, configurations.names, folds, nested=True)
+        metric = scoring.metrics["score"]
+        assert metric is not None, "the AUC can be opened"
+        said = _said(Asked(held, metric, setting.n_bootstraps, own), entries)
+        truths = _truths({one.winner for one in said}, context, chains, divided, len(rows))
+    return _columns(said, truths, len(configurations))
+
+
+def _said(asked: Asked, entries: Sequence[Entry]) -> list[Said]:
+    """Of every entry; one that cannot be computed says nothing, and why."""
+    found = []
+    for entry in entries:
+        try:
+            found.append(_of_entry(asked, entry))
+        except InputError as error:
+            nan = float("nan")
+            found.append(Said(nan, NO_WINNER, 0, nan, reason=f"{entry.protocol}: {error}"))
+    return found
+
+
+def _of_entry(asked: Asked, entry: Entry) -> Said:
+    if entry.protocol == "bbc":
+        return bbc(asked, entry.repeats)
+    if entry.protocol in ("bced", "bced_late"):
+        least = FROM_THE_FIRST if entry.protocol == "bced" else FROM_FIFTY
+        rule = Bootstrap(threshold=DROPPING_THRESHOLD, n_bootstraps=asked.n_bootstraps, min_predictions=least)
+        return bced(asked, rule)
+    return {"cv": cross_validation, "tt": tibshirani, "nested_cv": nested}[entry.protocol](asked)
+
+
+def _truths(
+    winners: set[int], context: CellContext, chains: Sequence[Chain], divided: Divided, n_rows: int
+) -> dict[int, float]:
+    """The AUC on the hold-out of each winner, fitted on the whole sub-sample."""
+    found = {NO_WINNER: float("nan")}
+    for winner in sorted(winners - {NO_WINNER}):
+        cells = fit_cells(context, [chains[winner]], np.arange(n_rows), divided.rest, ("refit",), test_X=divided.X)
+        scores = cells.scores[:, 0]
+        found[winner] = float("nan") if cells.failures else auc(divided.y[divided.rest], scores)
+    return found
+
+
+def _columns(said: Sequence[Said], truths: dict[int, float], n_configurations: int) -> dict[str, Any]:
+    reason = "; ".join(one.reason for one in said if one.reason)
+    return {
+        "estimate": np.array([one.estimate for one in said]),
+        "truth": np.array([truths[one.winner] for one in said]),
+        "winner": np.array([one.winner for one in said]),
+        "models": np.array([one.models for one in said]),
+        "seconds": np.array([one.seconds for one in said]),
+        "early": np.array([one.early for one in said]),
+        "low": np.array([one.low for one in said]),
+        "high": np.array([one.high for one in said]),
+        "configurations": np.array(n_configurations),
+        "reason": np.array(reason, dtype=f"<U{REASON_LENGTH}"),
+    }
+
+
+def search(
+    tables: str | os.PathLike[str],
+    *,
+    names: Sequence[str] | None = None,
+    rows: Any = ROWS,
+    subsamples: int = 20,
+    space: Any = "tsamardinos2018",
+    configurations: int | None = None,
+    folds: int = 10,
+    repeats: int = 10,
+    n_bootstraps: int = 1000,
+    target: str = "target",
+    n_jobs: int | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    told: Told | None = None,
+    random_state: RandomState = None,
+) -> SearchStudy:
+    """How far each protocol's estimate of the AUC is from the truth, and how good its winner is, on real tables.
+
+    Each table is divided, with its classes in proportion, into 30 % from which sub-samples are drawn and 70 % on
+    which winners show what they are worth. On each sub-sample every protocol chooses a configuration and estimates
+    its AUC: ``cv`` (CVT), ``tt``, ``nested_cv`` (NCV), ``bbc`` with 1 to R repeats, ``bced``, which may drop from
+    the first fold on, as the article ran it, and ``bced_late``, from 50 predictions on, as it advises.
+
+    Parameters
+    ----------
+    tables : path
+        A folder of binary tables, CSV or Parquet.
+    names : sequence of str, optional
+        Only these, by their names without ending.
+    rows : int or sequence of int
+        N; the article's by default. A table is left out where its pool has fewer, or too few of a class.
+    subsamples : int, default=20
+        Of each table and N.
+    space : {"tsamardinos2018", "quick", "standard"}, list of (name, estimator, grid), or callable
+        What is searched; ``callable(X, y)`` gives a list, for each sub-sample anew.
+    configurations : int, optional
+        How many are taken of the space, at equal distances; all by default.
+    folds, repeats, n_bootstraps : int
+        K (stratified), R and B.
+    target : str
+        The column that holds the classes.
+    n_jobs : int, optional
+    folder : path, optional
+        Where finished sub-samples are kept; a study that was interrupted goes on where it was.
+    told : callable, optional
+        ``told(sub-samples done, sub-samples, seconds)`` after every one.
+    random_state : int, RandomState or Generator, optional
+        The same sub-samples are drawn whatever their number and ``n_jobs``.
+
+    Returns
+    -------
+    SearchStudy
+        ``.to_frame()``: a row a table, N and protocol.
+
+    Raises
+    ------
+    InputError
+
+    References
+    ----------
+    Tsamardinos, Greasidou and Borboudakis (2018), section 6.2 and figures 2 to 7.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> place = Path(tempfile.mkdtemp())
+    >>> load_breast_cancer(as_frame=True).frame.to_parquet(place / "breast.parquet")
+    >>> found = search(
+    ...     place, rows=40, subsamples=2, space=[("knn", KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]})],
+    ...     folds=5, repeats=2, n_bootstraps=50, random_state=0,
+    ... )
+    >>> [row["protocol"] for row in found.rows() if row["truth"] > 0.9][:3]
+    ['cv', 'tt', 'nested_cv']
+    """
+    study, left_out = search_plan(
+        tables, names=names, rows=rows, subsamples=subsamples, space=space, configurations=configurations,
+        folds=folds, repeats=repeats, n_bootstraps=n_bootstraps, target=target, random_state=random_state,
+    )  # fmt: skip
+    columns = run(study, batch_size=1, n_jobs=n_jobs, folder=folder, told=told)
+    first = study.settings[0]
+    return SearchStudy(
+        places=tuple(Place(setting.table.name, setting.rows) for setting in study.settings),
+        columns=tuple(columns),
+        folds=first.folds,
+        repeats=first.repeats,
+        n_bootstraps=first.n_bootstraps,
+        space=first.space.name,
+        entropy=study.entropy,
+        left_out=left_out,
+    )
+
+
+def search_plan(
+    tables: str | os.PathLike[str],
+    *,
+    names: Sequence[str] | None = None,
+    rows: Any = ROWS,
+    subsamples: int = 20,
+    space: Any = "tsamardinos2018",
+    configurations: int | None = None,
+    folds: int = 10,
+    repeats: int = 10,
+    n_bootstraps: int = 1000,
+    target: str = "target",
+    random_state: RandomState = None,
+) -> tuple[Study[SearchSetting], dict[str, str]]:
+    """What ``search`` would do, checked, with nothing done yet; and what is left out, with the reason.
+
+    Raises
+    ------
+    InputError
+    """
+    searched = space_given(space, configurations)
+    sizes = checked_sizes("rows", rows, 4)
+    (folds,), (repeats,) = checked_sizes("folds", folds, 3), checked_sizes("repeats", repeats, 1)
+    (n_bootstraps,) = checked_sizes("n_bootstraps", n_bootstraps, 1)
+    (subsamples,) = checked_sizes("subsamples", subsamples, 1)
+    if min(sizes) < 2 * folds:
+        raise InputError(
+            f"rows must be at least twice the folds, for stratified folds with rows of both classes, got "
+            f"rows={min(sizes)} and folds={folds}."
+        )
+    found = tables_in(tables, names=names, target=target)
+    settings, left_out = [], dict(found.left_out)
+    for table, n in product(found.tables, sizes):
+        reason = unfit(table, n)
+        if reason is None:
+            settings.append(SearchSetting(table, n, folds, repeats, n_bootstraps, searched))
+        else:
+            left_out[f"{table.name} with {n} rows"] = reason
+    if not settings:
+        why = "; ".join(f"{name}: {reason}" for name, reason in list(left_out.items())[:3])
+        raise InputError(f"no table of {tables} is large enough for these numbers of rows; {why}.")
+    return Study("search", tuple(settings), subsamples, entropy_of(random_state), do_batch), left_out
+
+
+def small_tables(tables: str | os.PathLike[str], n: int, *, rows: Any = ROWS, target: str = "target") -> list[str]:
+    """Names of some small tables of a folder that have sub-samples of every size, without reading all of it.
+
+    Raises
+    ------
+    InputError
+    """
+    sizes = checked_sizes("rows", rows, 4)
+    least = int(max(sizes) / POOL_SHARE) + 1
+    return smallest_tables(
+        tables,
+        n,
+        lambda table: next((reason for size in sizes if (reason := unfit(table, size))), None),
+        target=target,
+        least_rows=least,
+        least_minority=int(LEAST_EXPECTED / min(sizes) * least) + 1,
+    )

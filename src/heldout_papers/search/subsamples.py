@@ -1,0 +1,89 @@
+"""Sub-samples of a table, and the rows that none of them sees, on which winners show what they are worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import train_test_split
+from sklearn.utils import _safe_indexing
+
+from heldout._random import numpy_seed, stream
+from heldout.data.task import Task, truth_of
+from heldout.errors import InputError
+from heldout_papers.tables import TableFile, arrays_of
+
+Rows = NDArray[np.intp]
+
+POOL_SHARE = 0.3
+LEAST_OF_CLASS = 3
+"""Rows of each class in a sub-sample: without two folds at least one is left to train on."""
+LEAST_EXPECTED = 4
+"""Rows of the rarer class on average, so that a sub-sample of ``LEAST_OF_CLASS`` is no rare event."""
+MOST_DRAWS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Divided:
+    """A table with its pool and its hold-out.
+
+    Attributes
+    ----------
+    X : table or ndarray of shape (n, p)
+    y : ndarray of shape (n,)
+        1 for the rarer class.
+    pool, rest : ndarray of int
+        30 % and 70 % of the rows, with the classes in proportion.
+    """
+
+    X: Any
+    y: NDArray[np.intp]
+    pool: Rows
+    rest: Rows
+
+    @classmethod
+    def of(cls, table: TableFile, entropy: int) -> Divided:
+        """The division of a table under a seed.
+
+        Raises
+        ------
+        InputError
+        """
+        X, y = arrays_of(table)
+        seed = numpy_seed(entropy, "study search pool", table.digest)
+        pool, rest = train_test_split(np.arange(len(y)), train_size=POOL_SHARE, stratify=y, random_state=seed)
+        return cls(X, y, np.sort(pool), np.sort(rest))
+
+    def drawn(self, n_rows: int, *place: int | str, entropy: int) -> Rows:
+        """Rows of the pool, drawn without replacement until each class has ``LEAST_OF_CLASS``.
+
+        Raises
+        ------
+        InputError
+        """
+        key = stream(entropy, "study search rows", n_rows, *place)
+        rng = np.random.Generator(np.random.Philox(key=key))
+        for _ in range(MOST_DRAWS):
+            rows = rng.choice(self.pool, n_rows, replace=False)
+            if np.bincount(self.y[rows], minlength=2).min() >= LEAST_OF_CLASS:
+                return np.asarray(rows, dtype=np.intp)
+        raise InputError(
+            f"no {n_rows} rows of {len(self.pool)} could be drawn with {LEAST_OF_CLASS} of each class, in "
+            f"{MOST_DRAWS} attempts; use more rows."
+        )
+
+    def task(self, rows: Rows) -> Task:
+        """Some rows as a task."""
+        return Task(_safe_indexing(self.X, rows), truth_of(self.y[rows], "binary"))
+
+
+def unfit(table: TableFile, n_rows: int) -> str | None:
+    """Why no such sub-samples can be drawn, as half a sentence; None where they can."""
+    pool = int(POOL_SHARE * table.rows)
+    if n_rows > pool:
+        return f"its pool has {pool} rows"
+    if n_rows * table.minority < LEAST_EXPECTED:
+        return f"a sub-sample would have {n_rows * table.minority:.1f} rows of the rarer class on average"
+    return None

@@ -1,0 +1,317 @@
+"""Logistic regression with the elastic net's penalty, of a strength that is a place on the data's own path.
+
+The path begins where all coefficients are 0 and ends at a small part of that strength, as R's glmnet lays it. So
+the same ``lambda_index`` is a comparable penalty on every training set, where one number for all would not be.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from scipy.special import expit, log_expit
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import enet_path
+from sklearn.utils import Tags
+
+from heldout.errors import InputError
+from heldout.kernels.reference import Floats
+from heldout_papers.spaces.classifiers import LinearClassifier, check_count, check_number, training_rows
+
+LEAST_L1_RATIO = 1e-3
+"""Of a smaller ``l1_ratio`` the path begins where that of this one would, as no penalty is ridge's beginning."""
+LEAST_WEIGHT = 1e-5
+"""Of a row in a step of Newton's method, where its probability is nearly 0 or 1."""
+CLOSE_ENOUGH = 1e-11
+"""A step that lowers the penalised loss by less than this part of the loss without columns ends the search."""
+MOST_STEPS = 200
+MOST_PASSES = 50
+"""Of coordinate descent in a step."""
+KEPT_PATHS = 8
+"""Paths that a process remembers, the latest used."""
+
+
+class ElasticNetLogistic(LinearClassifier):
+    """Elastic-net logistic regression of two classes, at one of the penalties of a path (Friedman et al. 2010).
+
+    With coefficients b and an intercept that is not penalised, it minimises the mean of -log P(class) over the rows
+    plus lambda ((1 - l1_ratio) / 2 sum b^2 + l1_ratio sum |b|). The penalties go from lambda_max, the least that
+    makes every coefficient 0, in equal steps of the logarithm down to ``lambda_min_ratio`` times it.
+
+    Parameters
+    ----------
+    l1_ratio : float, default=1.0
+        From 0 to 1; 1 is the lasso, 0 ridge. It is glmnet's ``alpha``.
+    lambda_index : int, default=5
+        The place on the path, from 0 (no column has a coefficient) to ``n_lambdas`` - 1.
+    n_lambdas : int, default=10
+    lambda_min_ratio : float, optional
+        By default 0.01 with fewer rows than columns and 0.0001 otherwise, as in glmnet.
+    standardize : bool, default=True
+        Whether the penalty is on coefficients of columns brought to variance 1, as in glmnet; ``coef_`` is of the
+        columns as given.
+
+    Attributes
+    ----------
+    coef_, intercept_ : ndarray of shape (1, p) and (1,)
+    lambda_ : float
+        The penalty.
+    lambdas_ : ndarray of shape (n_lambdas,)
+        The path, falling.
+    classes_ : ndarray of shape (2,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (p,)
+        Where the training table names its columns.
+
+    Notes
+    -----
+    glmnet ends a path early where the deviance hardly changes any more; here every path has ``n_lambdas`` places. A
+    constant column has the coefficient 0. For ``l1_ratio`` below 0.001 the path is that of 0.001, whose first place
+    then leaves small coefficients.
+
+    Fits to the same rows with the same settings but another ``lambda_index`` share the path, which a process
+    remembers for a while; it is the same path, to the last bit, as if it had been computed again.
+
+    Examples
+    --------
+    >>> X = np.array([[-1.0, 1.0], [0.0, -1.0], [0.5, -1.0], [1.0, 1.0]])
+    >>> model = ElasticNetLogistic(lambda_index=2).fit(X, [0, 0, 1, 1])
+    >>> model.lambdas_[:3].round(3), model.coef_.round(2)
+    (array([0.423, 0.152, 0.055]), array([[4.27, 0.  ]]))
+    """
+
+    sources: ClassVar[tuple[str, ...]] = ("friedman2010", "zou2005")
+
+    def __init__(
+        self,
+        l1_ratio: float = 1.0,
+        lambda_index: int = 5,
+        n_lambdas: int = 10,
+        lambda_min_ratio: float | None = None,
+        standardize: bool = True,
+    ) -> None:
+        self.l1_ratio = l1_ratio
+        self.lambda_index = lambda_index
+        self.n_lambdas = n_lambdas
+        self.lambda_min_ratio = lambda_min_ratio
+        self.standardize = standardize
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+        y : array-like of shape (n,)
+            Labels of two classes.
+
+        Raises
+        ------
+        InputError
+            When a parameter has no meaning, or there are not two classes.
+        """
+        check_number("l1_ratio", self.l1_ratio, 0.0, 1.0)
+        check_count("n_lambdas", self.n_lambdas)
+        check_count("lambda_index", self.lambda_index, 0)
+        if self.lambda_index >= self.n_lambdas:
+            raise InputError(
+                f"lambda_index must be below n_lambdas={self.n_lambdas}, got {self.lambda_index}; the last is the "
+                "smallest penalty."
+            )
+        if self.lambda_min_ratio is not None:
+            check_number("lambda_min_ratio", self.lambda_min_ratio, 0.0, 1.0, above=True)
+        X, codes = training_rows(self, X, y)
+        if len(self.classes_) > 2:
+            raise InputError(
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"{len(self.classes_)} classes; wrap the model in sklearn.multiclass.OneVsRestClassifier."
+            )
+        path = self._path(X, codes.astype(np.float64))
+        found = path.at(self.lambda_index)
+        self.lambdas_, self.lambda_ = path.lambdas.copy(), float(path.lambdas[self.lambda_index])
+        self.coef_ = (found.slopes / path.spreads)[None, :]
+        self.intercept_ = np.array([found.intercept - float(self.coef_[0] @ path.means)])
+        return self
+
+    def _path(self, X: Floats, y: Floats) -> _Path:
+        few_rows = len(X) < X.shape[1]
+        least = self.lambda_min_ratio if self.lambda_min_ratio is not None else 0.01 if few_rows else 1e-4
+        settings = (float(self.l1_ratio), int(self.n_lambdas), float(least), bool(self.standardize))
+        key = hashlib.sha256(np.ascontiguousarray(X).data)
+        key.update(y.tobytes() + repr((X.shape, settings)).encode())
+        remembered = PATHS.get(key.digest())
+        return PATHS.kept(key.digest(), _Path.of(X, y, *settings)) if remembered is None else remembered
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the classes.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+        """
+        scores = self.decision_function(X)
+        return np.column_stack([expit(-scores), expit(scores)])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+class _Found(NamedTuple):
+    """A minimum, of standardised columns."""
+
+    slopes: Floats
+    intercept: float
+
+
+@dataclass(eq=False)
+class _Path:
+    """A path of penalties, followed as far as it was asked for: each minimum starts from the one before."""
+
+    columns: Floats
+    """(n, p), centred and scaled, by columns in memory."""
+    means: Floats
+    spreads: Floats
+    y: Floats
+    l1_ratio: float
+    lambdas: Floats
+    found: list[_Found] = field(default_factory=list)
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    @classmethod
+    def of(cls, X: Floats, y: Floats, l1_ratio: float, n_lambdas: int, least: float, standardize: bool) -> _Path:
+        means = X.mean(axis=0)
+        # The mean of equal numbers may be off by a rounding error, which scaling would blow up.
+        centred = np.where(X.min(axis=0) == X.max(axis=0), 0.0, X - means)
+        spreads = np.sqrt((centred**2).mean(axis=0))
+        spreads = np.where((spreads > 0) & standardize, spreads, 1.0)
+        columns = np.asfortranarray(centred / spreads)
+        steepest = float(np.abs((y - y.mean()) @ columns).max()) / len(y)
+        # No column tells anything, all are constant: any penalty gives the same.
+        steepest = steepest or 1.0
+        lambdas = steepest / max(l1_ratio, LEAST_L1_RATIO) * np.geomspace(1.0, least, n_lambdas)
+        return cls(columns, means, spreads, y, l1_ratio, lambdas)
+
+    def at(self, index: int) -> _Found:
+        """The minimum at a place of the path."""
+        with self._lock:
+            while len(self.found) <= index:
+                share = self.y.mean()
+                start = _Found(np.zeros(self.columns.shape[1]), float(np.log(share / (1 - share))))
+                self.found.append(self._minimum(self.lambdas[len(self.found)], (self.found or [start])[-1]))
+            return self.found[index]
+
+    def _minimum(self, penalty: float, start: _Found) -> _Found:
+        """Newton's method: each step is a weighted least-squares elastic net, by coordinate descent."""
+        now, value = start, self._loss(start, penalty)
+        share = self.y.mean()
+        scale = -float(share * np.log(share) + (1 - share) * np.log(1 - share))
+        for _ in range(MOST_STEPS):
+            aim = self._step(now, penalty)
+            part = 1.0
+            while True:
+                onward = _Found(
+                    now.slopes + part * (aim.slopes - now.slopes),
+                    now.intercept + part * (aim.intercept - now.intercept),
+                )
+                lower = self._loss(onward, penalty)
+                if lower <= value or part < 1e-6:
+                    break
+                part /= 2
+            if lower > value:
+                break
+            gain, now, value = value - lower, onward, lower
+            if gain <= CLOSE_ENOUGH * scale:
+                break
+        return now
+
+    def _step(self, now: _Found, penalty: float) -> _Found:
+        """The minimum of the quadratic approximation at a point."""
+        scores = self.columns @ now.slopes + now.intercept
+        p = expit(scores)
+        weights = np.maximum(p * (1 - p), LEAST_WEIGHT)
+        response = scores + (self.y - p) / weights
+        total = weights.sum()
+        centre, level = weights @ self.columns / total, float(weights @ response / total)
+        roots = np.sqrt(weights)
+        X = np.asfortranarray((self.columns - centre) * roots[:, None])
+        target = (response - level) * roots
+        slopes = self._descended(X, target, penalty, now.slopes)
+        slopes = self._polished(X, target, penalty, slopes)
+        return _Found(slopes, level - float(centre @ slopes))
+
+    def _descended(self, X: Floats, target: Floats, penalty: float, start: Floats) -> Floats:
+        """Least squares with the penalty, by coordinate descent: nearly how much each column takes part."""
+        with warnings.catch_warnings():
+            # Where columns nearly depend on each other descent is slow; the steps that follow go on from there.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            slopes: Floats = enet_path(
+                X,
+                target,
+                l1_ratio=self.l1_ratio,
+                alphas=np.array([penalty]),
+                precompute=np.ascontiguousarray(X.T @ X) if X.shape[1] <= len(X) else False,
+                Xy=X.T @ target,
+                copy_X=False,
+                coef_init=start.copy(),
+                check_input=False,
+                tol=1e-8,
+                max_iter=MOST_PASSES,
+            )[1][:, 0]
+        return slopes
+
+    def _polished(self, X: Floats, target: Floats, penalty: float, slopes: Floats) -> Floats:
+        """With the columns and signs known, least squares with the penalty is a linear system: solved exactly."""
+        taking_part = np.flatnonzero(slopes)
+        if not 0 < len(taking_part) <= len(X):
+            return slopes
+        signs = np.sign(slopes[taking_part])
+        few = X[:, taking_part]
+        system = few.T @ few / len(X) + penalty * (1 - self.l1_ratio) * np.eye(len(taking_part))
+        wanted = few.T @ target / len(X) - penalty * self.l1_ratio * signs
+        try:
+            exact = np.linalg.solve(system, wanted)
+        except np.linalg.LinAlgError:
+            return slopes
+        if not (np.sign(exact) == signs).all():
+            return slopes
+        polished = np.zeros_like(slopes)
+        polished[taking_part] = exact
+        return polished
+
+    def _loss(self, found: _Found, penalty: float) -> float:
+        scores = self.columns @ found.slopes + found.intercept
+        sizes = self.l1_ratio * np.abs(found.slopes).sum() + (1 - self.l1_ratio) / 2 * (found.slopes**2).sum()
+        return float(-log_expit(np.where(self.y > 0, scores, -scores)).mean() + penalty * sizes)
+
+
+class _Paths:
+    """The paths that this process remembers."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._paths: OrderedDict[bytes, _Path] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: bytes) -> _Path | None:
+        with self._lock:
+            if key in self._paths:
+                self._paths.move_to_end(key)
+            return self._paths.get(key)
+
+    def kept(self, key: bytes, path: _Path) -> _Path:
+        """The path that is kept for the key: another thread may have been first."""
+        with self._lock:
+            path = self._paths.setdefault(key, path)
+            while len(self._paths) > self._most:
+                self._paths.popitem(last=False)
+            return path
+
+
+PATHS = _Paths(KEPT_PATHS)

@@ -1,0 +1,108 @@
+"""Kohonen's learning vector quantization: the nearest prototype moves to a row of its class, and from another's."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout._random import RandomState, entropy_of, stream
+from heldout.kernels.reference import Floats
+from heldout_papers.spaces.classifiers import Codes, check_count, check_number, training_rows
+from heldout_papers.spaces.prototypes import NearestPrototype, first_prototypes
+
+
+class LVQ1(NearestPrototype):
+    """Learning vector quantization (Kohonen 1990): what ``lvq1`` of R's package class does.
+
+    At each step a row is drawn, and the nearest prototype goes the learning rate's part of the way to it when it is
+    of its class, and as far away from it otherwise. The rate falls linearly to 0.
+
+    Parameters
+    ----------
+    n_prototypes : int
+        For each class, at least 1.
+    learning_rate : float
+        Above 0 and at most 1: of the first step.
+    steps_per_prototype : int
+        How many rows are drawn, for each prototype.
+    random_state : int, RandomState, Generator or None
+        Which rows the prototypes begin at (one a class begins at the mean), and which are drawn.
+
+    Attributes
+    ----------
+    prototypes_ : ndarray of shape (n_all, p)
+    prototype_labels_ : ndarray of shape (n_all,)
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (p,)
+        Where the training table names its columns.
+
+    Notes
+    -----
+    Distances are Euclidean: columns should have been brought to one scale.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]])
+    >>> model = LVQ1(random_state=0).fit(X, ["low", "low", "low", "high", "high", "high"])
+    >>> model.prototypes_.round(1).ravel(), model.prototype_labels_
+    (array([8., 1.]), array(['high', 'low'], dtype='<U4'))
+    >>> model.predict([[3.0], [6.0]])
+    array(['low', 'high'], dtype='<U4')
+    """
+
+    sources: ClassVar[tuple[str, ...]] = ("kohonen1990",)
+
+    def __init__(
+        self,
+        n_prototypes: int = 1,
+        learning_rate: float = 0.03,
+        steps_per_prototype: int = 100,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_prototypes = n_prototypes
+        self.learning_rate = learning_rate
+        self.steps_per_prototype = steps_per_prototype
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+        y : array-like of shape (n,)
+            Class labels.
+
+        Raises
+        ------
+        InputError
+            When a parameter has no meaning, or there is one class.
+        """
+        check_count("n_prototypes", self.n_prototypes)
+        check_number("learning_rate", self.learning_rate, 0.0, 1.0, above=True)
+        check_count("steps_per_prototype", self.steps_per_prototype)
+        X, codes = training_rows(self, X, y)
+        entropy = entropy_of(self.random_state)
+        start = np.random.default_rng(stream(entropy, "lvq", "start"))
+        first, labels = first_prototypes(X, codes, self.n_prototypes, start)
+        n_steps = self.steps_per_prototype * len(first)
+        drawn = np.random.default_rng(stream(entropy, "lvq", "rows")).integers(len(X), size=n_steps)
+        self.prototypes_ = learned(X, codes, first, labels, drawn, float(self.learning_rate))
+        self.prototype_labels_ = self.classes_[labels]
+        return self
+
+
+def learned(
+    X: Floats, codes: Codes, first: Floats, labels: Codes, drawn: NDArray[np.integer[Any]], learning_rate: float
+) -> Floats:
+    """Prototypes after the drawn rows, one after another, from where they began."""
+    prototypes = first.copy()
+    rates = learning_rate * (1 - np.arange(len(drawn)) / len(drawn))
+    for row, rate in zip(drawn, rates, strict=True):
+        difference = X[row] - prototypes
+        nearest = np.einsum("ij,ij->i", difference, difference).argmin()
+        prototypes[nearest] += (rate if labels[nearest] == codes[row] else -rate) * difference[nearest]
+    return prototypes

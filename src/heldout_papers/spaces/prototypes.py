@@ -1,0 +1,92 @@
+"""Classification by the nearest prototype: a few points stand for each class, and a row is of the nearest one's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from heldout.kernels.reference import Floats
+from heldout_papers.spaces.classifiers import Codes, rows_to_predict
+
+
+class NearestPrototype(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier by its prototypes, which ``fit`` of what inherits from it finds.
+
+    Attributes
+    ----------
+    prototypes_ : ndarray of shape (n_prototypes, p)
+    prototype_labels_ : ndarray of shape (n_prototypes,)
+        The class that each stands for.
+    classes_ : ndarray of shape (n_classes,)
+    """
+
+    prototypes_: Floats
+    prototype_labels_: NDArray[Any]
+    classes_: NDArray[Any]
+
+    def decision_function(self, X: Any) -> Floats:
+        """How clearly each class is the nearest: (b - a) / (b + a), between -1 and 1; greater = clearer.
+
+        a is the squared distance to the class's nearest prototype and b that to the nearest of any other class: the
+        relative distance of Sato and Yamada (1996), its sign turned. It is no probability, and none is offered.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_classes)
+            Of two classes that of the second, which is the first's with its sign turned.
+        """
+        rows = rows_to_predict(self, X)
+        distances = cdist(rows, self.prototypes_, "sqeuclidean")
+        nearest = np.column_stack(
+            [distances[:, self.prototype_labels_ == one].min(axis=1) for one in self.classes_]
+        )
+        least_two = np.partition(nearest, 1, axis=1)[:, :2]
+        is_nearest = nearest == least_two[:, :1]
+        other = np.where(is_nearest, least_two[:, 1:], least_two[:, :1])
+        sums = other + nearest
+        clear: Floats = np.divide(other - nearest, sums, out=np.zeros_like(sums), where=sums > 0)
+        return clear[:, 1] if len(self.classes_) == 2 else clear
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of the nearest prototype; of equally near ones the first in ``classes_``.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        clear = self.decision_function(X)
+        best = (clear > 0).astype(np.intp) if clear.ndim == 1 else clear.argmax(axis=1)
+        return self.classes_[best]
+
+
+def first_prototypes(X: Floats, codes: Codes, per_class: int, rng: np.random.Generator) -> tuple[Floats, Codes]:
+    """Where learning begins: each class's mean, or as many of its distinct rows as asked for, drawn far apart.
+
+    A class with fewer distinct rows has fewer prototypes.
+    """
+    points, labels = [], []
+    for code in range(int(codes.max()) + 1):
+        rows = X[codes == code]
+        if per_class == 1:
+            chosen = rows.mean(axis=0, keepdims=True)
+        else:
+            chosen = _far_apart(np.unique(rows, axis=0), per_class, rng)
+        points.append(chosen)
+        labels.append(np.full(len(chosen), code, dtype=np.intp))
+    return np.concatenate(points), np.concatenate(labels)
+
+
+def _far_apart(rows: Floats, n: int, rng: np.random.Generator) -> Floats:
+    """Some of the rows, each drawn by its squared distance to the nearest drawn so far (k-means++), in order."""
+    drawn = [int(rng.integers(len(rows)))]
+    nearest = np.full(len(rows), np.inf)
+    while len(drawn) < min(n, len(rows)):
+        nearest = np.minimum(nearest, ((rows - rows[drawn[-1]]) ** 2).sum(axis=1))
+        if not nearest.any():  # distinct, but too near to each other for a number
+            break
+        drawn.append(int(rng.choice(len(rows), p=nearest / nearest.sum())))
+    return rows[np.sort(drawn)]

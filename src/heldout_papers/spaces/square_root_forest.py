@@ -1,0 +1,110 @@
+"""A random forest that tries a multiple of sqrt(p) columns at each split, of the p columns that reach it.
+
+After a selection p is only known when the forest is fitted, and scikit-learn's ``max_features`` takes a number, a
+share or the square root itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import RandomForestClassifier
+
+from heldout.kernels.reference import Floats
+from heldout_papers.spaces.classifiers import check_count, check_number, rows_to_predict, training_rows
+
+
+class SquareRootForest(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Random forest (Breiman 2001) with ``roots`` times sqrt(p) columns tried at each split.
+
+    Parameters
+    ----------
+    n_trees : int, default=1000
+    min_leaf : int, default=1
+        Rows that a leaf has at least.
+    roots : float, default=1.0
+        How many times sqrt(p) columns are tried, rounded to the nearest number from 1 to p.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    forest_ : RandomForestClassifier
+        Of the numbers of the classes in ``classes_``.
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (p,)
+        Where the training table names its columns.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(60, 9))
+    >>> SquareRootForest(20, roots=1.5, random_state=0).fit(X, X[:, 0] > 0).forest_.max_features
+    4
+    """
+
+    sources: ClassVar[tuple[str, ...]] = ("breiman2001",)
+
+    def __init__(
+        self, n_trees: int = 1000, min_leaf: int = 1, roots: float = 1.0, random_state: Any = None
+    ) -> None:
+        self.n_trees = n_trees
+        self.min_leaf = min_leaf
+        self.roots = roots
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+        y : array-like of shape (n,)
+            Class labels.
+
+        Raises
+        ------
+        InputError
+            When a parameter has no meaning, or there is one class.
+        """
+        X, codes = training_rows(self, X, y)
+        self.forest_ = self.of_columns(X.shape[1]).fit(X, codes)
+        return self
+
+    def of_columns(self, p: int) -> RandomForestClassifier:
+        """The forest, not yet fitted, that this is on a table of p columns.
+
+        Raises
+        ------
+        InputError
+            When a parameter has no meaning.
+        """
+        check_count("n_trees", self.n_trees)
+        check_count("min_leaf", self.min_leaf)
+        check_number("roots", self.roots, 0.0, above=True)
+        tried = int(np.clip(np.rint(self.roots * np.sqrt(p)), 1, p))
+        return RandomForestClassifier(
+            self.n_trees, min_samples_leaf=self.min_leaf, max_features=tried, random_state=self.random_state
+        )
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Mean over trees of the class shares in the leaf.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+        """
+        rows = rows_to_predict(self, X)
+        return np.asarray(self.forest_.predict_proba(rows))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class with the greatest probability.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        probabilities = self.predict_proba(X)
+        return self.classes_[probabilities.argmax(axis=1)]

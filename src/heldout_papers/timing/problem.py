@@ -1,0 +1,111 @@
+"""What is timed: predictions of a size, and each way from them to a lower bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout._random import stream
+from heldout.estimates.from_predictions import estimate
+from heldout_papers.simulation import scores_of_auc
+from heldout_papers.timing import plain
+
+BETA = (24.0, 6.0)
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class TimingSetting:
+    """A size of the problem, and what is timed on it.
+
+    Attributes
+    ----------
+    rows, configurations, folds, n_bootstraps : int
+        N, C, K and B.
+    ways : tuple of str
+    """
+
+    rows: int
+    configurations: int
+    folds: int
+    n_bootstraps: int
+    ways: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What is handed to a method.
+
+    Attributes
+    ----------
+    y : ndarray of shape (N,)
+        0 and 1, half of each.
+    scores : ndarray of shape (N, C)
+    folds : ndarray of shape (N,)
+    n_bootstraps, seed : int
+    """
+
+    y: NDArray[np.intp]
+    scores: NDArray[np.float64]
+    folds: NDArray[np.intp]
+    n_bootstraps: int
+    seed: int
+
+    @classmethod
+    def drawn(cls, setting: TimingSetting, entropy: int, repetition: int) -> Problem:
+        """The problem of a repetition: AUCs from Be(24, 6), rows of each class dealt to the folds in turn."""
+        place = [str(n) for n in (setting.rows, setting.configurations, setting.folds, repetition)]
+        rng = np.random.Generator(np.random.Philox(key=stream(entropy, "study timing", *place)))
+        y = np.sort(np.arange(setting.rows, dtype=np.intp) % 2)
+        auc = rng.beta(*BETA, size=setting.configurations)
+        folds = np.arange(setting.rows, dtype=np.intp) % setting.folds
+        seed = stream(entropy, "study timing draws", *place)
+        return cls(y, scores_of_auc(rng, y, auc), folds, setting.n_bootstraps, seed)
+
+    def library_bound(self, method: str, folds: NDArray[np.intp] | None) -> float:
+        """The lower bound that ``heldout.estimate`` gives, with one thread."""
+        found = estimate(
+            self.y, self.scores, metric="roc_auc", method=method, folds=folds, aggregate="pooled",
+            n_bootstraps=self.n_bootstraps, confidence_level=LEVEL, alternative="greater", response="decision",
+            random_state=self.seed, n_jobs=1,
+        )  # fmt: skip
+        assert found.interval is not None, "every problem has rows of both classes in each fold"
+        return found.interval.low
+
+
+def bbc(problem: Problem) -> float:
+    """BBC by ``heldout.estimate``."""
+    return problem.library_bound("bbc", None)
+
+
+def bbc_f(problem: Problem) -> float:
+    """BBC-F by ``heldout.estimate``, the scores of the folds computed from the predictions."""
+    return problem.library_bound("bbc_f", problem.folds)
+
+
+def plain_bbc(problem: Problem) -> float:
+    """BBC as the article writes it down, in NumPy."""
+    return plain.bbc_bound(problem.y, problem.scores, problem.n_bootstraps, LEVEL, _generator(problem))
+
+
+def plain_bbc_f(problem: Problem) -> float:
+    """BBC-F as the article writes it down, in NumPy."""
+    return plain.bbc_f_bound(
+        problem.y, problem.scores, problem.folds, problem.n_bootstraps, LEVEL, _generator(problem)
+    )
+
+
+def _generator(problem: Problem) -> np.random.Generator:
+    return np.random.Generator(np.random.Philox(key=problem.seed))
+
+
+WAYS: Mapping[str, Callable[[Problem], float]] = MappingProxyType(
+    {"bbc": bbc, "bbc_f": bbc_f, "plain_bbc": plain_bbc, "plain_bbc_f": plain_bbc_f}
+)
+"""What is timed, by name; each gives its lower bound."""
+PAIRS = (("bbc", "bbc_f"), ("plain_bbc", "plain_bbc_f"))
+"""Those whose times are compared."""

@@ -1,0 +1,210 @@
+"""``ho.advise``: what is said, of whom, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification, make_regression
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+import heldout as ho
+from heldout.advice import Advice
+from heldout.advice.asking import advice_on
+from heldout.advice.evidence import TableEvidence
+from heldout.advice.problem import problem_of
+from heldout.errors import InputError
+
+X, Y = make_classification(160, 4, n_informative=3, n_redundant=0, random_state=3)
+SEVERAL = [
+    ("knn", KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}),
+    ("lr", LogisticRegression(), {"C": [0.1, 1.0]}),
+    ("nb", GaussianNB(), {}),
+]
+EVIDENCE = [
+    TableEvidence(f"t{k}", rows, 5, scenario, algorithms, 6, k % 2 / 2 + 0.25, 0.004, 0.02)
+    for scenario, algorithms in (("top3", 3), ("full", 12))
+    for k, rows in enumerate(range(100, 1000, 100))
+]
+
+
+def advised(configurations=SEVERAL, *, X=X, y=Y, cv=5, scoring=None, groups=None, seconds=0.0) -> Advice:
+    problem = problem_of(
+        X, y, configurations, scoring=scoring, cv=cv, inner=None, groups=groups, n_jobs=None, random_state=0
+    )
+    return advice_on(problem, seconds, evidence=EVIDENCE)
+
+
+def test_the_whole_of_it():
+    found = ho.advise(X, Y, SEVERAL, seconds=60, random_state=0)
+
+    assert found.sentences[0].startswith("Nested cross-validation makes 156 fits where the search alone makes 31")
+    assert found.cost("nested_cv").seconds > found.cost("cv").seconds > 0
+    assert found.cost("nothing") is None
+    frame = found.to_frame()
+    assert list(frame["protocol"]) == [one.protocol for one in found.costs]
+    assert frame.set_index("protocol").loc["cv", "bias"] > 0
+    document = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert document["protocols"][0]["most"] == 31
+    assert document["protocols"][2]["seconds"] is None
+    text = str(found)
+    assert all(len(line) <= 116 for line in text.splitlines())
+    assert " ".join(text.split()).count("at no further fit") == 1
+    assert "nested, each family by itself" in found._repr_html_()
+    assert repr(found).startswith("Advice(160 rows, 6 configurations; fits: cv 31")
+
+
+def test_the_same_seed_says_the_same():
+    first, second = (ho.advise(X, Y, SEVERAL, seconds=0, random_state=7) for _ in range(2))
+
+    assert first.to_dict() == second.to_dict()
+    assert first.sentences[0].endswith("5.0 times as many."), "no time without fits"
+    assert first.seconds_spent == 0
+
+
+def test_what_nesting_changes_is_said_of_about_as_many_algorithms():
+    found = advised()
+    (said,) = [text for text in found.sentences if "nearest to yours in rows" in text]
+    (published,) = [text for text in found.sentences if text.startswith("Published")]
+
+    assert "the same of 3 algorithms in 47%" in said
+    assert "differed by 0.004 on average, where the article's threshold of irrelevance is 0.020" in said
+    assert (
+        "115 tables, 3 algorithms" in published and "71%" in published and "−0.004 (−0.007 to −0.002)" in published
+    )
+
+    many = [(f"knn {k}", KNeighborsClassifier(k), {}) for k in range(1, 12)]
+    (said,) = [text for text in advised(many).sentences if "nearest to yours in rows" in text]
+    assert "the same of 12 algorithms" in said
+
+
+def test_of_one_family_it_says_that_nothing_is_changed():
+    found = advised((KNeighborsClassifier(), {"n_neighbors": [1, 5]}))
+
+    assert found.changes == ()
+    assert any("changes nothing of it" in text for text in found.sentences)
+    assert not any("Published" in text for text in found.sentences)
+
+
+def test_of_one_configuration_it_says_that_there_is_nothing_to_choose():
+    found = advised(GaussianNB())
+
+    assert "nothing to choose" in found.sentences[0]
+    assert found.worst_case is None
+    assert not any("not simulated" in text for text in found.warnings)
+
+
+@pytest.mark.parametrize(("rows", "expected"), [(90, "repeats as time allows"), (160, "drop='bootstrap'")])
+def test_the_articles_advice_goes_by_the_rows(rows, expected):
+    assert sum(expected in text for text in advised(X=X[:rows], y=Y[:rows]).sentences) == 1
+
+
+def test_a_scorer_that_cannot_be_opened_leaves_nesting():
+    found = advised(scoring=lambda model, X, y: float(model.score(X, y)))
+
+    assert any("cannot be opened" in text for text in found.sentences)
+    assert found.cost("bbc") is None
+    assert not any("drop='bootstrap'" in text for text in found.sentences)
+
+
+def warned(text, **settings) -> bool:
+    return any(text in warning for warning in advised(**settings).warnings)
+
+
+def test_it_warns_where_the_evidence_does_not_reach():
+    names = ("learning_rate", "max_leaf_nodes", "l2_regularization", "min_samples_leaf")
+    wide = {name: [1, 2] for name in names}
+    wide = [*SEVERAL, ("boosting", HistGradientBoostingClassifier(), wide)]
+    assert warned("'boosting' has 4 hyper-parameters", configurations=wide)
+    assert warned("80 groups", groups=np.arange(160) // 2)
+    assert warned("follow time", cv=TimeSeriesSplit(4))
+    assert warned("not simulated: they are of folds that test every row once", cv=TimeSeriesSplit(4))
+    assert warned("is not counted", cv=TimeSeriesSplit(4))
+    rare = np.array([0] * 140 + [1] * 20)
+    assert warned("Class 1 has 20 rows, 4 a fold", y=rare)
+    assert warned("yours is roc_auc of a binary target", scoring="roc_auc")
+    assert warned("You tune on 40 rows, fewer than any table of the evidence (50 to 450)", X=X[:40], y=Y[:40])
+
+    assert advised().warnings == ()
+
+
+def test_a_regression_is_simulated_as_one_and_said_to_be_none_of_the_evidence():
+    X, y = make_regression(120, 3, noise=5.0, random_state=0)
+    found = advised((Ridge(), {"alpha": [0.1, 1.0, 10.0]}), X=X, y=y)
+
+    assert found.worst_case.metric == "mean_squared_error"
+    assert "r2 of a regression target" in found.warnings[0]
+
+
+def test_an_area_is_simulated_with_the_share_of_the_rarer_class():
+    assert advised(scoring="roc_auc").worst_case.metric == "roc_auc"
+    # Of 10 groups with 12 % in class 1, the simulation would have one row of it, and no fold of both classes.
+    rare = np.tile(np.r_[[1] * 2, [0] * 14], 10)
+    assert advised(y=rare, scoring="roc_auc", groups=np.arange(160) // 16).worst_case.metric == "accuracy"
+
+
+def test_failures_are_counted_and_named():
+    found = advised((KNeighborsClassifier(), {"n_neighbors": [3, 159]}), seconds=5.0)
+
+    assert list(found.failures) == ["KNeighborsClassifier (n_neighbors=159)"]
+    assert any(text.startswith("1 of 2 configurations that were tried failed") for text in found.warnings)
+
+
+def test_presets_are_taken_by_name():
+    found = advised("quick")
+
+    assert [one.name for one in found.families][:2] == ["logistic", "linear svm"]
+    assert math.isnan(found.cost("cv").seconds)
+
+
+@pytest.mark.parametrize(
+    ("configurations", "match"),
+    [
+        ("fast", r"configurations must be .* a preset \(quick, standard\), got 'fast'"),
+        (3, "configurations must be"),
+        ([], "the list of estimators is empty"),
+        ((GridSearchCV(GaussianNB(), {})), "what is searched and not a search, got GridSearchCV"),
+        ([("nb", GaussianNB())], "triple"),
+    ],
+    ids=["preset", "number", "empty", "search", "pairs"],
+)
+def test_what_cannot_be_searched_is_refused(configurations, match):
+    with pytest.raises(InputError, match=match):
+        ho.advise(X, Y, configurations)
+
+
+def test_settings_that_cannot_be_are_refused():
+    with pytest.raises(InputError, match="inner must be"):
+        ho.advise(X, Y, GaussianNB(), inner="outer")
+    with pytest.raises(InputError, match="needs at least 3 outer folds"):
+        ho.advise(X, Y, GaussianNB(), cv=2, inner="remaining")
+    assert "needs at least 3 outer folds" in ho.advise(X, Y, GaussianNB(), cv=2, seconds=0).warnings[0]
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5, True])
+def test_jobs_that_cannot_be_are_refused_before_anything_is_fitted(n_jobs):
+    with pytest.raises(InputError, match="n_jobs must be a number of processes"):
+        ho.advise(X, Y, GaussianNB(), n_jobs=n_jobs)
+
+
+@pytest.mark.parametrize(
+    "grid", [{"neighbours": [3]}, [{"n_neighbors": [3]}, {"neighbours": [3]}]], ids=["one", "two"]
+)
+def test_a_misspelt_parameter_is_refused_also_where_nothing_is_fitted(grid):
+    said = "the parameter grid does not fit the estimator: Invalid parameter 'neighbours'"
+    with pytest.raises(InputError, match=said):
+        ho.advise(X, Y, [("nb", GaussianNB(), {}), ("knn", KNeighborsClassifier(), grid)], seconds=0)
+
+
+def test_html_is_escaped():
+    names = [("<b>", GaussianNB(), {}), ("knn", KNeighborsClassifier(), {"n_neighbors": [3, 900]})]
+    page = advised(names, seconds=1.0)._repr_html_()
+
+    assert "<b>" not in page
+    assert "&lt;= n_samples_fit" in page

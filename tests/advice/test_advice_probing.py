@@ -1,0 +1,166 @@
+"""What is timed, in which order, until when; and the range of a total of which a part was timed."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import make_classification
+from sklearn.dummy import DummyClassifier
+
+from heldout.advice.probing import Probe, family_times, probe, spread, total_time
+from heldout.advice.problem import Family, problem_of
+from heldout.errors import InputError
+
+X, Y = make_classification(40, 4, random_state=0)
+
+
+class Clock:
+    """Each fit takes as long as its script says; whoever asks takes no time."""
+
+    def __init__(self, seconds: float = 1.0) -> None:
+        self.now, self.seconds, self.asked = 0.0, seconds, 0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Taking(ClassifierMixin, BaseEstimator):
+    """Always says the same class, and takes a scripted time; some fail."""
+
+    clock = Clock()
+
+    def __init__(self, seconds=1.0, fails=False):
+        self.seconds = seconds
+        self.fails = fails
+
+    def fit(self, X, y):
+        Taking.clock.now += self.seconds
+        if self.fails:
+            raise ValueError("no")
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.repeat(self.classes_[:1], len(X))
+
+
+def probed(entries, seconds):
+    Taking.clock.now = 0.0
+    problem = problem_of(X, Y, entries, scoring=None, cv=4, inner=None, groups=None, n_jobs=None, random_state=0)
+    return problem, probe(problem.search, problem.families, seconds, Taking.clock)
+
+
+def test_an_order_is_a_permutation_and_its_beginnings_are_spread():
+    for n in (1, 2, 3, 8, 50, 977):
+        assert sorted(spread(range(n))) == list(range(n))
+    first = list(spread(range(64)))[:8]
+    assert np.diff(sorted(first)).max() <= 64 / 8 * 2
+    # A grid whose last parameter has 2 or 4 values meets all of them early.
+    assert {place % 2 for place in first} == {0, 1}
+    assert {place % 4 for place in first} == {0, 1, 2, 3}
+
+
+def test_one_of_each_family_comes_first_and_a_fit_that_began_is_ended():
+    entries = [("slow", Taking(), {"seconds": [3.0, 3.5, 4.0]}), ("fast", Taking(), {"seconds": [1.0, 1.5]})]
+
+    problem, found = probed(entries, 7.0)
+    assert [one.configuration for one in found] == [0, 3, 1]
+    assert [one.seconds for one in found] == [3.0, 1.0, 3.5]
+    assert [one.tuned for one in problem.families] == [("seconds",), ("seconds",)]
+
+    assert len(probed(entries, 100.0)[1]) == 5
+    assert probed(entries, 0)[1] == ()
+
+
+def test_a_short_first_fit_is_timed_again_as_it_also_loads_code():
+    probed([("fast", Taking(), {"seconds": [1.0, 2.0]})], 40.0)
+    assert Taking.clock.now == 1 + 1 + 2
+
+    probed([("slow", Taking(), {"seconds": [3.0, 4.0]})], 40.0)
+    assert Taking.clock.now == 3 + 4
+
+
+def test_failures_are_named_and_their_time_is_not_counted():
+    entries = [("some", Taking(), {"fails": [True, False], "seconds": [2.0]})]
+
+    problem, found = probed(entries, 100.0)
+    (family,) = family_times(problem.families, found)
+    assert {one.configuration: one.failure for one in found} == {0: "ValueError: no", 1: ""}
+    assert (family.n_fitted, family.n_failed, family.seconds) == (1, 1, 2.0)
+    assert family.n_hyperparameters == 1
+
+
+def test_a_score_that_is_nan_is_a_failure():
+    def scores_nothing(model, X, y):
+        return math.nan
+
+    problem = problem_of(
+        X, Y, DummyClassifier(),
+        scoring=scores_nothing, cv=4, inner=None, groups=None, n_jobs=None, random_state=0,
+    )  # fmt: skip
+    (found,) = probe(problem.search, problem.families, 1.0, Clock())
+    assert found.failure == "its score is NaN"
+
+
+@pytest.mark.parametrize("seconds", [-1, math.nan, math.inf, "10", True, None], ids=repr)
+def test_seconds_are_checked(seconds):
+    with pytest.raises(InputError, match="seconds must be a"):
+        probed(Taking(), seconds)
+
+
+FAMILIES = (Family("a", (0, 1, 2, 3), ()), Family("b", (4, 5), ()))
+
+
+def test_a_total_by_hand():
+    """4 (1 + 2) / 2 = 6 of a and 2 · 5 = 10 of b; a's variance is 4² (1 - 2/4) (1/2) / 2 = 2, by one degree."""
+    probes = [Probe(0, 1.0), Probe(2, 2.0), Probe(4, 5.0), Probe(5, 5.0)]
+    total = total_time(family_times(FAMILIES, probes), probes)
+
+    assert total.seconds == 16.0
+    assert total.high == pytest.approx(16 + 12.7062 * math.sqrt(2), abs=1e-3)
+    assert total.low == 13.0, "as much was measured already"
+    assert (total.longest, total.reason) == (5.0, "")
+
+
+def test_what_cannot_be_told_is_nan_with_its_reason():
+    once = [Probe(0, 1.0), Probe(4, 5.0)]
+    total = total_time(family_times(FAMILIES, once), once)
+    assert total.seconds == 14.0
+    assert math.isnan(total.low) and math.isnan(total.high)
+    assert "one configuration only of a, b" in total.reason
+
+    total = total_time(family_times(FAMILIES, once[:1]), once[:1])
+    assert math.isnan(total.seconds)
+    assert "no time to fit b" in total.reason
+
+    failed = [Probe(0, 1.0), Probe(4, 5.0, "no")]
+    total = total_time(family_times(FAMILIES, failed), failed)
+    assert math.isnan(total.seconds)
+    assert "All configurations of b that were tried failed" in total.reason
+
+
+def test_all_that_were_timed_leave_no_doubt():
+    probes = [Probe(place, float(place + 1)) for place in range(6)]
+    total = total_time(family_times(FAMILIES, probes), probes)
+
+    assert total.low == total.seconds == total.high == 21.0
+
+
+def test_ranges_hold_the_true_total_as_often_as_they_say():
+    """Of 300 random parts of a hundred configurations, with times that one factor multiplies up to 4 times.
+
+    Were the coverage .95, fewer than .91 of them would be right by chance in 1 of 500 runs.
+    """
+    rng = np.random.default_rng(1)
+    seconds = np.concatenate([np.exp(rng.uniform(0, np.log(4), 60)), 10 * np.exp(rng.uniform(0, np.log(4), 40))])
+    families = (Family("a", tuple(range(60)), ()), Family("b", tuple(range(60, 100)), ()))
+    right = 0
+    for _ in range(300):
+        chosen = [*rng.choice(60, 6, replace=False), *(60 + rng.choice(40, 6, replace=False))]
+        probes = [Probe(int(place), float(seconds[place])) for place in chosen]
+        total = total_time(family_times(families, probes), probes)
+        right += total.low <= seconds.sum() <= total.high
+    assert right / 300 >= 0.91

@@ -1,0 +1,30 @@
+"""The worst case is the study of biases on the user's numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+import heldout as ho
+from heldout.advice.worst_case import BETA, MOST_REPETITIONS, N_BOOTSTRAPS, worst_case
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "roc_auc", "mean_squared_error"])
+def test_it_is_the_study_of_biases(metric):
+    share = 0.3 if metric == "roc_auc" else None
+    found = worst_case(60, 20, 5, entropy=4, metric=metric, prevalence=share)
+    study = ho.studies.bias(
+        60, 20, [BETA], metric=metric, prevalence=share, repetitions=MOST_REPETITIONS, folds=5,
+        n_bootstraps=N_BOOTSTRAPS, random_state=4,
+    )  # fmt: skip
+
+    expected = {row["protocol"]: row["bias"] for row in study.rows()}
+    assert {one.protocol: one.bias for one in found.biases} == {
+        name: expected[name] for name in ("cv", "nested_cv", "bbc", "bced")
+    }
+    assert found.of("tt") is None
+
+
+def test_it_takes_no_more_than_it_can_do_in_a_second():
+    found = worst_case(1_000_000, 2, 200, entropy=0)
+
+    assert (found.rows, found.configurations, found.folds) == (1000, 2, 20)

@@ -1,0 +1,92 @@
+"""A command line to call in this process, small tables, and a space small enough for a test."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
+
+from heldout.data.task import TaskKind
+from heldout.spaces.presets import _on_scaled
+
+N = 60
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def last(self) -> str:
+        """The last thing that was said on stderr."""
+        return self.err.strip().splitlines()[-1] if self.err.strip() else ""
+
+
+@pytest.fixture
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ended]:
+    """Call ``heldout`` in a folder of its own."""
+    from heldout.cli.group import heldout
+
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: object) -> Ended:
+        # Not click's CliRunner: it keeps stderr apart in versions from 8.2 only.
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as end:
+            heldout.main([str(argument) for argument in arguments], prog_name="heldout")
+        return Ended(int(end.value.code or 0), out.getvalue(), err.getvalue())
+
+    return call
+
+
+@pytest.fixture
+def tiny_space(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two linear configurations in place of a preset."""
+
+    def tiny(name: str, X: Any, kind: TaskKind) -> list[Any]:
+        if kind is TaskKind.REGRESSION:
+            return [("ridge", _on_scaled(Ridge())(X), {"fit__alpha": [0.1, 10.0]})]
+        return [("logistic", _on_scaled(LogisticRegression())(X), {"fit__C": [0.01, 1.0]})]
+
+    monkeypatch.setattr("heldout.spaces.preset", tiny)
+
+
+@pytest.fixture
+def frame() -> pd.DataFrame:
+    """Numbers with gaps, text, a constant, groups and targets of three kinds."""
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=N)
+    return pd.DataFrame(
+        {
+            "a": np.where(rng.random(N) < 0.1, np.nan, a),
+            "text": rng.choice(["u", "v"], N),
+            "constant": 1,
+            "site": np.repeat(np.arange(10), N // 10),
+            "outcome": np.where(a + rng.normal(size=N) > 0, "yes", "no"),
+        }
+    )
+
+
+@pytest.fixture
+def table(tmp_path: Path, frame: pd.DataFrame) -> Callable[..., Path]:
+    """Write the frame with some columns changed."""
+
+    def write(name: str = "data.csv", drop: list[str] | None = None, **columns: Any) -> Path:
+        path = tmp_path / name
+        changed = frame.assign(**columns).drop(columns=drop or [])
+        changed.to_parquet(path) if name.endswith("parquet") else changed.to_csv(path, index=False)
+        return Path(name)
+
+    return write

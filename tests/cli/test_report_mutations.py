@@ -1,0 +1,170 @@
+"""``report.json`` with one value changed: it is read as it is, or said to be damaged, in one sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
+
+import heldout as ho
+from heldout.cli.report_content import page_of, read_content
+from heldout.data.declared import of_type
+from heldout.errors import InputError
+from heldout.report import ReportContent, report_content
+from heldout.report.validation import validation_content
+from heldout.report.validation_content import ValidationContent
+
+VALUES = (None, True, 1.5, "x", [], {"a": 1})
+MORE = (-1, 10**400, 1e999, {}, [[1]], "\ud800")
+PLAUSIBLE = (2**62, -1e308)
+
+
+@pytest.fixture(scope="module")
+def documents() -> dict[str, Any]:
+    """Contents that between them hold every part of a report."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    latent = X[:, 0] + rng.normal(size=60)
+    settings = {"cv": 3, "n_bootstraps": 20, "random_state": 0}
+    classes = ho.HeldOutSearchCV(LogisticRegression(), {"C": [1e-6, 1]}, drop="bootstrap", **settings)
+    numbers = ho.HeldOutSearchCV(Ridge(), {"alpha": [1, 10]}, **settings)
+    validation = ho.bootstrap_validate(LogisticRegression(), X, latent > 0, n_bootstraps=10, random_state=0)
+    return {
+        "classes": report_content(classes.fit(X, latent > 0).evaluation_).to_dict(),
+        "numbers": report_content(numbers.fit(X, latent).evaluation_).to_dict(),
+        "validation": validation_content(validation).to_dict(),
+    }
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where something stands, leaves and what holds them; of a list the first."""
+    yield path
+    inside = value.items() if isinstance(value, dict) else enumerate(value[:1]) if isinstance(value, list) else ()
+    for name, item in inside:
+        yield from places(item, (*path, name))
+
+
+@contextmanager
+def changed(document: Any, path: tuple[Any, ...], value: Any) -> Iterator[Any]:
+    """The document with one value changed, for a while."""
+    if not path:
+        yield value
+        return
+    at = document
+    for name in path[:-1]:
+        at = at[name]
+    before, at[path[-1]] = at[path[-1]], value
+    try:
+        yield document
+    finally:
+        at[path[-1]] = before
+
+
+def check_sentence(error: InputError) -> None:
+    assert "is damaged or of another version of heldout (" in str(error)
+    assert "\n" not in str(error) and len(str(error)) < 600
+
+
+@pytest.mark.parametrize("values", [VALUES, pytest.param(MORE, marks=pytest.mark.slow)], ids=["some", "more"])
+@pytest.mark.parametrize("kind", ["classes", "numbers", "validation"])
+def test_a_value_of_another_type_is_found(kind: str, values: tuple[Any, ...], documents: dict[str, Any]) -> None:
+    of = ValidationContent if kind == "validation" else ReportContent
+    whole = documents[kind]
+    n_refused = 0
+    for place in places(whole):
+        for value in values:
+            with changed(whole, place, value) as document:
+                try:
+                    assert of_type(of, document).to_dict() == document, (place, value)
+                except ValueError as error:
+                    assert str(error).isprintable() and len(str(error)) < 300
+                    n_refused += 1
+    assert n_refused > 200
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["classes", "numbers", "validation"])
+def test_values_of_the_right_type_are_drawn_or_refused(
+    kind: str, documents: dict[str, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "report.json"
+    for place in places(documents[kind]):
+        for value in PLAUSIBLE:
+            with changed(documents[kind], place, value) as document:
+                path.write_text(json.dumps(document))
+            try:
+                assert "</html>" in page_of(path, read_content(path))
+            except InputError as error:
+                check_sentence(error)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("[" * 100_000, "it is nested too deep"),
+        ('{"title": ' * 50_000, "it is nested too deep"),
+        ("[]", "it must be a record, got a list"),
+        ("null", "NoneType"),
+        ("{", "Expecting property name"),
+        ('{"title": 1' + "0" * 5000 + "}", "Exceeds the limit"),
+        ("\xff", "can't decode"),
+        ("", "Expecting value"),
+    ],
+)
+def test_what_is_no_content_is_damaged(text: str, why: str, tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(InputError, match="is damaged or of another version") as caught:
+        read_content(path)
+    check_sentence(caught.value)
+    assert why in str(caught.value)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "report.json")
+    with pytest.raises(InputError, match=r"is damaged or of another version of heldout \(it is a pipe\)"):
+        read_content(tmp_path / "report.json")
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "said"),
+    [
+        (
+            ("headline", "metric", "decimals"),
+            10**9,
+            "headline.metric.decimals must be from 0 to 20, got 1000000000",
+        ),
+        (("headline", "value"), "x", "headline.value must be a finite number, got 'x'"),
+        (("facts",), [{"label": "a", "text": 1}], "facts[0].text must be text, got 1"),
+        (("distribution", "edges"), [], "zip() argument 2 is longer"),
+    ],
+)
+def test_the_command_says_what_is_wrong_and_where(
+    place: tuple[Any, ...],
+    value: Any,
+    said: str,
+    documents: dict[str, Any],
+    command: Callable[..., Any],
+    tmp_path: Path,
+) -> None:
+    with changed(documents["classes"], place, value) as document:
+        (tmp_path / "report.json").write_text(json.dumps(document))
+    ended = command("report", tmp_path)
+    assert ended.code == 2 and said in ended.err
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_a_table_with_a_row_too_many_is_refused(documents: dict[str, Any], tmp_path: Path) -> None:
+    """A template that looks for what is not there, where all types are right."""
+    document = json.loads(json.dumps(documents["classes"]))
+    document["diagnostics"]["confusion"]["counts"] *= 2
+    with pytest.raises(InputError, match="is damaged or of another version of heldout"):
+        page_of(tmp_path / "report.json", of_type(ReportContent, document))

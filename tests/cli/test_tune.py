@@ -1,0 +1,297 @@
+"""``heldout tune`` from a file to its files, in this process with a space of two configurations."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from heldout.execution.listeners.words import work_words
+from heldout.readers.saved_model import load_model
+
+Command = Callable[..., Any]
+Write = Callable[..., Path]
+
+QUICK = ["--n-jobs", "1", "--n-bootstraps", "50"]
+FILES = {"run.db", "model.skops", "model.trusted.json", "predictions.parquet", "estimate.json", "report.html"}
+
+pytestmark = pytest.mark.usefixtures("tiny_space")
+
+
+def tune(command: Command, path: Path, *options: object, target: str = "outcome", out: str = "out") -> Any:
+    ended = command("tune", path, "--target", target, "--out", out, *QUICK, *options)
+    assert ended.code == 0, ended
+    return ended
+
+
+def test_a_table_becomes_a_model_an_estimate_and_a_report(command: Command, table: Write, tmp_path: Path) -> None:
+    ended = tune(command, table())
+
+    assert {path.name for path in (tmp_path / "out").iterdir()} >= FILES
+    assert not list((tmp_path / "out").glob(".*"))  # nothing half-written
+    for said in (
+        "data.csv: 60 rows, 3 columns to predict from.",
+        "binary classification (positive class 'yes')",
+        "Metric: roc_auc. To choose another: --metric NAME.",
+        "2 configurations (logistic) x 5 folds = 10 fits, seed 0",
+    ):
+        assert said in ended.out
+    assert "Note: Set aside 'constant' (constant)." in ended.err
+    for label in ("winner", "corrected", "interval", "uncorrected", "optimism", "fits", "time", "files"):
+        assert f"\n{label}" in ended.out
+
+
+def test_every_time_says_which_time_it_is(command: Command, table: Write, tmp_path: Path) -> None:
+    """The clock on the wall for the command; the sum over cells, which is the same in report and status."""
+    ended = tune(command, table(), "--json")
+    seconds = json.loads(ended.out)["seconds"]
+    assert seconds["command"] >= sum(seconds[stage] for stage in ("search", "estimate", "refit"))
+    assert ", without reading the table and writing the files\n" in ended.err
+
+    with closing(sqlite3.connect(tmp_path / "out" / "run.db")) as file:
+        (spent,) = file.execute("SELECT total(fit_seconds + score_seconds) FROM cell").fetchone()
+    in_words = work_words(spent)
+    assert f"all fits     {in_words}\n" in command("status", "out").out
+    facts = {
+        fact["label"]: fact["text"] for fact in json.loads((tmp_path / "out" / "report.json").read_text())["facts"]
+    }
+    assert facts["Time of all fits"] == in_words
+
+
+def test_a_calibrated_interval_is_that_of_the_estimate_from_the_file(command: Command, table: Write) -> None:
+    tuned = json.loads(tune(command, table(), "--interval", "calibrated", "--json").out)
+    usual = json.loads(tune(command, table(), "--json", out="usual").out)
+    assert tuned["provenance"]["interval"] == "calibrated" and usual["provenance"]["interval"] == "percentile"
+    assert tuned["value"] == usual["value"] and tuned["interval"] != usual["interval"]
+    again = json.loads(command("estimate", "out/predictions.parquet", "--json").out)
+    assert again["interval"] == tuned["interval"]
+
+
+def test_a_search_without_an_estimate_of_its_winner_leaves_its_files(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "few.csv").write_text("a,y\n1.5,0.5\n4,1.5\n2,0.25\n")  # no bootstrap can be scored by r2
+    ended = tune(command, Path("few.csv"), "--cv", "2", target="y")
+    assert "No estimate: r2 needs two different target values" in ended.err
+    assert {path.name for path in (tmp_path / "out").iterdir()} >= FILES
+
+
+@pytest.mark.parametrize("method", ["cv", "bbc_f", "bootstrap_search", "none"])
+def test_an_interval_that_the_method_does_not_have_is_refused(method: str, command: Command, table: Write) -> None:
+    ended = command("tune", table(), "--target", "outcome", "--method", method, "--interval", "calibrated")
+    assert ended.code == 2 and ended.last == (
+        "Error: --interval calibrated is for --method bbc (percentile, calibrated) and for --method nested; here "
+        f"the method is {method}: leave --interval out."
+    )
+
+
+def test_the_estimate_file_is_the_estimate(command: Command, table: Write, tmp_path: Path) -> None:
+    tune(command, table())
+
+    estimate = json.loads((tmp_path / "out" / "estimate.json").read_text())
+
+    assert estimate["interval"]["low"] <= estimate["value"] <= estimate["interval"]["high"]
+    assert estimate["optimism"] == pytest.approx(estimate["uncorrected"] - estimate["value"])
+    assert estimate["metric"] == "roc_auc" and estimate["method"] == "bbc"
+    assert len(estimate["distribution"]) == 50
+
+
+def test_with_json_stdout_is_one_document_and_stderr_the_rest(
+    command: Command, table: Write, tmp_path: Path
+) -> None:
+    ended = tune(command, table(), "--json")
+
+    document = json.loads(ended.out)
+    estimate = json.loads((tmp_path / "out" / "estimate.json").read_text())
+
+    assert {name: document[name] for name in estimate} == estimate
+    assert document["winner"]["params"]["model"] == "logistic"
+    assert document["set_aside"] == {"constant": "constant"}
+    assert document["n_fits"] == 10 and document["task"] == "binary"
+    assert all(Path(path).exists() for path in document["files"].values())
+    assert "60 rows" in ended.err
+
+
+def test_quiet_prints_the_result_alone(command: Command, table: Write) -> None:
+    ended = tune(command, table(), "--quiet")
+
+    assert ended.out.startswith("winner") and ended.err == ""
+
+
+def test_the_same_seed_gives_the_same_estimate_and_another_seed_another(command: Command, table: Write) -> None:
+    path = table("data.parquet")
+    first, again, other = (
+        json.loads(tune(command, path, "--json", "--seed", seed, out=out).out)
+        for seed, out in ((7, "a"), (7, "b"), (8, "c"))
+    )
+
+    assert first["distribution"] == again["distribution"]
+    assert first["distribution"] != other["distribution"]
+
+
+def test_the_saved_predictions_give_the_same_estimate(command: Command, table: Write, tmp_path: Path) -> None:
+    for out, options in (("a", []), ("b", ["--repeats", "2", "--groups", "site"]), ("c", ["--metric", "accuracy"])):
+        tune(command, table(), *options, out=out)
+        stored = json.loads((tmp_path / out / "estimate.json").read_text())
+
+        again = json.loads(command("estimate", f"{out}/predictions.parquet", "--json").out)
+
+        for name in ("value", "interval", "uncorrected", "distribution", "selection_frequency", "selected_name"):
+            assert again[name] == stored[name], (out, name)
+
+
+def test_the_saved_model_loads_with_the_reviewed_types(
+    command: Command, table: Write, frame: pd.DataFrame, tmp_path: Path
+) -> None:
+    tune(command, table())
+
+    model = load_model(tmp_path / "out" / "model.skops")
+
+    assert set(model.predict(frame[["a", "text", "site"]])) <= {"yes", "no"}
+
+
+@pytest.mark.parametrize(
+    ("target", "metric", "options"),
+    [
+        (np.arange(60) / 7, "r2", []),
+        (["a", "b", "c"] * 20, "accuracy", []),
+        (["a", "b", "c"] * 20, "neg_log_loss", ["--metric", "log_loss"]),
+        (["no", "yes"] * 30, "f1", ["--metric", "f1", "--positive", "no"]),
+        (["no", "yes"] * 30, "average_precision", ["--metric", "average_precision"]),
+        (["no", "yes"] * 30, "neg_brier_score", ["--metric", "neg_brier_score"]),
+        (["no", "yes"] * 30, "roc_auc", ["--repeats", "2"]),
+        (["no", "yes"] * 30, "roc_auc", ["--groups", "site"]),
+        (np.arange(60) / 7, "neg_mean_absolute_error", ["--groups", "site", "--metric", "mean_absolute_error"]),
+    ],
+)
+def test_every_kind_of_task(command: Command, table: Write, target: Any, metric: str, options: list[str]) -> None:
+    document = json.loads(tune(command, table(y=target, drop=["outcome"]), *options, "--json", target="y").out)
+
+    assert document["metric"] == metric
+    assert document["interval"]["low"] <= document["value"] <= document["interval"]["high"]
+
+
+def test_f1_counts_the_class_that_was_named(command: Command, table: Write) -> None:
+    path = table()
+    of_yes, of_no = (
+        json.loads(tune(command, path, "--metric", "f1", "--positive", label, "--json", out=label).out)
+        for label in ("yes", "no")
+    )
+
+    assert of_yes["provenance"]["pos_label"] == "yes" and of_no["provenance"]["pos_label"] == "no"
+    assert of_yes["uncorrected"] != of_no["uncorrected"]
+
+
+@pytest.mark.parametrize(("method", "label"), [("cv", "uncorrected"), ("tt", "corrected")])
+def test_other_methods(command: Command, table: Write, method: str, label: str) -> None:
+    ended = tune(command, table(), "--method", method)
+
+    assert f"\n{label}" in ended.out
+    assert f"\n{'corrected' if method == 'cv' else 'nothing'} " not in ended.out
+
+
+def test_method_none_leaves_no_estimate_and_says_so(command: Command, table: Write, tmp_path: Path) -> None:
+    ended = tune(command, table(), "--method", "none")
+
+    assert "no estimate was asked for" in ended.out
+    assert not (tmp_path / "out" / "estimate.json").exists()
+    assert (tmp_path / "out" / "report.html").exists()
+
+
+def test_models_without_probabilities_are_left_out_aloud(
+    command: Command, table: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.svm import LinearSVC
+
+    from heldout.spaces.presets import _on_scaled
+
+    def two(name: str, X: Any, kind: Any) -> list[Any]:
+        return [("svm", _on_scaled(LinearSVC())(X), {}), ("logistic", _on_scaled(LogisticRegression())(X), {})]
+
+    monkeypatch.setattr("heldout.spaces.preset", two)
+    ended = tune(command, table(), "--metric", "neg_log_loss")
+
+    assert "Left out svm: these models give no probabilities, which neg_log_loss needs." in ended.err
+    assert "1 configurations" in ended.out or "1 configuration " in ended.out
+
+
+def test_resume_of_a_finished_run_fits_nothing_again(
+    command: Command, table: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = table()
+    first = json.loads(tune(command, path, "--json").out)
+
+    def never(*_: Any, **__: Any) -> None:
+        raise AssertionError("a cell was fitted again")
+
+    monkeypatch.setattr("heldout.execution.executors.local.do_cell", never)
+    again = json.loads(tune(command, path, "--json", "--resume").out)
+
+    assert again["distribution"] == first["distribution"] and again["value"] == first["value"]
+    assert (first["n_fits_resumed"], again["n_fits_resumed"]) == (0, 10)
+
+
+def test_resume_without_a_run_begins_one(command: Command, table: Write) -> None:
+    assert "nothing to resume" in tune(command, table(), "--resume").err
+
+
+def test_resume_on_other_data_says_what_differs(command: Command, table: Write, frame: pd.DataFrame) -> None:
+    tune(command, table())
+
+    other = table("other.csv", a=frame["a"] + 1)
+    ended = command("tune", other, "--target", "outcome", "--out", "out", *QUICK, "--resume")
+
+    assert ended.code == 2
+    said = (
+        "was started otherwise: DATA data.csv then, other.csv now; other rows (60 then and now, but not the same)."
+    )
+    assert said in ended.last
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (["--cv", "3"], "--cv 5 then, 3 now; other folds (5 splits then, 3 splits now). Resume"),
+        (["--seed", "1"], "--seed 0 then, 1 now; other folds (5 splits then and now, but not the same). Resume"),
+        (["--metric", "accuracy"], "--metric not given then, accuracy now; other settings (scoring"),
+        (["--positive", "no"], "--positive not given then, no now; other "),
+    ],
+)
+def test_resume_with_another_option_names_it_with_both_values(
+    command: Command, table: Write, options: list[str], said: str
+) -> None:
+    tune(command, table())
+    ended = command("tune", "data.csv", "--target", "outcome", "--out", "out", *QUICK, *options, "--resume")
+    assert ended.code == 2 and f"was started otherwise: {said}" in ended.last, ended.last
+
+
+def test_an_option_that_changes_no_fit_is_no_other_run(command: Command, table: Write) -> None:
+    tune(command, table())
+    assert "10 of them before" in tune(command, table(), "--preset", "standard", "--method", "cv", "--resume").out
+
+
+def test_report_is_drawn_again_from_what_the_folder_holds(command: Command, table: Write, tmp_path: Path) -> None:
+    tune(command, table())
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    (tmp_path / "out" / "report.html").unlink()
+
+    assert command("report", "out").code == 0
+    assert (tmp_path / "out" / "report.html").read_text(encoding="utf-8") == page
+    assert command("report", "out", "--to", "copy.html").code == 0
+    assert (tmp_path / "copy.html").read_text(encoding="utf-8") == page
+
+
+def test_the_report_says_how_to_make_it_again(command: Command, table: Write, tmp_path: Path) -> None:
+    tune(command, table(), "--seed", "3")
+
+    content = json.loads((tmp_path / "out" / "report.json").read_text())
+
+    assert content["command"] == (
+        "heldout tune data.csv --target outcome --n-bootstraps 50 --n-jobs 1 --seed 3 --out out"
+    )

@@ -1,0 +1,366 @@
+"""A run file is looked into without being changed, and without disturbing who writes it."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from heldout.dropping.base import Barrier, Dropped
+from heldout.errors import StoreError
+from heldout.execution.cells import CellKey, CellResult, CellState
+from heldout.execution.store.base import RunIdentity
+from heldout.execution.store.inspecting import FileState, file_status
+from heldout.execution.store.schema import SCHEMA_VERSION
+from heldout.execution.store.sqlite import SQLiteStore
+
+IDENTITY = RunIdentity("1" * 64, "2" * 64, "3" * 64, "{}", 7)
+CONFIGURATIONS = [(f"id {i}", "{}") for i in range(4)]
+RACE = [(0, 0), (0, 1), (0, 2)]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "run.db"
+
+
+def open_(path, identity=IDENTITY):
+    return SQLiteStore(path).open(identity, CONFIGURATIONS, resume=True)
+
+
+def cell(configuration, fold, score=0.5, **more):
+    scores = {} if score is None else {"score": score}
+    key = CellKey(configuration, 0, fold)
+    return CellResult(key, CellState.DONE, test_scores=scores, fit_seconds=0.5, score_seconds=0.25, **more)
+
+
+def failed(configuration, fold, message):
+    return CellResult(CellKey(configuration, 0, fold), CellState.FAILED, message=message)
+
+
+def planned(run, n_cells=12):
+    run.note_plan(4, 3, n_cells, "score", title="roc_auc", n_rows=60, names=["a", "b", "c", "d"])
+
+
+def filled(path, cells):
+    with open_(path) as run:
+        planned(run)
+        for result in cells:
+            run.record(result)
+
+
+def everything_in(folder):
+    return {found.name: found.read_bytes() for found in folder.iterdir() if not found.name.endswith("-shm")}
+
+
+# What it says
+
+
+def test_a_finished_run(path, tmp_path):
+    filled(path, [cell(c, fold, c / 10 + fold / 100) for fold in range(3) for c in range(4)])
+    before = everything_in(tmp_path)
+    status = file_status(path)
+    assert (status.state, status.owner, status.schema) == (FileState.FINISHED, None, SCHEMA_VERSION)
+    assert status.n_bytes == path.stat().st_size
+    (run,) = status.runs
+    assert (run.n_rows, run.n_configurations, run.n_splits, run.n_cells) == (60, 4, 3, 12)
+    assert (run.n_done, run.n_failed, run.n_saved, run.n_left) == (12, 0, 0, 0)
+    assert run.seconds == 12 * 0.75
+    assert (run.best.name, run.best.n_splits) == ("d", 3)
+    assert run.best.score == pytest.approx(0.31)
+    assert (run.metric, run.title) == ("score", "roc_auc")
+    assert everything_in(tmp_path) == before
+
+
+def test_an_interrupted_run(path):
+    filled(path, [cell(0, 0), failed(1, 0, "ValueError: x"), failed(2, 0, "ValueError: x"), failed(3, 0, "other")])
+    status = file_status(path)
+    assert status.state is FileState.INTERRUPTED
+    (run,) = status.runs
+    assert (run.n_done, run.n_failed, run.n_left) == (4, 3, 8)
+    assert list(run.messages.items()) == [("ValueError: x", 2), ("other", 1)]
+
+
+def test_what_a_dropped_configuration_is_spared_was_not_done_before(path):
+    """Resumed with a rule: cells that were done without it are no savings."""
+    with open_(path) as run:
+        planned(run)
+        for result in [*(cell(c, 0) for c in range(4)), cell(0, 1)]:
+            run.record(result)
+        run.note_barrier(RACE, Barrier(1, 20, 4, 3, (Dropped(0, 1, 0.99, "r"), Dropped(1, 1, 0.995, "r")), 0.01))
+    (run,) = file_status(path).runs
+    assert (run.n_done, run.n_saved, run.n_left) == (5, 3, 4)
+    (barrier,) = run.barriers
+    assert (barrier.race, barrier.after, barrier.n_splits, barrier.leader, barrier.risk) == (0, 1, 3, "d", 0.01)
+    assert [tuple(left) for left in barrier.left] == [("a", 0.99, "r"), ("b", 0.995, "r")]
+
+
+def test_a_race_that_ended_for_everybody_saves_the_rest(path):
+    with open_(path) as run:
+        planned(run)
+        for c in range(4):
+            run.record(cell(c, 0))
+        run.note_barrier(RACE, Barrier(1, 20, 4, 3, (Dropped(0, 1, float("nan"), "r"),), 0.0, stopped=True))
+    status = file_status(path)
+    (run,) = status.runs
+    assert (run.n_saved, run.n_left, status.state) == (8, 0, FileState.FINISHED)
+    assert run.barriers[0].left[0].statistic is None
+
+
+def test_races_side_by_side_save_their_own(path):
+    second = [(7, 0), (7, 1)]
+    with open_(path) as run:
+        planned(run, n_cells=20)
+        run.note_barrier(second, Barrier(1, 20, 4, 3, (Dropped(2, 1, 1.0, "r"),)))
+        run.note_barrier(RACE, Barrier(1, 20, 4, 3, (Dropped(2, 1, 1.0, "r"),)))
+        run.note_barrier(RACE, Barrier(2, 40, 3, 3, (Dropped(1, 2, 1.0, "r"),)))
+    (run,) = file_status(path).runs
+    assert run.n_saved == 1 + 2 + 1
+    assert [(barrier.race, barrier.after) for barrier in run.barriers] == [(0, 1), (0, 2), (1, 1)]
+
+
+def test_the_best_is_compared_on_the_same_splits(path):
+    """The first on a further, easier split does not lead for that; nor does a NaN, a failure or one dropped."""
+    filled(
+        path,
+        [
+            *(cell(c, 0, score) for c, score in enumerate([0.4, 0.6, 0.9, float("nan")])),
+            cell(0, 1, 0.99),
+            failed(2, 1, "broken"),
+        ],
+    )
+    (run,) = file_status(path).runs
+    # In play on the first split are 0 and 1; the second one only 0 has met, who is half of them.
+    assert (run.best.name, run.best.n_splits) == ("a", 2)
+    with open_(path) as more:
+        more.record(cell(3, 2, 0.1))
+    (run,) = file_status(path).runs
+    # Now three are in play, and only the first split was met by half of them.
+    assert tuple(run.best) == ("b", 0.6, 1)
+
+
+def test_of_equals_the_first_leads_and_without_scores_nobody(path, tmp_path):
+    filled(path, [cell(c, 0, 0.5) for c in (3, 2, 1)])
+    assert file_status(path).runs[0].best.name == "b"
+    filled(tmp_path / "none.db", [cell(0, 0, None)])
+    assert file_status(tmp_path / "none.db").runs[0].best is None
+
+
+def test_several_runs_in_a_file(path):
+    filled(path, [cell(0, 0, 0.25)])
+    with open_(path, replace(IDENTITY, rows="4" * 64)) as run:
+        run.note_plan(4, 1, 4, "score")
+        run.record(cell(2, 0, 0.75))
+    first, second = file_status(path).runs
+    assert (first.n_done, first.n_cells, first.best.score) == (1, 12, 0.25)
+    assert (second.n_done, second.n_cells, second.best.score) == (1, 4, 0.75)
+    assert second.best.name == "configuration 2"
+
+
+def test_the_rate_is_of_the_cells_since_it_was_taken_up(path):
+    filled(path, [cell(0, 0), cell(0, 1)])
+    filled(path, [cell(1, 0), cell(2, 0), cell(3, 0)])
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE run SET opened = '2026-01-01T00:00:00+00:00'")
+        connection.execute("UPDATE run SET acknowledged = '2026-01-01T01:00:06+01:00'")
+        connection.commit()
+    (run,) = file_status(path).runs
+    assert run.cells_per_second == 3 / 6
+    assert run.seconds_left == 7 / 0.5
+
+
+def test_an_empty_file_holds_nothing(path):
+    path.write_bytes(b"")
+    assert (file_status(path).state, file_status(path).runs) == (FileState.EMPTY, ())
+
+
+# What it leaves alone
+
+WRITE = """
+import sys, time
+from heldout.execution.cells import *
+from heldout.execution.store.base import *
+from heldout.execution.store.sqlite import *
+identity = RunIdentity("1" * 64, "2" * 64, "3" * 64, "{}", 7)
+with SQLiteStore(sys.argv[1]).open(identity, [(f"id {i}", "{}") for i in range(4)], resume=True) as run:
+    run.note_plan(4, 1000000, 4000000, "score")
+    for fold in range(1000000):
+        run.record(CellResult(CellKey(0, 0, fold), CellState.DONE, test_scores={"score": 0.5}))
+        run.commit()
+        if not fold:
+            print("open", flush=True)
+"""
+
+
+@pytest.fixture
+def writer(path):
+    """Another process that commits to the file all the time."""
+    process = subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", WRITE, path], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "open\n"
+    yield process
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+def test_a_running_run_goes_on(path, writer):
+    counts = []
+    while len(counts) < 5 or counts[-1] == counts[0]:
+        status = file_status(path)
+        assert status.state is FileState.RUNNING
+        assert f"process {writer.pid} on " in status.owner
+        counts.append(status.runs[0].n_done)
+        assert writer.poll() is None
+    assert counts == sorted(counts)
+
+
+def test_a_dead_run_is_left_as_it_died(path, tmp_path, writer):
+    file_status(path)
+    writer.kill()
+    writer.wait()
+    before = everything_in(tmp_path)
+    assert set(before) == {"run.db", "run.db-wal"}
+    first, again = file_status(path), file_status(path)
+    assert first == again
+    assert first.state is FileState.DEAD
+    assert f"process {writer.pid} on " in first.owner
+    assert everything_in(tmp_path) == before
+    with open_(path) as run:
+        assert len(run.acknowledged()) == first.runs[0].n_done
+
+
+def test_a_run_of_this_process_keeps_its_lock(path):
+    with open_(path) as run:
+        planned(run)
+        assert file_status(path).state is FileState.RUNNING
+        with pytest.raises(StoreError, match="in use by process"):
+            open_(path)
+        run.record(cell(0, 0))
+        run.commit()
+        assert file_status(path).runs[0].n_done == 1
+    assert file_status(path).state is FileState.INTERRUPTED
+
+
+def test_closing_while_somebody_reads_puts_everything_into_the_file(path, tmp_path):
+    """So that a copy of the file alone has it all."""
+    with open_(path) as run:
+        planned(run)
+        run.record(cell(0, 0))
+        run.commit()
+        reader = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
+        reader.execute("SELECT * FROM cell").fetchall()
+    (tmp_path / "copy").mkdir()
+    shutil.copy(path, tmp_path / "copy")
+    reader.close()
+    assert file_status(tmp_path / "copy" / "run.db").runs[0].n_done == 1
+
+
+ASK = """
+import os, sys
+from pathlib import Path
+from heldout.errors import StoreError
+from heldout.execution.store.inspecting import file_status
+if os.geteuid() == 0:  # root may write everywhere
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+try:
+    status = file_status(Path(sys.argv[1]))
+    print(status.state, status.runs[0].n_done)
+except StoreError as error:
+    print("refused:", error)
+"""
+
+
+@pytest.fixture
+def locked_folder():
+    """A folder that nobody may write to; not below pytest's own, which others may not enter."""
+    folder = Path(tempfile.mkdtemp(prefix="heldout-test-"))
+    yield folder
+    folder.chmod(0o700)
+    shutil.rmtree(folder)
+
+
+def asked_without_rights(path):
+    """What a process says that may only read the folder."""
+    path.parent.chmod(0o555)
+    for found in path.parent.iterdir():
+        found.chmod(0o444)
+    asked = subprocess.run(
+        [sys.executable, "-W", "error", "-c", ASK, path], capture_output=True, text=True, cwd=path.parent
+    )
+    if "in <module>\n    os.set" in asked.stderr:
+        pytest.skip("cannot become another user")
+    assert asked.returncode == 0, asked.stderr
+    return asked.stdout.strip()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_a_closed_run_in_a_read_only_folder(locked_folder):
+    filled(locked_folder / "run.db", [cell(0, 0), cell(1, 0)])
+    assert asked_without_rights(locked_folder / "run.db") == "interrupted 2"
+    assert [found.name for found in locked_folder.iterdir()] == ["run.db"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+@pytest.mark.parametrize("with_index", [True, False])
+def test_a_dead_run_in_a_read_only_folder(locked_folder, path, writer, with_index):
+    writer.kill()
+    writer.wait()
+    for found in ["run.db", "run.db-wal", *(["run.db-shm"] if with_index else [])]:
+        shutil.copy(path.with_name(found), locked_folder)
+    n_done = file_status(path).runs[0].n_done
+    said = asked_without_rights(locked_folder / "run.db")
+    if with_index:
+        assert said == f"unknown {n_done}"
+    else:
+        assert "has a log beside it (run.db-wal) that cannot be read in a folder that is read-only" in said
+
+
+# What it refuses
+
+
+def test_no_file(path):
+    with pytest.raises(StoreError, match="there is no run file"):
+        file_status(path)
+    assert not path.exists()
+
+
+def test_files_of_others(path, tmp_path):
+    path.write_text("a,b,c\n1,2,3\n")
+    with pytest.raises(StoreError, match="is not a run file of heldout"):
+        file_status(path)
+    other = tmp_path / "other.db"
+    with closing(sqlite3.connect(other)) as connection:
+        connection.execute("CREATE TABLE cell (mine TEXT)")
+    with pytest.raises(StoreError, match="an SQLite database of another program"):
+        file_status(other)
+    with pytest.raises(StoreError, match="is a folder"):
+        file_status(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "damage", ["UPDATE cell SET scores = '{'", "DROP TABLE plan", "UPDATE run SET opened = 'x'"]
+)
+def test_a_damaged_file(path, damage):
+    filled(path, [cell(0, 0)])
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(damage)
+        connection.commit()
+    with pytest.raises(StoreError, match="is damaged"):
+        file_status(path)
+
+
+def test_a_truncated_file(path):
+    filled(path, [cell(c, fold) for c in range(4) for fold in range(3)])
+    path.write_bytes(path.read_bytes()[:5000])
+    with pytest.raises(StoreError, match="is damaged"):
+        file_status(path)

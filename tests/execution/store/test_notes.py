@@ -1,0 +1,181 @@
+"""What a run says of itself, and files of an older schema."""
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import schema_1
+
+from heldout.dropping.base import Barrier, Dropped
+from heldout.errors import StoreError
+from heldout.execution.cells import CellKey, CellResult, CellState
+from heldout.execution.store.base import RunIdentity
+from heldout.execution.store.inspecting import FileState, file_status
+from heldout.execution.store.opening import APPLICATION_ID
+from heldout.execution.store.schema import COLUMNS_SINCE_2, SCHEMA_VERSION
+from heldout.execution.store.sqlite import SQLiteStore
+from heldout.metrics.base import Response
+
+IDENTITY = RunIdentity("1" * 64, "2" * 64, "3" * 64, "{}", 7, {"heldout": "0.1.0"})
+CONFIGURATIONS = [(f"id {i}", "{}") for i in range(3)]
+RACE = [(0, 0), (0, 1), (0, 2)]
+BARRIER = Barrier(1, 30, 3, 2, (Dropped(0, 1, 0.995, "p is .995"), Dropped(1, 1, float("nan"), "it failed")), 0.01)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "run.db"
+
+
+def open_(path, configurations=CONFIGURATIONS):
+    return SQLiteStore(path).open(IDENTITY, configurations, resume=True)
+
+
+def rows(path, query):
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(query).fetchall()
+
+
+def drops(path):
+    return rows(
+        path, 'SELECT id, race, barrier, statistic, reason FROM "drop", configuration WHERE configuration = number'
+    )
+
+
+def test_a_plan_is_there_at_once(path):
+    with open_(path) as run:
+        run.note_plan(3, 5, 15, "auc", title="roc_auc", n_rows=60, names=["a", "b", "c"])
+        assert rows(path, "SELECT * FROM plan") == [(1, 3, 5, 15, 60, "auc", "roc_auc")]
+        assert rows(path, "SELECT id, name FROM configuration") == [("id 0", "a"), ("id 1", "b"), ("id 2", "c")]
+
+
+def test_a_barrier_waits_for_the_next_commit(path):
+    with open_(path) as run:
+        run.note_plan(3, 3, 9, "score")
+        run.note_barrier(RACE, BARRIER)
+        assert rows(path, "SELECT * FROM barrier") == drops(path) == []
+        run.commit()
+        assert rows(path, "SELECT race, after, splits, n_rows, n_before, leader, risk, stopped FROM barrier") == [
+            (0, 1, "[[0, 0], [0, 1], [0, 2]]", 30, 3, 3, 0.01, 0)
+        ]
+        assert drops(path) == [("id 0", 0, 1, "0.995", "p is .995"), ("id 1", 0, 1, "nan", "it failed")]
+
+
+def test_numbers_of_numpy_and_odd_texts_are_kept(path):
+    left = Dropped(np.int64(1), np.int64(1), np.float64(0.1), "no file \udcff.csv")
+    with open_(path) as run:
+        run.note_barrier(np.array(RACE), Barrier(np.int64(1), np.int64(30), 3, np.int64(0), (left,), np.nan))
+    assert drops(path) == [("id 1", 0, 1, "0.1", r"no file \udcff.csv")]
+    assert rows(path, "SELECT risk FROM barrier") == [(None,)]
+
+
+def test_closing_writes_what_was_noted(path):
+    with open_(path) as run:
+        run.note_barrier(RACE, BARRIER)
+    assert len(drops(path)) == 2
+
+
+def test_a_resumed_run_decides_again(path):
+    """Another rule drops others: what the first one did is forgotten with the new plan."""
+    with open_(path) as run:
+        run.note_plan(3, 3, 9, "score")
+        run.note_barrier(RACE, BARRIER)
+    turned = [CONFIGURATIONS[2], CONFIGURATIONS[0], CONFIGURATIONS[1]]
+    with open_(path, turned) as run:
+        run.note_plan(3, 3, 9, "score")
+        assert rows(path, "SELECT * FROM barrier") == drops(path) == []
+        run.note_barrier(RACE, replace(BARRIER, dropped=(Dropped(0, 1, 0.5, "another rule"),)))
+    assert drops(path) == [("id 2", 0, 1, "0.5", "another rule")]
+
+
+def test_a_barrier_noted_twice_is_there_once(path):
+    with open_(path) as run:
+        for _ in range(2):
+            run.note_barrier(RACE, BARRIER)
+            run.commit()
+    assert len(drops(path)) == 2
+
+
+def test_the_plan_of_another_run_in_the_file_stays(path):
+    with open_(path) as run:
+        run.note_plan(3, 3, 9, "score")
+        run.note_barrier(RACE, BARRIER)
+    with SQLiteStore(path).open(replace(IDENTITY, rows="4" * 64), CONFIGURATIONS, resume=True) as run:
+        run.note_plan(3, 4, 12, "score")
+    assert rows(path, "SELECT run, n_cells FROM plan") == [(1, 9), (2, 12)]
+    assert len(drops(path)) == 2
+
+
+def test_a_disk_that_is_full_for_a_plan_is_said(path):
+    run = open_(path)
+    (pages,) = run._connection.execute("PRAGMA page_count").fetchone()
+    run._connection.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(StoreError, match="database or disk is full"), run:
+        run.note_plan(3, 3, 9, "score", names=["x" * 100_000] * 3)
+
+
+# A file of schema 1
+
+
+def old_file(path):
+    schema_1.write(path, IDENTITY, CONFIGURATIONS, [(0, 0, 0, 0.5), (1, 0, 0, 0.75), (2, 0, 0, 0.25)])
+
+
+def test_an_older_file_is_resumed_and_brought_up_to_date(path):
+    old_file(path)
+    with open_(path) as run:
+        assert run.acknowledged() == {CellKey(i, 0, 0) for i in range(3)}
+        assert [found.test_scores["score"] for found in run.results()] == [0.5, 0.75, 0.25]
+        assert all(found.predictions[Response.DECISION].tolist() == [1.5] * 3 for found in run.results())
+        run.note_plan(3, 3, 9, "score", names=["a", "b", "c"])
+        run.record(CellResult(CellKey(0, 0, 1), CellState.DONE, test_scores={"score": 1.0}))
+        run.note_barrier(RACE, BARRIER)
+    assert rows(path, "PRAGMA user_version") == [(SCHEMA_VERSION,)]
+    with open_(path) as run:
+        assert len(list(run.results())) == 4
+    assert len(drops(path)) == 2
+
+
+def test_an_upgraded_file_has_the_tables_of_a_new_one(path, tmp_path):
+    old_file(path)
+    open_(path).close()
+    open_(tmp_path / "new.db").close()
+
+    def columns(of):
+        tables = [name for (name,) in rows(of, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
+        return {table: {tuple(row[1:4]) for row in rows(of, f'PRAGMA table_info("{table}")')} for table in tables}
+
+    assert columns(path) == columns(tmp_path / "new.db")
+    assert len(COLUMNS_SINCE_2) == 5
+
+
+def test_an_upgrade_that_was_cut_off_leaves_the_old_file(path, monkeypatch):
+    old_file(path)
+    monkeypatch.setattr("heldout.execution.store.sqlite.set_owner", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        open_(path)
+    monkeypatch.undo()
+    assert rows(path, "PRAGMA user_version") == [(1,)]
+    with open_(path) as run:
+        assert len(run.acknowledged()) == 3
+
+
+def test_an_older_file_is_inspected_as_it_is(path):
+    old_file(path)
+    before = path.read_bytes()
+    status = file_status(path)
+    assert (status.schema, status.state) == (1, FileState.CLOSED)
+    (run,) = status.runs
+    assert (run.n_done, run.n_configurations, run.n_cells, run.n_left, run.best) == (3, 3, None, None, None)
+    assert run.seconds == 3 * 0.75
+    assert path.read_bytes() == before
+
+
+def test_a_file_of_no_schema_is_damaged(path):
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute("CREATE TABLE run (number)")
+    with pytest.raises(StoreError, match=r"is damaged \(it has schema 0\)"):
+        open_(path)

@@ -1,0 +1,485 @@
+"""Where cells are done changes nothing but how long it takes; who dies there is found, and no one waits."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+from joblib.externals.loky.process_executor import ShutdownExecutorError
+from joblib.parallel import ThreadingBackend
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.ensemble import BaggingRegressor
+from sklearn.metrics import get_scorer
+from threadpoolctl import threadpool_info
+
+from heldout.configurations import make_configurations
+from heldout.data.task import Task, truth_of
+from heldout.errors import InputError
+from heldout.execution.cells import CellKey, CellResult, CellState
+from heldout.execution.executors import JoblibExecutor, local
+from heldout.execution.executors.base import Work
+from heldout.execution.executors.deadline import TimeIsUp, deadline
+from heldout.execution.executors.local import MOST_UNEXPLAINED, Processes
+from heldout.execution.executors.marks import marked, take_marks
+from heldout.execution.executors.payload import (
+    SHARED_FROM_BYTES,
+    ArrayPayload,
+    FilePayload,
+    UnpackedWorks,
+    payload_array,
+    write_payload,
+)
+from heldout.execution.executors.worker import stopped
+from heldout.execution.fit import CellContext, Routed, make_scoring, single_threaded
+from heldout.execution.loop import Keeping, run_races
+from heldout.execution.plan import Plan, Race, all_cells
+from heldout.execution.scheduler import MOST_LOSSES, Scheduler
+from heldout.execution.store.memory import MemoryRun
+from heldout.folds.splits import make_folds
+from heldout.metrics.base import Response
+
+try:
+    import cloudpickle
+except ImportError:
+    from joblib.externals import cloudpickle
+
+# Worker processes cannot import this file.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+
+class Doing(RegressorMixin, BaseEstimator):
+    """Does something in ``fit``, and predicts what it saw there."""
+
+    def __init__(self, does: str = "mean", value: float = 0.0) -> None:
+        self.does = does
+        self.value = value
+
+    def fit(self, X: Any, y: Any) -> Doing:
+        self.seen_ = getattr(self, f"_{self.does}")(np.asarray(X), np.asarray(y))
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.full(len(X), self.value + self.seen_)
+
+    def _mean(self, X: Any, y: Any) -> float:
+        return float(y.mean())
+
+    def _process(self, X: Any, y: Any) -> float:
+        time.sleep(0.02)
+        return float(os.getpid())
+
+    def _unpacked(self, X: Any, y: Any) -> float:
+        """How often this process has unpacked something, and whether it shares what it has now."""
+        from heldout.execution.executors.payload import UNPACKED  # this process's own
+
+        time.sleep(0.02)
+        shared = next(reversed(UNPACKED._works.values())).context.X
+        base = shared
+        while getattr(base, "base", None) is not None:
+            base = base.base
+        is_mapped = isinstance(getattr(base, "obj", base), mmap.mmap)
+        return UNPACKED.n_unpacked + (0.5 if is_mapped and not shared.flags.writeable else 0.0)
+
+    def _threads(self, X: Any, y: Any) -> float:
+        """How many threads a bag of models with ``n_jobs=-1`` is fitted in."""
+        bag = BaggingRegressor(Doing("thread"), n_estimators=6, n_jobs=-1, random_state=0).fit(X, y)
+        return float(len({member.seen_ for member in bag.estimators_}))
+
+    def _thread(self, X: Any, y: Any) -> float:
+        time.sleep(0.01)
+        return float(threading.get_ident())
+
+    def _forever(self, X: Any, y: Any) -> float:
+        while True:
+            try:
+                time.sleep(0.01)
+            except Exception:
+                continue
+
+    def _deaf(self, X: Any, y: Any) -> float:
+        return float(sum(range(10**12)))
+
+    def _kills(self, X: Any, y: Any) -> float:
+        if X[0, 0] == 0:  # not where row 0 is tested
+            os.kill(os.getpid(), signal.SIGKILL)
+        return float(y.mean())
+
+    def _two_parts(self, X: Any, y: Any) -> float:
+        raise TwoPartsError("one", "other")
+
+    def _generator(self, X: Any, y: Any) -> float:
+        raise ValueError(number for number in range(3))
+
+    def _sleeps(self, X: Any, y: Any) -> float:
+        time.sleep(60)
+        return 0.0
+
+
+def make_work(grid: Any, n_rows: int = 20, n_folds: int = 2, error_score: Any = np.nan) -> Work:
+    rng = np.random.default_rng(0)
+    X = np.arange(2.0 * n_rows).reshape(n_rows, 2)
+    task = Task(X, truth_of(rng.normal(size=n_rows)))
+    scoring = make_scoring(task.truth, get_scorer("neg_mean_squared_error"))
+    context = CellContext.of_task(task, scoring, Routed(), error_score, False, None)
+    return Work(context, make_configurations(Doing(), grid), make_folds(task, n_folds))
+
+
+def cells_of(work: Work) -> list[CellKey]:
+    return all_cells(len(work.configurations), work.folds)
+
+
+def seen(result: CellResult) -> float:
+    assert result.state is CellState.DONE, result.message
+    return float(result.predictions[Response.VALUES][0])
+
+
+def run(work: Work, executor: JoblibExecutor) -> dict[CellKey, CellResult]:
+    """All cells by the loop that every run has."""
+    kept = MemoryRun(entropy=0)
+    scheduler = Scheduler(Plan(len(work.configurations), (Race(work.folds.splits),)))
+    with executor:
+        run_races(scheduler, work, executor, Keeping(kept, (), lambda result: None))
+    return {result.key: result for result in kept.results()}
+
+
+def check_same(found: dict[CellKey, CellResult], expected: dict[CellKey, CellResult]) -> None:
+    assert found.keys() == expected.keys()
+    for cell, result in expected.items():
+        assert found[cell].state is result.state
+        assert found[cell].test_scores == result.test_scores
+        for response, values in result.predictions.items():
+            np.testing.assert_array_equal(found[cell].predictions[response], values, strict=True)
+
+
+class Foreign(ThreadingBackend):
+    """A backend of which nothing is known, as those of other packages."""
+
+    uses_threads = False
+    supports_return_generator = False
+
+
+joblib.register_parallel_backend("foreign", Foreign)
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading", "foreign"])
+def test_every_engine_gives_the_same(backend: str) -> None:
+    work = make_work({"value": list(np.arange(7.0) / 3)}, n_folds=5)
+    expected = run(work, JoblibExecutor(n_jobs=1))
+    assert len(expected) == 35
+    with joblib.parallel_config(backend):
+        check_same(run(work, JoblibExecutor(n_jobs=2)), expected)
+
+
+def test_processes_are_sent_the_work_once_and_share_its_large_arrays() -> None:
+    rows = SHARED_FROM_BYTES // 16 + 1
+    work = make_work({"does": ["unpacked", "process"], "value": list(range(4))}, n_rows=rows)
+    told: dict[int, set[float]] = {}
+    with JoblibExecutor(n_jobs=2) as executor:
+        for _ in range(2):
+            results = {result.key: result for result in executor.run(work, cells_of(work))}
+            for cell, result in results.items():
+                value = work.configurations[cell.configuration].params["value"]
+                if work.configurations[cell.configuration].params["does"] == "unpacked":
+                    told.setdefault(0, set()).add(seen(result) - value)
+    # 1.5 in a worker that has just begun; whatever it has been before in one that other tests have used: the same
+    # number in both rounds, from either worker, with the half that says that X is mapped and read-only.
+    assert len(told[0]) <= 2
+    assert {number % 1 for number in told[0]} == {0.5}
+
+
+@pytest.mark.parametrize("as_file", [True, False], ids=["file", "array"])
+def test_packed_work_is_unpacked_as_it_was(tmp_path: Path, as_file: bool) -> None:
+    work = make_work({"value": [0.0, np.arange(5.0)]}, n_rows=SHARED_FROM_BYTES // 16 + 1)
+    if as_file:
+        write_payload(work, tmp_path / "work")
+        payload = FilePayload("a", str(tmp_path / "work"))
+    else:
+        payload = ArrayPayload("a", payload_array(work))
+    unpacked = UnpackedWorks()
+    copy = unpacked.get(payload)
+    np.testing.assert_array_equal(copy.context.X, work.context.X, strict=True)
+    np.testing.assert_array_equal(copy.configurations[1].params["value"], np.arange(5.0), strict=True)
+    assert not copy.context.X.flags.writeable, "large: shared"
+    assert copy.configurations[1].params["value"].flags.writeable, "small: its own"
+    assert copy.folds.fingerprint() == work.folds.fingerprint()
+    assert unpacked.get(payload) is copy
+    assert unpacked.n_unpacked == 1
+    for other in ("b", "c"):
+        unpacked.get(FilePayload(other, payload.path) if as_file else ArrayPayload(other, payload.packed))
+    assert unpacked.get(payload) is not copy, "only the latest two are kept"
+
+
+@pytest.mark.parametrize(("backend", "n_jobs"), [("loky", 1), ("loky", 2), ("threading", 2)])
+def test_an_estimator_in_a_cell_has_one_thread(backend: str, n_jobs: int) -> None:
+    work = make_work({"does": ["threads"]})
+    with joblib.parallel_config(backend):
+        found = run(work, JoblibExecutor(n_jobs=n_jobs))
+    assert {seen(result) for result in found.values()} == {1.0}
+
+
+def test_who_leaves_first_does_not_free_the_others() -> None:
+    def limits() -> set[int]:
+        return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+    before, left, may_leave = limits(), threading.Event(), threading.Event()
+
+    def other() -> None:
+        with single_threaded():
+            may_leave.wait(10)
+        left.set()
+
+    thread = threading.Thread(target=other)
+    with single_threaded():
+        thread.start()
+        may_leave.set()
+        left.wait(10)
+        assert limits() <= {1}
+    thread.join()
+    assert limits() == before
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="the system cannot kill")
+def test_a_cell_that_kills_its_worker_is_given_up_and_nothing_else_is_lost() -> None:
+    work = make_work([{"does": ["mean"], "value": [0.5, 1.5, 2.5]}, {"does": ["kills"]}])
+    killer = CellKey(3, 0, 1)  # it trains on row 0, and the other fold tests it
+    found = run(work, JoblibExecutor(n_jobs=2))
+    assert found[killer].state is CellState.FAILED
+    assert found[killer].attempts == MOST_LOSSES
+    assert found[killer].message.startswith("its worker was lost 3 times (its worker process died with SIGKILL(-9)")
+
+    del found[killer]
+    with JoblibExecutor(n_jobs=1) as executor:
+        innocent = [cell for cell in cells_of(work) if cell != killer]
+        check_same(found, {result.key: result for result in executor.run(work, innocent)})
+
+
+def test_a_lone_cell_is_done_by_a_worker() -> None:
+    work = make_work({"does": ["process"]})
+    with JoblibExecutor(n_jobs=2) as executor:
+        (result,) = executor.run(work, cells_of(work)[:1])
+    assert seen(result) != os.getpid()
+
+
+def test_closing_ends_the_workers_and_leaving_does_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))
+    work = make_work([{"does": ["process"]}, {"does": ["sleeps"]}])
+
+    def interrupted(result: CellResult) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), JoblibExecutor(n_jobs=2) as executor:
+        results = executor.run(work, cells_of(work))
+        first = int(seen(next(results)))
+        assert list(tmp_path.glob("heldout-*/*.work"))
+        results.close()
+        with pytest.raises(ProcessLookupError):
+            os.kill(first, 0)
+        for result in executor.run(work, cells_of(work)):
+            second = int(seen(result))
+            assert second != first
+            interrupted(result)
+    with pytest.raises(ProcessLookupError):
+        os.kill(second, 0)
+    assert not list(tmp_path.glob("heldout-*"))
+
+
+@pytest.mark.parametrize(("n_jobs", "does"), [(1, "forever"), (2, "deaf")], ids=["listens", "deaf"])
+def test_a_fit_has_a_time_limit_whether_it_listens_or_not(n_jobs: int, does: str) -> None:
+    work = make_work({"does": ["process", does]})
+    with JoblibExecutor(n_jobs, fit_timeout=0.5) as executor:
+        cells = [CellKey(0, 0, 0), CellKey(1, 0, 0), CellKey(0, 0, 1)]
+        found = {result.key: result for result in executor.run(work, cells)}
+    for fold in (0, 1):
+        assert seen(found[CellKey(0, 0, fold)]) != os.getpid(), "the process that may be ended is not this one"
+    stopped = found[CellKey(1, 0, 0)]
+    assert (stopped.state, stopped.attempts) == (CellState.FAILED, 1)
+    assert stopped.message == "it was stopped after fit_timeout=0.5 s"
+    assert stopped.fit_seconds >= 0.5
+
+
+def test_with_error_score_raise_a_timeout_is_an_error() -> None:
+    work = make_work({"does": ["mean"]}, error_score="raise")
+    with pytest.raises(TimeoutError, match=r"Doing \(does=mean\): it was stopped after fit_timeout=3 s"):
+        stopped(work, CellKey(0, 0, 0), 3.0, 3.1)
+
+
+def test_a_deadline_is_raised_once_and_not_later() -> None:
+    def forever() -> None:
+        while True:
+            pass
+
+    with pytest.raises(TimeIsUp), deadline(0.05, ends_process=False):
+        forever()
+    for _ in range(200):  # it may come in the very moment of leaving, but no later
+        try:
+            with deadline(0.0005, ends_process=False):
+                time.sleep(0.0005)
+        except TimeIsUp:
+            continue
+        sum(range(100))
+
+
+@pytest.mark.parametrize("timeout", [0, -1.0, float("nan"), "3"], ids=str)
+def test_a_timeout_is_above_zero(timeout: Any) -> None:
+    with pytest.raises(InputError, match="fit_timeout must be a number of seconds above 0"):
+        JoblibExecutor(fit_timeout=timeout)
+
+
+def test_a_timeout_that_no_clock_can_wait_for_is_refused() -> None:
+    JoblibExecutor(fit_timeout=1e9)
+    for timeout in (1e10, float("inf")):
+        with pytest.raises(InputError, match=r"at most 1e\+09 seconds, got .*; leave it out for no limit"):
+            JoblibExecutor(fit_timeout=timeout)
+
+
+def test_threads_cannot_be_stopped() -> None:
+    with (
+        joblib.parallel_config("threading"),
+        pytest.raises(InputError, match=r"fit_timeout=5 needs worker processes .* ThreadingBackend"),
+        JoblibExecutor(n_jobs=2, fit_timeout=5),
+    ):
+        pass
+
+
+def test_marks_say_what_was_running(tmp_path: Path) -> None:
+    with marked(str(tmp_path), CellKey(3, 1, 2)):
+        pass
+    assert take_marks(tmp_path) == {}
+    other = tmp_path / "other"
+    other.mkdir()
+    with marked(str(other), CellKey(3, 1, 2)):
+        time.sleep(0.01)
+        found = take_marks(other)
+    assert list(found) == [CellKey(3, 1, 2)]
+    assert 0.01 <= found[CellKey(3, 1, 2)] < 60
+    assert take_marks(other) == {}
+
+
+class EndsItsReader:
+    """Takes the process with it that unpickles it."""
+
+    def __reduce__(self) -> Any:
+        return os._exit, (9,)
+
+
+@pytest.mark.slow
+def test_work_that_ends_its_readers_is_not_sent_for_ever() -> None:
+    work = make_work({"value": [EndsItsReader()]}, n_folds=5)
+    with (
+        pytest.raises(InputError, match=r"worker processes died 3 times before they did anything \(.*EXIT\(9\)"),
+        JoblibExecutor(n_jobs=2) as executor,
+    ):
+        list(executor.run(work, cells_of(work)))
+
+
+def shut_down() -> None:
+    """As joblib tells that another thread's search has ended the pool that they share."""
+    try:
+        raise ShutdownExecutorError
+    except ShutdownExecutorError:
+        raise RuntimeError("The executor underlying Parallel has been shutdown.")  # noqa: B904 - as joblib does
+
+
+def killed_while_idle() -> None:
+    raise BrokenProcessPool("killed while idle")
+
+
+def test_workers_that_die_of_nothing_are_not_replaced_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    deaths = []
+
+    def dead(self: Processes, calls: Any) -> Any:
+        deaths.append(len(list(calls)))
+        killed_while_idle()
+
+    monkeypatch.setattr(Processes, "_results", dead)
+    work = make_work({"value": [0.5, 1.5]})
+    with (
+        pytest.raises(
+            InputError, match=r"worker processes died 3 times before they did anything .*is there memory"
+        ),
+        JoblibExecutor(n_jobs=2) as executor,
+    ):
+        list(executor.run(work, cells_of(work)))
+    assert deaths == [4] * MOST_UNEXPLAINED
+
+
+@pytest.mark.parametrize("end", [killed_while_idle, shut_down], ids=lambda end: end.__name__)
+def test_a_pool_that_ends_of_no_cell_makes_nobody_suspect(
+    end: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = make_work({"value": [0.5, 1.5]})
+    expected = run(work, JoblibExecutor(n_jobs=1))
+    inner, ends = Processes._results, [end]
+
+    def ends_once(self: Processes, calls: Any) -> Any:
+        if ends:
+            ends.pop()()
+        yield from inner(self, calls)
+
+    monkeypatch.setattr(Processes, "_results", ends_once)
+    found = run(work, JoblibExecutor(n_jobs=2))
+    check_same(found, expected)
+    assert not ends
+    assert {result.attempts for result in found.values()} == {1}
+
+
+class TwoPartsError(Exception):
+    """Can be pickled, and not be unpickled."""
+
+    def __init__(self, one: str, other: str) -> None:
+        super().__init__(f"{one} and {other}")
+
+
+@pytest.mark.parametrize(("backend", "does"), [("loky", "two_parts"), ("multiprocessing", "generator")])
+def test_an_error_that_cannot_be_sent_is_told_all_the_same(backend: str, does: str) -> None:
+    work = make_work({"does": ["mean", does]}, error_score="raise")
+    with (
+        joblib.parallel_config(backend),
+        pytest.raises(RuntimeError, match=rf"Doing \(does={does}\): .*(one and other|generator object)"),
+        JoblibExecutor(n_jobs=2) as executor,
+    ):
+        list(executor.run(work, cells_of(work)))
+
+
+def test_what_cannot_be_sent_is_one_sentence() -> None:
+    work = make_work({"value": [threading.Lock()]})
+    with (
+        pytest.raises(InputError, match=r"cannot be sent to other processes \(.*lock.*\); use n_jobs=1, threads"),
+        JoblibExecutor(n_jobs=2) as executor,
+    ):
+        list(executor.run(work, cells_of(work)))
+
+
+def test_workers_find_the_work_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("JOBLIB_TEMP_FOLDER", ".")
+    work = make_work({"value": [0.5]})
+    with JoblibExecutor(n_jobs=2) as executor:
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        assert len(list(executor.run(work, cells_of(work)))) == 2
+    assert not list(tmp_path.glob("**/heldout-*"))
+
+
+def test_a_full_disk_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(work: Work, path: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(local, "write_payload", full)
+    work = make_work({"does": ["mean"]})
+    with (
+        pytest.raises(InputError, match=r"could not be written to .*No space left on device.*JOBLIB_TEMP_FOLDER"),
+        JoblibExecutor(n_jobs=2) as executor,
+    ):
+        list(executor.run(work, cells_of(work)))

@@ -1,0 +1,295 @@
+"""One cell: what is recorded, what is scored, and what a failure leaves."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import check_scoring, get_scorer, make_scorer
+from sklearn.model_selection import cross_validate
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from threadpoolctl import threadpool_info
+
+from heldout.configurations import make_configurations
+from heldout.data.task import Task, truth_of
+from heldout.errors import InputError
+from heldout.execution.cells import CellState
+from heldout.execution.fit import (
+    CellContext,
+    Routed,
+    fit_cell,
+    make_scoring,
+    refitted,
+    single_threaded,
+)
+from heldout.execution.responses import remember_responses
+from heldout.folds.splits import Split, make_folds
+from heldout.metrics.base import Response
+
+X, Y = load_breast_cancer(return_X_y=True)
+X, Y = StandardScaler().fit_transform(X[:100, :4]), Y[:100]
+IRIS = load_iris(return_X_y=True)
+
+
+class Counted(ClassifierMixin, BaseEstimator):
+    """Counts how often it is asked for what."""
+
+    asked: list[str] = []  # noqa: RUF012
+
+    def fit(self, X: Any, y: Any) -> Counted:
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        self.asked.append(f"predict {len(X)}")
+        return self.classes_[(X[:, 0] > 0).astype(int)]
+
+    def predict_proba(self, X: Any) -> Any:
+        self.asked.append(f"predict_proba {len(X)}")
+        p = 1 / (1 + np.exp(-X[:, 0]))
+        return np.stack([1 - p, p], axis=1)
+
+
+def context_of(
+    scoring: Any, data: tuple[Any, Any] = (X, Y), pos_label: Any = None, keep: Any = (), **settings: Any
+) -> tuple[CellContext, Split]:
+    truth = truth_of(data[1], pos_label=pos_label)
+    task = Task(data[0], truth, y=data[1])
+    scorer = check_scoring(Counted(), scoring) if isinstance(scoring, list) else scoring
+    scorer = get_scorer(scorer) if isinstance(scorer, str) else scorer
+    given = {"error_score": np.nan, "return_train_score": False, "entropy": None} | settings
+    routed = given.pop("routed", Routed())
+    context = CellContext.of_task(task, make_scoring(truth, scorer, keep=keep), routed, **given)
+    return context, make_folds(task, 4).splits[1]
+
+
+def cell(estimator: Any, scoring: Any = "accuracy", **settings: Any) -> Any:
+    context, split = context_of(scoring, **settings)
+    return fit_cell(context, make_configurations(estimator)[0], split), split
+
+
+def test_each_response_is_computed_once() -> None:
+    Counted.asked.clear()
+    result, split = cell(Counted(), ["accuracy", "f1", "neg_log_loss", "roc_auc", "neg_brier_score"])
+    n = len(split.test)
+    assert sorted(Counted.asked) == [f"predict {n}", f"predict_proba {n}"]
+    assert set(result.predictions) == {Response.LABELS, Response.PROBABILITIES}
+    assert result.state is CellState.DONE and result.message == ""
+
+
+def test_a_pipeline_with_its_own_score_predicts_once() -> None:
+    Counted.asked.clear()
+    pipeline = make_pipeline(StandardScaler(), Counted())
+    result, split = cell(pipeline, check_scoring(pipeline))
+    assert Counted.asked == [f"predict {len(split.test)}"]
+    assert 0 < result.test_scores["score"] < 1
+
+
+def test_only_what_is_read_is_kept() -> None:
+    assert set(cell(SVC(), "roc_auc")[0].predictions) == {Response.DECISION}
+    assert set(cell(RandomForestClassifier(3), "roc_auc")[0].predictions) == {Response.PROBABILITIES}
+    assert set(cell(SVC(), "roc_auc", keep=(Response.LABELS, Response.PROBABILITIES))[0].predictions) == {
+        Response.DECISION,
+        Response.LABELS,
+    }
+    # A scorer that cannot be opened reads nothing that we know of; what "predict" says is kept anyway.
+    assert set(cell(SVC(), lambda model, X, y: 0.5)[0].predictions) == {Response.LABELS}
+
+
+@pytest.mark.parametrize("y", [Y, np.where(Y == 1, "yes", "no"), Y == 1, Y + 1], ids=["01", "words", "bool", "12"])
+def test_labels_of_any_type_become_codes(y: Any) -> None:
+    result, split = cell(LogisticRegression(), "accuracy", data=(X, y))
+    fitted = LogisticRegression().fit(X[split.train], y[split.train])
+    np.testing.assert_array_equal(result.predictions[Response.LABELS], fitted.predict(X[split.test]) == max(y))
+    assert result.predictions[Response.LABELS].dtype == np.int32
+    assert result.test_scores == {"score": fitted.score(X[split.test], y[split.test])}
+
+
+def test_binary_responses_point_to_the_positive_class() -> None:
+    for pos_label, sign, column in ((1, 1, 1), (0, -1, 0)):
+        result, split = cell(LogisticRegression(), "roc_auc", pos_label=pos_label, keep=(Response.PROBABILITIES,))
+        fitted = LogisticRegression().fit(X[split.train], Y[split.train])
+        np.testing.assert_array_equal(
+            result.predictions[Response.DECISION], sign * fitted.decision_function(X[split.test])
+        )
+        np.testing.assert_array_equal(
+            result.predictions[Response.PROBABILITIES], fitted.predict_proba(X[split.test])[:, column]
+        )
+
+
+def test_columns_follow_the_order_of_the_target_and_not_of_the_model() -> None:
+    data, y = IRIS
+    truth = truth_of(y, classes=[2, 0, 1])
+    task = Task(data, truth, y=y)
+    scoring = make_scoring(truth, get_scorer("neg_log_loss"))
+    context = CellContext.of_task(task, scoring, Routed(), np.nan, False, None)
+    split = make_folds(task, 3).splits[0]
+    result = fit_cell(context, make_configurations(LogisticRegression(max_iter=1000))[0], split)
+    fitted = LogisticRegression(max_iter=1000).fit(data[split.train], y[split.train])
+    np.testing.assert_array_equal(
+        result.predictions[Response.PROBABILITIES], fitted.predict_proba(data[split.test])[:, [2, 0, 1]]
+    )
+
+
+def test_a_regression_gives_values() -> None:
+    y = X[:, 0] * 2 + 0.5
+    result, split = cell(Ridge(), "r2", data=(X[:, 1:], y))
+    fitted = Ridge().fit(X[split.train, 1:], y[split.train])
+    np.testing.assert_array_equal(result.predictions[Response.VALUES], fitted.predict(X[split.test, 1:]))
+    assert result.predictions[Response.VALUES].dtype == np.float64
+
+
+def test_scores_are_those_of_cross_validate() -> None:
+    names = ["accuracy", "roc_auc", "neg_log_loss", "average_precision", "neg_brier_score", "f1_macro"]
+    result, split = cell(LogisticRegression(), names, return_train_score=True)
+    theirs = cross_validate(
+        LogisticRegression(), X, Y, scoring=names, cv=[(split.train, split.test)], return_train_score=True
+    )
+    for name in names:
+        assert result.test_scores[name] == theirs[f"test_{name}"][0]
+        assert result.train_scores[name] == theirs[f"train_{name}"][0]
+
+
+def test_a_caller_that_writes_into_a_response_spoils_nothing() -> None:
+    # MLPClassifier.predict_log_proba takes the logarithm in place.
+    model = MLPClassifier(5, max_iter=20, random_state=0)
+    model.n_iter_no_change = 50
+    with pytest.warns(UserWarning, match="reached"):
+        model.fit(X, Y)
+    plain = model.predict_proba(X)
+    remember_responses(model, X)
+    model.predict_log_proba(X)
+    np.testing.assert_array_equal(model.predict_proba(X), plain)
+    np.testing.assert_array_equal(model.predict_proba(X[:5]), plain[:5])
+
+
+def test_a_scorer_sees_an_estimator_of_its_own_type() -> None:
+    seen = []
+
+    def scorer(model: Any, X: Any, y: Any) -> float:
+        seen.append((isinstance(model, LogisticRegression), model.coef_.shape, hasattr(model, "transform")))
+        return float(model.score(X, y))
+
+    result, _ = cell(LogisticRegression(), scorer)
+    assert seen == [(True, (1, 4), False)] and result.test_scores["score"] > 0.5
+
+
+def test_failures_say_why() -> None:
+    class Broken(Counted):
+        def fit(self, X: Any, y: Any) -> Broken:
+            raise ValueError("two\n  lines")
+
+    class Mute(Counted):
+        def predict(self, X: Any) -> Any:
+            raise KeyError
+
+    class Stranger(Counted):
+        def predict(self, X: Any) -> Any:
+            return np.full(len(X), 7)
+
+    class Narrow(Counted):
+        def predict_proba(self, X: Any) -> Any:
+            return np.ones((len(X), 1))
+
+    for estimator, scoring, words in (
+        (Broken(), "accuracy", "ValueError: two lines"),
+        (Mute(), "accuracy", "KeyError"),
+        (Stranger(), "accuracy", "it predicted 7, which is no class of the target"),
+        (Narrow(), "neg_log_loss", "its probabilities have shape (25, 1), not a column for each of 2 classes"),
+    ):
+        result, _ = cell(estimator, scoring)
+        assert result.state is CellState.FAILED
+        assert result.message == words
+        assert not result.test_scores and not result.predictions
+        with pytest.raises((ValueError, KeyError)):
+            cell(estimator, scoring, error_score="raise")
+
+
+def test_a_class_unseen_in_training_matters_only_where_its_column_is_read() -> None:
+    split = Split(0, 0, np.flatnonzero(Y == 0), np.flatnonzero(Y == 1)[:5])
+    for scoring, state in (("accuracy", CellState.DONE), ("neg_log_loss", CellState.FAILED)):
+        context, _ = context_of(scoring)
+        result = fit_cell(context, make_configurations(DummyClassifier())[0], split)
+        assert result.state is state
+    assert result.message == "class 1 is missing from its training rows"
+
+
+def test_a_scorer_that_raises_leaves_the_others() -> None:
+    def hopeless(y: Any, predicted: Any) -> float:
+        raise ArithmeticError("no number")
+
+    both = check_scoring(Counted(), {"good": "accuracy", "bad": make_scorer(hopeless)}, raise_exc=False)
+    result, _ = cell(Counted(), both)
+    assert result.state is CellState.DONE
+    assert list(result.test_scores) == ["good"]
+    assert result.message == "bad: ArithmeticError: no number"
+    alone, _ = cell(Counted(), make_scorer(hopeless))
+    assert alone.test_scores == {} and alone.message == "ArithmeticError: no number"
+    with pytest.raises(ArithmeticError):
+        cell(Counted(), make_scorer(hopeless), error_score="raise")
+
+
+def test_a_score_that_is_no_number_is_an_error() -> None:
+    with pytest.raises(InputError, match=r"scoring must return a number, got \[1, 2\]"):
+        cell(Counted(), lambda model, X, y: [1, 2])
+
+
+def test_a_metric_that_does_not_fit_the_task_is_refused() -> None:
+    with pytest.raises(InputError, match="'r2' does not fit a binary target"):
+        cell(Counted(), "r2")
+
+
+def test_weights_are_cut_to_the_rows() -> None:
+    weights = np.linspace(1, 2, 100)
+    routed = Routed(fit={"sample_weight": weights}, score={"sample_weight": weights})
+    result, split = cell(LogisticRegression(), "neg_log_loss", routed=routed)
+    fitted = LogisticRegression().fit(X[split.train], Y[split.train], sample_weight=weights[split.train])
+    by_hand = get_scorer("neg_log_loss")(fitted, X[split.test], Y[split.test], sample_weight=weights[split.test])
+    assert result.test_scores["score"] == by_hand
+
+
+def test_seeds_go_to_unset_random_states_and_depend_on_the_place() -> None:
+    pipeline = make_pipeline(StandardScaler(), RandomForestClassifier(2))
+    seeds = set()
+    for entropy in (1, 2):
+        context, _ = context_of("accuracy", entropy=entropy)
+        seeds.add(
+            refitted(context, make_configurations(pipeline)[0]).named_steps["randomforestclassifier"].random_state
+        )
+    assert len(seeds) == 2 and None not in seeds
+    fixed = refitted(context, make_configurations(RandomForestClassifier(2, random_state=4))[0])
+    assert fixed.random_state == 4
+    unseeded, _ = context_of("accuracy")
+    assert refitted(unseeded, make_configurations(pipeline)[0])[-1].random_state is None
+
+
+def test_cells_run_on_one_thread() -> None:
+    class Looking(Counted):
+        threads: list[int] = []  # noqa: RUF012
+
+        def fit(self, X: Any, y: Any) -> Looking:
+            Looking.threads += [library["num_threads"] for library in threadpool_info()]
+            return super().fit(X, y)  # type: ignore[return-value]
+
+    cell(Looking())
+    assert Looking.threads and set(Looking.threads) == {1}
+
+
+def test_libraries_are_looked_for_again_after_an_import(monkeypatch: pytest.MonkeyPatch) -> None:
+    from heldout.execution import fit as fitting
+
+    with single_threaded():
+        pass
+    before = fitting._controller(len(sys.modules))
+    monkeypatch.setitem(sys.modules, "a_module_of_the_future", sys)
+    assert fitting._controller(len(sys.modules)) is not before

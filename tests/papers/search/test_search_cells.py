@@ -1,0 +1,151 @@
+"""Sharing preparation, and one matrix for all protocols, change nothing: held against real searches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from searched import SPACE
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.pipeline import Pipeline
+
+import heldout as ho
+from heldout.configurations import make_configurations
+from heldout.dropping.bootstrap import Bootstrap
+from heldout.folds.plans import KFolds
+from heldout.metrics.base import Response
+from heldout_papers.search.cells import chain_of, fit_cells
+from heldout_papers.search.protocols import bbc, bced, cross_validation, nested, tibshirani
+from heldout_papers.search.race import race
+
+from .conftest import ENTROPY, N_BOOTSTRAPS, N_FOLDS, N_REPEATS, Searched, rows_of, searched
+
+
+def real_search(found: Searched, repeats: int = 1, **settings: object) -> ho.HeldOutSearchCV:
+    """The library's own search with the same folds, seeds and draws."""
+    search = ho.HeldOutSearchCV(
+        SPACE, scoring="roc_auc", cv=KFolds(N_FOLDS), repeats=repeats, aggregate="pooled", refit=True,
+        n_bootstraps=N_BOOTSTRAPS, random_state=ENTROPY, n_jobs=1, **settings,
+    )  # fmt: skip
+    return search.fit(found.X, found.y)
+
+
+def test_predictions_are_those_of_a_search(found: Searched) -> None:
+    search = real_search(found, N_REPEATS)
+    by_response = search.predictions_.responses
+    theirs = np.where(
+        np.isnan(by_response[Response.DECISION]),
+        by_response[Response.PROBABILITIES],
+        by_response[Response.DECISION],
+    )
+
+    assert np.array_equal(search.predictions_.folds, found.folds.labels)
+    assert np.array_equal(found.held.scores, theirs)
+    assert bbc(found.asked, N_REPEATS).estimate == search.estimate_.value
+    assert bbc(found.asked, N_REPEATS).winner == search.best_index_
+    low, high = search.estimate_.interval.low, search.estimate_.interval.high
+    assert (bbc(found.asked, N_REPEATS).low[-2], bbc(found.asked, N_REPEATS).high[-2]) == (low, high)
+
+
+@pytest.mark.parametrize("least", [1, 20, 60])
+def test_the_race_on_the_matrix_is_that_of_a_search_that_drops(found: Searched, least: int) -> None:
+    rule = Bootstrap(threshold=0.9, n_bootstraps=N_BOOTSTRAPS, min_predictions=least)
+    search = real_search(found, drop=rule)
+    said = bced(found.asked, rule)
+    raced = race(found.held, found.asked.question, rule, ENTROPY)
+
+    after = {left.configuration: left.after for barrier in search.evaluation_.barriers for left in barrier.dropped}
+    assert set(raced.left) == set(after)
+    assert {j: int(raced.met[j]) for j in after} == after
+    assert bool(after) == (least < 60)
+    assert said.models == search.n_fits_ + 1  # with the one that is returned
+    assert (said.estimate, said.winner) == (search.estimate_.value, search.best_index_)
+    assert (said.seconds < found.held.seconds[:, :, 0].sum()) == bool(after)
+
+
+def test_one_repeat_serves_cv_and_tt(found: Searched) -> None:
+    truth, predictions = found.y, found.held.scores[:, :, :1]
+    folds = found.folds.labels[:, :1]
+    cv = ho.estimate(truth, predictions, metric="roc_auc", method="cv", folds=folds, response="decision")
+    tt = ho.estimate(truth, predictions, metric="roc_auc", method="tt", folds=folds, response="decision")
+
+    assert cross_validation(found.asked).estimate == cv.value
+    winner = cross_validation(found.asked).winner
+    in_folds = np.array(
+        [
+            [roc_auc_score(truth[rows], predictions[rows, j, 0]) for j in range(predictions.shape[1])]
+            for rows in (folds[:, 0] == k for k in range(N_FOLDS))
+        ]
+    )
+    bias = (in_folds.max(axis=1) - in_folds[:, winner]).mean()
+    assert tibshirani(found.asked).estimate == pytest.approx(in_folds[:, winner].mean() - bias)
+    if tt.selected == winner:
+        assert tibshirani(found.asked).estimate == tt.value
+
+
+def test_half_the_inner_fits_serve_nested_cross_validation() -> None:
+    """Without random numbers, as a pair's fit draws others than the two that it stands for."""
+    X, y = rows_of(60, 3)
+    space = [entry for entry in SPACE if entry[0] in ("svm", "selected")]
+    found = searched(X, y, space)
+    theirs = ho.nested_cv(
+        space, X, y, scoring="roc_auc", cv=KFolds(N_FOLDS), aggregate="pooled", random_state=ENTROPY, n_jobs=1
+    )  # fmt: skip
+    said = nested(found.asked)
+
+    assert said.estimate == np.mean([fold.score for fold in theirs.outer_folds])
+    assert said.winner == theirs.selected
+    assert said.models == theirs.n_fits
+    assert len(found.held.pairs) == N_FOLDS * (N_FOLDS - 1) // 2
+
+
+class Counted(TransformerMixin, BaseEstimator):
+    """Counts how often it is fitted."""
+
+    fits: list[int] = []  # noqa: RUF012 - shared on purpose
+
+    def __init__(self, fails_under: int = 0) -> None:
+        self.fails_under = fails_under
+
+    def fit(self, X: np.ndarray, y: object = None) -> Counted:
+        if len(X) < self.fails_under:
+            raise ValueError("too few rows")
+        self.fits.append(len(X))
+        return self
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        return X
+
+
+class Broken(ClassifierMixin, BaseEstimator):
+    """Cannot be fitted."""
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Broken:
+        raise RuntimeError("out of order")
+
+
+def test_what_configurations_share_is_fitted_once() -> None:
+    X, y = np.nan_to_num(rows_of(40, 1)[0]), rows_of(40, 1)[1]
+    model = Pipeline([("count", Counted()), ("fit", LogisticRegression())])
+    other = Pipeline([("count", Counted(fails_under=1000)), ("fit", LogisticRegression())])
+    entries = [("one", model, {"fit__C": [0.1, 1.0, 10.0]}), ("two", other, {}), ("three", Broken(), {})]
+    context = searched(X, y, [("plain", LogisticRegression(), {})]).context
+    chains = [chain_of(one) for one in make_configurations(entries)]
+    Counted.fits.clear()
+
+    cells = fit_cells(context, chains, np.arange(30), np.arange(30, 40), (0, 0))
+
+    assert Counted.fits == [30]
+    assert cells.failures == {3: "ValueError: too few rows", 4: "RuntimeError: out of order"}
+    assert np.isnan(cells.scores[:, 3:]).all() and not np.isnan(cells.scores[:, :3]).any()
+
+
+def test_who_fails_is_no_candidate() -> None:
+    X, y = rows_of(70, 0)
+    failing = Pipeline([("count", Counted(fails_under=50)), ("fit", SPACE[0][1])])
+    found = searched(X, y, [SPACE[0], ("failing", failing, {})])
+    only_pairs_fail = np.isnan(found.held.scores[:, 4]).mean(), np.isnan(found.held.pairs[0, 1][:, 4]).all()
+
+    assert only_pairs_fail == (0.0, True)
+    assert nested(found.asked).estimate == nested(searched(X, y, [SPACE[0]]).asked).estimate

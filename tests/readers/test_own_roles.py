@@ -1,0 +1,126 @@
+"""The metadata of heldout's own Parquet file: whatever it says is checked, and refused in one sentence."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from heldout.errors import InputError
+from heldout.estimates import estimate_from_parquet
+from heldout.readers.own_roles import REMEDY, roles_of_json, roles_of_metadata
+from heldout.readers.tables import read_table
+
+GOOD: dict[str, Any] = {
+    "target": "y", "event": None, "kind": "binary", "metric": "accuracy", "response": "labels",
+    "classes": ["a", "b"], "positive": 1, "times": [], "names": ["m", "n"], "columns": [["m"], ["n"]],
+    "failed": {"1": "it raised"},
+    "dropped": {}, "exchangeable": True, "training_rows": 9.5, "training_range": [9, 10], "grouped": False,
+    "test_share": None, "rows": 2, "repeats": 1, "settings": {"aggregate": "pooled", "entropy": 3},
+}  # fmt: skip
+
+
+def test_what_heldout_writes_is_read() -> None:
+    roles = roles_of_metadata({b"heldout": json.dumps(GOOD).encode()}, "p")
+
+    assert roles is not None
+    assert roles.failed == {1: "it raised"} and roles.columns == (("m",), ("n",)) and roles.classes == ("a", "b")
+    assert roles.settings == {"aggregate": "pooled", "entropy": 3} and roles.training_range == (9, 10)
+
+
+def test_files_of_earlier_versions_lack_entries() -> None:
+    earlier = {
+        name: value for name, value in GOOD.items() if name not in ("rows", "repeats", "grouped", "test_share")
+    }
+
+    assert roles_of_json(earlier, "p").rows is None
+    assert roles_of_metadata(None, "p") is None and roles_of_metadata({b"pandas": b"{}"}, "p") is None
+
+
+NO_JSON = {
+    "list": b"[]",
+    "null": b"null", "brace": b"{", "nothing": b"", "no UTF-8": b"\xff\xfe{}", "deep": b"[" * 100_000,
+    "deep object": b'{"a":' * 100_000, "digits": b'{"rows": ' + b"9" * 5000 + b"}", "empty": b"{}", "text": b'"x"',
+    "number": b"1", "no UTF-8 inside": b'{"target": "\xe9"}', "surrogate": b'{"target": "\\ud800"}',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("written", NO_JSON.values(), ids=NO_JSON.keys())
+def test_metadata_that_is_no_object_is_refused_wherever_parquet_is_read(tmp_path: Path, written: bytes) -> None:
+    path = tmp_path / "p.parquet"
+    table = pa.table({"y": [0.1, 0.2, 0.3], "m": [0.1, 0.2, 0.3]})
+    pq.write_table(table.replace_schema_metadata({b"heldout": written}), path)
+
+    with pytest.raises(InputError, match="metadata 'heldout'") as whole:
+        read_table(path)
+    with pytest.raises(InputError, match="metadata 'heldout'"):
+        estimate_from_parquet(path, target="y", metric="neg_mean_squared_error")
+    assert str(whole.value).endswith(f"{REMEDY}.") and "\n" not in str(whole.value)
+
+
+STRANGERS: tuple[Any, ...] = (
+    None, True, -1, 0, 7, 2**70, 1.5, float("nan"), float("inf"), "", "x", [], [None], [[]], ["m"], [["m"]],
+    [["m"], "n"], [["m"], ["m"]], [["m", "n"], ["k", "l"]], [1, 0], [1, 1], [2**80, 1], {}, {"x": "y"}, {"1": 1},
+    {"9": "y"}, {"\u0663": "y"}, {"aggregate": 1}, {"entropy": -1}, {"n_bootstraps": 0}, {"confidence_level": 95},
+    ["a", 1], [True, False], [[1], [2]],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_every_entry_is_what_it_may_be_or_refused(name: str) -> None:
+    for stranger in STRANGERS:
+        found = copy.deepcopy(GOOD) | {name: stranger}
+        try:
+            roles_of_json(found, "p")
+        except InputError as refused:
+            assert str(refused).startswith("p: "), (name, stranger)
+            assert str(refused).endswith(f"{REMEDY}."), (name, stranger)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"target": 3}, "'target' of its metadata 'heldout' must be the name of a column, got 3"),
+        (
+            {"kind": "ranking"},
+            "'kind' of .* must be one of binary, multiclass, regression, survival, got 'ranking'",
+        ),
+        ({"response": "values"}, "'response' .* must fit a binary target, got values"),
+        ({"classes": ["a"]}, "'classes' .* must be two or more different labels of one type"),
+        ({"classes": ["a", "b", "c"]}, "'classes' .* must be the labels of a binary target, got 3"),
+        ({"classes": None}, "'classes' .* must be the labels of a binary target, got none"),
+        ({"positive": 2}, "'positive' .* must be the number of a class, got 2"),
+        ({"positive": True}, "'positive' .* must be the number of a class, got True"),
+        ({"columns": [["m"]]}, "'columns' .* must be a list for each of 2 configurations, got 1"),
+        ({"columns": [["m"], ["n", "k"]]}, "'columns' .* must have 1 for each configuration, got 2"),
+        ({"columns": [["m"], ["m"]]}, "'columns' .* must give each column one use, got 'm' twice"),
+        ({"columns": [["m"], ["y"]]}, "'columns' .* must give each column one use, got 'y' twice"),
+        ({"failed": {"2": "x"}}, "'failed' .* must number configurations from 0 to 1, got 2"),
+        ({"event": "seen"}, "'event' .* must be given for survival alone, got 'seen' for a binary target"),
+        ({"exchangeable": "no"}, "'exchangeable' .* must be true or false, got 'no'"),
+        ({"training_range": [9]}, "'training_range' .* must be two whole numbers, ascending"),
+        ({"settings": {"n_bootstraps": 1e3}}, "'n_bootstraps' .* must be a number of bootstraps, got 1000.0"),
+        ({"settings": []}, r"'settings' .* must be an object of settings, got \[\]"),
+    ],
+)
+def test_the_sentence_names_the_entry_and_its_value(changed: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        roles_of_json(GOOD | changed, "p")
+
+
+def test_our_own_repeats_are_no_rows_of_their_own_in_blocks(tmp_path: Path) -> None:
+    path = tmp_path / "p.parquet"
+    rng = np.random.default_rng(0)
+    frame = {"row": np.tile(np.arange(20), 2), "repeat": np.repeat([0, 1], 20), "y": rng.choice(["a", "b"], 40)}
+    frame |= {name: rng.choice(["a", "b"], 40) for name in "mn"}
+    table = pa.table(frame).replace_schema_metadata({b"heldout": json.dumps(GOOD | {"rows": 20}).encode()})
+    pq.write_table(table, path)
+
+    with pytest.raises(InputError, match="several repeats of the same rows"):
+        estimate_from_parquet(path, target="y", metric="accuracy", configurations=["m", "n"])

@@ -1,0 +1,161 @@
+"""Foreign tables of predictions are read as told, and what cannot be is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from heldout.data.task import Truth, truth_of
+from heldout.errors import InputError
+from heldout.metrics import metric_named
+from heldout.readers.table_predictions import predictions_from_table
+from heldout.readers.table_predictions_checks import check_kinds, guessed_metric, remarks_on_whole_numbers
+from heldout.readers.table_predictions_classes import heads_of
+from heldout.readers.tables import Table
+
+N = 12
+
+
+def foreign(**columns: Any) -> Table:
+    rng = np.random.default_rng(2)
+    base = {
+        "truth": rng.integers(0, 2, N),
+        "fold": np.arange(N) % 4,
+        "site": np.arange(N) // 2,
+        "w": rng.random(N),
+        "m1": rng.random(N),
+        "m2": rng.random(N),
+    }
+    return Table("p.csv", pd.DataFrame({**base, **columns}))
+
+
+def test_every_column_that_is_not_named_is_a_configuration() -> None:
+    found = predictions_from_table(foreign(), "truth", fold="fold", group="site", weight="w", exclude=["m2"])
+
+    assert list(found.predictions.columns) == ["m1"]
+    np.testing.assert_array_equal(found.folds, np.arange(N) % 4)
+    assert found.groups is not None and found.sample_weight is not None
+
+
+@pytest.mark.parametrize(
+    ("columns", "arguments", "said"),
+    [
+        ({}, {}, "column 'fold' would be read as a configuration.* say --fold fold, or --exclude fold"),
+        ({}, {"fold": "Folds"}, "no column 'Folds' to use as the folds; the nearest name is 'fold'"),
+        ({}, {"fold": "fold", "group": "fold"}, "column 'fold' was named for two uses"),
+        ({}, {"fold": "fold", "exclude": ["m1", "m2", "site", "w"]}, "no column of predictions besides"),
+        ({"m2": np.nan}, {"fold": "fold"}, "'m2' of p.csv has no predictions at all"),
+        ({"w": "heavy"}, {"fold": "fold", "weight": "w"}, "weights column 'w' must hold numbers, got 'heavy'"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(columns: dict[str, Any], arguments: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        predictions_from_table(foreign(**columns), "truth", **arguments)
+
+
+def test_rows_of_no_fold_were_not_held_out() -> None:
+    held_out = np.arange(N) < 4
+    some = {name: np.where(held_out, 0.5, np.nan) for name in ("fold", "m1", "m2")}
+    found = predictions_from_table(foreign(**some), "truth", fold="fold", exclude=["site", "w"])
+    assert np.isnan(found.folds[~held_out]).all() and (found.folds[held_out] == 0.5).all()
+
+    with pytest.raises(InputError, match=r"'fold' \(the folds\) has a missing value in 8 rows with predictions"):
+        predictions_from_table(foreign(fold=some["fold"]), "truth", fold="fold", exclude=["site", "w"])
+
+
+def test_events_and_times_are_one_structured_target() -> None:
+    seen = [1, 0, True, "TRUE", "false", 0.0] * 2
+    found = predictions_from_table(
+        foreign(truth=np.arange(1, N + 1), died=np.array(seen, dtype=object)), "truth", event="died", fold="fold",
+        exclude=["site", "w"],
+    )  # fmt: skip
+
+    assert found.y_true.dtype.names == ("event", "time")
+    assert found.y_true["event"].tolist() == [True, False, True, True, False, False] * 2
+    assert found.y_true["time"].tolist() == list(range(1, N + 1))
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"died": [2] + [1] * (N - 1)}, "event column 'died' must hold 1 .* got 2 in row 1"),
+        ({"died": ["yes"] * N}, "event column 'died' must hold 1 .* got yes in row 1"),
+        ({"died": [None] + [1.0] * (N - 1)}, r"column 'died' \(the event\) has 1 missing value in 12 rows"),
+        ({"died": 1, "truth": "long"}, "the target .times. column 'truth' must hold numbers, got 'long'"),
+    ],
+)
+def test_events_that_are_none_are_refused(columns: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        predictions_from_table(foreign(**columns), "truth", event="died", fold="fold", exclude=["site", "w"])
+
+
+def checked(found: Any, truth: Truth, metric: str) -> None:
+    check_kinds(found, heads_of(found, truth), truth, metric_named(metric))
+
+
+def guessed(truth: Truth, found: Any) -> str:
+    return guessed_metric(truth, found, heads_of(found, truth))
+
+
+def read(**columns: Any) -> Any:
+    return predictions_from_table(foreign(**columns), "truth", fold="fold", exclude=["site", "w"])
+
+
+def test_text_among_numbers_is_refused_with_its_row() -> None:
+    mixed = [str(i / N) for i in range(N - 1)] + ["high"]
+    found = read(m2=mixed)
+    truth = truth_of(found.y_true)
+
+    with pytest.raises(InputError, match="column 'm2' holds 'high' in row 12, but roc_auc needs numbers"):
+        checked(found, truth, "roc_auc")
+    with pytest.raises(InputError, match="column 'm2' holds 'high' in row 12, but most of its other rows"):
+        checked(found, truth, "accuracy")
+
+
+def test_labels_beside_scores_are_refused() -> None:
+    found = read(m2=["yes", "no"] * 6)
+
+    with pytest.raises(InputError, match="'m1' hold numbers and 'm2' text"):
+        checked(found, truth_of(found.y_true), "accuracy")
+
+
+def test_the_metric_is_guessed_from_target_and_predictions() -> None:
+    scores, labels = read(), read(m1=[0, 1] * 6, m2=[1, 0] * 6)
+
+    assert guessed(truth_of(scores.y_true), scores) == "roc_auc"
+    assert guessed(truth_of(labels.y_true), labels) == "accuracy"
+    assert guessed(truth_of(np.arange(N) + 0.5), scores) == "r2"
+    assert guessed(truth_of(["a", "b", "c"] * 4), scores) == "accuracy"
+
+
+def test_whole_numbers_among_scores_are_remarked_on() -> None:
+    found = predictions_from_table(foreign(age=np.arange(N)), "truth", fold="fold")
+    site, age = remarks_on_whole_numbers(found)
+
+    assert site.startswith("Column 'site' is read as a configuration, although it holds whole numbers")
+    assert age.startswith("Column 'age' is read")
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"site": np.arange(N) / 2 + 0.1},
+        {"site": np.arange(N) % 2},  # may be labels
+        {"w": np.arange(N), "m1": np.arange(N)},  # whole predictions, as of counts
+    ],
+    ids=["scores", "labels", "counts"],
+)
+def test_what_may_be_predictions_is_not_remarked_on(columns: dict[str, Any]) -> None:
+    found = predictions_from_table(foreign(**columns), "truth", fold="fold")
+    assert remarks_on_whole_numbers(found) == ()
+
+
+@pytest.mark.parametrize("name, option", [("rep", "repeat"), ("Patient_ID", "group"), ("row_id", "row")])
+def test_names_that_no_configuration_has_are_refused_with_their_option(name: str, option: str) -> None:
+    with pytest.raises(
+        InputError, match=f"column '{name}' would be read as a configuration.*say --{option} {name}"
+    ):
+        predictions_from_table(foreign(**{name: np.arange(N)}), "truth", fold="fold", group="site")

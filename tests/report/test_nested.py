@@ -1,0 +1,112 @@
+"""The section on outer folds: who won where, how they did, and how far they agree."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+from sklearn.neighbors import KNeighborsClassifier
+
+import heldout as ho
+from heldout.data.declared import of_type
+from heldout.protocols import NestedEstimate
+from heldout.report import ReportContent, report_content
+from heldout.report.render import render_html
+
+
+def searched(model: Any = None, grid: Any = None, **settings: Any) -> NestedEstimate:
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(80, 3))
+    y = (X[:, 0] + rng.normal(size=80) > 0).astype(int)
+    settings = {"cv": 4, "random_state": 0} | settings
+    return ho.nested_cv(model or KNeighborsClassifier(), X, y, grid or {"n_neighbors": [1, 3, 9, 21]}, **settings)
+
+
+def content_of(found: NestedEstimate) -> ReportContent:
+    return report_content(replace(found.evaluation, estimates={found.evaluation.refit_metric: found}))
+
+
+def test_every_outer_fold_has_its_row_with_the_scores_of_the_estimate() -> None:
+    found = searched(repeats=2)
+    outer = content_of(found).outer
+
+    assert [row.place for row in outer.folds[3:5]] == ["4 of repeat 1", "1 of repeat 2"]
+    assert [row.outer for row in outer.folds] == [fold.score for fold in found.outer_folds]
+    assert [row.inner for row in outer.folds] == [fold.inner_score for fold in found.outer_folds]
+    assert {row.rows for row in outer.folds} == {20}
+    assert "repeated 8 times (2 repeats)" in outer.how
+    assert sum(row.wins for row in outer.chosen) == 8
+    assert [row.is_deployed for row in outer.chosen].count(True) <= 1
+    assert f"the commonest in {found.agreement.share:.0%}" in outer.agreement
+
+
+def test_losses_are_shown_in_their_own_units() -> None:
+    found = searched(Ridge(), {"alpha": [0.1, 100.0]}, scoring="neg_mean_squared_error")
+    outer = content_of(found).outer
+    assert all(row.outer > 0 for row in outer.folds) and "mean squared error" in outer.means.lower()
+
+
+def test_the_page_shows_it_and_the_data_survive_json() -> None:
+    content = content_of(searched(interval="bates_hastie_tibshirani"))
+    page = render_html(content)
+    assert '<h2 id="outer">Outer folds</h2>' in page and ">Configuration</th>" in page
+    assert "The interval is that of Bates, Hastie and Tibshirani" in page
+    assert "resampled rows" not in page  # nothing was
+    again = of_type(ReportContent, json.loads(json.dumps(content.to_dict(), allow_nan=False)))
+    assert again == content and render_html(again) == page
+
+
+@pytest.mark.parametrize("across", ["folds", "all"])
+def test_what_is_deployed_is_said(across: str) -> None:
+    content = content_of(searched(across=across))
+    outer = content.outer
+    assert content.headline.is_corrected == (across == "folds")
+    assert ("the choice had seen the same rows" in content.headline.sentence) == (across == "all")
+    assert ("one configuration that was best over all inner folds" in outer.how) == (across == "all")
+
+
+def test_where_all_agree_it_says_so() -> None:
+    only = content_of(searched(grid={"n_neighbors": [9]})).outer
+    assert only.agreement == (
+        "All 4 outer folds chose the same configuration, which is also the one that is deployed."
+    )
+
+
+def test_a_search_has_no_such_section() -> None:
+    found = searched()
+    assert report_content(found.evaluation).outer is None
+
+
+def test_the_race_and_its_time_are_those_of_the_search_on_all_rows() -> None:
+    found = searched(repeats=2, drop=ho.dropping.Bootstrap(min_predictions=20, threshold=0.5))
+    alone = found.evaluation
+    assert alone.n_fits < found.n_fits and alone.n_fits_saved < found.n_fits_saved
+    content = content_of(
+        replace(found, evaluation=replace(alone, n_fits=found.n_fits, n_fits_saved=found.n_fits_saved))
+    )
+    assert (content.race.fits, content.race.saved) == (alone.n_fits, alone.n_fits_saved)
+    assert content.race.how.endswith("This is the search on all rows; the others dropped by themselves.")
+    facts = {entry.label: entry.text for entry in content.facts}
+    assert facts["Fits"] == f"{found.n_fits}, {found.n_fits_saved} saved"
+    assert "Time of the search on all rows" in facts and "Time of all fits" not in facts
+
+
+def test_a_search_by_itself_is_the_only_one() -> None:
+    content = report_content(searched(drop=ho.dropping.Bootstrap(min_predictions=20, threshold=0.5)).evaluation)
+    assert "all rows" not in content.race.how
+    assert "Time of all fits" in {entry.label for entry in content.facts}
+
+
+def test_the_record_of_a_search_prints_itself_in_a_line() -> None:
+    record = searched().evaluation
+    line = (
+        f"Evaluation(4 configurations, {record.folds}, 16 fits, winner {record.configurations[record.winner].name})"
+    )
+    assert repr(record) == line
+    found = ho.HeldOutSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, cv=4, random_state=0)
+    found.fit(record.task.X, record.task.y)
+    assert repr(found.evaluation_).endswith(f"8 fits, {found.estimate_})")

@@ -1,0 +1,253 @@
+"""What a report says of a race: who left when and why, what that saved, and that nobody failed by it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from heldout.cli.report_content import read_content
+from heldout.dropping.base import Barrier, Dropped
+from heldout.dropping.bootstrap import Bootstrap
+from heldout.predictions import FoldScores
+from heldout.references import REFERENCES
+from heldout.report import render_html, report_content
+from heldout.report.figures import race_svg
+from heldout.report.race import RaceSummary
+from heldout.result import Evaluation
+
+Make = Callable[..., Evaluation]
+BECAUSE = f"{Bootstrap.statistic_name} 0.998"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def raced(evaluation: Evaluation, barriers: tuple[Barrier, ...], **provenance: Any) -> Evaluation:
+    """The search as if these had left: without their later scores, and with the fits that this saves."""
+    gone = {left.configuration: left for barrier in barriers for left in barrier.dropped}
+    scores = {}
+    for name, known in evaluation.fold_scores.items():
+        values = known.values.copy()
+        for configuration, left in gone.items():
+            values[left.after :, configuration] = np.nan
+        scores[name] = FoldScores(values, known.greater_is_better, known.repeat)
+    planned = evaluation.folds.n_splits
+    saved = sum(planned - left.after for left in gone.values())
+    out = {j: left.reason for j, left in gone.items() if j not in evaluation.failures}
+    drop = {"rule": "bootstrap", "threshold": 0.99, "min_predictions": 50}
+    return replace(
+        evaluation,
+        fold_scores=scores,
+        predictions=replace(evaluation.predictions, dropped=out),
+        barriers=barriers,
+        n_fits=evaluation.n_fits - saved,
+        n_fits_saved=saved,
+        provenance={"drop": drop, "n_splits_planned": planned, **provenance},
+    )
+
+
+def barrier(after: int, before: int, leaving: list[int], risk: float = 0.0, **more: Any) -> Barrier:
+    dropped = tuple(Dropped(j, after, 0.998, BECAUSE) for j in leaving)
+    return Barrier(after, 30 * after, before, leader=4, dropped=dropped, risk=risk, **more)
+
+
+@pytest.fixture
+def race(make_evaluation: Make) -> Evaluation:
+    """Six configurations on four splits: one is not judged at first, three leave after the second."""
+    barriers = (barrier(1, 6, []), barrier(2, 6, [0, 1, 5], 0.012), barrier(3, 3, [2], 0.001))
+    return raced(make_evaluation(), barriers)
+
+
+def told(evaluation: Evaluation) -> RaceSummary:
+    summary = report_content(evaluation).race
+    assert summary is not None
+    return summary
+
+
+def test_without_barriers_there_is_no_race(make_evaluation: Make) -> None:
+    content = report_content(make_evaluation())
+    assert content.race is None
+    assert "The race" not in render_html(content)
+
+
+def test_every_barrier_at_which_somebody_left_says_what_happened(race: Evaluation) -> None:
+    summary = told(race)
+    leader = race.configurations.names[4]
+    assert [
+        (b.after, b.rows, b.before, b.dropped, b.failed, b.go_on, b.leader, b.risk) for b in summary.barriers
+    ] == [
+        (2, 60, 6, 3, 0, 3, leader, 0.012),
+        (3, 90, 3, 1, 0, 2, leader, 0.001),
+    ]
+    assert summary.quiet == "After one more split nobody left: fewer than 50 rows had been predicted by then."
+    assert summary.alive == (6, 6, 3, 2)
+    assert (summary.fits, summary.saved) == (17, 7)
+
+
+def test_the_probability_that_the_best_was_dropped_is_the_sum_with_what_it_is_worth(race: Evaluation) -> None:
+    summary = told(race)
+    assert summary.risk == pytest.approx(0.013)
+    assert "among those dropped is 1.3 %, summed over the splits." in summary.risk_sentence
+    assert "does not foresee" in summary.risk_sentence
+
+
+def test_a_sum_of_shares_is_no_probability_above_one(make_evaluation: Make) -> None:
+    summary = told(raced(make_evaluation(), (barrier(1, 6, [0, 1], 0.7), barrier(2, 4, [2, 5], 0.6))))
+    assert summary.risk == 1.0 and "among those dropped is 100.0 %" in summary.risk_sentence
+
+
+def test_a_share_that_cannot_be_told_is_said_to_be_lacking(make_evaluation: Make) -> None:
+    summary = told(raced(make_evaluation(), (barrier(1, 6, [0], float("nan")), barrier(2, 5, [1], 0.02))))
+    assert (summary.barriers[0].risk, summary.risk) == (None, pytest.approx(0.02))
+    assert "2.0 %, summed over the splits (without 1 at which it cannot be told)" in summary.risk_sentence
+
+
+def test_every_configuration_says_when_and_why_it_left_the_last_first(race: Evaluation) -> None:
+    rows = told(race).dropped
+    values = race.fold_scores["roc_auc"].values
+    assert [row.after for row in rows] == [3, 2, 2, 2]
+    assert rows[0].index == 2
+    assert {row.why for row in rows} == {"worse in 0.998 of the bootstraps"}
+    assert rows[0].mean == pytest.approx(values[:3, 2].mean())
+    assert rows[0].spread == pytest.approx(values[:3, 2].std())
+    means = [row.mean for row in rows[1:]]
+    assert means == sorted((values[:2, j].mean() for j in (0, 1, 5)), reverse=True)
+
+
+def test_of_a_loss_the_smaller_mean_comes_first(make_evaluation: Make) -> None:
+    searched = make_evaluation("regression", ("neg_mean_absolute_error",))
+    rows = told(raced(searched, (barrier(2, 6, [0, 1, 2, 3]),))).dropped
+    means = [row.mean for row in rows if row.mean is not None]
+    assert len(means) == 4 and means == sorted(means) and means[0] > 0
+
+
+def test_a_reason_of_another_kind_is_told_as_it_is(make_evaluation: Make) -> None:
+    tie = Dropped(3, 2, 0.6, "only two were left, and it was behind for 2 more splits")
+    made = raced(make_evaluation(), (Barrier(2, 60, 6, 4, (tie,), 0.1),))
+    assert told(made).dropped[0].why == tie.reason
+
+
+def test_who_was_dropped_is_neither_ranked_nor_failed(race: Evaluation) -> None:
+    content = report_content(race)
+    assert content.ranking is not None
+    assert {row.index for row in content.ranking.shown} == {3, 4}
+    assert content.ranking.failures == ()
+    facts = {entry.label: entry.text for entry in content.facts}
+    assert facts["Configurations"] == "6, 4 dropped"
+    assert facts["Fits"] == "17, 7 saved"
+    settings = {entry.label: entry.text for entry in content.settings}
+    assert settings["Dropping"] == "bootstrap (threshold 0.99, min_predictions 50)"
+
+
+def test_who_failed_was_not_dropped(make_evaluation: Make) -> None:
+    searched = make_evaluation(failures={1: "ValueError: no"})
+    failed = Dropped(1, 1, float("nan"), "it failed: ValueError: no")
+    worse = Dropped(0, 1, 1.0, BECAUSE.replace("0.998", "1"))
+    content = report_content(raced(searched, (Barrier(1, 60, 6, 4, (failed, worse), 0.0),)))
+    assert content.race is not None and content.ranking is not None
+    row = content.race.barriers[0]
+    assert (row.dropped, row.failed, row.go_on) == (1, 1, 4)
+    assert [(left.index, left.why) for left in content.race.dropped] == [(0, "worse in every bootstrap")]
+    assert [failure.message for failure in content.ranking.failures] == ["ValueError: no"]
+    facts = {entry.label: entry.text for entry in content.facts}
+    assert facts["Configurations"] == "6, 1 dropped, 1 failed"
+
+
+def test_where_only_failures_left_there_is_no_probability_to_tell(make_evaluation: Make) -> None:
+    failed = Dropped(1, 1, float("nan"), "it failed: no")
+    summary = told(raced(make_evaluation(failures={1: "no"}), (Barrier(1, 60, 6, 4, (failed,)),)))
+    assert (summary.risk, summary.risk_sentence, summary.barriers[0].risk, summary.dropped) == (None, "", None, ())
+
+
+def test_the_headline_counts_those_left_and_names_those_dropped(race: Evaluation) -> None:
+    head = report_content(race).headline
+    assert "of 2 configurations (4 more were dropped early)" in head.sentence
+    assert "selected among 2 (another 4 dropped early)" in head.quote
+
+
+def test_the_last_one_left_does_not_owe_nothing_to_selection(make_evaluation: Make) -> None:
+    made = raced(make_evaluation(), (barrier(2, 6, [0, 1, 2, 3, 5]),))
+    head = report_content(made).headline
+    assert head.sentence.startswith("All 5 others were dropped on the way")
+    assert "owes nothing" not in head.sentence and "only configuration" not in head.quote
+
+
+def test_nobody_dropped_and_a_race_that_ended_early(make_evaluation: Make) -> None:
+    searched = make_evaluation()
+    nobody = told(raced(searched, (barrier(1, 6, []), barrier(2, 6, []))))
+    assert nobody.quiet == "The rule was asked 2 times, and nobody was far enough behind: every fit was made."
+    never = told(raced(searched, (barrier(1, 6, [], judged=False),)))  # 30 rows, and it is asked from 50 on
+    assert never.quiet.startswith("The rule could not drop anything: it is asked once 50 rows have been predicted")
+    unknown = told(raced(searched, (barrier(2, 6, [], judged=False),)))
+    assert unknown.quiet.startswith("The rule was never asked, since")
+    assert (nobody.stopped, nobody.risk_sentence, nobody.dropped_sentence) == ("", "", "")
+    ended = raced(searched, (barrier(1, 6, [0]), barrier(2, 5, [], stopped=True)), n_splits_planned=8)
+    assert told(ended).stopped == (
+        "After 2 of 8 splits the rule had seen enough, and the search ended for the 5 configurations in it."
+    )
+    assert told(ended).alive == (6, 5, 0, 0, 0, 0, 0, 0)
+    facts = {entry.label: entry.text for entry in report_content(ended).facts}
+    assert facts["Folds"] == "4 of 8 splits"
+
+
+def test_folds_needed_are_told_the_nearest_first(make_evaluation: Make) -> None:
+    needed = {1: 7.0, 2: float("inf"), 3: 2.0, 5: float("nan")}
+    made = raced(make_evaluation(), (barrier(3, 6, [0], folds_needed=needed),))
+    summary = told(made)
+    names = made.configurations.names
+    assert [(row.name, row.folds) for row in summary.needed] == [(names[3], 2), (names[1], 7)]
+    assert summary.needed_sentence.endswith("For the one other no number of splits is enough.")
+    page = render_html(report_content(made))
+    assert "<dd>2 more</dd>" in page and "<dd>7 more</dd>" in page
+
+
+def test_the_rule_is_cited(race: Evaluation) -> None:
+    dois = {work.doi for work in report_content(replace(race, estimates={})).citations}
+    assert REFERENCES["tsamardinos2018"].doi in dois
+
+
+def test_the_page_holds_the_race_and_every_name(race: Evaluation) -> None:
+    page = render_html(report_content(race))
+    for text in ("The race", "Dropped", "worse in 0.998 of the bootstraps", "7 of 24 fits, 29 %", "1.3 %"):
+        assert text in page
+    assert "Failed" not in page
+    assert "<details>" not in page
+
+
+def test_of_many_the_first_are_shown_and_the_others_are_there(make_evaluation: Make) -> None:
+    made = raced(make_evaluation(configurations=40), (barrier(1, 40, list(range(35))),))
+    page = render_html(report_content(made))
+    hidden = page[page.index("<details>") : page.index("</details>")]
+    assert "<summary>The other 15</summary>" in hidden
+    assert hidden.count("worse in 0.998") == 15
+    assert page.count("worse in 0.998") == 35
+
+
+def test_the_content_comes_back_from_json(race: Evaluation, tmp_path: Any) -> None:
+    content = report_content(race)
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps(content.to_dict(), allow_nan=False), encoding="utf-8")
+    assert render_html(read_content(path)) == render_html(content)
+
+
+@pytest.mark.parametrize("splits", [2, 10, 100])
+@pytest.mark.parametrize("width", [345, 896])
+def test_the_bars_are_as_high_as_configurations_and_their_numbers_do_not_meet(
+    race: Evaluation, splits: int, width: int
+) -> None:
+    alive = tuple(max(200 - 3 * n, 20) for n in range(splits))
+    summary = replace(told(race), alive=alive, configurations=200)
+    root = ElementTree.fromstring(race_svg(summary, key="k", width=width))
+    solid = [node.attrib["d"] for node in root.iter(f"{SVG}path") if node.get("fill") == "#56b4e9"]
+    heights = [float(re.findall(r"v(-?[\d.]+)", path)[0]) for path in solid]
+    assert np.allclose(np.array(heights) / heights[0], np.array(alive) / 200, atol=0.01)
+    numbers = [node for node in root.iter(f"{SVG}text") if node.get("font-size") == "13px"]
+    places = [float(re.findall(r"-?[\d.]+", node.attrib["transform"])[0]) for node in numbers]
+    assert len(numbers) == (splits if splits < 11 else len(numbers)) > 1
+    assert all(after - before > 22 for before, after in pairwise(places))

@@ -1,0 +1,94 @@
+"""Digits, directions and text of numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from heldout._text import number_text
+from heldout.estimates.types import Estimate, Interval
+from heldout.metrics.words import direction_sentence, in_sentence, metric_words
+from heldout.report.numbers import decimals_for, plain, scale_of
+
+
+def estimate(value: float, low: float, high: float, optimism: float) -> Estimate:
+    return Estimate(value, Interval(low, high, 0.95), value + optimism, optimism, None, 0, "a", "m", "bbc", 10)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "optimism", "decimals"),
+    [
+        (0.80, 0.95, 0.03, 3),
+        (0.80, 0.95, 0.1, 2),
+        (0.98, 0.995, 0.02, 3),
+        (0.98, 0.995, 0.0017, 4),
+        (50000, 61000, 200, 0),
+        (50, 60, 0.2, 1),
+        (50, 61, 2.0, 1),
+        (50, 61, 20.0, 0),
+    ],
+)
+def test_decimals_follow_the_interval_and_show_the_optimism(
+    low: float, high: float, optimism: float, decimals: int
+) -> None:
+    assert scale_of("roc_auc", True, estimate((low + high) / 2, low, high, optimism)).decimals == decimals
+
+
+def test_without_an_interval_decimals_follow_the_spread_of_the_scores() -> None:
+    assert scale_of("roc_auc", True, scores=[0.90, 0.91, 0.92]).decimals == 3
+    assert scale_of("mean_squared_error", False, scores=[2900.0, 3100.0, float("nan")]).decimals == 0
+
+
+def test_no_width_is_no_reason_for_decimals() -> None:
+    assert decimals_for(float("nan")) == decimals_for(0.0) == 0
+
+
+def test_negated_losses_are_shown_as_losses() -> None:
+    scale = scale_of("neg_mean_absolute_error", True, estimate(-3.0, -4.0, -2.0, 0.5))
+    assert (scale.title, scale.greater_is_better, scale.sign) == ("Mean absolute error", False, -1)
+    assert scale.shown(-3.0) == 3.0
+    assert scale.ends(Interval(-4.0, -2.0, 0.95)) == (2.0, 4.0)
+    assert scale.many(np.array([-1.0, np.nan])) == (1.0, None)
+
+
+def test_an_unknown_metric_keeps_its_own_name() -> None:
+    scale = scale_of("my_score", True)
+    assert (scale.title, scale.definition) == ("my score", "")
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "text"),
+    [(0.12345, 3, "0.123"), (54321.9, 0, "54,322"), (1.5e9, 2, "1.5e+09"), (2e-7, 3, "2e-07"), (None, 2, "–"),
+     (float("nan"), 2, "–"), (float("inf"), 2, "∞"), (-float("inf"), 2, "−∞"), (0.0, 3, "0.000"),
+     (-0.25, 2, "-0.25")],
+)  # fmt: skip
+def test_number_text(value: float | None, decimals: int, text: str) -> None:
+    assert number_text(value, decimals) == text
+
+
+def test_titles_within_sentences() -> None:
+    assert [in_sentence(title) for title in ("ROC AUC", "Log loss", "Brier score", "F1", "R²", "my score")] == [
+        "ROC AUC", "log loss", "Brier score", "F1", "R²", "my score",
+    ]  # fmt: skip
+
+
+def test_parameters_say_nothing_of_addresses() -> None:
+    assert plain(print) == "<built-in function print>"
+    assert plain(object()) == "<object object>"
+    assert plain(np.float64(0.5)) == "0.5"
+    assert plain("rbf") == "rbf"
+    assert len(plain("x" * 1000)) == 300
+
+
+def test_parameters_stand_behind_a_metric_s_name() -> None:
+    title, definition = metric_words("neg_mean_pinball_loss(alpha=0.9)")
+    assert title == "Mean pinball loss (alpha=0.9)"
+    assert definition == metric_words("mean_pinball_loss")[1]
+    assert metric_words("my_cost(x=1)") == ("my cost (x=1)", "")
+
+
+def test_a_metric_that_is_best_at_one_value_has_no_better_direction() -> None:
+    assert direction_sentence(True, scale_of("calibration_slope", True, ideal=1.0).ideal) == (
+        "1 is best; neither direction is."
+    )
+    assert direction_sentence(True, scale_of("roc_auc", True).ideal) == "Higher is better."

@@ -1,0 +1,298 @@
+"""The report on a validation: the table as computed, the curves, what failed, and the page that shows them."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+
+import heldout as ho
+from heldout.data.declared import of_type
+from heldout.protocols.validation.estimate import Validation
+from heldout.references import REFERENCES
+from heldout.report import ValidationContent, render_html, validation_content, write_report
+from heldout.report.validation_figures import (
+    corrected_calibration_svg,
+    corrected_roc_svg,
+    decision_svg,
+    optimism_svg,
+)
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def rows(n: int = 80) -> tuple[Any, Any]:
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(n, 3))
+    return X, np.where(X[:, 0] + rng.normal(size=n) > 0, "ill", "well")
+
+
+def validated(estimator: Any = None, **settings: Any) -> Validation:
+    X, y = rows()
+    asked: dict[str, Any] = {"metric": ["roc_auc", "brier_score"], "n_bootstraps": 20, "random_state": 0}
+    return ho.bootstrap_validate(estimator or LogisticRegression(), X, y, **asked | settings)
+
+
+@pytest.fixture(scope="module")
+def validation() -> Validation:
+    return validated()
+
+
+@pytest.fixture(scope="module")
+def content(validation: Validation) -> ValidationContent:
+    return validation_content(validation, title="people.csv", command="heldout validate people.csv")
+
+
+class Moody(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Fails on samples whose first column has a mean above that of all rows by more than ``most``."""
+
+    def __init__(self, most: float = 0.1) -> None:
+        self.most = most
+
+    def fit(self, X: Any, y: Any) -> Moody:
+        if X[:, 0].mean() > rows()[0][:, 0].mean() + self.most:
+            raise ValueError("too <much>")
+        self.inside_ = LogisticRegression().fit(X, y)
+        self.classes_ = self.inside_.classes_
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return self.inside_.predict(X)
+
+    def predict_proba(self, X: Any) -> Any:
+        return self.inside_.predict_proba(X)
+
+
+# --- Content ------------------------------------------------------------------------------------------------
+
+
+def test_the_table_holds_the_rows_of_the_validation(validation: Validation, content: ValidationContent) -> None:
+    assert [row.name for row in content.table] == ["roc_auc", "brier_score"]
+    for shown, row in zip(content.table, validation.rows.values(), strict=True):
+        for name in ("apparent", "in_bootstrap", "on_original", "out_of_bag", "optimism", "corrected"):
+            assert getattr(shown, name) == getattr(row, name)
+        assert (shown.low, shown.high, shown.n) == (*row.interval, 20)
+    assert "taken off the apparent score" in content.table_sentence
+
+
+def test_the_headline_is_of_the_first_metric(validation: Validation, content: ValidationContent) -> None:
+    head, estimate = content.headline, validation.estimates["roc_auc"]
+    assert (head.value, head.uncorrected, head.optimism) == (
+        estimate.value,
+        estimate.uncorrected,
+        estimate.optimism,
+    )
+    text = f"{estimate.value:.{head.metric.decimals}f}"
+    assert text in head.sentence and text in head.quote
+    assert "by the optimism bootstrap (20 samples)" in head.quote and "80 rows" in head.quote
+    assert {entry.label: entry.text for entry in content.facts} == {
+        "Rows": "80 (ill: 50, well: 30)", "Positive class": "well", "Bootstraps": "20", "Fits": "21",
+    }  # fmt: skip
+
+
+def test_the_curves_are_those_of_the_validation(validation: Validation, content: ValidationContent) -> None:
+    (roc,), (calibration,), (decision,) = content.roc, content.calibration, content.decision
+    found, line = validation.roc_curve(), validation.calibration_curve()
+    assert roc.area_apparent == f"{found.area_apparent:.3f}" == f"{validation.rows['roc_auc'].apparent:.3f}"
+    assert roc.area_corrected == f"{validation.rows['roc_auc'].corrected:.3f}"
+    np.testing.assert_allclose(roc.corrected, np.clip(found.corrected, 0, 1))
+    np.testing.assert_allclose(calibration.apparent, np.clip(line.apparent, 0, 1))
+    assert sum(calibration.histogram) == 80 and calibration.name == roc.name == decision.name == "well"
+    digits = re.search(r"by (0\.\d+) in the mean, and nine in ten by less than (0\.\d+)", calibration.caption)
+    assert digits is not None
+    assert float(digits[1]) == pytest.approx(line.mean_absolute_error, rel=0.1)
+    assert float(digits[2]) == pytest.approx(line.quantile_90, rel=0.1)
+    assert {REFERENCES[key].doi for key in ("harrell2015", "fawcett2006", "vickers2006", "efron1983")} <= {
+        work.doi for work in content.citations
+    }
+
+
+def test_the_optimism_is_that_of_the_table(validation: Validation, content: ValidationContent) -> None:
+    assert content.optimism is not None
+    assert content.optimism.mean == pytest.approx(validation.rows["roc_auc"].optimism)
+    assert sum(content.optimism.counts) == content.optimism.bootstraps == 20
+    loss = validation_content(validated(metric="brier_score"))
+    assert loss.optimism is not None and loss.optimism.mean == pytest.approx(loss.table[0].optimism)
+    left_out = validation_content(validated(method="632", metric="roc_auc"))
+    assert left_out.optimism is not None and "left out" in left_out.optimism.caption
+    assert left_out.optimism.mean > content.optimism.mean
+    assert "not by the .632 bootstrap" in left_out.curves_sentence and "not by" not in content.curves_sentence
+    assert "Rows never left out" not in {entry.label for entry in left_out.settings}
+
+
+def test_of_several_models_each_has_its_row() -> None:
+    found = validated(
+        [("logistic", LogisticRegression()), ("neighbours", KNeighborsClassifier(30))], method="two_stage"
+    )
+    content = validation_content(found)
+    assert [(row.name, row.is_selected) for row in content.candidates] == [
+        ("logistic", True), ("neighbours", False),
+    ]  # fmt: skip
+    first = found.candidates[0].rows["roc_auc"]
+    assert content.candidates[0].corrected == first.corrected != found.rows["roc_auc"].corrected
+    assert content.headline.value == found.rows["roc_auc"].corrected
+    assert "New samples then estimated it" in content.candidates_sentence
+    assert any("chosen" in flag for flag in content.flags)
+    assert '<span class="tag">chosen</span>' in render_html(content)
+
+
+def test_bootstraps_that_failed_are_listed_by_message() -> None:
+    found = validated(Moody(), metric="roc_auc")
+    content = validation_content(found)
+    (failure,) = content.failures
+    assert 0 < len(found.failures) < 20
+    assert failure.names == tuple(str(number + 1) for number in sorted(found.failures))
+    assert "too <much>" in failure.message
+    assert f"{len(found.failures)} of 20 bootstraps gave no model" in content.failures_sentence
+    assert content.table[0].n == 20 - len(found.failures)
+    page = render_html(content)
+    assert "too &lt;much&gt;" in page and "too <much>" not in page
+
+
+def test_pooled_coefficients_have_their_table() -> None:
+    X, y = rows()
+    X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
+    found = ho.bootstrap_validate(
+        LogisticRegression(C=np.inf), X, y, metric="roc_auc", n_bootstraps=3, imputation=2, random_state=0
+    )
+    part = validation_content(found).imputation
+    assert part is not None and found.coefficients is not None
+    assert "imputed 2 times, each bootstrap sample anew" in part.sentence
+    assert [row.name for row in part.coefficients] == list(found.coefficients.names)
+    np.testing.assert_allclose([row.value for row in part.coefficients], found.coefficients.values)
+    np.testing.assert_allclose([row.df for row in part.coefficients], found.coefficients.df)
+    np.testing.assert_allclose(
+        [(row.low, row.high) for row in part.coefficients], found.coefficients.intervals(0.95)
+    )
+    assert [row.missing for row in part.coefficients] == found.coefficients.variance_from_missing.tolist()
+    assert "not the share of values that are missing" in part.coefficients_sentence
+    assert '<th scope="col" role="columnheader">Variance from missing</th>' in render_html(
+        validation_content(found)
+    )
+
+
+def test_a_regression_and_several_classes_have_their_curves() -> None:
+    X, _ = rows()
+    values = validation_content(
+        ho.bootstrap_validate(LinearRegression(), X, 100 * X[:, 0], metric="r2", n_bootstraps=5, random_state=0)
+    )
+    (line,) = values.calibration
+    assert not values.roc and not values.decision and line.name == ""
+    assert line.low_end < -100 and line.high_end > 100
+    classes = np.array(["red", "green", "blue"])[np.arange(80) % 3]
+    several = validation_content(
+        ho.bootstrap_validate(LogisticRegression(), X, classes, metric="log_loss", n_bootstraps=5, random_state=0)
+    )
+    assert [curve.name for curve in several.calibration] == ["blue", "green", "red"]
+    assert [curve.name for curve in several.roc] == ["blue", "green", "red"] and not several.decision
+    assert "Calibration" in render_html(values) and "ROC curve" not in render_html(values)
+
+
+def test_survival_is_drawn_at_the_middle_of_its_times() -> None:
+    rng = np.random.default_rng(0)
+    X, _ = rows()
+    time = rng.exponential(np.exp(-X[:, 0]))
+    y = np.array(list(zip(time < 2, np.minimum(time, 2.0), strict=True)), dtype=[("event", bool), ("time", float)])
+    found = ho.bootstrap_validate(
+        ho.spaces.CoxRegression(),
+        X,
+        y,
+        metric=["concordance_index", "integrated_brier_score(times=[0.5, 1, 1.5])"],
+        n_bootstraps=5,
+        random_state=0,
+    )
+    content = validation_content(found)
+    for (curve,) in (content.calibration, content.decision):
+        assert curve.name == "event by 1"
+    assert not content.roc and content.facts[0].text == "80 (64 with the event)"
+
+
+def test_numbers_as_classes_are_told_as_classes() -> None:
+    X, y = rows()
+    found = ho.bootstrap_validate(
+        LogisticRegression(), X, (y == "ill").astype(int), metric="roc_auc", n_bootstraps=5, random_state=0
+    )
+    assert validation_content(found).roc[0].name == "class 1"
+
+
+def test_without_a_corrected_score_nothing_is_quoted(validation: Validation) -> None:
+    estimate = replace(validation.estimates["roc_auc"], value=np.nan, interval=None, optimism=np.nan)
+    head = validation_content(replace(validation, estimates={**validation.estimates, "roc_auc": estimate})).headline
+    assert head.value is None and head.quote == ""
+    assert head.sentence.startswith("No corrected ROC AUC was computed.")
+
+
+# --- Page ---------------------------------------------------------------------------------------------------
+
+
+def test_the_data_survive_json_and_give_the_same_page(content: ValidationContent) -> None:
+    page = render_html(content)
+    again = of_type(ValidationContent, json.loads(json.dumps(content.to_dict(), allow_nan=False)))
+    assert again == content and render_html(again) == page
+
+
+def test_a_validation_is_written_as_it_is(validation: Validation, tmp_path: Path) -> None:
+    page = write_report(validation, tmp_path / "validation.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>") and "Every metric" in page
+    assert "http" not in re.sub(r"http(s://doi\.org|://www\.w3\.org|-equiv)", "", page)  # nothing is loaded
+
+
+def test_all_sections_stand_in_order(content: ValidationContent) -> None:
+    page = render_html(content)
+    headings = re.findall(r'<h2 id="\w+">([^<]*)</h2>', page)
+    assert [each for each in headings if each != "Flagged"] == [
+        "Every metric", "Curves", "The bootstrap", "The model’s parameters", "How the number was computed",
+        "To reproduce it",
+    ]  # fmt: skip
+    assert "heldout validate people.csv" in page
+    ids = re.findall(r' id="([^"]*)"', page)
+    assert len(ids) == len(set(ids))
+    for reference in re.findall(r'aria-labelledby="([^"]*)"', page):
+        assert set(reference.split()) <= set(ids)
+
+
+# --- Pictures -----------------------------------------------------------------------------------------------
+
+
+def test_apparent_is_dashed_and_corrected_solid(content: ValidationContent) -> None:
+    drawn = (
+        corrected_roc_svg(content.roc[0], key="a"),
+        corrected_calibration_svg(content.calibration[0], key="b"),
+        decision_svg(content.decision[0], key="c"),
+    )
+    for svg in drawn:
+        paths = list(ElementTree.fromstring(svg).iter(f"{SVG}path"))
+        looks = {(node.get("stroke"), node.get("stroke-dasharray")) for node in paths}
+        assert ("#0072b2", None) in looks and ("#d55e00", "6,3") in looks
+        assert any(node.get("fill") == "#d7e6f1" for node in paths)  # the band
+        texts = " ".join(node.text or "" for node in ElementTree.fromstring(svg).iter(f"{SVG}text"))
+        assert "apparent" in texts and "corrected" in texts
+    assert f"corrected {content.roc[0].area_corrected}" in drawn[0]
+
+
+def test_points_without_a_value_break_nothing(content: ValidationContent) -> None:
+    curve = content.calibration[0]
+    nowhere = replace(curve, corrected=(None,) * 50, low=(None,) * 50, high=(None,) * 50)
+    partly = replace(curve, corrected=(None, *curve.corrected[1:]), low=(None, *curve.low[1:]))
+    for each in (nowhere, partly):
+        svg = corrected_calibration_svg(each, key="k")
+        assert "NaN" not in svg and "null" not in svg
+    assert "No point of the curve could be corrected." in corrected_calibration_svg(nowhere, key="k")
+
+
+def test_the_mean_of_the_optimism_is_marked(content: ValidationContent) -> None:
+    assert content.optimism is not None
+    below = replace(content.optimism, mean=-0.02)
+    texts = [
+        node.text for node in ElementTree.fromstring(optimism_svg(below, key="k", width=400)).iter(f"{SVG}text")
+    ]
+    assert any((text or "").startswith("mean −0.02") for text in texts)

@@ -1,0 +1,89 @@
+"""What ``import heldout`` offers: a snapshot, so that a name comes or goes only on purpose."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import heldout
+
+NAMES = [
+    "Estimate",
+    "Flag",
+    "FoldScores",
+    "HeldOutPredictions",
+    "HeldOutSearchCV",
+    "HeldoutError",
+    "HeldoutWarning",
+    "InputError",
+    "__version__",
+    "advise",
+    "bootstrap_search",
+    "bootstrap_validate",
+    "compare_configurations",
+    "compare_estimates",
+    "correct",
+    "dropping",
+    "estimate",
+    "estimate_from_scores",
+    "estimates",
+    "load_model",
+    "metrics",
+    "nested_cv",
+    "protocols",
+    "selection",
+    "spaces",
+    "studies",
+]
+
+
+def test_names_are_these() -> None:
+    assert heldout.__all__ == NAMES
+    assert dir(heldout) == sorted(NAMES)
+    assert len(NAMES) <= 35
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_is_there(name: str) -> None:
+    found = getattr(heldout, name)
+    if name == "studies":
+        assert found.__name__ == "heldout_papers"
+        return
+    assert getattr(found, "__name__", name).rpartition(".")[2] == name or name == "__version__"
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(AttributeError, match="'heldout' has no attribute 'nonsense'"):
+        heldout.nonsense  # noqa: B018
+
+
+def test_the_import_alone_loads_no_scikit_learn() -> None:
+    code = "import sys, heldout; sys.exit(int('sklearn' in sys.modules or 'numpy' in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_search_without_a_run_file_loads_no_sqlite() -> None:
+    code = "import sys, heldout.search; sys.exit(int('heldout.execution.store.sqlite' in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_estimates_of_a_parquet_file_stand_with_the_estimates() -> None:
+    from heldout import estimates
+    from heldout.readers.from_parquet import estimate_from_parquet
+
+    assert "estimate_from_parquet" in estimates.__all__
+    assert estimates.estimate_from_parquet is estimate_from_parquet
+    assert "estimate_from_parquet" in dir(estimates)
+    with pytest.raises(ImportError, match="nonsense"):
+        from heldout.estimates import nonsense  # noqa: F401
+
+
+def test_the_store_of_run_files_is_there_when_asked_for() -> None:
+    from heldout.execution import store
+    from heldout.execution.store.sqlite import SQLiteStore
+
+    assert store.SQLiteStore is SQLiteStore
+    with pytest.raises(ImportError, match="nonsense"):
+        from heldout.execution.store import nonsense  # noqa: F401
