@@ -1,4 +1,4 @@
-"""What can go wrong that a user can mend, as exceptions and warnings with one clear sentence each.
+"""What can go wrong that a user can fix, as exceptions and warnings with one clear sentence each.
 
 A message says what was wrong, the value got, what is allowed, and what to do.
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from types import TracebackType
 
+from heldout._text import argument as argument_text
+
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _NUMPY_SCALAR = re.compile(
     rf"\bnp\.(?:(?:float|u?int|complex)\d+|c?longdouble|u?longlong|str_|bytes_)\((b?(?:{_QUOTED})|\([^()]*\)|[^()'\"]*)\)"
@@ -15,7 +17,7 @@ _NUMPY_SCALAR = re.compile(
 )
 _CLASS = re.compile(r"<class '(?:[\w.<>]+\.)?(\w+)'>")
 _ENDLESS = re.compile(r"\S{500,}")
-"""A name or value that is no word: the beginning tells it."""
+"""A name or value too long to be a word: its beginning is enough."""
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -42,11 +44,30 @@ class HeldoutError(Exception):
 
 
 class InputError(HeldoutError, ValueError):
-    """The input cannot be used as it is; the command line exits with code 2."""
+    """The input cannot be used; the command line exits with code 2.
+
+    Parameters
+    ----------
+    text : str
+    argument : str, optional
+        The argument that the error is about. A sentence that begins with it begins with the option on the command
+        line; elsewhere in a sentence ``heldout._text.argument`` names an argument.
+
+    Examples
+    --------
+    >>> InputError("cv must be at least 2, got 1.", argument="cv").argument
+    'cv'
+    """
+
+    def __init__(self, text: str = "", *, argument: str | None = None) -> None:
+        if argument is not None and text.startswith(f"{argument} "):
+            text = argument_text(argument) + text.removeprefix(argument)
+        super().__init__(text)
+        self.argument = argument
 
 
 class ArgumentError(InputError, TypeError):
-    """There is no such argument; what to do instead is in the sentence."""
+    """There is no such argument; the sentence says what to do instead."""
 
 
 class MissingExtraError(HeldoutError, ImportError):
@@ -62,15 +83,15 @@ class StoreError(InputError):
 
 
 class ExitError(RuntimeError):
-    """Code of a user asked for the end of the program, by ``sys.exit`` for instance, which its fit is not worth."""
+    """Code of a user tried to end the program, by ``sys.exit`` for instance; only its fit fails."""
 
 
 class Ending(BaseException):
-    """What heldout itself raises in code of a user, to end it."""
+    """Raised by heldout itself in code of a user, to end it."""
 
 
 class NoExit:
-    """Code of a user inside may fail, and may not end the program: what does is raised as an error.
+    """Code of a user inside may fail but not end the program: an attempt to end it is raised as an error.
 
     ``sys.exit`` in an estimator, and exceptions that derive from ``BaseException`` as those of some compiled
     packages do, fail a fit like any other. Ctrl-C, and what heldout itself raises to end a fit, pass.
@@ -99,12 +120,12 @@ class NoExit:
 class UnusablePredictionError(ValueError):
     """A model's response cannot be scored: not finite, of the wrong shape, or without a class or a time.
 
-    It is the configuration's failure, and no error of the user's: a cell keeps its sentence.
+    It is a failure of the configuration, not an error of the user: its fit keeps the sentence.
     """
 
 
 class HeldoutWarning(UserWarning):
-    """Something was set aside, degenerate or assumed, and the result says so in its flags."""
+    """Something was excluded, degenerate or assumed, and the result says so in its flags."""
 
     def __str__(self) -> str:
         return plain_values(super().__str__())
