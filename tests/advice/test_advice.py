@@ -1,4 +1,4 @@
-"""``ho.advise``: what is said, of whom, and what is refused."""
+"""``ho.advise``: its sentences, its warnings, and the input that it refuses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
 from heldout.advice import Advice
-from heldout.advice.asking import advice_on
+from heldout.advice.adviser import advice_on
 from heldout.advice.evidence import TableEvidence
 from heldout.advice.problem import problem_of
 from heldout.errors import InputError
@@ -41,7 +41,7 @@ def advised(configurations=SEVERAL, *, X=X, y=Y, cv=5, scoring=None, groups=None
     return advice_on(problem, seconds, evidence=EVIDENCE)
 
 
-def test_the_whole_of_it():
+def test_the_whole_advice():
     found = ho.advise(X, Y, SEVERAL, seconds=60, random_state=0)
 
     assert found.sentences[0].startswith("Nested cross-validation makes 156 fits where the search alone makes 31")
@@ -60,7 +60,7 @@ def test_the_whole_of_it():
     assert repr(found).startswith("Advice(160 rows, 6 configurations; fits: cv 31")
 
 
-def test_the_same_seed_says_the_same():
+def test_the_same_seed_gives_the_same_advice():
     first, second = (ho.advise(X, Y, SEVERAL, seconds=0, random_state=7) for _ in range(2))
 
     assert first.to_dict() == second.to_dict()
@@ -68,31 +68,31 @@ def test_the_same_seed_says_the_same():
     assert first.seconds_spent == 0
 
 
-def test_what_nesting_changes_is_said_of_about_as_many_algorithms():
+def test_the_evidence_is_of_about_as_many_algorithms_as_the_search():
     found = advised()
-    (said,) = [text for text in found.sentences if "nearest to yours in rows" in text]
+    (sentence,) = [text for text in found.sentences if "number of rows is nearest to yours" in text]
     (published,) = [text for text in found.sentences if text.startswith("Published")]
 
-    assert "the same of 3 algorithms in 47%" in said
-    assert "differed by 0.004 on average, where the article's threshold of irrelevance is 0.020" in said
+    assert "the same of 3 algorithms in 47%" in sentence
+    assert "differed by 0.004 on average; the article's threshold of irrelevance is 0.020" in sentence
     assert (
         "115 tables, 3 algorithms" in published and "71%" in published and "−0.004 (−0.007 to −0.002)" in published
     )
 
     many = [(f"knn {k}", KNeighborsClassifier(k), {}) for k in range(1, 12)]
-    (said,) = [text for text in advised(many).sentences if "nearest to yours in rows" in text]
-    assert "the same of 12 algorithms" in said
+    (sentence,) = [text for text in advised(many).sentences if "number of rows is nearest to yours" in text]
+    assert "the same of 12 algorithms" in sentence
 
 
-def test_of_one_family_it_says_that_nothing_is_changed():
+def test_with_one_family_nesting_changes_nothing():
     found = advised((KNeighborsClassifier(), {"n_neighbors": [1, 5]}))
 
     assert found.changes == ()
-    assert any("changes nothing of it" in text for text in found.sentences)
+    assert any("does not change it" in text for text in found.sentences)
     assert not any("Published" in text for text in found.sentences)
 
 
-def test_of_one_configuration_it_says_that_there_is_nothing_to_choose():
+def test_with_one_configuration_there_is_nothing_to_choose():
     found = advised(GaussianNB())
 
     assert "nothing to choose" in found.sentences[0]
@@ -101,11 +101,11 @@ def test_of_one_configuration_it_says_that_there_is_nothing_to_choose():
 
 
 @pytest.mark.parametrize(("rows", "expected"), [(90, "repeats as time allows"), (160, "drop='bootstrap'")])
-def test_the_articles_advice_goes_by_the_rows(rows, expected):
+def test_the_articles_advice_depends_on_the_rows(rows, expected):
     assert sum(expected in text for text in advised(X=X[:rows], y=Y[:rows]).sentences) == 1
 
 
-def test_a_scorer_that_cannot_be_opened_leaves_nesting():
+def test_with_a_scorer_that_cannot_be_opened_only_nesting_applies():
     found = advised(scoring=lambda model, X, y: float(model.score(X, y)))
 
     assert any("cannot be opened" in text for text in found.sentences)
@@ -117,24 +117,24 @@ def warned(text, **settings) -> bool:
     return any(text in warning for warning in advised(**settings).warnings)
 
 
-def test_it_warns_where_the_evidence_does_not_reach():
+def test_it_warns_about_data_unlike_the_evidence():
     names = ("learning_rate", "max_leaf_nodes", "l2_regularization", "min_samples_leaf")
     wide = {name: [1, 2] for name in names}
     wide = [*SEVERAL, ("boosting", HistGradientBoostingClassifier(), wide)]
     assert warned("'boosting' has 4 hyper-parameters", configurations=wide)
     assert warned("80 groups", groups=np.arange(160) // 2)
     assert warned("follow time", cv=TimeSeriesSplit(4))
-    assert warned("not simulated: they are of folds that test every row once", cv=TimeSeriesSplit(4))
+    assert warned("not simulated: the simulation needs folds that test every row once", cv=TimeSeriesSplit(4))
     assert warned("is not counted", cv=TimeSeriesSplit(4))
     rare = np.array([0] * 140 + [1] * 20)
-    assert warned("Class 1 has 20 rows, 4 a fold", y=rare)
+    assert warned("Class 1 has 20 rows, 4 per fold", y=rare)
     assert warned("yours is roc_auc of a binary target", scoring="roc_auc")
     assert warned("You tune on 40 rows, fewer than any table of the evidence (50 to 450)", X=X[:40], y=Y[:40])
 
     assert advised().warnings == ()
 
 
-def test_a_regression_is_simulated_as_one_and_said_to_be_none_of_the_evidence():
+def test_a_regression_is_simulated_as_one_with_a_warning_that_the_evidence_has_none():
     X, y = make_regression(120, 3, noise=5.0, random_state=0)
     found = advised((Ridge(), {"alpha": [0.1, 1.0, 10.0]}), X=X, y=y)
 
@@ -149,14 +149,14 @@ def test_an_area_is_simulated_with_the_share_of_the_rarer_class():
     assert advised(y=rare, scoring="roc_auc", groups=np.arange(160) // 16).worst_case.metric == "accuracy"
 
 
-def test_failures_are_counted_and_named():
+def test_failures_are_counted_and_the_first_is_named():
     found = advised((KNeighborsClassifier(), {"n_neighbors": [3, 159]}), seconds=5.0)
 
     assert list(found.failures) == ["KNeighborsClassifier (n_neighbors=159)"]
-    assert any(text.startswith("1 of 2 configurations that were tried failed") for text in found.warnings)
+    assert any(text.startswith("1 of 2 configurations that were fitted failed") for text in found.warnings)
 
 
-def test_presets_are_taken_by_name():
+def test_a_preset_is_passed_by_name():
     found = advised("quick")
 
     assert [one.name for one in found.families][:2] == ["logistic", "linear svm"]
@@ -174,12 +174,12 @@ def test_presets_are_taken_by_name():
     ],
     ids=["preset", "number", "empty", "search", "pairs"],
 )
-def test_what_cannot_be_searched_is_refused(configurations, match):
+def test_configurations_that_cannot_be_searched_are_refused(configurations, match):
     with pytest.raises(InputError, match=match):
         ho.advise(X, Y, configurations)
 
 
-def test_settings_that_cannot_be_are_refused():
+def test_invalid_settings_are_refused():
     with pytest.raises(InputError, match="inner must be"):
         ho.advise(X, Y, GaussianNB(), inner="outer")
     with pytest.raises(InputError, match="needs at least 3 outer folds"):
@@ -188,7 +188,7 @@ def test_settings_that_cannot_be_are_refused():
 
 
 @pytest.mark.parametrize("n_jobs", [0, 1.5, True])
-def test_jobs_that_cannot_be_are_refused_before_anything_is_fitted(n_jobs):
+def test_invalid_n_jobs_is_refused_before_anything_is_fitted(n_jobs):
     with pytest.raises(InputError, match="n_jobs must be a number of processes"):
         ho.advise(X, Y, GaussianNB(), n_jobs=n_jobs)
 

@@ -1,4 +1,4 @@
-"""Fits that advice counts are those that are made; time is a hand-worked sum."""
+"""The advice counts the fits that are made; times agree with a sum by hand."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
 from heldout.advice.costs import GROWTH, costs_of
-from heldout.advice.probing import Total
-from heldout.advice.problem import Problem, problem_of
+from heldout.advice.fit_times import TotalTime
+from heldout.advice.problem import SearchProblem, problem_of
 
 X, Y = make_classification(120, 4, n_informative=3, n_redundant=0, random_state=3)
 NEIGHBOURS = (KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]})
 SEVERAL = [("knn", KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}), ("nb", GaussianNB(), {})]
-UNKNOWN = Total(math.nan, math.nan, math.nan, math.nan)
+UNKNOWN = TotalTime(math.nan, math.nan, math.nan, math.nan)
 
 
-def asked(configurations, *, cv=5, inner=None, scoring=None, groups=None, rows=120) -> Problem:
+def problem(configurations, *, cv=5, inner=None, scoring=None, groups=None, rows=120) -> SearchProblem:
     return problem_of(
         X[:rows], Y[:rows], configurations,
         scoring=scoring, cv=cv, inner=inner, groups=groups, n_jobs=None, random_state=0,
@@ -31,25 +31,25 @@ def asked(configurations, *, cv=5, inner=None, scoring=None, groups=None, rows=1
 
 
 def fits(configurations, **settings) -> dict[str, tuple[int, int]]:
-    return {one.protocol: (one.fewest, one.most) for one in costs_of(asked(configurations, **settings), UNKNOWN)}
+    return {one.protocol: (one.fewest, one.most) for one in costs_of(problem(configurations, **settings), UNKNOWN)}
 
 
 @pytest.mark.parametrize("cv", [3, 5])
-def test_the_search_makes_the_fits_that_are_counted_and_one_for_the_model(cv):
+def test_the_search_makes_the_counted_fits_and_one_for_the_final_model(cv):
     search = ho.HeldOutSearchCV(*NEIGHBOURS, cv=cv, method=None).fit(X, Y)
 
     counted = fits(NEIGHBOURS, cv=cv)
     assert counted["cv"] == counted["bbc"] == (search.n_fits_ + 1,) * 2
 
 
-def test_repeats_make_the_fits_that_are_counted():
+def test_repeats_make_the_counted_fits():
     search = ho.HeldOutSearchCV(*NEIGHBOURS, cv=5, repeats=4, method=None, random_state=0).fit(X, Y)
 
     assert fits(NEIGHBOURS)["bbc_repeats"] == (search.n_fits_ + 1,) * 2
 
 
 @pytest.mark.parametrize(("cv", "inner"), [(5, None), (4, "remaining"), (4, "holdout"), (3, 3)], ids=str)
-def test_nested_cross_validation_makes_the_fits_that_are_counted(cv, inner):
+def test_nested_cross_validation_makes_the_counted_fits(cv, inner):
     found = ho.nested_cv(
         NEIGHBOURS[0], X, Y, NEIGHBOURS[1], cv=cv, inner="remaining" if inner is None else inner, random_state=0
     )
@@ -57,7 +57,7 @@ def test_nested_cross_validation_makes_the_fits_that_are_counted(cv, inner):
     assert fits(NEIGHBOURS, cv=cv, inner=inner)["nested_cv"] == (found.n_fits,) * 2
 
 
-def test_each_family_nested_by_itself_makes_the_fits_that_are_counted():
+def test_each_family_nested_by_itself_makes_the_counted_fits():
     each = [ho.nested_cv([entry], X, Y, cv=4, random_state=0).n_fits for entry in SEVERAL]
     together = ho.nested_cv(SEVERAL, X, Y, cv=4, random_state=0).n_fits
 
@@ -67,8 +67,8 @@ def test_each_family_nested_by_itself_makes_the_fits_that_are_counted():
     assert "nested_cv_families" not in fits(NEIGHBOURS, cv=4)
 
 
-@pytest.mark.parametrize("rows", [40, 120], ids=["nobody can leave", "some leave"])
-def test_dropping_makes_fits_between_those_that_are_counted(rows):
+@pytest.mark.parametrize("rows", [40, 120], ids=["none can be dropped", "some are dropped"])
+def test_dropping_makes_a_number_of_fits_within_the_counted_range(rows):
     grid = {"C": np.logspace(-6, 2, 8)}
     search = ho.HeldOutSearchCV(
         LogisticRegression(), grid, cv=5, drop="bootstrap", method=None, random_state=0
@@ -76,15 +76,15 @@ def test_dropping_makes_fits_between_those_that_are_counted(rows):
 
     fewest, most = fits((LogisticRegression(), grid), rows=rows)["bced"]
     assert fewest <= search.n_fits_ + 1 <= most == 41
-    # 24 rows a fold of 120: judged first after the third of 5, and then one could be left.
+    # 24 rows per fold of 120: the rule is first applied after the third of 5 folds, and could leave one.
     assert fewest == (41 if rows == 40 else 3 * 8 + 2 + 1)
     assert (search.n_fits_saved_ > 0) == (rows == 120)
 
 
-def test_who_cannot_be_nested_or_resampled_is_not_counted():
-    subsampled = asked(NEIGHBOURS, cv=ShuffleSplit(3, random_state=0))
-    opaque = asked(NEIGHBOURS, scoring=lambda model, X, y: 0.5)
-    alone = asked(KNeighborsClassifier())
+def test_protocols_that_do_not_apply_are_not_counted():
+    subsampled = problem(NEIGHBOURS, cv=ShuffleSplit(3, random_state=0))
+    opaque = problem(NEIGHBOURS, scoring=lambda model, X, y: 0.5)
+    alone = problem(KNeighborsClassifier())
 
     assert [one.protocol for one in costs_of(subsampled, UNKNOWN)] == ["cv", "bbc", "bced"]
     assert "test every row once" in subsampled.refusal
@@ -95,7 +95,7 @@ def test_who_cannot_be_nested_or_resampled_is_not_counted():
 
 def test_time_by_hand():
     """3 configurations took 2 s on the 96 rows that a fifth of 120 leaves, between 1 and 3."""
-    costs = {one.protocol: one for one in costs_of(asked(NEIGHBOURS), Total(2.0, 1.0, 3.0, 1.0))}
+    costs = {one.protocol: one for one in costs_of(problem(NEIGHBOURS), TotalTime(2.0, 1.0, 3.0, 1.0))}
 
     # 5 times all of them, and one of the three on 120 rows, 1.25 times as many.
     assert costs["cv"].seconds == pytest.approx(2 * (5 + 1.25 / 3))
@@ -105,7 +105,7 @@ def test_time_by_hand():
     assert costs["nested_cv"].seconds == pytest.approx(2 * (5 + 20 * 0.75 + (5 + 1.25) / 3))
     assert costs["nested_cv"].low == pytest.approx(1 * (5 + 20 * 0.75**2 + (5 + 1.25**2) / 3))
     assert costs["nested_cv"].high == pytest.approx(3 * (25 + 6 / 3))
-    # Who is dropped is not known: between the least that the data can leave and all.
+    # How many are dropped is unknown: between the fewest fits possible and all.
     assert math.isnan(costs["bced"].seconds)
     assert costs["bced"].low == pytest.approx(costs["bbc"].low * costs["bced"].fewest / costs["bced"].most)
     assert costs["bced"].high == costs["bbc"].high
@@ -113,8 +113,8 @@ def test_time_by_hand():
 
 
 def test_processes_divide_the_time():
-    problem, total = asked(NEIGHBOURS), Total(2.0, 1.0, 3.0, 1.0)
+    two_jobs, total = problem(NEIGHBOURS), TotalTime(2.0, 1.0, 3.0, 1.0)
 
-    for alone, two in zip(costs_of(problem, total), costs_of(problem, total, n_jobs=2), strict=True):
+    for alone, two in zip(costs_of(two_jobs, total), costs_of(two_jobs, total, n_jobs=2), strict=True):
         assert two.high == pytest.approx(alone.high / 2)
         assert two.most == alone.most

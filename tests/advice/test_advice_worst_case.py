@@ -24,7 +24,7 @@ def test_it_is_the_study_of_biases(metric):
     assert found.of("tt") is None
 
 
-def test_it_takes_no_more_than_it_can_do_in_a_second():
+def test_sizes_are_limited_to_what_takes_a_second():
     found = worst_case(1_000_000, 2, 200, entropy=0)
 
     assert (found.rows, found.configurations, found.folds) == (1000, 2, 20)

@@ -1,4 +1,4 @@
-"""What each protocol costs: fits, counted, and time, from a total that was measured."""
+"""The cost of each protocol: the exact number of fits, and their time as a multiple of a measured total."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from joblib import effective_n_jobs
 
-from heldout.advice.probing import Total
-from heldout.advice.problem import Problem
+from heldout.advice.fit_times import TotalTime
+from heldout.advice.problem import SearchProblem
 from heldout.dropping.base import judged_after
 from heldout.dropping.bootstrap import Bootstrap
 from heldout.folds.splits import Split
@@ -21,20 +21,20 @@ CV, BBC, BCED, REPEATED, NESTED, NESTED_FAMILIES = (
 REPEATS = 4
 """Three or four seem to suffice for intervals (Tsamardinos et al. 2018, section 6.2.4)."""
 GROWTH = (0, 1, 2)
-"""Powers of the training rows that the time of a fit may grow with: not at all, as they do, with their square."""
+"""The time of a fit grows with a power of the training rows: not at all, in proportion, with the square."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a protocol costs, the fit of the model to deploy included.
+    """The cost of a protocol, including the fit of the final model.
 
     Attributes
     ----------
     protocol : str
     fewest, most : int
-        Fits: equal where they can be counted, apart where the data decide who is dropped.
+        Number of fits. They differ where the data decide how many configurations are dropped.
     seconds, low, high : float
-        Of all fits, divided among the processes; with a range. NaN where it cannot be told.
+        Time of all fits, divided by the number of processes, with a range; NaN where it is unknown.
     """
 
     protocol: str
@@ -47,9 +47,10 @@ class Cost:
 
 @dataclass(frozen=True)
 class _Work:
-    """What a protocol fits: on each of ``searched`` every configuration, on each of ``single`` one; training rows.
+    """The fits of a protocol, by their training rows.
 
-    ``fewest`` are the fits of all configurations where some may be dropped.
+    ``searched`` are splits on which every configuration is fitted, ``single`` those on which one is. ``fewest`` is
+    the smallest number of fits on ``searched`` if configurations may be dropped.
     """
 
     protocol: str
@@ -58,20 +59,20 @@ class _Work:
     fewest: int | None = None
 
 
-def costs_of(problem: Problem, total: Total, n_jobs: int | None = None) -> tuple[Cost, ...]:
-    """Every protocol that applies.
+def costs_of(problem: SearchProblem, total: TotalTime, n_jobs: int | None = None) -> tuple[Cost, ...]:
+    """The cost of every protocol that applies.
 
     Parameters
     ----------
-    problem : Problem
-    total : Total
+    problem : SearchProblem
+    total : TotalTime
         The time of fitting every configuration once, on the rows of the first split.
     n_jobs : int, optional
     """
     return tuple(_cost(problem, total, work, n_jobs) for work in _works(problem))
 
 
-def _works(problem: Problem) -> list[_Work]:
+def _works(problem: SearchProblem) -> list[_Work]:
     splits = problem.search.folds.splits
     c, n = problem.n_configurations, problem.n_rows
     searched = _training(splits)
@@ -80,7 +81,7 @@ def _works(problem: Problem) -> list[_Work]:
         works.append(_Work(BBC, searched, (n,)))
         if c > 1:
             works.append(_Work(BCED, searched, (n,), fewest_fits(problem)))
-        # Of folds of one row or group there is only one division.
+        # Folds of one row or group can be drawn in one way only, so repeats would be equal.
         is_random = problem.n_folds < problem.n_units
         if is_random and problem.search.folds.n_repeats == 1 and problem.search.folds.is_partition:
             works.append(_Work(REPEATED, searched * REPEATS, (n,)))
@@ -99,38 +100,38 @@ def _training(splits: Sequence[Split]) -> tuple[int, ...]:
     return tuple(len(split.train) for split in splits)
 
 
-def fewest_fits(problem: Problem) -> int:
-    """Of a search that drops, were all but one to leave at the first barrier that judges."""
+def fewest_fits(problem: SearchProblem) -> int:
+    """The fits of a search that drops all configurations but one as early as the rule allows."""
     splits = problem.search.folds.splits
     judged = judged_after([split.repeat for split in splits])
-    seen: set[int] = set()
-    for met, split in enumerate(splits[:-1], start=1):
-        seen.update(split.test.tolist())
-        if judged[met - 1] and len(seen) >= Bootstrap().min_predictions:
-            return problem.n_configurations * met + len(splits) - met
+    predicted: set[int] = set()
+    for done, split in enumerate(splits[:-1], start=1):
+        predicted.update(split.test.tolist())
+        if judged[done - 1] and len(predicted) >= Bootstrap().min_predictions:
+            return problem.n_configurations * done + len(splits) - done
     return problem.n_configurations * len(splits)
 
 
-def _cost(problem: Problem, total: Total, work: _Work, n_jobs: int | None) -> Cost:
+def _cost(problem: SearchProblem, total: TotalTime, work: _Work, n_jobs: int | None) -> Cost:
     c = problem.n_configurations
     searched, single = c * len(work.searched), len(work.single)
     most = searched + single
     fewest = (searched if work.fewest is None else work.fewest) + single
-    # Who is dropped is not known before, and so no time is expected; its range holds whatever the data say.
+    # How many are dropped is unknown beforehand, so there is no expected time, only a range that always holds.
     share = 1.0 if fewest == most else math.nan
     at_once = min(effective_n_jobs(n_jobs), most)
-    each = [_in_probes(problem, work, power) / at_once for power in GROWTH]
+    each = [_totals_spent(problem, work, power) / at_once for power in GROWTH]
     return Cost(
         work.protocol, fewest, most,
         total.seconds * each[1] * share, total.low * min(each) * fewest / most, total.high * max(each),
     )  # fmt: skip
 
 
-def _in_probes(problem: Problem, work: _Work, power: int) -> float:
-    """How often the total is spent: a fit on other numbers of rows than the probes' counts by their ratio."""
-    of_probes = len(problem.search.folds.splits[0].train)
+def _totals_spent(problem: SearchProblem, work: _Work, power: int) -> float:
+    """How many times the total is spent: a fit on other numbers of rows counts by the ratio to the timed fits."""
+    timed_rows = len(problem.search.folds.splits[0].train)
 
     def relative(rows: Sequence[int]) -> float:
-        return float(((np.array(rows) / of_probes) ** power).sum())
+        return float(((np.array(rows) / timed_rows) ** power).sum())
 
     return relative(work.searched) + relative(work.single) / problem.n_configurations

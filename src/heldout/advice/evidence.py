@@ -1,7 +1,7 @@
-"""What flat and nested cross-validation chose on real tables, a line a table: the evidence that advice rests on.
+"""The evidence behind the advice: what flat and nested cross-validation chose on real tables, a line per table.
 
-It is installed with the library, and made from the run of the study of flat and nested cross-validation by
-``python -m heldout.advice.refresh``.
+The file is installed with the library. ``python -m heldout_papers.flat_vs_nested.advice_evidence`` writes it from a
+run of the study of flat and nested cross-validation.
 """
 
 from __future__ import annotations
@@ -9,30 +9,33 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from heldout_papers.flat_vs_nested.accuracies import Accuracies
-from heldout_papers.flat_vs_nested.analysis import LARGE, compared, mean_interval, scenarios_of
+from heldout._random import stream
+from heldout.estimates.intervals import order_statistic
 
 FILE = "evidence.csv"
 N_NEAREST = 15
-"""Tables that an answer rests on, and those as near as the last of them: more are less like the user's."""
+"""Tables behind an answer, together with those as near as the last of them: tables further away are less alike."""
 FEWEST = 5
-"""Tables of which there is an interval."""
-DECIMALS = 6
-LARGE_ROWS = LARGE // 2
-"""Rows that the article's large tables train on: half of theirs."""
+"""Tables that an interval needs."""
+N_BOOTSTRAPS = 5000
+CONFIDENCE = 0.95
+LARGE_TABLE = 2000
+"""Rows from which on a table counts among the large tables of the article (its table 3)."""
+LARGE_TRAINING = LARGE_TABLE // 2
+"""Rows that the article trains on in such a table: half of them."""
 
 
 @dataclass(frozen=True)
 class TableEvidence:
-    """What came of a table in a scenario.
+    """The result of one table in one scenario.
 
     Attributes
     ----------
@@ -42,11 +45,12 @@ class TableEvidence:
     scenario : str
         "top3" or "full".
     algorithms, repetitions : int
-        How many algorithms there were to choose from, and how many repetitions.
+        Algorithms to choose from, and repetitions.
     same_choice : float
         The share of repetitions in which both chose the same algorithm.
     gain : float
-        The future accuracy of what nested chose less that of what flat chose, mean over repetitions.
+        Accuracy on new rows of the algorithm that nested chose minus that of the one that flat chose, mean over
+        repetitions.
     threshold : float
         The article's threshold of irrelevance (equation 13).
     """
@@ -71,7 +75,7 @@ class Published:
     tables : int
     same_choice : float
     difference, low, high : float
-        Mean of |gain| less threshold, with its 95 % interval.
+        Mean of |gain| minus threshold, with its 95 % interval.
     """
 
     tables: int
@@ -105,17 +109,17 @@ class Expected:
     scenario : str
     algorithms : int
     tables : int
-        How many tables it rests on.
+        Tables behind these numbers.
     least_rows, most_rows : int
-        Between which the rows lie that were tuned on.
+        The fewest and the most rows that were used for tuning.
     same_choice, gain, difference : float
-        Means over the tables: share of the same choice; |accuracy gain|; |gain| less threshold.
+        Means over the tables: share of the same choice; |accuracy gain|; |gain| minus threshold.
     same_choice_range, gain_range, difference_range : (float, float)
-        95 % bootstrap intervals of these means; NaN where all tables agree, and of fewer than 5.
+        95 % bootstrap intervals of these means; NaN where all tables agree or are fewer than 5.
     threshold : float
     published : Published
     published_rows : int
-        Rows from which on the article's tables have them; 0 for all.
+        The fewest rows of the article's tables behind ``published``; 0 for all tables.
     """
 
     scenario: str
@@ -134,48 +138,8 @@ class Expected:
     published_rows: int
 
 
-def evidence_of(frame: Any) -> tuple[TableEvidence, ...]:
-    """A line a table and scenario, of what the study of flat and nested cross-validation kept.
-
-    Parameters
-    ----------
-    frame : pandas DataFrame
-        ``FlatVsNestedStudy.to_frame(each=True)``.
-
-    Raises
-    ------
-    InputError
-        When a column is missing.
-    """
-    accuracies = Accuracies.from_frame(frame)
-    columns = dict(zip(frame["table"].astype(str), frame["columns"].astype(int), strict=True))
-    rows = dict(zip(accuracies.tables, accuracies.rows.tolist(), strict=True))
-    found = []
-    for scenario, algorithms in scenarios_of(accuracies).items():
-        if scenario not in PUBLISHED:
-            continue
-        seen = compared(accuracies, algorithms, "main")
-        found += [
-            TableEvidence(
-                table, rows[table], columns[table], scenario, len(algorithms), accuracies.n_repetitions,
-                *(round(float(values[place]), DECIMALS) for values in (seen.same, seen.gain, seen.threshold)),
-            )
-            for place, table in enumerate(seen.tables)
-        ]  # fmt: skip
-    return tuple(found)
-
-
-def as_csv(evidence: Sequence[TableEvidence]) -> str:
-    """The text of the file that is installed."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, [field.name for field in fields(TableEvidence)], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(asdict(line) for line in evidence)
-    return text.getvalue()
-
-
 def from_csv(text: str) -> tuple[TableEvidence, ...]:
-    """The inverse of ``as_csv``."""
+    """The evidence in the text of the installed file."""
     kinds = {"str": str, "int": int, "float": float}
     return tuple(
         TableEvidence(**{field.name: kinds[str(field.type)](line[field.name]) for field in fields(TableEvidence)})
@@ -185,12 +149,12 @@ def from_csv(text: str) -> tuple[TableEvidence, ...]:
 
 @cache
 def installed_evidence() -> tuple[TableEvidence, ...]:
-    """The evidence that came with the library."""
+    """The evidence that is installed with the library."""
     return from_csv((files("heldout.advice") / FILE).read_text(encoding="utf-8"))
 
 
 def expected_change(evidence: Sequence[TableEvidence], n_rows: int) -> tuple[Expected, ...]:
-    """What to expect of nested cross-validation where N rows are tuned on, an entry a scenario.
+    """What nested cross-validation probably changes for a search on N rows, one entry per scenario.
 
     Parameters
     ----------
@@ -198,19 +162,19 @@ def expected_change(evidence: Sequence[TableEvidence], n_rows: int) -> tuple[Exp
     n_rows : int
         Compared with half of the rows of each table, by their ratio.
     """
-    found = []
+    changes = []
     for scenario, published in PUBLISHED.items():
         mine = [line for line in evidence if line.scenario == scenario]
         if mine:
             nearest = _nearest(mine, n_rows)
-            large = n_rows >= LARGE_ROWS
+            large = n_rows >= LARGE_TRAINING
             theirs = PUBLISHED_LARGE[scenario] if large else published
-            found.append(_expected(scenario, nearest, theirs, LARGE if large else 0))
-    return tuple(found)
+            changes.append(_expected(scenario, nearest, theirs, LARGE_TABLE if large else 0))
+    return tuple(changes)
 
 
 def _nearest(lines: Sequence[TableEvidence], n_rows: int) -> list[TableEvidence]:
-    """By the ratio of rows that are tuned on. Many tables have as many, where no more were drawn of a table."""
+    """The nearest by the ratio of rows used for tuning, with all ties: large tables were cut to the same size."""
     away = np.round(np.abs(np.log([line.rows / 2 / n_rows for line in lines])), 9)
     limit = np.sort(away)[min(N_NEAREST, len(away)) - 1]
     return [line for line, far in zip(lines, away.tolist(), strict=True) if far <= limit]
@@ -228,8 +192,13 @@ def _expected(scenario: str, lines: Sequence[TableEvidence], published: Publishe
     )  # fmt: skip
 
 
-def _range(values: np.ndarray[Any, np.dtype[np.float64]]) -> tuple[float, float]:
-    """Where all agree, or are few, no bootstrap tells how another table would differ."""
-    if len(values) < FEWEST or len(np.unique(values)) < 2:
+def _range(values: NDArray[np.float64]) -> tuple[float, float]:
+    """The 95 % bootstrap interval of the mean; NaN where all tables agree or are too few to show a spread."""
+    n = len(values)
+    if n < FEWEST or len(np.unique(values)) < 2:
         return float("nan"), float("nan")
-    return mean_interval(values, 0)
+    # The bootstraps of the study itself, with seed 0.
+    rng = np.random.Generator(np.random.Philox(key=stream(0, "study flat_vs_nested bootstrap", n)))
+    means = np.sort(values[rng.integers(0, n, size=(N_BOOTSTRAPS, n))].mean(axis=1))
+    tail = (1 - CONFIDENCE) / 2
+    return order_statistic(means, tail), order_statistic(means, 1 - tail)

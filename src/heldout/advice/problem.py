@@ -1,4 +1,4 @@
-"""What advice is asked about: one user's search, checked, its families, and the folds that it would nest in."""
+"""The search that the advice is about: checked, with its families and its folds for nested cross-validation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from heldout.protocols.nested.plan import REMAINING, NestedFolds, nested_folds
 from heldout.spaces.presets import PRESETS, kind_of_target, preset
 
 NOTHING = object()
-"""In place of the value of a parameter that a configuration does not set."""
+"""The value of a parameter that a configuration does not set."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Family:
     ----------
     name : str
     members : tuple of int
-        Their places in the search.
+        Positions of its configurations in the search.
     tuned : tuple of str
         The hyper-parameters that differ among them.
     """
@@ -39,18 +39,18 @@ class Family:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class SearchProblem:
     """One user's search.
 
     Attributes
     ----------
     search : Search
-        On all rows, with the outer folds.
+        The search on all rows, with the outer folds.
     families : tuple of Family
     nested : NestedFolds or None
-        The splits of nested cross-validation, None where the outer folds allow none.
+        The splits of nested cross-validation; None where the outer folds allow none.
     refusal : str
-        Why there are none; empty where there are.
+        Why there are none; empty otherwise.
     """
 
     search: Search
@@ -68,35 +68,35 @@ class Problem:
 
     @property
     def n_units(self) -> int:
-        """What is drawn independently: groups where there are any, else rows."""
+        """The number of independent units: groups where there are any, else rows."""
         groups = self.search.task.groups
         return self.n_rows if groups is None else len(np.unique(groups))
 
     @property
     def n_folds(self) -> int:
-        """Splits of one repeat."""
+        """Splits per repeat."""
         return self.search.race.n_folds
 
     @property
     def is_opened(self) -> bool:
-        """Whether the metric that chooses can be computed on any rows, as a bootstrap needs."""
+        """Whether the metric of the selection can be computed on any rows, as a bootstrap needs."""
         return self.search.scoring.metrics.get(self.search.scoring.refit_metric) is not None
 
     @property
     def metric(self) -> str:
-        """The name of the metric that chooses."""
+        """The name of the metric of the selection."""
         name = self.search.scoring.refit_metric
         metric = self.search.scoring.metrics.get(name)
         return name if metric is None else metric.name
 
     @property
-    def is_of_the_evidence(self) -> bool:
-        """Whether it is what flat and nested were compared on: accuracy of two classes."""
+    def matches_evidence(self) -> bool:
+        """Whether metric and target are those of the evidence: accuracy of two classes."""
         return self.search.task.truth.kind is TaskKind.BINARY and self.metric == "accuracy"
 
     @property
     def rarest_class(self) -> tuple[str, int] | None:
-        """The rarest class and its rows; None of a target without classes."""
+        """The rarest class and its number of rows; None for a target without classes."""
         truth = self.search.task.truth
         if truth.classes is None or not truth.kind.is_classification:
             return None
@@ -115,13 +115,8 @@ def problem_of(
     groups: Any,
     n_jobs: int | None,
     random_state: Any,
-) -> Problem:
-    """What was asked, checked as ``nested_cv`` checks it; nothing is fitted.
-
-    Raises
-    ------
-    InputError
-    """
+) -> SearchProblem:
+    """The search of these arguments, checked as ``nested_cv`` checks it; nothing is fitted."""
     estimator, grid = _estimator_and_grid(configurations, X, y)
     asked = Asked(estimator, grid, scoring=scoring, cv=cv, n_jobs=n_jobs, random_state=random_state)
     search = asked.search(X, y, groups)
@@ -134,17 +129,12 @@ def problem_of(
     except InputError as error:
         if inner is not None:
             raise
-        return Problem(search, families, None, str(error))
-    return Problem(search, families, nested)
+        return SearchProblem(search, families, None, str(error))
+    return SearchProblem(search, families, nested)
 
 
 def _check_names(configurations: Sequence[Configuration]) -> None:
-    """That every grid sets what its estimator has: one that is never fitted here would not be seen to fail.
-
-    Raises
-    ------
-    InputError
-    """
+    """Check that every grid sets parameters of its estimator, also where nothing of it is fitted here."""
     known: set[tuple[int, tuple[str, ...]]] = set()
     for one in configurations:
         names = id(one.template), tuple(sorted(one.params))
@@ -179,7 +169,7 @@ def _estimator_and_grid(configurations: Any, X: Any, y: Any) -> tuple[Any, Any]:
 
 
 def families_of(configurations: Sequence[Configuration]) -> tuple[Family, ...]:
-    """The configurations by their estimator.
+    """The configurations grouped by their estimator.
 
     Examples
     --------

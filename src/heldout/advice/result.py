@@ -1,4 +1,4 @@
-"""The advice: what was counted, measured, simulated and seen elsewhere, and what follows, in sentences."""
+"""The advice: counts, times, simulated biases and evidence, and the sentences that follow from them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from heldout.advice import words as words
 from heldout.advice.costs import Cost
 from heldout.advice.evidence import Expected
-from heldout.advice.probing import FamilyTime
+from heldout.advice.fit_times import FamilyTime
 from heldout.advice.worst_case import WorstCase
 from heldout.estimates.types import frame_of, json_safe
 from heldout.execution.listeners.words import duration
@@ -22,30 +22,30 @@ WIDTH = 110
 
 @dataclass(frozen=True, eq=False)
 class Advice:
-    """What nested cross-validation would cost for one search, and what it is expected to change.
+    """What nested cross-validation would cost for one search, and what it would probably change.
 
     Attributes
     ----------
     n_rows, n_configurations : int
     metric : str
-        What chooses.
+        The metric of the selection.
     costs : tuple of Cost
         Fits and time of each protocol that applies.
     families : tuple of FamilyTime
-        What was timed.
+        The time of each family's fits.
     failures : mapping of str to str
         Configurations that failed while they were timed, with the reason.
     seconds_spent : float
-        In the fits that were timed.
+        Time spent on these fits.
     changes : tuple of Expected
-        What nested cross-validation changed on tables like this one, where there are several families; for 3
-        algorithms and for 12.
+        What nested cross-validation changed on tables like this one, for 3 algorithms and for 12; empty for a
+        single family.
     worst_case : WorstCase or None
-        Biases, were the configurations independent.
+        Biases if the configurations were independent.
     sentences, warnings : tuple of str
-        What follows, and where it may not hold.
+        The conclusions, and where they may not hold.
     entropy : int
-        The seed that repeats it.
+        The seed that reproduces it.
     """
 
     n_rows: int
@@ -63,7 +63,7 @@ class Advice:
     sources: ClassVar[tuple[str, ...]] = ("tsamardinos2018", "wainer2021", "cawley2010")
 
     def cost(self, protocol: str) -> Cost | None:
-        """Of one protocol; None where it does not apply.
+        """The cost of one protocol; None where it does not apply.
 
         Parameters
         ----------
@@ -72,18 +72,18 @@ class Advice:
         return next((one for one in self.costs if one.protocol == protocol), None)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row a protocol: fits, seconds with their range, and the bias in the worst case."""
-        found = []
+        """A row per protocol: fits, seconds with their range, and the bias in the worst case."""
+        rows = []
         for cost in self.costs:
             bias = None if self.worst_case is None else self.worst_case.of(cost.protocol)
-            found.append(
+            rows.append(
                 {
                     **asdict(cost),
                     "bias": math.nan if bias is None else bias.bias,
                     "bias_standard_error": math.nan if bias is None else bias.standard_error,
                 }
             )
-        return found
+        return rows
 
     def to_frame(self) -> Any:
         """The same as a pandas DataFrame (pandas comes with the extra ``app``)."""
@@ -91,7 +91,7 @@ class Advice:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: NaN becomes null."""
-        said: dict[str, Any] = json_safe(
+        document: dict[str, Any] = json_safe(
             {
                 "n_rows": self.n_rows,
                 "n_configurations": self.n_configurations,
@@ -108,10 +108,10 @@ class Advice:
                 "sources": self.sources,
             }
         )
-        return said
+        return document
 
     def _cells(self) -> list[tuple[str, str, str, str]]:
-        """The table as people read it."""
+        """The cells of the printed table."""
         cells = []
         for cost in self.costs:
             fits = f"{cost.most:,}" if cost.fewest == cost.most else f"{cost.fewest:,} to {cost.most:,}"
@@ -124,9 +124,9 @@ class Advice:
         table = [words.ADVICE_HEAD, *self._cells()]
         widths = [max(len(row[column]) for row in table) for column in range(len(words.ADVICE_HEAD))]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in table]
-        said = [_filled("- ", text) for text in self.sentences]
-        but = [_filled("! ", text) for text in self.warnings]
-        return "\n".join([*(line.rstrip() for line in lines), "", *said, *but])
+        sentences = [_filled("- ", text) for text in self.sentences]
+        warnings = [_filled("! ", text) for text in self.warnings]
+        return "\n".join([*(line.rstrip() for line in lines), "", *sentences, *warnings])
 
     def __repr__(self) -> str:
         fits = ", ".join(f"{cost.protocol} {cost.most}" for cost in self.costs)
@@ -141,9 +141,9 @@ class Advice:
             + "</tr>"
             for row in self._cells()
         )
-        said = "".join(f"<li>{html.escape(text)}</li>" for text in self.sentences)
-        but = "".join(f"<li><strong>{html.escape(text)}</strong></li>" for text in self.warnings)
-        return f"<table><tr>{head}</tr>{body}</table><ul>{said}{but}</ul>"
+        sentences = "".join(f"<li>{html.escape(text)}</li>" for text in self.sentences)
+        warnings = "".join(f"<li><strong>{html.escape(text)}</strong></li>" for text in self.warnings)
+        return f"<table><tr>{head}</tr>{body}</table><ul>{sentences}{warnings}</ul>"
 
 
 def _filled(mark: str, text: str) -> str:
@@ -151,7 +151,7 @@ def _filled(mark: str, text: str) -> str:
 
 
 def time_of(cost: Cost) -> str:
-    """A protocol's time with its range; empty where it is not known."""
+    """A protocol's time with its range; empty where unknown."""
     return words.time_text(
         *(duration(one) if math.isfinite(one) else "" for one in (cost.seconds, cost.low, cost.high))
     )

@@ -1,4 +1,4 @@
-"""What is said to somebody who asks which protocol to use for one search."""
+"""The sentences of the advice."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ ADVICE_TITLES = {
     "nested_cv": "nested cross-validation",
     "nested_cv_families": "nested, each family by itself",
 }
-"""The protocols, in the table."""
+"""Titles of the protocols in the table."""
 ADVICE_HEAD = ("", "fits", "time", "bias, at worst")
 
 NO_FURTHER_FIT = (
     "bbc corrects the score of the search from the predictions that the search makes, at no further fit."
 )
 ONE_CONFIGURATION = (
-    "There is one configuration and nothing to choose, so that its cross-validated score is not optimistic and "
-    "nested cross-validation has nothing to correct."
+    "There is one configuration and nothing to choose, so its cross-validated score is not optimistic and nested "
+    "cross-validation has nothing to correct."
 )
 ONE_FAMILY = (
-    "All configurations are of one estimator. Nested cross-validation then estimates the choice that flat "
-    "cross-validation makes, and changes nothing of it."
+    "All configurations are of one estimator. Nested cross-validation then scores the choice that flat "
+    "cross-validation makes, and does not change it."
 )
 TO_COMPARE = (
     "To show that one algorithm is better than another, as in a publication, nest each by itself: flat scores "
-    "favour the algorithms with more to tune, and the agreement above is about the best of each only (Wainer & "
+    "favour algorithms with more to tune, and the agreement above is only about which algorithm is best (Wainer & "
     "Cawley)."
 )
-ASSUMED = "All of this takes your rows as a random sample of those that the model will meet."
+ASSUMED = "All of this assumes that your rows are a random sample of those that the model will predict."
 
 
 def cost_sentence(nested: int, flat: int, seconds: str, flat_seconds: str) -> str:
-    """What nesting costs beside the search alone; times are empty where they are not known."""
-    told = (
+    """What nesting costs, compared with the search alone; times are empty where unknown."""
+    fits = (
         f"Nested cross-validation makes {nested:,} fits where the search alone makes {flat:,}, "
         f"{nested / flat:.1f} times as many"
     )
-    return f"{told}: {seconds} in place of {flat_seconds}." if seconds and flat_seconds else f"{told}."
+    return f"{fits}: {seconds} instead of {flat_seconds}." if seconds and flat_seconds else f"{fits}."
 
 
 def time_text(expected: str, low: str, high: str) -> str:
@@ -54,9 +54,9 @@ def time_text(expected: str, low: str, high: str) -> str:
 
 
 def opaque_sentence(scorer: str) -> str:
-    """Which protocols are left for a scorer of the user's own."""
+    """The protocols that work with a scorer of the user's own."""
     return (
-        f"The scorer '{scorer}' cannot be opened, so that bbc and early dropping do not apply; nested "
+        f"The scorer '{scorer}' cannot be opened, so bbc and early dropping do not apply; nested "
         "cross-validation does, and method='bbc_f' corrects from the scores of the folds."
     )
 
@@ -65,8 +65,8 @@ def small_sentence(units: str) -> str:
     """The article's advice for little data."""
     return (
         f"With {units}, fewer than 100, use method='bbc' with as many repeats as time allows, four or so for the "
-        "interval: they narrow it and choose better. Early dropping saves little there, and may lose the best "
-        "(Tsamardinos et al. 2018)."
+        "interval: they narrow it and improve the choice. Early dropping saves little there, and may drop the best "
+        "configuration (Tsamardinos et al. 2018)."
     )
 
 
@@ -74,8 +74,8 @@ def large_sentence(units: str, fewest: int, most: int) -> str:
     """The article's advice for more data."""
     return (
         f"With {units}, use drop='bootstrap' with method='bbc': the same correction for {fewest:,} to {most:,} "
-        "fits. On the article's tables with 500 rows it made a half to a fifth of the fits, and next to nothing "
-        "was lost (Tsamardinos et al. 2018)."
+        "fits. On the article's tables with 500 rows it made a half to a fifth of the fits and lost almost "
+        "nothing (Tsamardinos et al. 2018)."
     )
 
 
@@ -90,12 +90,12 @@ def change_sentence(
     difference: str,
 ) -> str:
     """What nested cross-validation changed on tables like the user's."""
-    on = f"the {tables} tables of ours that are nearest to yours in rows" if tables > 1 else "our nearest table"
+    on = f"our {tables} tables whose number of rows is nearest to yours" if tables > 1 else "our nearest table"
     return (
-        f"On {on} ({_between(*rows)} tuned on) flat and nested cross-validation chose the same of "
+        f"On {on} ({_between(*rows)} rows used for tuning) flat and nested cross-validation chose the same of "
         f"{algorithms} algorithms in {same} of the repetitions. On new rows the accuracies of the two choices, "
-        f"each a mean over a table's repetitions, differed by {gain} on average, where the article's threshold of "
-        f"irrelevance is {threshold}; difference less threshold {difference}."
+        f"averaged over a table's repetitions, differed by {gain} on average; the article's threshold of "
+        f"irrelevance is {threshold}, and difference minus threshold is {difference}."
     )
 
 
@@ -104,13 +104,11 @@ def published_sentence(algorithms: int, tables: int, least_rows: int, same: floa
     of = f" of at least {least_rows:,} rows" if least_rows else ""
     return (
         f"Published (Wainer & Cawley, {tables} tables{of}, {algorithms} algorithms): the same choice in "
-        f"{same:.0%}, difference less threshold {difference}."
+        f"{same:.0%}, difference minus threshold {difference}."
     )
 
 
-def no_evidence_sentence() -> str:
-    """Where no run was installed."""
-    return "No tables of ours are installed to say what nested cross-validation changes."
+NO_EVIDENCE = "No evidence is installed on what nested cross-validation changes."
 
 
 WORST_CASES = {
@@ -118,7 +116,7 @@ WORST_CASES = {
     "roc_auc": ("area under the ROC curve", "areas around .6"),
     "mean_squared_error": ("squared error, in units of the target's variance,", "R² around .6"),
 }
-"""What is simulated, and of whom."""
+"""The simulated metric, and the true values of the configurations."""
 
 
 def worst_case_sentence(
@@ -129,101 +127,101 @@ def worst_case_sentence(
     more_rows: bool,
     more: bool,
 ) -> str:
-    """How far estimates would be off, were configurations independent.
+    """How biased estimates would be if the configurations were independent.
 
     Parameters
     ----------
     of : (str, str)
-        One of ``WORST_CASES``.
+        A value of ``WORST_CASES``.
     sizes : (int, int, int)
         Rows, configurations and folds of the simulation.
     biases : sequence of str
-        Of the uncorrected score, bbc and nested cross-validation.
+        Biases of the uncorrected score, bbc and nested cross-validation.
     more_rows, more : bool
-        Whether the user has more rows, or configurations.
+        Whether the user has more rows, and more configurations, than the simulation.
     """
     rows, configurations, folds = sizes
     cv, bbc, nested = biases
     limits = []
     if more_rows:
-        limits.append("you have more rows, and less bias")
+        limits.append("you have more rows, so less bias")
     if more:
-        limits.append("you have more configurations, and more bias")
-    told = f" ({'; '.join(limits)})" if limits else ""
+        limits.append("you have more configurations, so more bias")
+    limit = f" ({'; '.join(limits)})" if limits else ""
     return (
-        f"At worst, were your configurations independent of each other with {of[1]}: on {rows:,} rows, "
-        f"{configurations:,} configurations and {folds} folds{told} the uncorrected {of[0]} is off by {cv}, bbc "
-        f"by {bbc}, nested cross-validation by {nested}; positive flatters. Configurations of a real search are "
-        "alike, and flatter less."
+        f"At worst, if your configurations were independent of each other with {of[1]}: on {rows:,} rows, "
+        f"{configurations:,} configurations and {folds} folds{limit} the uncorrected {of[0]} is off by {cv}, bbc "
+        f"by {bbc}, nested cross-validation by {nested}; positive is too optimistic. Configurations of a real "
+        "search resemble each other, which makes the bias smaller."
     )
 
 
 def many_hyperparameters(family: str, n: int) -> str:
-    """Where the evidence does not reach."""
+    """A family with more hyper-parameters than any in the evidence."""
     return (
         f"'{family}' has {n} hyper-parameters that vary. In the study no algorithm had more than 3, and with many "
-        "the flat choice overfits (Cawley & Talbot 2010): nest, if you choose between it and others."
+        "the flat choice overfits (Cawley & Talbot 2010): nest if you choose between it and others."
     )
 
 
 def groups_warning(groups: int) -> str:
-    """Rows in groups."""
+    """Rows that come in groups."""
     return (
-        f"Your rows come in {counted(groups, 'group')}, which count here as so many rows. The tables of the "
-        "evidence have none."
+        f"Your rows come in {counted(groups, 'group')}, and each group counts here as one row. The tables of the "
+        "evidence have no groups."
     )
 
 
 def few_rows_warning(label: str, rows: int, folds: int) -> str:
     """A rare class."""
     return (
-        f"Class {label} has {counted(rows, 'row')}, {rows / folds:.3g} a fold: scores of folds are rough there, "
-        "and every choice is in part luck. Repeats help, or fewer folds."
+        f"Class {label} has {counted(rows, 'row')}, {rows / folds:.3g} per fold: scores of folds are imprecise "
+        "then, and every choice is partly luck. Repeats or fewer folds help."
     )
 
 
 TIME_ORDER_WARNING = (
-    "Your folds follow time, so that rows cannot be exchanged: bbc, early dropping and the evidence take them as a "
+    "Your folds follow time, so rows are not exchangeable: bbc, early dropping and the evidence treat them as a "
     "random sample, which they are not."
 )
 
 
 def metric_warning(metric: str, kind: str) -> str:
-    """What the evidence is of."""
-    return f"The evidence is of accuracy on tables with two classes, and yours is {metric} of a {kind} target."
+    """A metric or target unlike that of the evidence."""
+    return f"The evidence is about accuracy on tables with two classes; yours is {metric} of a {kind} target."
 
 
 def rows_warning(rows: int, least: int, most: int) -> str:
-    """A table unlike all others."""
+    """More or fewer rows than any table of the evidence."""
     side = "fewer" if rows < least else "more"
     return f"You tune on {rows:,} rows, {side} than any table of the evidence ({_between(least, most)})."
 
 
 def failures_warning(failed: int, fitted: int, name: str, why: str) -> str:
     """Configurations that could not be fitted."""
-    return f"{failed} of {fitted} configurations that were tried failed, first {name}: {why}"
+    return f"{failed} of {fitted} configurations that were fitted failed, first {name}: {why}"
 
 
-def once_fitted(families: Sequence[str]) -> str:
+def one_fit_only(families: Sequence[str]) -> str:
     """Why there is no range."""
     return (
-        f"There was time to fit one configuration only of {_listed(families)}, so that times have no range; raise "
+        f"There was time to fit only one configuration of {_listed(families)}, so times have no range; raise "
         "seconds."
     )
 
 
 def not_reached(families: Sequence[str]) -> str:
     """Why there is no time."""
-    return f"There was no time to fit {_listed(families)}, so that nothing is said of time; raise seconds."
+    return f"There was no time to fit {_listed(families)}, so the times are unknown; raise seconds."
 
 
 def all_failed(families: Sequence[str]) -> str:
     """Why there is no time."""
-    return f"All configurations of {_listed(families)} that were tried failed, so that nothing is said of time."
+    return f"All configurations of {_listed(families)} that were fitted failed, so the times are unknown."
 
 
 def no_simulation(reason: str) -> str:
-    """Why there are no biases."""
+    """Why the worst case is missing."""
     return f"Biases were not simulated: {reason}."
 
 
@@ -232,11 +230,11 @@ def no_nesting(reason: str) -> str:
     return f"Nested cross-validation is not counted: {reason}"
 
 
-def probe_sentence(n_fitted: int, n_configurations: int, seconds: str) -> str:
-    """What times rest on."""
+def timing_sentence(n_fitted: int, n_configurations: int, seconds: str) -> str:
+    """The fits behind the times."""
     return (
         f"Times rest on {n_fitted:,} of {counted(n_configurations, 'configuration')}, each fitted on one split "
-        f"and one thread ({seconds}); their scores chose nothing and are not kept."
+        f"and one thread ({seconds}); their scores select nothing and are not kept."
     )
 
 

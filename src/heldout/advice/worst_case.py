@@ -1,7 +1,7 @@
-"""How biased each protocol would be, were the configurations independent.
+"""The worst case: how biased each protocol would be if the configurations were independent.
 
-The study of biases on the user's own numbers of rows, configurations and folds. Configurations of a real search are
-alike, and the best of things that are alike flatters less: it is the worst case.
+This is the study of biases with the user's numbers of rows, configurations and folds. Configurations of a real
+search resemble each other, so the score of the best one is less optimistic than here.
 """
 
 from __future__ import annotations
@@ -10,22 +10,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
+import heldout
 from heldout.advice.costs import BBC, BCED, CV, NESTED
-from heldout_papers.bias import bias
-from heldout_papers.bias.setting import ACCURACY
 
+ACCURACY, ROC_AUC, SQUARED_ERROR = "accuracy", "roc_auc", "mean_squared_error"
+"""The metrics that the study can simulate."""
 BETA = (9.0, 6.0)
-"""Of the true accuracies: a mean of .6, the hardest of the article's, where biases are greatest."""
+"""Beta distribution of the true accuracies: mean .6, the article's case with the largest biases."""
 MOST_ROWS, MOST_CONFIGURATIONS, MOST_FOLDS = 1000, 2000, 20
 MOST_REPETITIONS, FEWEST_REPETITIONS = 50, 12
 CELLS_OF_ACCURACY, CELLS_OF_OTHERS = 25_000_000, 5_000_000
-"""Predictions in all repetitions, which take a second or two."""
+"""Predictions in all repetitions together, which take a second or two."""
 N_BOOTSTRAPS = 200
 
 
 @dataclass(frozen=True)
-class Bias:
-    """Of a protocol: how much its estimate flatters its own choice, below 0 where it is too modest."""
+class ProtocolBias:
+    """The optimism of a protocol's estimate, on average; below 0 where the estimate is too pessimistic."""
 
     protocol: str
     bias: float
@@ -34,17 +35,17 @@ class Bias:
 
 @dataclass(frozen=True)
 class WorstCase:
-    """What came of the simulation.
+    """The result of the simulation.
 
     Attributes
     ----------
     metric : str
         "accuracy", "roc_auc", or "mean_squared_error" in units of the target's variance.
     rows, configurations, folds, repetitions : int
-        Of the simulation; no more rows, configurations and folds than it can do in a few seconds.
+        Sizes of the simulation: the user's, limited to what takes a few seconds.
     beta : (float, float)
-        Of the true accuracies, areas or R².
-    biases : tuple of Bias
+        Parameters of the distribution of true accuracies, areas or R².
+    biases : tuple of ProtocolBias
     """
 
     metric: str
@@ -53,10 +54,10 @@ class WorstCase:
     folds: int
     repetitions: int
     beta: tuple[float, float]
-    biases: tuple[Bias, ...]
+    biases: tuple[ProtocolBias, ...]
 
-    def of(self, protocol: str) -> Bias | None:
-        """None where it was not simulated."""
+    def of(self, protocol: str) -> ProtocolBias | None:
+        """The bias of one protocol; None where it was not simulated."""
         return next((one for one in self.biases if one.protocol == protocol), None)
 
 
@@ -69,16 +70,16 @@ def worst_case(
     metric: str = ACCURACY,
     prevalence: float | None = None,
 ) -> WorstCase:
-    """Simulate it.
+    """Simulate the bias of each protocol.
 
     Parameters
     ----------
     n_rows, n_configurations, n_folds : int
-        N, C and K of the user, each at least 2, and K at most N.
+        The user's N, C and K, each at least 2, and K at most N.
     entropy : int
     metric : {"accuracy", "roc_auc", "mean_squared_error"}
     prevalence : float, optional
-        The share of a class, for "roc_auc".
+        The share of one class, for "roc_auc".
 
     Examples
     --------
@@ -89,13 +90,13 @@ def worst_case(
     rows, configurations = min(n_rows, MOST_ROWS), min(n_configurations, MOST_CONFIGURATIONS)
     cells = CELLS_OF_ACCURACY if metric == ACCURACY else CELLS_OF_OTHERS
     repetitions = int(np.clip(cells // (rows * configurations), FEWEST_REPETITIONS, MOST_REPETITIONS))
-    study = bias(
+    study = heldout.studies.bias(
         rows, configurations, [BETA], metric=metric, prevalence=prevalence, repetitions=repetitions,
         folds=min(n_folds, MOST_FOLDS), n_bootstraps=N_BOOTSTRAPS, protocols=(CV, NESTED, BBC, BCED),
         random_state=entropy,
     )  # fmt: skip
     (setting,) = study.settings
     biases = tuple(
-        Bias(str(row["protocol"]), float(row["bias"]), float(row["standard_error"])) for row in study.rows()
+        ProtocolBias(str(row["protocol"]), float(row["bias"]), float(row["standard_error"])) for row in study.rows()
     )
     return WorstCase(metric, rows, configurations, setting.folds, repetitions, BETA, biases)

@@ -1,4 +1,4 @@
-"""What is timed, in which order, until when; and the range of a total of which a part was timed."""
+"""Which fits are timed, in which order and until when; the range of a total estimated from some of its fits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
 from sklearn.dummy import DummyClassifier
 
-from heldout.advice.probing import Probe, family_times, probe, spread, total_time
+from heldout.advice.fit_times import TimedFit, family_times, spread, timed_fits, total_time
 from heldout.advice.problem import Family, problem_of
 from heldout.errors import InputError
 
@@ -18,17 +18,17 @@ X, Y = make_classification(40, 4, random_state=0)
 
 
 class Clock:
-    """Each fit takes as long as its script says; whoever asks takes no time."""
+    """A clock that only fits move, by the seconds they are given."""
 
     def __init__(self, seconds: float = 1.0) -> None:
-        self.now, self.seconds, self.asked = 0.0, seconds, 0
+        self.now, self.seconds = 0.0, seconds
 
     def __call__(self) -> float:
         return self.now
 
 
-class Taking(ClassifierMixin, BaseEstimator):
-    """Always says the same class, and takes a scripted time; some fail."""
+class TimedClassifier(ClassifierMixin, BaseEstimator):
+    """Always predicts the same class, and takes a given time to fit; may fail."""
 
     clock = Clock()
 
@@ -37,7 +37,7 @@ class Taking(ClassifierMixin, BaseEstimator):
         self.fails = fails
 
     def fit(self, X, y):
-        Taking.clock.now += self.seconds
+        TimedClassifier.clock.now += self.seconds
         if self.fails:
             raise ValueError("no")
         self.classes_ = np.unique(y)
@@ -47,13 +47,13 @@ class Taking(ClassifierMixin, BaseEstimator):
         return np.repeat(self.classes_[:1], len(X))
 
 
-def probed(entries, seconds):
-    Taking.clock.now = 0.0
+def timed(entries, seconds):
+    TimedClassifier.clock.now = 0.0
     problem = problem_of(X, Y, entries, scoring=None, cv=4, inner=None, groups=None, n_jobs=None, random_state=0)
-    return problem, probe(problem.search, problem.families, seconds, Taking.clock)
+    return problem, timed_fits(problem.search, problem.families, seconds, TimedClassifier.clock)
 
 
-def test_an_order_is_a_permutation_and_its_beginnings_are_spread():
+def test_the_order_is_a_permutation_whose_first_members_are_spread():
     for n in (1, 2, 3, 8, 50, 977):
         assert sorted(spread(range(n))) == list(range(n))
     first = list(spread(range(64)))[:8]
@@ -63,30 +63,33 @@ def test_an_order_is_a_permutation_and_its_beginnings_are_spread():
     assert {place % 4 for place in first} == {0, 1, 2, 3}
 
 
-def test_one_of_each_family_comes_first_and_a_fit_that_began_is_ended():
-    entries = [("slow", Taking(), {"seconds": [3.0, 3.5, 4.0]}), ("fast", Taking(), {"seconds": [1.0, 1.5]})]
+def test_one_of_each_family_comes_first_and_a_started_fit_runs_to_its_end():
+    entries = [
+        ("slow", TimedClassifier(), {"seconds": [3.0, 3.5, 4.0]}),
+        ("fast", TimedClassifier(), {"seconds": [1.0, 1.5]}),
+    ]
 
-    problem, found = probed(entries, 7.0)
+    problem, found = timed(entries, 7.0)
     assert [one.configuration for one in found] == [0, 3, 1]
     assert [one.seconds for one in found] == [3.0, 1.0, 3.5]
     assert [one.tuned for one in problem.families] == [("seconds",), ("seconds",)]
 
-    assert len(probed(entries, 100.0)[1]) == 5
-    assert probed(entries, 0)[1] == ()
+    assert len(timed(entries, 100.0)[1]) == 5
+    assert timed(entries, 0)[1] == ()
 
 
 def test_a_short_first_fit_is_timed_again_as_it_also_loads_code():
-    probed([("fast", Taking(), {"seconds": [1.0, 2.0]})], 40.0)
-    assert Taking.clock.now == 1 + 1 + 2
+    timed([("fast", TimedClassifier(), {"seconds": [1.0, 2.0]})], 40.0)
+    assert TimedClassifier.clock.now == 1 + 1 + 2
 
-    probed([("slow", Taking(), {"seconds": [3.0, 4.0]})], 40.0)
-    assert Taking.clock.now == 3 + 4
+    timed([("slow", TimedClassifier(), {"seconds": [3.0, 4.0]})], 40.0)
+    assert TimedClassifier.clock.now == 3 + 4
 
 
-def test_failures_are_named_and_their_time_is_not_counted():
-    entries = [("some", Taking(), {"fails": [True, False], "seconds": [2.0]})]
+def test_failures_are_listed_and_their_time_is_not_counted():
+    entries = [("some", TimedClassifier(), {"fails": [True, False], "seconds": [2.0]})]
 
-    problem, found = probed(entries, 100.0)
+    problem, found = timed(entries, 100.0)
     (family,) = family_times(problem.families, found)
     assert {one.configuration: one.failure for one in found} == {0: "ValueError: no", 1: ""}
     assert (family.n_fitted, family.n_failed, family.seconds) == (1, 1, 2.0)
@@ -101,14 +104,14 @@ def test_a_score_that_is_nan_is_a_failure():
         X, Y, DummyClassifier(),
         scoring=scores_nothing, cv=4, inner=None, groups=None, n_jobs=None, random_state=0,
     )  # fmt: skip
-    (found,) = probe(problem.search, problem.families, 1.0, Clock())
+    (found,) = timed_fits(problem.search, problem.families, 1.0, Clock())
     assert found.failure == "its score is NaN"
 
 
 @pytest.mark.parametrize("seconds", [-1, math.nan, math.inf, "10", True, None], ids=repr)
 def test_seconds_are_checked(seconds):
     with pytest.raises(InputError, match="seconds must be a"):
-        probed(Taking(), seconds)
+        timed(TimedClassifier(), seconds)
 
 
 FAMILIES = (Family("a", (0, 1, 2, 3), ()), Family("b", (4, 5), ()))
@@ -116,41 +119,41 @@ FAMILIES = (Family("a", (0, 1, 2, 3), ()), Family("b", (4, 5), ()))
 
 def test_a_total_by_hand():
     """4 (1 + 2) / 2 = 6 of a and 2 · 5 = 10 of b; a's variance is 4² (1 - 2/4) (1/2) / 2 = 2, by one degree."""
-    probes = [Probe(0, 1.0), Probe(2, 2.0), Probe(4, 5.0), Probe(5, 5.0)]
-    total = total_time(family_times(FAMILIES, probes), probes)
+    fits = [TimedFit(0, 1.0), TimedFit(2, 2.0), TimedFit(4, 5.0), TimedFit(5, 5.0)]
+    total = total_time(family_times(FAMILIES, fits), fits)
 
     assert total.seconds == 16.0
     assert total.high == pytest.approx(16 + 12.7062 * math.sqrt(2), abs=1e-3)
-    assert total.low == 13.0, "as much was measured already"
+    assert total.low == 13.0, "the time already measured"
     assert (total.longest, total.reason) == (5.0, "")
 
 
-def test_what_cannot_be_told_is_nan_with_its_reason():
-    once = [Probe(0, 1.0), Probe(4, 5.0)]
+def test_an_unknown_number_is_nan_with_its_reason():
+    once = [TimedFit(0, 1.0), TimedFit(4, 5.0)]
     total = total_time(family_times(FAMILIES, once), once)
     assert total.seconds == 14.0
     assert math.isnan(total.low) and math.isnan(total.high)
-    assert "one configuration only of a, b" in total.reason
+    assert "only one configuration of a, b" in total.reason
 
     total = total_time(family_times(FAMILIES, once[:1]), once[:1])
     assert math.isnan(total.seconds)
     assert "no time to fit b" in total.reason
 
-    failed = [Probe(0, 1.0), Probe(4, 5.0, "no")]
+    failed = [TimedFit(0, 1.0), TimedFit(4, 5.0, "no")]
     total = total_time(family_times(FAMILIES, failed), failed)
     assert math.isnan(total.seconds)
-    assert "All configurations of b that were tried failed" in total.reason
+    assert "All configurations of b that were fitted failed" in total.reason
 
 
-def test_all_that_were_timed_leave_no_doubt():
-    probes = [Probe(place, float(place + 1)) for place in range(6)]
-    total = total_time(family_times(FAMILIES, probes), probes)
+def test_the_range_is_a_point_when_all_are_timed():
+    fits = [TimedFit(place, float(place + 1)) for place in range(6)]
+    total = total_time(family_times(FAMILIES, fits), fits)
 
     assert total.low == total.seconds == total.high == 21.0
 
 
-def test_ranges_hold_the_true_total_as_often_as_they_say():
-    """Of 300 random parts of a hundred configurations, with times that one factor multiplies up to 4 times.
+def test_ranges_contain_the_true_total_as_often_as_they_promise():
+    """300 random samples of a hundred configurations whose times differ by up to a factor of 4 within a family.
 
     Were the coverage .95, fewer than .91 of them would be right by chance in 1 of 500 runs.
     """
@@ -160,7 +163,7 @@ def test_ranges_hold_the_true_total_as_often_as_they_say():
     right = 0
     for _ in range(300):
         chosen = [*rng.choice(60, 6, replace=False), *(60 + rng.choice(40, 6, replace=False))]
-        probes = [Probe(int(place), float(seconds[place])) for place in chosen]
-        total = total_time(family_times(families, probes), probes)
+        fits = [TimedFit(int(place), float(seconds[place])) for place in chosen]
+        total = total_time(family_times(families, fits), fits)
         right += total.low <= seconds.sum() <= total.high
     assert right / 300 >= 0.91

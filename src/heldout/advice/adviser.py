@@ -1,4 +1,4 @@
-"""``ho.advise``: for one user's search, what nested cross-validation would cost and is expected to change."""
+"""``ho.advise``: what nested cross-validation would cost for one search, and what it would probably change."""
 
 from __future__ import annotations
 
@@ -12,24 +12,31 @@ from heldout._text import counted
 from heldout.advice import words as words
 from heldout.advice.costs import BBC, BCED, CV, NESTED, Cost, costs_of
 from heldout.advice.evidence import Expected, TableEvidence, expected_change, installed_evidence
-from heldout.advice.probing import Total, family_times, probe, total_time
-from heldout.advice.problem import Problem, problem_of
+from heldout.advice.fit_times import TotalTime, family_times, timed_fits, total_time
+from heldout.advice.problem import SearchProblem, problem_of
 from heldout.advice.result import Advice, time_of
-from heldout.advice.worst_case import MOST_FOLDS, MOST_ROWS, Bias, WorstCase, worst_case
+from heldout.advice.worst_case import (
+    ACCURACY,
+    MOST_FOLDS,
+    MOST_ROWS,
+    ROC_AUC,
+    SQUARED_ERROR,
+    ProtocolBias,
+    WorstCase,
+    worst_case,
+)
 from heldout.data.task import TaskKind
 from heldout.execution.listeners.words import duration
 from heldout.kernels.blocks import check_jobs
-from heldout_papers.bias.setting import ACCURACY, ROC_AUC, SQUARED_ERROR
 
 SMALL = 100
 """Rows below which the article advises repeats rather than dropping."""
 MOST_HYPERPARAMETERS = 3
-"""Of any algorithm of the evidence."""
+"""The most tuned hyper-parameters of any algorithm in the evidence."""
 FEW_IN_A_FOLD = 8
-"""Rows of a class."""
+"""Rows of a class per fold below which the advice warns."""
 NO_SIMULATION = {
-    "one": "there is one configuration",
-    "folds": "they are of folds that test every row once, and yours do not",
+    "folds": "the simulation needs folds that test every row once, and yours do not",
     "groups": "there are fewer groups than folds",
 }
 
@@ -47,41 +54,37 @@ def advise(
     n_jobs: int | None = None,
     random_state: RandomState = None,
 ) -> Advice:
-    """What nested cross-validation would cost for a search, what it is expected to change, and what to use.
+    """Advise on a search: what nested cross-validation would cost, what it would probably change, and what to use.
 
     Fits are counted exactly. Time is measured: a few configurations of each family are fitted on the first split,
-    one after another, until ``seconds`` are spent. What nesting changes comes from evidence: flat and nested
-    cross-validation side by side on real tables, and a simulation of your numbers of rows, configurations and
-    folds. The fits that are timed choose nothing and estimate nothing; their predictions are not kept.
+    one after another, until ``seconds`` are spent. What nesting changes is taken from evidence: a comparison of
+    flat and nested cross-validation on real tables, and a simulation with your numbers of rows, configurations and
+    folds. The timed fits select nothing and estimate nothing; their predictions are not kept.
 
     Parameters
     ----------
     X : array-like of shape (N, n_features)
     y : array-like of shape (N,)
     configurations : (estimator, grid), list of (name, estimator, grid), estimator, or "quick" or "standard"
-        What ``HeldOutSearchCV`` would search.
+        The configurations as ``HeldOutSearchCV`` takes them.
     scoring : str or callable, optional
         As in ``HeldOutSearchCV``.
     cv : int, plan, splitter or iterable, default=5
-        The folds of the search, and the outer ones of nested cross-validation.
+        The folds of the search, which are also the outer folds of nested cross-validation.
     inner : "remaining", "holdout", int or splitter, optional
         As in ``nested_cv``; "remaining" by default.
     seconds : float, default=10.0
-        Time to spend on fits; one that has begun is ended. 0 fits nothing, and tells no time.
+        Time to spend on fits; a fit that has started runs to its end. With 0 nothing is fitted or timed.
     groups : array-like of shape (N,), optional
     n_jobs : int, optional
-        Of the search to come, among which its time is divided; the fits that are timed run one by one.
+        Processes of the planned search, by which its time is divided; the timed fits run one by one.
     random_state : int, RandomState or Generator, optional
-        Seeds folds, models and the simulation.
+        The seed of folds, models and simulation.
 
     Returns
     -------
     Advice
-        ``print`` it; ``.to_frame()`` has a row a protocol.
-
-    Raises
-    ------
-    InputError
+        ``print`` it; ``.to_frame()`` has a row per protocol.
 
     References
     ----------
@@ -92,10 +95,10 @@ def advise(
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> found = advise(X, y, (KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}), seconds=0, random_state=0)
-    >>> [(cost.protocol, cost.most) for cost in found.costs if cost.protocol in ("bbc", "nested_cv")]
+    >>> advice = advise(X, y, (KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}), seconds=0, random_state=0)
+    >>> [(cost.protocol, cost.most) for cost in advice.costs if cost.protocol in ("bbc", "nested_cv")]
     [('bbc', 16), ('nested_cv', 81)]
-    >>> print(found.sentences[0])
+    >>> print(advice.sentences[0])
     Nested cross-validation makes 81 fits where the search alone makes 16, 5.1 times as many.
     """
     check_jobs(n_jobs)
@@ -107,45 +110,45 @@ def advise(
 
 
 def advice_on(
-    problem: Problem,
+    problem: SearchProblem,
     seconds: float,
     n_jobs: int | None = None,
     *,
     clock: Callable[[], float] = time.perf_counter,
     evidence: Sequence[TableEvidence] | None = None,
 ) -> Advice:
-    """The advice on a search that was checked.
+    """The advice on a checked search.
 
     Parameters
     ----------
     clock : callable
-        The seconds since some moment.
+        Returns the seconds since a fixed moment.
     evidence : sequence of TableEvidence, optional
-        What came with the library, by default.
+        The installed evidence by default.
     """
-    probes = probe(problem.search, problem.families, seconds, clock)
-    times = family_times(problem.families, probes)
-    total = total_time(times, probes)
+    fits = timed_fits(problem.search, problem.families, seconds, clock)
+    times = family_times(problem.families, fits)
+    total = total_time(times, fits)
     simulated, why_not = _worst_case(problem)
     costs = costs_of(problem, total, n_jobs)
     known = installed_evidence() if evidence is None else evidence
     changes = expected_change(known, problem.n_units) if len(problem.families) > 1 else ()
     names = problem.search.configurations.names
-    spent = sum(one.seconds for one in probes)
-    failures = {names[one.configuration]: one.failure for one in probes if one.failure}
+    spent = sum(one.seconds for one in fits)
+    failures = {names[one.configuration]: one.failure for one in fits if one.failure}
     by_protocol = {one.protocol: one for one in costs}
     sentences = [
         *_on_costs(problem, by_protocol),
         *_on_changes(problem, changes, by_protocol),
         *_on_biases(problem, simulated),
-        *([words.probe_sentence(len(probes), len(names), duration(spent))] if probes else []),
+        *([words.timing_sentence(len(fits), len(names), duration(spent))] if fits else []),
         words.ASSUMED,
     ]
     warnings = [
         *_on_the_data(problem, known),
         *([words.no_nesting(problem.refusal)] if problem.nested is None else []),
         *([words.no_simulation(why_not)] if why_not else []),
-        *_on_times(failures, len(probes), total),
+        *_on_times(failures, len(fits), total),
     ]
     return Advice(
         problem.n_rows, len(names), problem.metric, costs, times, failures, spent, changes, simulated,
@@ -153,10 +156,10 @@ def advice_on(
     )  # fmt: skip
 
 
-def _worst_case(problem: Problem) -> tuple[WorstCase | None, str]:
-    """The simulation, or why there is none."""
+def _worst_case(problem: SearchProblem) -> tuple[WorstCase | None, str]:
+    """The simulation, or the reason why there is none."""
     if problem.n_configurations < 2:
-        return None, ""  # it is said that there is nothing to choose
+        return None, ""  # another sentence says that there is nothing to choose
     if not problem.search.folds.is_partition or problem.n_folds < 2:
         return None, NO_SIMULATION["folds"]
     if problem.n_units < problem.n_folds:
@@ -167,45 +170,45 @@ def _worst_case(problem: Problem) -> tuple[WorstCase | None, str]:
     return worst_case(*sizes, entropy, metric=metric, prevalence=prevalence), ""
 
 
-def _simulated_metric(problem: Problem) -> tuple[str, float | None]:
-    """What can be simulated that is most like the user's metric, and with which share of the rarest class."""
+def _simulated_metric(problem: SearchProblem) -> tuple[str, float | None]:
+    """The simulated metric that is most like the user's, and the share of the rarest class."""
     truth, rarest = problem.search.task.truth, problem.rarest_class
     if truth.kind is TaskKind.REGRESSION:
         return SQUARED_ERROR, None
     if problem.metric == ROC_AUC and truth.kind is TaskKind.BINARY and rarest is not None:
         share = rarest[1] / problem.n_rows
-        # The simulation has fewer rows where the user has groups, or more than it can do.
+        # With groups, or more rows than it can handle, the simulation has fewer rows than the user.
         if round(share * min(problem.n_units, MOST_ROWS)) >= min(problem.n_folds, MOST_FOLDS):
             return ROC_AUC, share
     return ACCURACY, None
 
 
-def _on_costs(problem: Problem, costs: dict[str, Cost]) -> list[str]:
-    """What nesting costs, and what to use."""
-    said = []
+def _on_costs(problem: SearchProblem, costs: dict[str, Cost]) -> list[str]:
+    """The sentences on what nesting costs, and what to use."""
+    sentences = []
     if problem.n_configurations == 1:
-        said.append(words.ONE_CONFIGURATION)
+        sentences.append(words.ONE_CONFIGURATION)
     if NESTED in costs:
         nested, flat = costs[NESTED], costs[CV]
-        said.append(words.cost_sentence(nested.most, flat.most, time_of(nested), time_of(flat)))
+        sentences.append(words.cost_sentence(nested.most, flat.most, time_of(nested), time_of(flat)))
     if not problem.is_opened:
-        return [*said, words.opaque_sentence(problem.search.scoring.refit_metric)]
+        return [*sentences, words.opaque_sentence(problem.search.scoring.refit_metric)]
     if problem.n_configurations == 1:
-        return said
-    said.append(words.NO_FURTHER_FIT)
+        return sentences
+    sentences.append(words.NO_FURTHER_FIT)
     units = counted(problem.n_units, "row" if problem.search.task.groups is None else "group")
     if problem.n_units < SMALL:
-        return [*said, words.small_sentence(units)]
-    return [*said, words.large_sentence(units, costs[BCED].fewest, costs[BCED].most)]
+        return [*sentences, words.small_sentence(units)]
+    return [*sentences, words.large_sentence(units, costs[BCED].fewest, costs[BCED].most)]
 
 
-def _on_changes(problem: Problem, changes: Sequence[Expected], costs: dict[str, Cost]) -> list[str]:
-    """What nesting is expected to change."""
+def _on_changes(problem: SearchProblem, changes: Sequence[Expected], costs: dict[str, Cost]) -> list[str]:
+    """The sentences on what nesting probably changes."""
     if len(problem.families) == 1:
         return [] if problem.n_configurations == 1 else [words.ONE_FAMILY]
     if not changes:
-        return [words.no_evidence_sentence()]
-    # The scenario with about as many algorithms as the user has families: 3 or 12.
+        return [words.NO_EVIDENCE]
+    # The scenario whose number of algorithms, 3 or 12, is nearer to the user's number of families.
     nearest = min(changes, key=lambda one: abs(math.log(one.algorithms / len(problem.families))))
     published = nearest.published
     return [
@@ -239,49 +242,49 @@ def _differences(value: float, between: tuple[float, float]) -> str:
     return words.range_text(words.accuracy_text(value), *ends)
 
 
-def _on_biases(problem: Problem, simulated: WorstCase | None) -> list[str]:
+def _on_biases(problem: SearchProblem, simulated: WorstCase | None) -> list[str]:
     if simulated is None:
         return []
-    told = [words.accuracy_text(one.bias, one.standard_error) for one in _biases(simulated)]
+    biases = [words.accuracy_text(one.bias, one.standard_error) for one in _biases(simulated)]
     return [
         words.worst_case_sentence(
             words.WORST_CASES[simulated.metric],
             (simulated.rows, simulated.configurations, simulated.folds),
-            told,
+            biases,
             more_rows=problem.n_units > simulated.rows,
             more=problem.n_configurations > simulated.configurations,
         )
     ]
 
 
-def _biases(simulated: WorstCase) -> list[Bias]:
+def _biases(simulated: WorstCase) -> list[ProtocolBias]:
     return [one for protocol in (CV, BBC, NESTED) if (one := simulated.of(protocol)) is not None]
 
 
-def _on_the_data(problem: Problem, evidence: Sequence[TableEvidence]) -> list[str]:
-    """Where the evidence does not reach."""
-    task, said = problem.search.task, []
+def _on_the_data(problem: SearchProblem, evidence: Sequence[TableEvidence]) -> list[str]:
+    """The warnings about data that the evidence does not cover."""
+    task, warnings = problem.search.task, []
     if len(problem.families) > 1:
         wide = [family for family in problem.families if len(family.tuned) > MOST_HYPERPARAMETERS]
-        said += [words.many_hyperparameters(family.name, len(family.tuned)) for family in wide]
+        warnings += [words.many_hyperparameters(family.name, len(family.tuned)) for family in wide]
     if task.groups is not None:
-        said.append(words.groups_warning(problem.n_units))
+        warnings.append(words.groups_warning(problem.n_units))
     rarest = problem.rarest_class
     if rarest is not None and rarest[1] < FEW_IN_A_FOLD * problem.n_folds:
-        said.append(words.few_rows_warning(*rarest, problem.n_folds))
+        warnings.append(words.few_rows_warning(*rarest, problem.n_folds))
     if not problem.search.folds.exchangeable:
-        said.append(words.TIME_ORDER_WARNING)
-    if not problem.is_of_the_evidence:
-        said.append(words.metric_warning(problem.metric, task.truth.kind.value))
+        warnings.append(words.TIME_ORDER_WARNING)
+    if not problem.matches_evidence:
+        warnings.append(words.metric_warning(problem.metric, task.truth.kind.value))
     rows = [line.rows // 2 for line in evidence]
     if len(problem.families) > 1 and rows and not min(rows) <= problem.n_units <= max(rows):
-        said.append(words.rows_warning(problem.n_units, min(rows), max(rows)))
-    return said
+        warnings.append(words.rows_warning(problem.n_units, min(rows), max(rows)))
+    return warnings
 
 
-def _on_times(failures: dict[str, str], n_fitted: int, total: Total) -> list[str]:
-    said = [total.reason] if total.reason and n_fitted else []
+def _on_times(failures: dict[str, str], n_fitted: int, total: TotalTime) -> list[str]:
+    warnings = [total.reason] if total.reason and n_fitted else []
     if failures:
         name, why = next(iter(failures.items()))
-        said.append(words.failures_warning(len(failures), n_fitted, name, why))
-    return said
+        warnings.append(words.failures_warning(len(failures), n_fitted, name, why))
+    return warnings

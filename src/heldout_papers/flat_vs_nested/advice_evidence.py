@@ -1,0 +1,90 @@
+"""``python -m heldout_papers.flat_vs_nested.advice_evidence PARQUET``: renew the evidence that ``ho.advise`` reads.
+
+The evidence is a CSV file with a line per table and scenario. It is computed from a kept run of this study and
+installed with ``heldout``.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from heldout.advice import evidence as installed
+from heldout.advice.evidence import PUBLISHED, TableEvidence
+from heldout_papers.flat_vs_nested.accuracies import Accuracies
+from heldout_papers.flat_vs_nested.analysis import compared, scenarios_of
+
+DECIMALS = 6
+
+
+def evidence_of(frame: Any) -> tuple[TableEvidence, ...]:
+    """The evidence of a run: one entry per table and scenario.
+
+    Parameters
+    ----------
+    frame : pandas DataFrame
+        ``FlatVsNestedStudy.to_frame(each=True)``. A missing column is an ``InputError``.
+    """
+    accuracies = Accuracies.from_frame(frame)
+    columns = dict(zip(frame["table"].astype(str), frame["columns"].astype(int), strict=True))
+    rows = dict(zip(accuracies.tables, accuracies.rows.tolist(), strict=True))
+    evidence = []
+    for scenario, algorithms in scenarios_of(accuracies).items():
+        if scenario not in PUBLISHED:
+            continue
+        comparison = compared(accuracies, algorithms, "main")
+        measures = comparison.same, comparison.gain, comparison.threshold
+        evidence += [
+            TableEvidence(
+                table, rows[table], columns[table], scenario, len(algorithms), accuracies.n_repetitions,
+                *(round(float(values[place]), DECIMALS) for values in measures),
+            )
+            for place, table in enumerate(comparison.tables)
+        ]  # fmt: skip
+    return tuple(evidence)
+
+
+def as_csv(evidence: Sequence[TableEvidence]) -> str:
+    """The text of the installed file, which ``heldout.advice.evidence.from_csv`` reads."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [field.name for field in fields(TableEvidence)], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(asdict(line) for line in evidence)
+    return text.getvalue()
+
+
+def write_evidence(parquet: str | Path, into: str | Path | None = None) -> Path:
+    """Write the evidence of a run.
+
+    Parameters
+    ----------
+    parquet : path
+        The file that ``heldout study flat-vs-nested`` writes: a row per table, repetition and algorithm.
+    into : path, optional
+        The installed file by default.
+
+    Returns
+    -------
+    Path
+    """
+    import pandas as pd
+
+    path = Path(installed.__file__).with_name(installed.FILE) if into is None else Path(into)
+    path.write_text(as_csv(evidence_of(pd.read_parquet(parquet))), encoding="utf-8")
+    return path
+
+
+def main(arguments: Sequence[str]) -> None:
+    """The command: one argument, the Parquet file of the run."""
+    if len(arguments) != 1:
+        sys.exit("give the Parquet file of the run: docs/evidence/flat-vs-nested.parquet")
+    print(write_evidence(arguments[0]))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
