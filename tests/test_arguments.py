@@ -13,7 +13,7 @@ from sklearn.metrics import get_scorer_names
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
-from heldout.arguments import scoring_given, target_given, truth_given
+from heldout.arguments import checked_target, scoring_with_metrics, truth_for
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 
@@ -30,18 +30,18 @@ class Survival(BaseEstimator):
     "y", [(EVENT, TIME), np.c_[EVENT, TIME], [(True, 1), (False, 2), (True, 3)]], ids=["tuple", "table", "list"]
 )
 def test_two_columns_are_events_and_times_to_a_survival_model_alone(y: Any) -> None:
-    given = target_given(Survival(), y, "search")
+    given = checked_target(Survival(), y, "search")
     assert given.dtype.names == ("event", "time") and given.tolist() == STRUCTURED.tolist()
-    assert truth_given(Survival(), given).kind is TaskKind.SURVIVAL
+    assert truth_for(Survival(), given).kind is TaskKind.SURVIVAL
     for model in (Ridge(), LogisticRegression()):
         with pytest.raises(ValueError, match="1d array"):
-            target_given(model, y, "search")
+            checked_target(model, y, "search")
 
 
 def test_a_structured_target_keeps_its_names() -> None:
-    given = target_given(Survival(), STRUCTURED, "search")
+    given = checked_target(Survival(), STRUCTURED, "search")
     assert given.dtype == STRUCTURED.dtype and (given == STRUCTURED).all() and given is not STRUCTURED
-    truth = truth_given(Survival(), given)
+    truth = truth_for(Survival(), given)
     assert truth.values.dtype.names == ("event", "time") and truth.fields == ("dead", "years")
     assert truth.rows(np.array([2])).fields == ("dead", "years")
 
@@ -49,22 +49,22 @@ def test_a_structured_target_keeps_its_names() -> None:
 @pytest.mark.parametrize("model", [Ridge(), LogisticRegression()], ids=["regressor", "classifier"])
 def test_models_of_scikit_learn_learn_no_events(model: Any) -> None:
     with pytest.raises(InputError, match=f"which {type(model).__name__} cannot learn"):
-        target_given(model, STRUCTURED, "search")
+        checked_target(model, STRUCTURED, "search")
 
 
 def test_two_labels_in_a_tuple_are_labels() -> None:
-    assert target_given(Survival(), (0, 1), "search").tolist() == [0, 1]
+    assert checked_target(Survival(), (0, 1), "search").tolist() == [0, 1]
 
 
 def test_names_that_scikit_learn_lacks_become_scorers_of_ours() -> None:
     for known in ("r2", ["r2", "neg_log_loss"], None, {"a": "r2"}):
-        assert scoring_given(known) == known
-    several = scoring_given(["r2", "concordance_index"])
+        assert scoring_with_metrics(known) == known
+    several = scoring_with_metrics(["r2", "concordance_index"])
     assert list(several) == ["r2", "concordance_index"] and several["r2"] == "r2"
-    assert callable(several["concordance_index"]) and callable(scoring_given("brier_score_at(time=1)"))
+    assert callable(several["concordance_index"]) and callable(scoring_with_metrics("brier_score_at(time=1)"))
     assert "concordance_index" not in get_scorer_names()
     with pytest.raises(InputError, match="the nearest is concordance_index"):
-        scoring_given("cindex")
+        scoring_with_metrics("cindex")
 
 
 @pytest.mark.parametrize(

@@ -1,35 +1,55 @@
-"""What users hand over in scikit-learn's terms, as our nouns: a target, scorers, a store, a random state."""
+"""What users pass in scikit-learn's terms, as our nouns: a target, scorers, a store, a seed, and a whole search."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any, Literal, ParamSpec
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import get_scorer_names
+from sklearn.model_selection import GridSearchCV
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import indexable
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import column_or_1d, has_fit_parameter
 
-from heldout._random import RandomState, entropy_of
-from heldout.configurations import DRAW_FIRST
+from heldout._random import RandomState, entropy_of, numpy_seed
+from heldout.configurations import (
+    DRAW_FIRST,
+    Configurations,
+    checked_entries,
+    checked_model,
+    make_configurations,
+)
 from heldout.data.survival_target import has_fields, has_two_columns, survival_target, with_fields
-from heldout.data.task import TaskKind, Truth, target_column, truth_of
+from heldout.data.task import Task, TaskKind, Truth, checked_groups, checked_weights, target_column, truth_of
+from heldout.dropping import SearchStrategy, drop_rule_of
 from heldout.errors import ArgumentError, InputError
+from heldout.estimates.evidence.question import Aggregate
+from heldout.estimates.of_search import Estimation
+from heldout.estimates.types import Alternative
+from heldout.execution.events import Listener
+from heldout.execution.fit import Routed, Scoring, make_scoring
+from heldout.execution.listeners.verbose import printed
+from heldout.execution.search import Search
+from heldout.execution.session import Running
 from heldout.execution.store.base import Store
 from heldout.execution.store.memory import MemoryStore
+from heldout.folds.plans import KFolds, seeded
+from heldout.folds.splits import Folds, make_folds
 from heldout.metrics.survival_model import last_step
 from heldout.metrics.to_scorer import scorer
+from heldout.selection import CallableRefit
 
 Init = ParamSpec("Init")
 
 
-def tries_all_of_a_grid(init: Callable[Init, None]) -> Callable[Init, None]:
+def refuses_random_search(init: Callable[Init, None]) -> Callable[Init, None]:
     """The ``__init__`` of a search over a grid, which says what to do instead of a random one."""
 
     @wraps(init)
@@ -44,15 +64,15 @@ def tries_all_of_a_grid(init: Callable[Init, None]) -> Callable[Init, None]:
     return checked
 
 
-def target_given(model: Any, y: Any, asker: str) -> Any:
-    """The target as one column, left as it is where it is one; of events and times as a structured array.
+def checked_target(model: Any, y: Any, purpose: str) -> Any:
+    """The target as one column, unchanged where it is one; events and times as a structured array.
 
     Parameters
     ----------
     model : estimator
-        What is to learn it. Two columns are events and times to all but classifiers and regressors.
-    asker : str
-        What asks for it, after "this".
+        The estimator that learns it. Two columns are events and times, except to classifiers and regressors.
+    purpose : str
+        What needs the target, for the sentence "This ... requires y": "protocol".
 
     Raises
     ------
@@ -61,7 +81,7 @@ def target_given(model: Any, y: Any, asker: str) -> Any:
     """
     if y is None:
         raise InputError(
-            f"This {asker} requires y to be passed, but the target y is None; without it there is no score to "
+            f"This {purpose} requires y to be passed, but the target y is None; without it there is no score to "
             "estimate."
         )
     of_numbers = is_classifier(model) or is_regressor(model)
@@ -108,7 +128,7 @@ def _one_column(y: Any) -> Any:
         raise InputError(f"the target must be one column of labels or numbers: {error}") from None
 
 
-def truth_given(model: Any, y: Any) -> Truth:
+def truth_for(model: Any, y: Any) -> Truth:
     """The target as a model of its kind reads it."""
     if has_fields(y):
         return truth_of(y, TaskKind.SURVIVAL)
@@ -122,7 +142,7 @@ def truth_given(model: Any, y: Any) -> Truth:
     return truth_of(y, TaskKind.REGRESSION if is_regressor(model) else None)
 
 
-def scoring_given(scoring: Any) -> Any:
+def scoring_with_metrics(scoring: Any) -> Any:
     """What scikit-learn's searches take as ``scoring``: names that it lacks are metrics of ours, as scorers.
 
     Raises
@@ -132,16 +152,17 @@ def scoring_given(scoring: Any) -> Any:
 
     Examples
     --------
-    >>> scoring_given("r2"), scoring_given({"r2": "r2", "c": "concordance_index"})["c"]._score_func.__name__
+    >>> scorers = scoring_with_metrics({"r2": "r2", "c": "concordance_index"})
+    >>> scorers["r2"], scorers["c"]._score_func.__name__
     ('r2', 'concordance_index')
     """
     if isinstance(scoring, str):
         return scoring if scoring in get_scorer_names() else scorer(scoring)
     if isinstance(scoring, Mapping):
-        return {name: scoring_given(one) for name, one in scoring.items()}
+        return {name: scoring_with_metrics(one) for name, one in scoring.items()}
     if isinstance(scoring, list | tuple | set) and all(isinstance(name, str) for name in scoring):
         foreign = set(scoring) - set(get_scorer_names())
-        return {name: scoring_given(name) for name in scoring} if foreign else scoring
+        return {name: scoring_with_metrics(name) for name in scoring} if foreign else scoring
     return scoring
 
 
@@ -173,7 +194,7 @@ def deciding_scorer(scorers: Any, scoring: Any, refit: Any) -> str:
     return refit if callable(scoring) and isinstance(refit, str) else "score"
 
 
-def store_given(store: Any) -> Store:
+def store_of(store: Any) -> Store:
     """A store from a path, a store, or None for the memory.
 
     Raises
@@ -195,7 +216,271 @@ def store_given(store: Any) -> Store:
     return opened
 
 
-def entropy_given(random_state: RandomState, store: Store) -> int:
+def entropy_of_run(random_state: RandomState, store: Store) -> int:
     """Of the random state; without one that of the run that the store holds, or else the system's."""
     stored = store.stored_entropy() if random_state is None else None
     return entropy_of(random_state) if stored is None else stored
+
+
+def task_of(model: Any, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Task:
+    """Rows, a target that ``checked_target`` passed, groups and weights as a task for such a model."""
+    truth = truth_for(model, y)
+    weights = checked_weights(sample_weight, truth.n_rows)
+    return Task(X, truth, checked_groups(groups, truth.n_rows), weights, y)
+
+
+def check_weights_fit(models: Iterable[tuple[str, Any]]) -> None:
+    """Refuse ``sample_weight`` where the ``fit`` of a (name, estimator) does not take it."""
+    unable = next((name for name, model in models if not has_fit_parameter(model, "sample_weight")), None)
+    if unable is not None:
+        raise InputError(
+            f"sample_weight goes to every fit, and {unable}.fit does not take it; leave it out, or give an "
+            "estimator that does."
+        )
+
+
+def running_of(
+    *,
+    n_jobs: int | None,
+    pre_dispatch: int | str,
+    fit_timeout: float | None,
+    store: Any,
+    verbose: int,
+    listeners: Sequence[Listener] = (),
+) -> Running:
+    """Where fits run and are kept, as the keywords of a search or a protocol say; a stored run is continued."""
+    return Running(
+        store=store_of(store),
+        resume=True,
+        n_jobs=n_jobs,
+        pre_dispatch=pre_dispatch,
+        fit_timeout=fit_timeout,
+        listeners=[*printed(verbose), *listeners],
+    )
+
+
+def seeded_folds(
+    task: Task,
+    cv: Any,
+    entropy: int,
+    *,
+    repeats: int = 1,
+    classifier: bool | None = None,
+    small_classes: Literal["refuse", "allow"] = "allow",
+) -> Folds:
+    """``make_folds`` with an integer that keeps groups whole and a seed for a splitter that shuffles with none."""
+    if task.groups is not None and (cv is None or isinstance(cv, int | np.integer)):
+        cv = KFolds(5 if cv is None else int(cv))
+    return make_folds(
+        task,
+        seeded(cv, numpy_seed(entropy, "folds", 0)),
+        repeats=repeats,
+        entropy=entropy,
+        classifier=classifier,
+        small_classes=small_classes,
+    )
+
+
+PARTS_OF_A_SEARCH = (
+    "scoring", "cv", "repeats", "aggregate", "selection", "drop", "refit", "error_score",
+    "confidence_level", "alternative",
+)  # fmt: skip
+"""Arguments that decide what is estimated: a search and the call that repeats it must not name two values."""
+
+
+@dataclass(frozen=True, eq=False)
+class SearchArguments:
+    """The arguments of a search as users pass them; the fields are those of ``HeldOutSearchCV``.
+
+    Every ``Search`` is built here: ``search`` builds it from its parts, ``search_on`` from the rows too. A protocol
+    takes a search object as ``estimator``; ``with_search`` then takes the settings of that object over.
+    """
+
+    estimator: Any
+    param_grid: Any = None
+    scoring: Any = None
+    cv: Any = None
+    repeats: int = 1
+    aggregate: Aggregate = "folds"
+    selection: Any = "best"
+    drop: Any = None
+    method: Any = None
+    n_bootstraps: int = 1000
+    confidence_level: float = 0.95
+    alternative: Alternative = "two-sided"
+    refit: Any = True
+    error_score: float | Literal["raise"] = np.nan
+    return_train_score: bool = False
+    n_jobs: int | None = None
+    pre_dispatch: int | str = "2*n_jobs"
+    fit_timeout: float | None = None
+    store: Any = None
+    random_state: Any = None
+    verbose: int = 0
+
+    @classmethod
+    def of(cls, search: Any) -> SearchArguments:
+        """The settings of a search object, fitted or not; those that it lacks have their defaults."""
+        return cls(**{each.name: getattr(search, each.name) for each in fields(cls) if hasattr(search, each.name)})
+
+    @property
+    def configurations(self) -> Configurations:
+        """Everything that is tried."""
+        return make_configurations(self.estimator, self.param_grid)
+
+    @property
+    def is_search(self) -> bool:
+        """Whether ``estimator`` is itself a search."""
+        return (
+            hasattr(self.estimator, "estimator")
+            and hasattr(self.estimator, "fit")
+            and any(hasattr(self.estimator, name) for name in ("param_grid", "param_distributions"))
+        )
+
+    def with_search(self, *, free: Sequence[str] = ()) -> SearchArguments:
+        """With the settings of the search that ``estimator`` is, where an argument is at its default.
+
+        Method, number of bootstraps and training scores belong to the search alone and are not taken over.
+
+        Parameters
+        ----------
+        free : sequence of str
+            Parts that may differ from those of the search.
+
+        Raises
+        ------
+        InputError
+            For a search without fixed configurations, and for a part that differs from that of the search.
+        """
+        if not self.is_search:
+            return self
+        kind, own = type(self.estimator).__name__, SearchArguments.of(self.estimator)
+        if self.param_grid is not None:
+            raise InputError(f"{kind} brings its own grid; leave param_grid out.")
+        if not hasattr(self.estimator, "param_grid") or hasattr(self.estimator, "factor"):
+            raise InputError(
+                f"a protocol repeats a search over fixed configurations, which {kind} has not; give an estimator "
+                "with its param_grid, GridSearchCV or HeldOutSearchCV."
+            )
+        taken = {"estimator": own.estimator, "param_grid": own.param_grid}
+        for each in fields(self):
+            if each.name in {*taken, "method", "n_bootstraps", "return_train_score"}:
+                continue
+            passed, its = getattr(self, each.name), getattr(own, each.name)
+            if _are_same(passed, each.default):
+                taken[each.name] = its
+            elif each.name in PARTS_OF_A_SEARCH and each.name not in free:
+                _check_agrees(kind, each.name, its, passed, each.default)
+        return replace(self, **taken)
+
+    def search_on(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Search:
+        """The search on all rows as a protocol repeats it: checked, and without an estimate of its own.
+
+        Raises
+        ------
+        InputError
+            When data or settings cannot be used.
+        """
+        models = self._models()
+        first = models[0]
+        drop = drop_rule_of(self.drop)
+        if isinstance(drop, SearchStrategy):
+            raise InputError(
+                f"drop='{drop.name}' plans its own splits, and here the protocol plans them; use another rule, "
+                "such as drop='bootstrap'."
+            )
+        X, y = rows_of(X, checked_target(first, y, "protocol"))
+        task = task_of(first, X, y, groups, sample_weight)
+        scoring = self._scoring(task.truth, first)
+        entropy = entropy_of_run(self.random_state, store_of(self.store))
+        configurations = self.configurations
+        folds = seeded_folds(
+            task, self.cv, entropy, repeats=self.repeats, classifier=is_classifier(first), small_classes="refuse"
+        )
+        routed = _routed(models, task.n_rows, sample_weight)
+        own = replace(self, method=None)
+        search = own.search(task, configurations, folds, scoring, entropy=entropy, routed=routed)
+        search.check()
+        return search
+
+    def search(
+        self,
+        task: Task,
+        configurations: Configurations,
+        folds: Folds,
+        scoring: Scoring,
+        *,
+        entropy: int,
+        routed: Routed | None = None,
+    ) -> Search:
+        """The search of these arguments, with its parts made."""
+        return Search(
+            task,
+            configurations,
+            folds,
+            scoring,
+            Estimation(
+                method=self.method,
+                selection=CallableRefit(self.refit) if callable(self.refit) else self.selection,
+                aggregate=self.aggregate,
+                n_bootstraps=self.n_bootstraps,
+                confidence_level=self.confidence_level,
+                alternative=self.alternative,
+            ),
+            drop=drop_rule_of(self.drop),
+            error_score=self.error_score,
+            return_train_score=self.return_train_score,
+            refit=bool(self.refit),
+            routed=routed or Routed(),
+            entropy=entropy,
+            seed_estimators=self.random_state is not None,
+        )
+
+    def running(self, listeners: Sequence[Listener] = ()) -> Running:
+        """Where its fits run and are kept."""
+        return running_of(
+            n_jobs=self.n_jobs,
+            pre_dispatch=self.pre_dispatch,
+            fit_timeout=self.fit_timeout,
+            store=self.store,
+            verbose=self.verbose,
+            listeners=listeners,
+        )
+
+    def _models(self) -> list[Any]:
+        if isinstance(self.estimator, list | tuple):
+            return [model for _, model, _ in checked_entries(self.estimator)]
+        several = "several are given as a list of (name, estimator, grid)"
+        return [checked_model(self.estimator, "the estimator of a protocol", several)]
+
+    def _scoring(self, truth: Truth, model: Any) -> Scoring:
+        # To scikit-learn, refit=True among several scorers names none; here the first decides.
+        refit = False if self.refit is True else self.refit
+        grid_search = GridSearchCV(model, {}, scoring=scoring_with_metrics(self.scoring), refit=refit)
+        scorers, _ = scorers_of(grid_search)
+        return make_scoring(truth, scorers, deciding_scorer(scorers, self.scoring, self.refit))
+
+
+def _are_same(one: Any, other: Any) -> bool:
+    if one is other or (isinstance(one, float) and isinstance(other, float) and one != one and other != other):
+        return True
+    try:
+        return bool(one == other)
+    except (TypeError, ValueError):  # arrays among them
+        return False
+
+
+def _check_agrees(kind: str, name: str, its: Any, passed: Any, default: Any) -> None:
+    if not _are_same(its, default) and not _are_same(its, passed):
+        raise InputError(
+            f"{kind} has {name}={its!r}, and {name}={passed!r} is passed beside it; leave {name} out, or set it in "
+            f"the {kind}."
+        )
+
+
+def _routed(models: Sequence[Any], n_rows: int, sample_weight: Any) -> Routed:
+    if sample_weight is None:
+        return Routed()
+    check_weights_fit((type(model).__name__, model) for model in models)
+    weights = np.asarray(sample_weight, dtype=np.float64).reshape(n_rows)
+    return Routed(fit={"sample_weight": weights}, score={"sample_weight": weights})

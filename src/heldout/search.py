@@ -23,36 +23,31 @@ from sklearn.utils.metadata_routing import MethodMapping
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from heldout.arguments import (
+    SearchArguments,
+    checked_target,
     deciding_scorer,
-    entropy_given,
+    entropy_of_run,
+    refuses_random_search,
     rows_of,
     scorers_of,
-    scoring_given,
-    store_given,
-    target_given,
-    tries_all_of_a_grid,
-    truth_given,
+    scoring_with_metrics,
+    task_of,
 )
-from heldout.configurations import checked_entries, checked_model, make_configurations
-from heldout.data.task import Task, checked_groups, checked_weights
+from heldout.configurations import checked_entries, checked_model
+from heldout.data.task import Task
 from heldout.dropping import DropRule, SearchStrategy, drop_rule_of
 from heldout.errors import InputError
 from heldout.estimates.evidence.question import Aggregate
-from heldout.estimates.of_search import Estimation
 from heldout.estimates.types import Alternative
 from heldout.evaluate import evaluate
 from heldout.execution.collect import Collected
 from heldout.execution.events import Listener
 from heldout.execution.fit import Routed, make_scoring
 from heldout.execution.listeners.callbacks import SklearnCallbacks
-from heldout.execution.listeners.verbose import printed
-from heldout.execution.search import Search
-from heldout.execution.session import Running
 from heldout.execution.table import ResultsTable, mean_over_splits
 from heldout.folds.splits import Folds, make_folds
 from heldout.predictions import ranks
 from heldout.result import Evaluation
-from heldout.selection.callable_refit import CallableRefit
 
 _RESPONSES = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform")
 
@@ -158,7 +153,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         "fit_timeout": [Interval(numbers.Real, 0, None, closed="neither"), None],
     }
 
-    @tries_all_of_a_grid
+    @refuses_random_search
     def __init__(
         self,
         estimator: Any,
@@ -234,47 +229,25 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         InputError
             When data or settings cannot be used, or every configuration failed.
         """
+        arguments = SearchArguments.of(self)
         drop = drop_rule_of(self.drop)
         scorers, _ = self._get_scorers()
         model = checked_model(self._of_first_model().estimator, "estimator")
-        X, y = rows_of(X, target_given(model, y, type(self).__name__))
+        X, y = rows_of(X, checked_target(model, y, type(self).__name__))
         params = _check_method_params(X, params=params)
         metadata = self._get_routed_params_for_fit(params)
         task = self._task(X, y, metadata)
-        store = store_given(self.store)
-        entropy = entropy_given(self.random_state, store)
-        configurations = make_configurations(self.estimator, self.param_grid)
+        running = arguments.running(self._callbacks())
+        entropy = entropy_of_run(self.random_state, running.store)
+        configurations = arguments.configurations
         folds = self._folds(task, drop, entropy, metadata, len(configurations))
         several = isinstance(scorers, _MultimetricScorer)
         table = ResultsTable(self._format_results, configurations.params, several, self.error_score)
-        search = Search(
-            task,
-            configurations,
-            folds,
-            make_scoring(task.truth, scorers, deciding_scorer(scorers, self.scoring, self.refit)),
-            Estimation(
-                method=self.method if self.refit or not several else None,
-                selection=CallableRefit(self.refit) if callable(self.refit) else self.selection,
-                aggregate=self.aggregate,
-                n_bootstraps=self.n_bootstraps,
-                confidence_level=self.confidence_level,
-                alternative=self.alternative,
-            ),
-            drop=drop,
-            error_score=self.error_score,
-            return_train_score=self.return_train_score,
-            refit=bool(self.refit),
-            routed=self._routed(metadata),
-            entropy=entropy,
-            seed_estimators=self.random_state is not None,
-        )
-        running = Running(
-            store=store,
-            resume=True,
-            n_jobs=self.n_jobs,
-            pre_dispatch=self.pre_dispatch,
-            fit_timeout=self.fit_timeout,
-            listeners=self._listeners(),
+        scoring = make_scoring(task.truth, scorers, deciding_scorer(scorers, self.scoring, self.refit))
+        if several and not self.refit:  # no winner, so no estimate
+            arguments = replace(arguments, method=None)
+        search = arguments.search(
+            task, configurations, folds, scoring, entropy=entropy, routed=self._routed(metadata)
         )
         choose = partial(self._choice_of_refit, table) if callable(self.refit) else None
         evaluation = evaluate(search, running, choose=choose)
@@ -327,7 +300,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def _get_scorers(self) -> tuple[Any, Any]:
         single = copy.copy(self._of_first_model())
-        single.scoring = scoring_given(self.scoring)
+        single.scoring = scoring_with_metrics(self.scoring)
         return scorers_of(single)
 
     def get_metadata_routing(self) -> Any:
@@ -355,8 +328,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         groups = metadata.splitter.split.get("groups")
         # The bootstrap replays the choice, and so weighs rows exactly where the scorers weighed them.
         weights = metadata.scorer.score.get("sample_weight")
-        truth = truth_given(self._of_first_model().estimator, y)
-        return Task(X, truth, checked_groups(groups, truth.n_rows), checked_weights(weights, truth.n_rows), y)
+        return task_of(self._of_first_model().estimator, X, y, groups, weights)
 
     def _folds(
         self, task: Task, drop: DropRule | None, entropy: int, metadata: Any, n_configurations: int
@@ -384,10 +356,9 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         of_model = {name: metadata[_route(name)].fit for name in models if _route(name) in metadata}
         return Routed(metadata.estimator.fit, of_model, metadata.scorer.score)
 
-    def _listeners(self) -> list[Listener]:
+    def _callbacks(self) -> list[Listener]:
         # scikit-learn has callbacks since 1.9.
-        told: list[Listener] = [SklearnCallbacks(self, bool(self.refit))] if hasattr(self, "set_callbacks") else []
-        return printed(self.verbose) + told
+        return [SklearnCallbacks(self, bool(self.refit))] if hasattr(self, "set_callbacks") else []
 
     def _choice_of_refit(self, table: ResultsTable, found: Collected) -> int:
         """What a callable ``refit`` chooses."""

@@ -29,12 +29,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
+from heldout.arguments import SearchArguments
 from heldout.errors import HeldoutWarning, InputError
 from heldout.execution.events import CellFinished, Event
 from heldout.execution.session import Running
 from heldout.execution.store.sqlite import SQLiteStore
 from heldout.protocols import NestedEstimate
-from heldout.protocols.asked import Asked
 from heldout.protocols.nested.protocol import nested_of_search
 from heldout.protocols.nested.settings import NestedSettings
 
@@ -120,7 +120,7 @@ def test_leave_one_out_with_pooled_scores() -> None:
     assert 0 <= found.value <= 1 and len(found.outer_folds) == 16
 
 
-def test_a_search_brings_its_settings_and_arguments_come_first() -> None:
+def test_a_search_brings_its_settings() -> None:
     settings = {"scoring": "roc_auc", "cv": StratifiedKFold(4)}
     plain = ho.nested_cv(KNeighborsClassifier(), X, Y, NEIGHBOURS, **settings, random_state=1)
     for search in (
@@ -130,7 +130,31 @@ def test_a_search_brings_its_settings_and_arguments_come_first() -> None:
         found = ho.nested_cv(search, X, Y, random_state=1)
         assert found.to_dict() == plain.to_dict()
         assert not hasattr(search, "best_estimator_")
-    assert ho.nested_cv(search, X, Y, scoring="accuracy", random_state=1).metric == "accuracy"
+
+
+def test_a_fitted_search_gives_what_its_parts_give(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {
+        "scoring": ["accuracy", "roc_auc"], "refit": "roc_auc", "cv": 3, "repeats": 2, "aggregate": "pooled",
+        "drop": "bootstrap", "confidence_level": 0.9, "alternative": "greater", "random_state": 3,
+    }  # fmt: skip
+    store = tmp_path / "run.db"
+    search = ho.HeldOutSearchCV(MODELS, **settings, store=store, n_bootstraps=20).fit(X, Y)
+    best, before = search.best_estimator_, search.get_params(deep=False)
+    found = ho.nested_cv(search, X, Y, inner=3, interval=None)
+    assert found.to_dict() == ho.nested_cv(MODELS, X, Y, **settings, inner=3, interval=None).to_dict()
+    assert search.best_estimator_ is best and search.get_params(deep=False) == before
+
+
+def test_a_part_that_differs_from_that_of_the_search_is_refused() -> None:
+    search = ho.HeldOutSearchCV(KNeighborsClassifier(), NEIGHBOURS, scoring="roc_auc", confidence_level=0.9)
+    with pytest.raises(InputError, match="HeldOutSearchCV has scoring='roc_auc', and scoring='accuracy' is passed"):
+        ho.nested_cv(search, X, Y, scoring="accuracy")
+    with pytest.raises(InputError, match=r"has confidence_level=0\.9, and confidence_level=0\.8 is passed"):
+        ho.nested_cv(search, X, Y, confidence_level=0.8)
+    with pytest.raises(InputError, match="HeldOutSearchCV has cv=3, and cv=4 is passed"):
+        ho.bootstrap_search(search.set_params(cv=3), X, Y, cv=4)
+    same = ho.nested_cv(search, X, Y, scoring="roc_auc", aggregate="pooled", random_state=1)
+    assert same.provenance["aggregate"] == "pooled" and same.interval.confidence_level == 0.9
 
 
 def test_a_callable_refit_chooses_in_every_search_and_may_read_times() -> None:
@@ -162,9 +186,12 @@ def test_several_estimators_and_seeds_give_the_same_for_any_number_of_jobs() -> 
 
 @pytest.mark.parametrize("drop", [None, "bootstrap"])
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path, drop: str | None) -> None:
-    asked = Asked(MODELS, scoring="roc_auc", cv=4, random_state=5, drop=drop)
-    settings = NestedSettings()
-    whole = nested_of_search(asked.search(X, Y), settings, Running())
+    arguments = SearchArguments(MODELS, scoring="roc_auc", cv=4, random_state=5, drop=drop)
+
+    def run(*running: Any, **settings: Any) -> NestedEstimate:
+        return nested_of_search(arguments.search_on(X, Y), NestedSettings(), Running(*running, **settings))
+
+    whole = run()
     n_cells = whole.n_fits - 1
     for stop in (1, n_cells // 2, n_cells - 1):
         store = SQLiteStore(tmp_path / f"{stop}.db")
@@ -176,9 +203,9 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path, drop: str |
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            nested_of_search(asked.search(X, Y), settings, Running(store, resume=True, listeners=[interrupt]))
+            run(store, resume=True, listeners=[interrupt])
         done: list[Event] = []
-        again = nested_of_search(asked.search(X, Y), settings, Running(store, resume=True, listeners=[done.append]))
+        again = run(store, resume=True, listeners=[done.append])
         assert said(again) == said(whole)
         assert again.model.predict_proba(X).tobytes() == whole.model.predict_proba(X).tobytes()
         assert sum(isinstance(event, CellFinished) for event in done) == n_cells - stop

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from heldout.arguments import SearchArguments
 from heldout.configurations import Configuration
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.execution.search import Search
-from heldout.protocols.asked import Asked
 from heldout.protocols.nested.plan import REMAINING, NestedFolds, nested_folds
 from heldout.spaces.presets import PRESETS, kind_of_target, preset
 
@@ -118,8 +118,8 @@ def problem_of(
 ) -> SearchProblem:
     """The search of these arguments, checked as ``nested_cv`` checks it; nothing is fitted."""
     estimator, grid = _estimator_and_grid(configurations, X, y)
-    asked = Asked(estimator, grid, scoring=scoring, cv=cv, n_jobs=n_jobs, random_state=random_state)
-    search = asked.search(X, y, groups)
+    arguments = SearchArguments(estimator, grid, scoring=scoring, cv=cv, n_jobs=n_jobs, random_state=random_state)
+    search = arguments.search_on(X, y, groups)
     _check_names(search.configurations)
     families = families_of(search.configurations)
     try:
@@ -150,7 +150,7 @@ def _estimator_and_grid(configurations: Any, X: Any, y: Any) -> tuple[Any, Any]:
         if configurations in PRESETS:
             table = X if hasattr(X, "shape") else np.asarray(X)
             return preset(configurations, table, kind_of_target(y)), None
-    elif Asked(configurations).is_search:
+    elif SearchArguments(configurations).is_search:
         kind = type(configurations).__name__
         raise InputError(
             f"configurations must be what is searched and not a search, got {kind}; give its estimator and its "

@@ -164,13 +164,11 @@ def _bytes_of(plan: Plan) -> int:
 
 def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console) -> tuple[Evaluation, int]:
     """The search, and how many of its fits an earlier run had done."""
+    from heldout.arguments import SearchArguments
     from heldout.cli.engines import fitting_with
-    from heldout.dropping import drop_rule_of
-    from heldout.estimates.of_search import Estimation
     from heldout.evaluate import evaluate
     from heldout.execution.events import Event, SearchStarted
     from heldout.execution.listeners.progress import progress
-    from heldout.execution.search import Search
     from heldout.execution.session import Running
     from heldout.execution.store.sqlite import SQLiteStore
 
@@ -185,23 +183,18 @@ def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console)
             resumed.append(event.n_resumed)
 
     with fitting_with(wanted.engine, wanted.n_jobs), progress(quiet=wanted.quiet) as listener:
-        search = Search(
-            plan.task,
+        arguments = SearchArguments(
             plan.configurations,
-            plan.folds,
-            plan.scoring,
-            Estimation(
-                method_wanted(wanted),
-                selection=wanted.selection,
-                aggregate=plan.aggregate,
-                n_bootstraps=wanted.n_bootstraps,
-                confidence_level=wanted.confidence_level,
-                alternative=cast("Alternative", wanted.alternative),
-            ),
-            drop=drop_rule_of(wanted.drop),
-            entropy=wanted.seed,
-            seed_estimators=True,
+            method=method_wanted(wanted),
+            selection=wanted.selection,
+            aggregate=plan.aggregate,
+            n_bootstraps=wanted.n_bootstraps,
+            confidence_level=wanted.confidence_level,
+            alternative=cast("Alternative", wanted.alternative),
+            drop=wanted.drop,
+            random_state=wanted.seed,
         )
+        search = arguments.search(plan.task, plan.configurations, plan.folds, plan.scoring, entropy=wanted.seed)
         running = Running(
             store=SQLiteStore(
                 folder.run_file,

@@ -11,7 +11,7 @@ from heldout.cli.run_options import RunOptions
 
 if TYPE_CHECKING:
     from heldout.estimates.types import Alternative
-    from heldout.protocols.validation.asked import ValidationAsked
+    from heldout.protocols.validation.arguments import ValidationArguments
     from heldout.protocols.validation.plan import ValidationPlan
     from heldout.readers.table_task import TableTask
 
@@ -51,7 +51,7 @@ class ToValidate:
 
     found: TableTask
     source: str
-    asked: ValidationAsked
+    asked: ValidationArguments
     plan: ValidationPlan
 
 
@@ -64,7 +64,7 @@ def check_validate_options(wanted: ValidateOptions) -> None:
     """
     from heldout.errors import InputError
     from heldout.estimates.intervals import check_interval_settings
-    from heldout.protocols.validation.asked import TWO_STAGE
+    from heldout.protocols.validation.arguments import TWO_STAGE
     from heldout.protocols.validation.corrections import CORRECTIONS
     from heldout.protocols.validation.intervals import KINDS, interval_kind
 
@@ -110,7 +110,7 @@ def to_validate(wanted: ValidateOptions, console: Console) -> ToValidate:
     from heldout.cli.table_reading import read_task
     from heldout.imputation.settings import Imputation
     from heldout.imputation.tables import holes_of
-    from heldout.protocols.validation.asked import TWO_STAGE, ValidationAsked
+    from heldout.protocols.validation.arguments import TWO_STAGE, ValidationArguments
 
     found, source = read_task(
         wanted.data, wanted.target, console, event=wanted.event, kind=wanted.task, groups=wanted.groups,
@@ -125,7 +125,7 @@ def to_validate(wanted: ValidateOptions, console: Console) -> ToValidate:
         imputation = Imputation(wanted.imputations, order=cast("Any", wanted.imputation_order))
     models = _models(wanted, found)
     method = wanted.method or (TWO_STAGE if len(models) > 1 else "optimism")
-    asked = ValidationAsked(
+    asked = ValidationArguments(
         models,
         metric=_metrics(wanted, found),
         method=method,
@@ -187,7 +187,7 @@ def _models(wanted: ValidateOptions, found: TableTask) -> list[Any]:
 
 def _metrics(wanted: ValidateOptions, found: TableTask) -> list[str] | None:
     """Those that were named, or the usual ones, and each that is of a time at all of the times asked for."""
-    from heldout.protocols.validation.asked import DEFAULT_METRICS
+    from heldout.protocols.validation.arguments import DEFAULT_METRICS
 
     if not wanted.metric and not wanted.time:
         return None

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
+from heldout.arguments import seeded_folds
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier
 from heldout.errors import InputError
@@ -30,7 +31,6 @@ from heldout.execution.winner import pooled_scores, winner_of
 from heldout.folds.splits import Folds, Split
 from heldout.kernels.draws import Counts
 from heldout.predictions import FoldScores
-from heldout.protocols.asked import seeded_folds
 from heldout.result import Evaluation
 
 Rows = NDArray[np.intp]

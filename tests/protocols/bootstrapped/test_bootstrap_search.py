@@ -306,6 +306,15 @@ def test_searches_and_lists_of_estimators() -> None:
     by_search = ho.bootstrap_search(search, X, Y, n_bootstraps=3, random_state=0)
     by_parts = ho.bootstrap_search(MODEL, X, Y, GRID, scoring="accuracy", cv=3, n_bootstraps=3, random_state=0)
     assert by_search.value == by_parts.value
+    settings: dict[str, Any] = {
+        "scoring": "accuracy", "cv": 3, "confidence_level": 0.8, "alternative": "less", "random_state": 0,
+    }  # fmt: skip
+    for scheme in ("cvt", "models"):
+        fitted = ho.HeldOutSearchCV(MODEL, GRID, **settings, n_bootstraps=20).fit(X, Y)
+        own = settings if scheme == "cvt" else {**settings, "cv": None}
+        by_parts = ho.bootstrap_search(MODEL, X, Y, GRID, scheme=scheme, **own, n_bootstraps=3)
+        by_search = ho.bootstrap_search(fitted, X, Y, scheme=scheme, n_bootstraps=3)
+        assert by_search.to_dict() == by_parts.to_dict()
     entries = [("lr", MODEL, GRID), ("knn", KNeighborsClassifier(), {"n_neighbors": [3]})]
     found = ho.bootstrap_search(
         entries, X, Y, scoring=["accuracy", "roc_auc"], refit="roc_auc", cv=3, n_bootstraps=3, random_state=0

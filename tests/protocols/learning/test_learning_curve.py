@@ -129,7 +129,15 @@ class Counted(GaussianNB):
 def test_a_search_brings_its_settings():
     given = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, scoring="roc_auc", cv=7)
     assert curve_of(given).metric == "roc_auc"
-    with pytest.raises(ho.InputError, match="nobody is dropped"):
+    settings = {"scoring": "roc_auc", "random_state": 4}
+    fitted = ho.HeldOutSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, **settings, method=None).fit(X, Y)
+    by_parts = ho.protocols.learning_curve(
+        KNeighborsClassifier(), X, Y, {"n_neighbors": [1, 5]}, **settings, n_subsamples=3
+    )
+    by_search = ho.protocols.learning_curve(fitted, X, Y, n_subsamples=3)
+    assert by_search.estimate.to_dict() == by_parts.estimate.to_dict()
+    assert (by_search.scores == by_parts.scores).all()
+    with pytest.raises(ho.InputError, match="none is dropped"):
         curve_of(ho.HeldOutSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, drop="bootstrap"))
 
 

@@ -25,7 +25,7 @@ from heldout.imputation.pooled import PooledModel
 from heldout.imputation.settings import Imputation
 from heldout.metrics.base import Response
 from heldout.protocols.draws import drawn_rows
-from heldout.protocols.validation.asked import ValidationAsked
+from heldout.protocols.validation.arguments import ValidationArguments
 from heldout.protocols.validation.estimate import Validation
 
 N = 60
@@ -185,7 +185,7 @@ class TestPromises:
 
     def test_samples_of_a_sample_have_its_place_whatever_their_number(self) -> None:
         few, many = (
-            ValidationAsked(
+            ValidationArguments(
                 LOGISTIC, "brier_score", n_bootstraps=n, interval="double", n_inner_bootstraps=3, random_state=0
             ).plan(X, Y)
             for n in (4, 7)

@@ -13,7 +13,7 @@ from heldout.data.memory import Memory
 from heldout.errors import InputError
 from heldout.execution.memory import BYTES_A_CELL
 from heldout.protocols import Imputation, bootstrap_validate
-from heldout.protocols.validation.asked import ValidationAsked
+from heldout.protocols.validation.arguments import ValidationArguments
 from heldout.protocols.validation.memory import bytes_recorded
 
 X = np.random.default_rng(5).normal(size=(40, 2))
@@ -34,7 +34,7 @@ HOLES = np.where(X > 1.5, np.nan, X)
     ids=["plain", "two responses", "double", "imputed"],
 )
 def test_bytes_of_a_run_file(settings: dict[str, Any], table: np.ndarray, n_bytes: int) -> None:
-    plan = ValidationAsked(LogisticRegression(), n_bootstraps=20, random_state=0, **settings).plan(table, Y)
+    plan = ValidationArguments(LogisticRegression(), n_bootstraps=20, random_state=0, **settings).plan(table, Y)
     assert bytes_recorded(plan) == n_bytes
 
 

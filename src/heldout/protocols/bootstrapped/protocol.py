@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from heldout._random import stream
+from heldout.arguments import SearchArguments
 from heldout.configurations import checked_entries
 from heldout.dropping import strategy_of
 from heldout.errors import InputError
@@ -30,7 +31,6 @@ from heldout.folds.splits import check_splits, listed_splits
 from heldout.kernels.blocks import effective_threads
 from heldout.metrics.base import Metric
 from heldout.metrics.opaque import OpaqueMetric
-from heldout.protocols.asked import Asked
 from heldout.protocols.base import Branched, run_branches
 from heldout.protocols.bootstrapped.estimate import Bootstrap, SearchBootstrapEstimate
 from heldout.protocols.bootstrapped.models import bootstraps_of_models, check_opened, chosen_by_others
@@ -92,7 +92,9 @@ def bootstrap_search(
     Parameters
     ----------
     estimator : estimator, list of (name, estimator, grid), or search
-        As ``ho.HeldOutSearchCV`` takes them, or such a search (or ``GridSearchCV``) that was not fitted.
+        As ``ho.HeldOutSearchCV`` takes them, or such a search (or ``GridSearchCV``), fitted or not. Its settings
+        hold for every argument that is at its default here, except ``n_bootstraps``; a part that differs from that
+        of the search is refused.
     X : array-like of shape (N, n_features)
     y : array-like of shape (N,)
     param_grid : dict or list of dict, optional
@@ -146,18 +148,25 @@ def bootstrap_search(
     listed = cv if divides_anew(cv) or hasattr(cv, "split") else listed_splits(cv)
     if strategy_of(drop) is not None:
         raise InputError(f"drop={drop!r} plans its own splits, which samples cannot follow; use drop='bootstrap'.")
-    asked = Asked(
-        estimator, param_grid, scoring=scoring, cv=listed, aggregate=aggregate,
-        selection=selection, drop=drop, refit=refit, error_score=error_score, n_jobs=n_jobs,
-        pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, store=store, random_state=random_state, verbose=verbose,
-    ).unwrapped()  # fmt: skip
+    arguments = SearchArguments(
+        estimator, param_grid, scoring=scoring, cv=listed, aggregate=aggregate, selection=selection, drop=drop,
+        confidence_level=confidence_level, alternative=alternative, refit=refit, error_score=error_score,
+        n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, store=store, random_state=random_state,
+        verbose=verbose,
+    ).with_search()  # fmt: skip
     if scheme == "models":
         _check_models(cv, drop)
-        asked = replace(asked, cv=2, repeats=1, drop=None)  # there will be other splits
-    search = asked.search(X, y, groups, sample_weight)
-    settings = Settings(n_bootstraps, confidence_level, alternative, search.entropy, effective_threads(n_jobs))
-    plan = BootstrapPlan(search, settings, asked.cv, asked.repeats, _classifies(asked.estimator))
-    return plan.run_cvt(asked.running()) if scheme == "cvt" else plan.run_models(asked.running())
+        arguments = replace(arguments, cv=2, repeats=1, drop=None)  # there will be other splits
+    search, running = arguments.search_on(X, y, groups, sample_weight), arguments.running()
+    settings = Settings(
+        n_bootstraps,
+        arguments.confidence_level,
+        arguments.alternative,
+        search.entropy,
+        effective_threads(arguments.n_jobs),
+    )
+    plan = BootstrapPlan(search, settings, arguments.cv, arguments.repeats, _classifies(arguments.estimator))
+    return plan.run_cvt(running) if scheme == "cvt" else plan.run_models(running)
 
 
 _FEWER = "fewer bootstraps: 100 are usual"

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from heldout.dropping import SearchStrategy, drop_rule_of
+from heldout.arguments import SearchArguments
 from heldout.errors import InputError
 from heldout.evaluate import informed, warn_of_failures
 from heldout.execution.collect import Collected
@@ -17,7 +17,6 @@ from heldout.execution.search import Search
 from heldout.execution.session import Running, opened
 from heldout.execution.winner import winner_of
 from heldout.metrics.opaque import OpaqueMetric
-from heldout.protocols.asked import Asked
 from heldout.protocols.learning.curve import LearningCurve
 from heldout.protocols.learning.ipl import best_possible, estimate_of, laws_of
 from heldout.protocols.learning.plan import SIZES, subsampled_folds, training_counts
@@ -67,8 +66,9 @@ def learning_curve(
     Parameters
     ----------
     estimator : estimator, list of (name, estimator, grid), or search
-        As ``ho.HeldOutSearchCV`` takes them, or such a search (or ``GridSearchCV``) that was not fitted; its ``cv``
-        and its ``drop`` are not used.
+        As ``ho.HeldOutSearchCV`` takes them, or such a search (or ``GridSearchCV``), fitted or not. Its settings
+        hold for every argument that is at its default here, except its ``cv``, ``repeats`` and ``aggregate``; a
+        search with ``drop`` is refused, and so is an argument that differs from that of the search.
     X : array-like of shape (N, n_features)
     y : array-like of shape (N,)
     param_grid : dict or list of dict, optional
@@ -115,22 +115,22 @@ def learning_curve(
     """
     if isinstance(n_subsamples, bool) or not isinstance(n_subsamples, int | np.integer) or n_subsamples < 2:
         raise InputError(f"n_subsamples must be an integer of at least 2, got {n_subsamples!r}; 50 are usual.")
-    asked = Asked(
+    arguments = SearchArguments(
         estimator, param_grid, scoring=scoring, selection=selection, refit=refit, error_score=error_score,
         n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, store=store, random_state=random_state,
         verbose=verbose,
-    ).unwrapped()  # fmt: skip
-    if isinstance(drop_rule_of(asked.drop), SearchStrategy) or asked.drop is not None:
+    ).with_search()  # fmt: skip
+    if arguments.drop is not None:
         raise InputError(
-            f"a learning curve fits every configuration at every size, so nobody is dropped, got a search with "
-            f"drop={asked.drop!r}; use drop=None."
+            "a learning curve fits every configuration at every size, so none is dropped, got a search with "
+            f"drop={arguments.drop!r}; use drop=None."
         )
-    search = replace(asked, cv=2, repeats=1, aggregate="folds").search(X, y, groups, sample_weight)
+    search = replace(arguments, cv=2, repeats=1, aggregate="folds").search_on(X, y, groups, sample_weight)
     counts = training_counts(training_sizes, search.task.n_rows)
     folds = subsampled_folds(search.task, counts, int(n_subsamples), search.entropy)
     search = replace(search, folds=folds)
     search.check()
-    return _curve_of(search, len(counts), asked.running())
+    return _curve_of(search, len(counts), arguments.running())
 
 
 def _curve_of(search: Search, n_sizes: int, running: Running) -> LearningCurve:

@@ -14,12 +14,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from heldout.arguments import SearchArguments
 from heldout.errors import InputError
 from heldout.estimates.evidence.question import Aggregate
 from heldout.estimates.types import Alternative
 from heldout.execution.search import Search
 from heldout.execution.session import Running
-from heldout.protocols.asked import Asked
 from heldout.protocols.base import Chosen, run_branches
 from heldout.protocols.nested.conclusion import concluded
 from heldout.protocols.nested.estimate import NestedEstimate
@@ -68,9 +68,11 @@ def nested_cv(
 
     Parameters
     ----------
-    estimator : estimator, list of (name, estimator, grid), GridSearchCV or HeldOutSearchCV
-        A search that was not fitted brings its grid, and its settings wherever an argument here is left at its
-        default. Its ``cv`` divides the outer folds; given besides ``cv`` here, it is the inner one.
+    estimator : estimator, list of (name, estimator, grid), HeldOutSearchCV or GridSearchCV
+        A search, fitted or not, brings its grid and its settings (confidence level, store and seed included), for
+        every argument that is at its default here; it is not changed. A part that differs from that of the search
+        is refused, except ``cv``: the search's ``cv`` makes the outer folds; with another ``cv`` here, it makes the
+        inner ones.
     X : array-like of shape (N, n_features)
     y : array-like of shape (N,)
     param_grid : dict or list of dict, optional
@@ -134,16 +136,25 @@ def nested_cv(
     81
     >>> [fold.selected_name for fold in found.outer_folds][0], found.agreement.share
     ('KNeighborsClassifier (n_neighbors=9)', 1.0)
+
+    The same of a search object:
+
+    >>> from heldout import HeldOutSearchCV
+    >>> search = HeldOutSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}, random_state=0)
+    >>> nested_cv(search, X, y).value == found.value
+    True
     """
-    asked = Asked(
-        estimator, param_grid, scoring, cv, repeats, aggregate, selection, drop, refit, error_score, n_jobs,
-        pre_dispatch, fit_timeout, store, random_state, verbose,
+    passed = SearchArguments(
+        estimator, param_grid, scoring=scoring, cv=cv, repeats=repeats, aggregate=aggregate, selection=selection,
+        drop=drop, confidence_level=confidence_level, alternative=alternative, refit=refit, error_score=error_score,
+        n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, store=store, random_state=random_state,
+        verbose=verbose,
     )  # fmt: skip
-    taken = asked.unwrapped()
-    if cv is not None and asked.is_search and isinstance(inner, str) and inner == REMAINING:
-        inner = REMAINING if asked.estimator.cv is None else asked.estimator.cv
-    settings = NestedSettings(inner, across, interval, confidence_level, alternative)
-    return nested_of_search(taken.search(X, y, groups, sample_weight), settings, taken.running())
+    arguments = passed.with_search(free=["cv"])
+    if cv is not None and passed.is_search and isinstance(inner, str) and inner == REMAINING:
+        inner = REMAINING if estimator.cv is None else estimator.cv
+    settings = NestedSettings(inner, across, interval, arguments.confidence_level, arguments.alternative)
+    return nested_of_search(arguments.search_on(X, y, groups, sample_weight), settings, arguments.running())
 
 
 def nested_of_search(search: Search, settings: NestedSettings, running: Running) -> NestedEstimate:

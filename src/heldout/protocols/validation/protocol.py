@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from heldout.arguments import store_given
+from heldout.arguments import running_of
 from heldout.estimates.base import Settings
 from heldout.estimates.types import Alternative
-from heldout.execution.listeners.verbose import printed
 from heldout.execution.session import Running, opened
 from heldout.execution.store.memory import MemoryStore
 from heldout.kernels.blocks import effective_threads
-from heldout.protocols.validation.asked import ValidationAsked
+from heldout.protocols.validation.arguments import ValidationArguments
 from heldout.protocols.validation.conclusion import Concluding
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.fits import Fits
@@ -118,20 +117,18 @@ def bootstrap_validate(
     roc_auc: apparent 0.87, corrected 0.83
     brier_score: apparent 0.13, corrected 0.15
     """
-    asked = ValidationAsked(
+    arguments = ValidationArguments(
         estimator, metric, method, n_bootstraps, n_inner_bootstraps, imputation, interval, confidence_level,
         alternative, store, random_state,
     )  # fmt: skip
-    plan = asked.plan(X, y, groups, sample_weight)
-    running = Running(
-        store=store_given(store), resume=True, n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout,
-        listeners=printed(verbose),
-    )  # fmt: skip
-    return validated(asked, plan, running)
+    running = running_of(
+        n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, store=store, verbose=verbose
+    )
+    return validated(arguments, arguments.plan(X, y, groups, sample_weight), running)
 
 
-def validated(asked: ValidationAsked, plan: ValidationPlan, running: Running) -> Validation:
-    """What a plan comes to.
+def validated(arguments: ValidationArguments, plan: ValidationPlan, running: Running) -> Validation:
+    """The validation that a plan describes.
 
     Raises
     ------
@@ -141,11 +138,13 @@ def validated(asked: ValidationAsked, plan: ValidationPlan, running: Running) ->
     check_memory(plan, keeps_fits=isinstance(running.store, MemoryStore))
     settings = Settings(
         plan.n_bootstraps,
-        asked.confidence_level,
-        asked.alternative,
+        arguments.confidence_level,
+        arguments.alternative,
         plan.entropy,
         effective_threads(running.n_jobs),
     )
-    concluding = Concluding(plan, interval_kind(asked.interval, plan.correction.name), settings, asked.record())
+    concluding = Concluding(
+        plan, interval_kind(arguments.interval, plan.correction.name), settings, arguments.record()
+    )
     with opened(plan.work, plan.task, plan.entropy, running, n_cells=plan.n_fits, is_validation=True) as session:
         return concluding(Fits(plan, session))

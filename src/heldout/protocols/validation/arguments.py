@@ -1,4 +1,4 @@
-"""What a validation is asked: models, rows and metrics in the user's words, as a plan."""
+"""The arguments of a validation: models, rows and metrics as users pass them, made into a plan."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ from sklearn.model_selection import (
     LeavePGroupsOut,
     StratifiedGroupKFold,
 )
-from sklearn.utils.validation import has_fit_parameter
 
-from heldout.arguments import entropy_given, rows_of, store_given, target_given, truth_given
+from heldout.arguments import check_weights_fit, checked_target, entropy_of_run, rows_of, store_of, task_of
 from heldout.configurations import Configurations, checked_model, make_configurations
-from heldout.data.task import Task, TaskKind, Truth, checked_groups, checked_weights
+from heldout.data.task import Task, TaskKind, Truth
 from heldout.errors import InputError
 from heldout.estimates.intervals import check_interval_settings
 from heldout.estimates.types import Alternative, json_safe
@@ -50,8 +49,8 @@ DEFAULT_METRICS: Mapping[TaskKind, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class ValidationAsked:
-    """The arguments of ``bootstrap_validate`` that decide what is computed, as the user gave them."""
+class ValidationArguments:
+    """The arguments of ``bootstrap_validate`` that decide what is computed, as the user passed them."""
 
     estimator: Any
     metric: Any = None
@@ -73,12 +72,10 @@ class ValidationAsked:
         InputError
         """
         models = _models(self.estimator)
-        X, y = rows_of(X, target_given(models[0].fresh(), y, "validation"))
-        truth = truth_given(models[0].fresh(), y)
-        weights = checked_weights(sample_weight, truth.n_rows)
-        task = Task(X, truth, checked_groups(groups, truth.n_rows), weights, y)
+        X, y = rows_of(X, checked_target(models[0].fresh(), y, "validation"))
+        task = task_of(models[0].fresh(), X, y, groups, sample_weight)
         # Scores are of weights' ratios only, but a penalty is set against the very weights that it is used with.
-        own = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64).reshape(truth.n_rows)
+        own = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64).reshape(task.n_rows)
         return self.plan_of(task, own)
 
     def plan_of(self, task: Task, fit_weight: NDArray[np.float64] | None = None) -> ValidationPlan:
@@ -104,7 +101,7 @@ class ValidationAsked:
                 "method='two_stage' chooses among several models first, got one; give a list of (name, estimator), "
                 "or use method='optimism'."
             )
-        entropy = entropy_given(self.random_state, store_given(self.store))
+        entropy = entropy_of_run(self.random_state, store_of(self.store))
         seeds = None if self.random_state is None else entropy
         weights = task.sample_weight if fit_weight is None else fit_weight
         context = _context(task, _metrics(self.metric, task.truth), _routed(models, weights, task.groups), seeds)
@@ -118,7 +115,7 @@ class ValidationAsked:
         )
 
     def record(self) -> dict[str, Any]:
-        """What was asked, for the record."""
+        """The settings, for the record."""
         return {
             "method": self.method if isinstance(self.method, str) else self.method.name,
             "n_bootstraps": self.n_bootstraps,
@@ -184,11 +181,11 @@ def _models(estimator: Any) -> Configurations:
     return make_configurations([(name, checked_model(model), {}) for name, model in estimator])
 
 
-def _metrics(asked: Any, truth: Truth) -> dict[str, Metric]:
+def _metrics(wanted: Any, truth: Truth) -> dict[str, Metric]:
     """The metrics by name, each as it is on this target."""
-    if asked is None:
-        asked = DEFAULT_METRICS[truth.kind]
-    listed = list(asked) if isinstance(asked, list | tuple) else [asked]
+    if wanted is None:
+        wanted = DEFAULT_METRICS[truth.kind]
+    listed = list(wanted) if isinstance(wanted, list | tuple) else [wanted]
     if not listed:
         raise InputError("metric must name at least one, got an empty list; leave it out for the usual ones.")
     metrics: dict[str, Metric] = {}
@@ -248,12 +245,8 @@ def _check_chooses(context: CellContext) -> None:
 
 def _routed(models: Configurations, weights: NDArray[np.float64] | None, groups: NDArray[Any] | None) -> Routed:
     """Weights go to every fit, groups to searches whose folds cannot be made without them."""
-    unable = next((model.name for model in models if not has_fit_parameter(model.fresh(), "sample_weight")), None)
-    if weights is not None and unable is not None:
-        raise InputError(
-            f"sample_weight goes to fit, and {unable}.fit does not take it; leave it out, or give an estimator "
-            "that does."
-        )
+    if weights is not None:
+        check_weights_fit((model.name, model.fresh()) for model in models)
     fit = {} if weights is None else {"sample_weight": weights}
     if groups is None:
         return Routed(fit=fit)
@@ -261,13 +254,13 @@ def _routed(models: Configurations, weights: NDArray[np.float64] | None, groups:
     return Routed(fit=fit, fit_of_model={name: {**fit, "groups": groups} for name in divides})
 
 
-def _imputation(asked: Any) -> Imputation | None:
-    if asked is None or isinstance(asked, Imputation):
-        return asked
-    if isinstance(asked, int | np.integer) and not isinstance(asked, bool):
-        return Imputation(int(asked))
+def _imputation(wanted: Any) -> Imputation | None:
+    if wanted is None or isinstance(wanted, Imputation):
+        return wanted
+    if isinstance(wanted, int | np.integer) and not isinstance(wanted, bool):
+        return Imputation(int(wanted))
     raise InputError(
-        f"imputation must be a number of imputations, ho.protocols.Imputation(...) or None, got {asked!r}."
+        f"imputation must be a number of imputations, ho.protocols.Imputation(...) or None, got {wanted!r}."
     )
 
 
