@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator
 from itertools import count
 from types import SimpleNamespace
 
+# Set before anything imports NumPy: processes that share the cores (pytest -n) must not each start a thread per core.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import hypothesis
 import pytest
 import sklearn
 
-# No test asserts a time, and a busy machine is slow now and then.
-hypothesis.settings.register_profile("heldout", deadline=None)
+# A test that passes once always passes, and no property test asserts a time: a busy machine is slow now and then.
+hypothesis.settings.register_profile("heldout", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("heldout")
 
 

@@ -18,6 +18,8 @@ from joblib.parallel import get_active_backend
 from heldout.cli import engines
 from heldout.errors import InputError, MissingExtraError
 
+pytestmark = pytest.mark.xdist_group("processes")
+
 pytest.importorskip("click")
 
 

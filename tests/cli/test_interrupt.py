@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.xdist_group("processes")
+
 # A space whose cells take long enough to be interrupted in the middle.
 SCRIPT = """
 import signal

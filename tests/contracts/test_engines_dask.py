@@ -29,6 +29,8 @@ from heldout.execution.scheduler import MOST_LOSSES, Scheduler
 from heldout.execution.store.memory import MemoryRun
 from heldout.folds.splits import make_folds
 
+pytestmark = pytest.mark.xdist_group("processes")
+
 distributed = pytest.importorskip("distributed")
 cloudpickle = pytest.importorskip("cloudpickle")
 dask = pytest.importorskip("dask")

@@ -12,6 +12,8 @@ from heldout.estimates.out_of_core import estimate_from_blocks
 from heldout.metrics import metric_named
 from heldout.readers.parquet_blocks import open_blocks
 
+pytestmark = pytest.mark.xdist_group("processes")
+
 distributed = pytest.importorskip("distributed")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -45,7 +45,7 @@ def races(draw):
 
 @pytest.mark.parametrize("rule", OURS, ids=name)
 @given(race=races())
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25)
 def test_the_leader_and_its_twins_stay_and_order_means_nothing(rule, race):
     y, labels, folds = race
     standing = standing_of(y, labels, folds=folds)
@@ -65,7 +65,7 @@ def test_the_leader_and_its_twins_stay_and_order_means_nothing(rule, race):
 
 @pytest.mark.parametrize(("strict", "loose"), STRICTER, ids=[strict.name for strict, _ in STRICTER])
 @given(race=races())
-@settings(max_examples=15, deadline=None, derandomize=True)
+@settings(max_examples=15)
 def test_whom_a_strict_rule_drops_a_loose_one_drops_too(strict, loose, race):
     y, labels, folds = race
     standing = standing_of(y, labels, folds=folds)

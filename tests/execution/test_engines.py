@@ -49,6 +49,8 @@ from heldout.execution.store.memory import MemoryRun
 from heldout.folds.splits import make_folds
 from heldout.metrics.base import Response
 
+pytestmark = pytest.mark.xdist_group("processes")
+
 try:
     import cloudpickle
 except ImportError:

@@ -89,7 +89,7 @@ class Played:
         }
 
 
-@settings(max_examples=120, deadline=None, derandomize=True)
+@settings(max_examples=120)
 @given(plan=plans, seed=st.integers(0, 2**20), data=st.data())
 def test_everybody_meets_what_is_due_once_and_nothing_after_leaving(
     plan: Plan, seed: int, data: st.DataObject

@@ -12,16 +12,11 @@ few and many folds, and a p-value below the threshold where the mean is ahead of
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from standings import standing_of_scores
 
 from heldout.dropping import Wilcoxon
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "dropping"))
-from standings import standing_of_scores
 
 IN_64THS = [
     [56, 41, 43, 44, 43, 56, 57, 51, 40, 41, 46, 48, 52, 49, 45, 43, 53, 54, 40, 42],

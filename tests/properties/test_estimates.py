@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import heldout as ho
 from heldout.estimates.bootstraps import rows as of_rows
 
-QUICK = settings(max_examples=25, deadline=None, derandomize=True)
+QUICK = settings(max_examples=25)
 seeds = st.integers(0, 2**32 - 1)
 
 

@@ -19,7 +19,7 @@ MATRICES = hnp.arrays(
     elements=st.integers(0, 40).map(lambda n: n / 40),  # few values, so that there are many ties
 )
 SEEDS = st.integers(0, 2**64 - 1)
-QUICK = settings(max_examples=30, deadline=None, derandomize=True)
+QUICK = settings(max_examples=30)
 
 
 def of(scores: np.ndarray, method: Any, seed: int = 0, **others: Any) -> ho.Estimate:

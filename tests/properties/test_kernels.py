@@ -78,7 +78,7 @@ def assert_same(one: Any, other: Any) -> None:
 @needs_compiled
 @pytest.mark.parametrize("weighting", ["counts", "weights"])
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(problem=problems())
 def test_compiled_equals_reference(kind: str, weighting: str, problem: dict[str, Any]) -> None:
     slow, fast = (prepared(kernels, kind, problem) for kernels in (reference, compiled))
@@ -91,7 +91,7 @@ def test_compiled_equals_reference(kind: str, weighting: str, problem: dict[str,
 
 @needs_compiled
 @pytest.mark.parametrize("kind", ["ranks", "ranks within folds", "cells", "losses"])
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(problem=problems(), greatest=st.booleans())
 def test_the_fused_selection_equals_the_reference(kind: str, problem: dict[str, Any], greatest: bool) -> None:
     assert compiled is not None
@@ -102,7 +102,7 @@ def test_the_fused_selection_equals_the_reference(kind: str, problem: dict[str, 
 
 
 @needs_compiled
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**64 - 1),
     first=st.integers(0, 2**63),

@@ -82,7 +82,7 @@ def assert_same(one: Any, other: Any) -> None:
 @needs_compiled
 @pytest.mark.parametrize("weighting", ["counts", "weights"])
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(problem=problems())
 def test_compiled_equals_reference(kind: str, weighting: str, problem: dict[str, Any]) -> None:
     slow, fast = (prepared(kernels, kind, problem) for kernels in (KINDS[kind], compiled))

@@ -22,7 +22,7 @@ from heldout.selection import (
     Within,
 )
 
-QUICK = settings(max_examples=25, deadline=None, derandomize=True)
+QUICK = settings(max_examples=25)
 seeds = st.integers(0, 2**32 - 1)
 C, SPLITS = 5, 4
 
@@ -160,7 +160,7 @@ def test_tuning_the_threshold_never_scores_worse_uncorrected(seed, metric):
     assert tuned.value >= one.value - 1e-12
 
 
-@settings(max_examples=10, deadline=None, derandomize=True)
+@settings(max_examples=10)
 @given(seed=seeds, name=st.sampled_from(["top_k", "greedy_ensemble"]), block=st.sampled_from([1, 7, 64]))
 def test_blocks_change_no_bit_of_an_ensemble(seed, name, block):
     y, table = data(seed)

@@ -9,7 +9,10 @@ from contextlib import suppress
 
 import pytest
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals to process groups are POSIX")
+pytestmark = [
+    pytest.mark.xdist_group("processes"),
+    pytest.mark.skipif(os.name != "posix", reason="signals to process groups are POSIX"),
+]
 
 SCRIPT = """
 import signal, sys, time

@@ -16,7 +16,10 @@ from heldout.execution.store.inspecting import FileState, file_status
 
 for needed in ("click", "rich", "pandas", "pyarrow", "skops", "altair"):
     pytest.importorskip(needed)
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals to process groups are POSIX")
+pytestmark = [
+    pytest.mark.xdist_group("processes"),
+    pytest.mark.skipif(os.name != "posix", reason="signals to process groups are POSIX"),
+]
 
 # Cells that take a while, some of them in Python and some in compiled code.
 SCRIPT = """

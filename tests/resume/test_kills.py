@@ -20,7 +20,10 @@ from sklearn.model_selection import KFold
 HERE = Path(__file__).parent
 PAUSE = 0.02  # a few fits are worth a commit
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+pytestmark = [
+    pytest.mark.xdist_group("processes"),
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="forks"),
+]
 
 
 @pytest.fixture(scope="module")

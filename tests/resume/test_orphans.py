@@ -12,7 +12,10 @@ import pytest
 
 from heldout.execution.executors.shared_folder import Owner
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals to process groups are POSIX")
+pytestmark = [
+    pytest.mark.xdist_group("processes"),
+    pytest.mark.skipif(os.name != "posix", reason="signals to process groups are POSIX"),
+]
 
 SEARCH = """
 import json, os, sys, time

@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
+pytestmark = pytest.mark.xdist_group("processes")
+
 for needed in ("click", "rich", "pandas", "pyarrow", "skops", "altair"):
     pytest.importorskip(needed)
 

@@ -154,7 +154,7 @@ def test_ranks_are_those_of_loops() -> None:
         assert np.mean(list(mean_ranks(accuracies, by, "best").values())) < 6.4
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seed=st.integers(0, 10**6), tables=st.integers(1, 8), repetitions=st.integers(1, 6))
 def test_where_flat_is_nested_nothing_is_gained(seed: int, tables: int, repetitions: int) -> None:
     measured = drawn(seed, tables, repetitions, HERE)
@@ -168,7 +168,7 @@ def test_where_flat_is_nested_nothing_is_gained(seed: int, tables: int, repetiti
             assert not found.p_value > 0.5
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seed=st.integers(0, 10**6), shift=st.integers(-5, 5))
 def test_what_adds_to_all_accuracies_changes_nothing(seed: int, shift: int) -> None:
     measured = drawn(seed, 4, 3, HERE)
@@ -180,7 +180,7 @@ def test_what_adds_to_all_accuracies_changes_nothing(seed: int, shift: int) -> N
         np.testing.assert_allclose([row[1:] for row in ours], [row[1:] for row in theirs], atol=1e-9)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seed=st.integers(0, 10**6))
 def test_neither_the_order_of_rows_nor_single_precision_changes_anything(seed: int) -> None:
     frame = frame_of(drawn(seed, 5, 3, HERE))

@@ -34,7 +34,7 @@ def assert_nobody_sees_what_it_is_scored_on(nested: NestedFolds, n: int) -> None
     assert len(set(places)) == len(places)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     n_folds=st.integers(4, 7),
     repeats=st.integers(1, 3),
@@ -107,7 +107,7 @@ def test_as_many_rows_drawn_with_replacement_are_no_partition() -> None:
 
 
 @given(n_folds=st.integers(4, 9), repeats=st.integers(1, 3), n_configurations=st.integers(1, 50))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_the_number_of_fits_is_the_formula(n_folds, repeats, n_configurations):
     k, r, c = n_folds, repeats, n_configurations
     rows = task(36)

@@ -1,6 +1,0 @@
-"""Tests of rules share the standings beside them."""
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))

@@ -1,6 +1,0 @@
-"""Tests import the files beside them that are not tests."""
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
