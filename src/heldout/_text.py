@@ -111,7 +111,7 @@ def argument(name: str, value: Any = _NAME_ONLY, *, python: str = "") -> str:
     """
     option = (_OPTIONS.get() or {}).get(name)
     if option is None:
-        code = "" if value is ... else python or repr(value)
+        code = "" if value is ... else python or repr(str(value) if isinstance(value, str) else value)
         return name if value is _NAME_ONLY else f"{name}={code}"
     if value is _NAME_ONLY or value is True:
         return option.name

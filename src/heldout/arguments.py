@@ -19,6 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, has_fit_parameter
 
 from heldout._random import RandomState, entropy_of, numpy_seed
+from heldout._text import argument
 from heldout.configurations import (
     DRAW_FIRST,
     Configurations,
@@ -210,7 +211,8 @@ def store_of(store: Any) -> Store:
         return SQLiteStore(Path(store))
     if not hasattr(store, "open"):
         raise InputError(
-            f"store must be the path of a run file, a store such as SQLiteStore(path), or None, got {store!r}."
+            f"store must be the path of a run file, a store such as SQLiteStore(path), or None, got {store!r}.",
+            argument="store",
         )
     opened: Store = store
     return opened
@@ -386,8 +388,9 @@ class SearchArguments:
         drop = drop_rule_of(self.drop)
         if isinstance(drop, SearchStrategy):
             raise InputError(
-                f"drop='{drop.name}' plans its own splits, and here the protocol plans them; use another rule, "
-                "such as drop='bootstrap'."
+                f"{argument('drop', drop.name)} plans its own splits, and here the protocol plans them; use "
+                f"another rule, such as {argument('drop', 'bootstrap')}.",
+                argument="drop",
             )
         X, y = rows_of(X, checked_target(first, y, "protocol"))
         task = task_of(first, X, y, groups, sample_weight)

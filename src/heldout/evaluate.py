@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from sklearn.exceptions import FitFailedWarning
 
+from heldout._text import in_python
 from heldout.configurations import Configurations
 from heldout.dropping.replay import DroppingHistory
 from heldout.errors import HeldoutWarning, InputError
@@ -41,39 +42,40 @@ Choose: TypeAlias = Callable[[Collected], int]
 def evaluate(search: Search, running: Running = Running(), *, choose: Choose | None = None) -> Evaluation:  # noqa: B008 - frozen
     """Run a search over configurations and estimate the performance of its winner.
 
-    Parameters
-    ----------
-    search : Search
-    running : Running
-        Where its cells are done and kept, and who is told.
-    choose : callable, optional
-        Takes the cells and the failures and gives the winner, in place of the estimation's rule.
+        Parameters
+        ----------
+        search : Search
+        running : Running
+            Where its cells are done and kept, and who is told.
+        choose : callable, optional
+            Takes the cells and the failures and gives the winner, in place of the estimation's rule.
 
-    Returns
-    -------
-    Evaluation
+        Returns
+        -------
+        Evaluation
 
-    Raises
-    ------
-    InputError
-        When the method does not apply, every configuration failed, or the predictions would not fit in memory.
+        Raises
+        ------
+        InputError
+            When the method does not apply, every configuration failed, or the predictions would not fit in memory.
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.metrics import get_scorer
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from heldout.configurations import make_configurations
-    >>> from heldout.execution.fit import make_scoring
-    >>> from heldout.folds.splits import make_folds
-    >>> from heldout.data.task import Task, truth_of
-    >>> X, y = load_iris(return_X_y=True)
-    >>> task = Task(X, truth_of(y))
-    >>> grid = make_configurations(KNeighborsClassifier(), {"n_neighbors": [1, 50]})
-    >>> scoring = make_scoring(task.truth, get_scorer("accuracy"))
-    >>> found = evaluate(Search(task, grid, make_folds(task), scoring, Estimation(n_bootstraps=200), entropy=1))
-    >>> found.winner, found.n_fits, bool(found.estimate.value < 1)
-    (0, 10, True)
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.metrics import get_scorer
+        >>> from sklearn.neighbors import KNeighborsClassifier
+        >>> from heldout._text import in_python
+    from heldout.configurations import make_configurations
+        >>> from heldout.execution.fit import make_scoring
+        >>> from heldout.folds.splits import make_folds
+        >>> from heldout.data.task import Task, truth_of
+        >>> X, y = load_iris(return_X_y=True)
+        >>> task = Task(X, truth_of(y))
+        >>> grid = make_configurations(KNeighborsClassifier(), {"n_neighbors": [1, 50]})
+        >>> scoring = make_scoring(task.truth, get_scorer("accuracy"))
+        >>> found = evaluate(Search(task, grid, make_folds(task), scoring, Estimation(n_bootstraps=200), entropy=1))
+        >>> found.winner, found.n_fits, bool(found.estimate.value < 1)
+        (0, 10, True)
     """
     started = time.perf_counter()
     search.check()
@@ -187,9 +189,10 @@ def warn_of_failures(found: Collected, configurations: Configurations, error_sco
     if failed == total:
         reasons = list(dict.fromkeys(found.failures.values()))
         all_of_type = all(reason.startswith("TypeError: ") for reason in reasons)
+        in_full = in_python(", or use error_score='raise' to see the first error in full")
         raise (AllFailedTypeError if all_of_type else InputError)(
-            f"all {total} configurations failed, so there is no winner; mend them, or use error_score='raise' to "
-            f"see the first error in full: {'; '.join(reasons).rstrip('.')}."
+            f"all {total} configurations failed, so there is no winner; fix them{in_full}: "
+            f"{'; '.join(reasons).rstrip('.')}."
         )
     if found.hopeless:
         cell = next(cell for cell in found.cells if cell.state is CellState.FAILED)

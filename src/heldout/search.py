@@ -22,6 +22,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metadata_routing import MethodMapping
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
+from heldout._text import argument
 from heldout.arguments import (
     SearchArguments,
     checked_target,
@@ -336,8 +337,10 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         if isinstance(drop, SearchStrategy):
             if self.cv is not None or self.repeats != 1:
                 raise InputError(
-                    f"drop='{drop.name}' plans its own splits, so cv must be None and repeats 1, got "
-                    f"cv={self.cv!r} and repeats={self.repeats}; leave them out, or use drop='bootstrap'."
+                    f"{argument('drop', drop.name)} plans its own splits, so cv must be None and repeats 1, got "
+                    f"{argument('cv', self.cv)} and {argument('repeats', self.repeats)}; leave them out, or use "
+                    f"{argument('drop', 'bootstrap')}.",
+                    argument="drop",
                 )
             return drop.folds(task, entropy)
         return make_folds(

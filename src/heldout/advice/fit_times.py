@@ -124,9 +124,13 @@ def timed_fits(
         Returns the seconds since a fixed moment.
     """
     if isinstance(seconds, bool) or not isinstance(seconds, int | float | np.number):
-        raise InputError(f"seconds must be a number of at least 0, got {seconds!r}; 0 fits nothing.")
+        raise InputError(
+            f"seconds must be a number of at least 0, got {seconds!r}; 0 fits nothing.", argument="seconds"
+        )
     if not 0 <= seconds < math.inf:
-        raise InputError(f"seconds must be a finite number of at least 0, got {seconds!r}; 0 fits nothing.")
+        raise InputError(
+            f"seconds must be a finite number of at least 0, got {seconds!r}; 0 fits nothing.", argument="seconds"
+        )
     context, split = search.work.context, search.folds.splits[0]
     start = clock()
 

@@ -154,7 +154,8 @@ def _estimator_and_grid(configurations: Any, X: Any, y: Any) -> tuple[Any, Any]:
         kind = type(configurations).__name__
         raise InputError(
             f"configurations must be what is searched and not a search, got {kind}; give its estimator and its "
-            "grid, (estimator, grid)."
+            "grid, (estimator, grid).",
+            argument="configurations",
         )
     elif hasattr(configurations, "fit"):
         return configurations, None
@@ -164,7 +165,8 @@ def _estimator_and_grid(configurations: Any, X: Any, y: Any) -> tuple[Any, Any]:
         return list(configurations), None
     raise InputError(
         f"configurations must be (estimator, grid), a list of (name, estimator, grid), an estimator or a preset "
-        f"({', '.join(PRESETS)}), got {configurations!r}."
+        f"({', '.join(PRESETS)}), got {configurations!r}.",
+        argument="configurations",
     )
 
 

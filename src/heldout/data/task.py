@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import counted
+from heldout._text import argument, counted
 from heldout.data.arrays import check_labels_or_numbers, column_of, distinct, numbers_of, shortened
 from heldout.data.arrays import missing as missing  # whoever codes labels asks for what is missing too
 from heldout.data.survival_target import has_fields, survival_target
@@ -140,8 +140,9 @@ def truth_of(y: Any, kind: TaskKind | str | None = None, *, classes: Any = None,
         return Truth(TaskKind.BINARY, codes, labels, positive=_positive_code(labels, pos_label))
     if pos_label is not None:
         raise InputError(
-            f"pos_label={pos_label!r} is for 2 classes, but there are {len(labels)}: {labels_text(labels)}; "
-            "leave it out."
+            f"{argument('pos_label', pos_label)} is for 2 classes, but there are {len(labels)}: "
+            f"{labels_text(labels)}; leave it out.",
+            argument="pos_label",
         )
     return Truth(wanted, codes, labels)
 
@@ -201,10 +202,13 @@ def _numbers(column: NDArray[Any]) -> NDArray[np.float64]:
 def _listed(classes: Any) -> NDArray[Any]:
     labels = column_of(classes, "classes")
     if labels.ndim != 1 or not labels.size or missing(labels).any():
-        raise InputError(f"classes must be a list of labels, got {classes!r}; for instance classes=['no', 'yes'].")
+        raise InputError(
+            f"classes must be a list of labels, got {classes!r}; for instance classes=['no', 'yes'].",
+            argument="classes",
+        )
     check_labels_or_numbers(labels, "classes")
     if len(distinct(labels, "classes")[0]) < len(labels):
-        raise InputError(f"classes must be distinct, got {labels_text(labels)}.")
+        raise InputError(f"classes must be distinct, got {labels_text(labels)}.", argument="classes")
     return labels
 
 
@@ -223,7 +227,7 @@ def codes_of(column: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int32]:
     """Code of each label, -1 for one that ``labels`` lacks; any shape."""
     code = {label: i for i, label in enumerate(labels.tolist())}
     if len(code) < len(labels):
-        raise InputError(f"classes must be distinct, got {labels_text(labels)}.")
+        raise InputError(f"classes must be distinct, got {labels_text(labels)}.", argument="classes")
     found, inverse = distinct(column, "labels")
     table = np.array([code.get(label, -1) for label in found.tolist()], dtype=np.int32)
     return table[inverse].reshape(column.shape)
@@ -234,7 +238,9 @@ def _positive_code(labels: NDArray[Any], pos_label: Any) -> int:
         return len(labels) - 1
     matches = [i for i, label in enumerate(labels.tolist()) if np.ndim(pos_label) == 0 and label == pos_label]
     if not matches:
-        raise InputError(f"pos_label must be one of the classes {labels_text(labels)}, got {pos_label!r}.")
+        raise InputError(
+            f"pos_label must be one of the classes {labels_text(labels)}, got {pos_label!r}.", argument="pos_label"
+        )
     return matches[0]
 
 
@@ -318,7 +324,10 @@ def checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | No
         return None
     column = column_of(sample_weight, "sample_weight")
     if column.shape != (n_rows,):
-        raise InputError(f"sample_weight must have shape ({n_rows},), a weight a row, got {column.shape}.")
+        raise InputError(
+            f"sample_weight must have shape ({n_rows},), a weight a row, got {column.shape}.",
+            argument="sample_weight",
+        )
     check_labels_or_numbers(column, "sample_weight")
     weights = (
         numbers_of(column, "sample_weight") + 0.0
@@ -326,7 +335,8 @@ def checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | No
     if not np.isfinite(weights).all() or (weights < 0).any() or not (weights > 0).any():
         raise InputError(
             "sample_weight must be finite numbers of at least 0 with a positive sum, got "
-            f"values from {weights.min()} to {weights.max()}."
+            f"values from {weights.min()} to {weights.max()}.",
+            argument="sample_weight",
         )
     greatest = weights.max()
     relative = weights / greatest  # first, as the sum of weights near 1e308 would overflow
@@ -335,7 +345,8 @@ def checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | No
     if ((relative == 0) & (weights > 0)).any():
         raise InputError(
             f"sample_weight reaches from {weights[weights > 0].min():.3g} to {greatest:.3g}, so that beside the "
-            "greatest the smallest would be 0; weights must be within 300 powers of ten, or 0 to leave rows out."
+            "greatest the smallest would be 0; weights must be within 300 powers of ten, or 0 to leave rows out.",
+            argument="sample_weight",
         )
     if abs(greatest * relative.mean() - 1) < 1e-9:
         return weights  # scaled before: the same bits again
@@ -348,9 +359,13 @@ def checked_groups(groups: Any, n_rows: int) -> NDArray[Any] | None:
         return None
     column = column_of(groups, "groups")
     if column.shape != (n_rows,):
-        raise InputError(f"groups must have shape ({n_rows},), a group a row, got {column.shape}.")
+        raise InputError(
+            f"groups must have shape ({n_rows},), a group a row, got {column.shape}.", argument="groups"
+        )
     absent = int(missing(column).sum())
     if absent:
-        raise InputError(f"groups has {counted(absent, 'missing value')}; every row needs its group.")
+        raise InputError(
+            f"groups has {counted(absent, 'missing value')}; every row needs its group.", argument="groups"
+        )
     distinct(column, "groups")
     return column

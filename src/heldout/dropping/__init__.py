@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from heldout._text import in_python
 from heldout.data.calls import called
 from heldout.dropping.base import Barrier, Dropped, DropRule, Racing, SearchStrategy, Standing, Verdict
 from heldout.dropping.bootstrap import Bootstrap
@@ -58,10 +59,13 @@ def drop_rule_of(drop: Any) -> DropRule | None:
         return configured
     names = ", ".join(("never", *RULES))
     if isinstance(drop, type):
-        raise InputError(f"drop must be a rule and not its class; write {drop.__name__}(), got {drop!r}.")
+        raise InputError(
+            f"drop must be a rule and not its class; write {drop.__name__}(), got {drop!r}.", argument="drop"
+        )
     raise InputError(
-        f"drop must be one of {names}, with parameters as in 'bootstrap(threshold=0.95)', or a rule of "
-        f"ho.dropping, got {drop!r}."
+        f"drop must be one of {names}, with parameters as in 'bootstrap(threshold=0.95)'"
+        f"{in_python(', or a rule of ho.dropping')}, got {drop!r}.",
+        argument="drop",
     )
 
 

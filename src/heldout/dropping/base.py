@@ -299,7 +299,9 @@ class Racing:
     def __post_init__(self) -> None:
         check_count(self.min_predictions, "min_predictions")
         if not isinstance(self.shuffle_folds, bool | np.bool_):
-            raise InputError(f"shuffle_folds must be True or False, got {self.shuffle_folds!r}.")
+            raise InputError(
+                f"shuffle_folds must be True or False, got {self.shuffle_folds!r}.", argument="shuffle_folds"
+            )
         if self.resolve_ties_after is not None:
             check_count(self.resolve_ties_after, "resolve_ties_after")
 
@@ -312,7 +314,7 @@ def check_count(value: object, name: str, least: int = 1) -> None:
     InputError
     """
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}.")
+        raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}.", argument=name)
 
 
 def check_share(value: object, name: str) -> None:
@@ -323,4 +325,4 @@ def check_share(value: object, name: str) -> None:
     InputError
     """
     if not isinstance(value, float | np.floating) or not 0 < value < 1:
-        raise InputError(f"{name} must be a number between 0 and 1, got {value!r}.")
+        raise InputError(f"{name} must be a number between 0 and 1, got {value!r}.", argument=name)

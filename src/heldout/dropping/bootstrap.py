@@ -65,7 +65,7 @@ class Bootstrap(Racing):
             MOST_BOOTSTRAPS, self.n_bootstraps, "bootstraps of a rule of dropping", "fewer: 1000 are usual"
         )
         if not isinstance(self.replay, bool | np.bool_):
-            raise InputError(f"replay must be True or False, got {self.replay!r}.")
+            raise InputError(f"replay must be True or False, got {self.replay!r}.", argument="replay")
 
     def unfit(self, metric: Metric, course: Course) -> str | None:
         """It needs a metric that can be computed on any rows."""

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._random import stream
+from heldout._text import argument
 from heldout.data.task import Task, labels_text
 from heldout.errors import InputError
 from heldout.folds.splits import Folds, Split
@@ -91,6 +92,7 @@ def _evenly_spread(task: Task, n_parts: int, rng: np.random.Generator) -> NDArra
 
 def _too_few(have: str, n_parts: int, lacking: str = "") -> str:
     return (
-        f"drop='sequential' cuts the rows into steps + 1 = {n_parts} parts{lacking}, and {have} are too few for "
-        "it; use fewer steps (Sequential(steps=7) is the least), more rows, or drop='bootstrap'."
+        f"{argument('drop', 'sequential')} cuts the rows into steps + 1 = {n_parts} parts{lacking}, and {have} "
+        "are too few for it; use fewer steps (Sequential(steps=7) is the least), more rows, or "
+        f"{argument('drop', 'bootstrap')}."
     )

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import argument
 from heldout.data.task import Task
 from heldout.dropping.base import Course, Racing, Standing, Verdict, check_count, check_share
 from heldout.dropping.growing_splits import growing_splits
@@ -66,7 +67,8 @@ def wald_lines(n_steps: int, alpha: float = 0.01, beta: float = 0.1) -> WaldLine
         raise InputError(
             f"steps must be at least {least}, got {n_steps}: with fewer, a configuration that is among the best in "
             f"every step could not be told from one that is so by chance (pi1 = "
-            f"{0.5 * ((1 - beta) / alpha) ** (1 / n_steps):.3g} is no probability below 1)."
+            f"{0.5 * ((1 - beta) / alpha) ** (1 / n_steps):.3g} is no probability below 1).",
+            argument="steps",
         )
     high = 0.5 * ((1 - beta) / alpha) ** (1 / n_steps)
     ones, zeros = math.log(high / 0.5), math.log(0.5 / (1 - high))
@@ -148,12 +150,14 @@ in every step could not be told from one that is so by chance (pi1 = 1.06 is no 
         if self.stopping_level != 1.0:
             check_share(self.stopping_level, "stopping_level")
         if self.shuffle_folds:
-            raise InputError("shuffle_folds is not for drop='sequential', whose steps grow; leave it out.")
+            raise InputError(
+                f"shuffle_folds is not for {argument('drop', 'sequential')}, whose steps grow; leave it out."
+            )
         if self.alpha + self.beta >= 1:
             raise InputError(f"alpha + beta must be below 1, got {self.alpha} + {self.beta}.")
         wald_lines(self.steps, self.alpha, self.beta)
         if self.window >= self.steps:
-            raise InputError(f"window must be below steps={self.steps}, got {self.window}.")
+            raise InputError(f"window must be below steps={self.steps}, got {self.window}.", argument="window")
 
     @property
     def selection(self) -> RankOverRepeats:

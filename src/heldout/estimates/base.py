@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import argument, in_python
 from heldout.data.task import Truth
 from heldout.estimates.types import Alternative, Estimate, Interval
 from heldout.estimates.words import quantity_given
@@ -408,7 +409,7 @@ def needs_folds(evidence: Evidence) -> str | None:
     """Half a sentence where no fold scores are known; None where they are."""
     if evidence.fold_scores is not None:
         return None
-    return "it compares scores fold by fold; give folds=, a label a row"
+    return f"it compares scores fold by fold; give {argument('folds', ...)}{in_python(', a label a row')}"
 
 
 def needs_columns(evidence: Evidence) -> str | None:

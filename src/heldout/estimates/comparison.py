@@ -260,14 +260,16 @@ def methods_of(methods: Any) -> dict[str, Method]:
     if isinstance(methods, str) or not isinstance(methods, Sequence) or not methods:
         raise InputError(
             f"methods must be 'all' or a list of methods such as ['cv', 'bbc'], got {methods!r}; the names are "
-            f"{', '.join(METHODS)}."
+            f"{', '.join(METHODS)}.",
+            argument="methods",
         )
     found: dict[str, Method] = {}
     for method in map(method_of, methods):
         if method.name in found:
             raise InputError(
                 f"methods holds '{method.name}' twice; name each by a mapping, such as "
-                f"{{'{method.name}': ..., 'another {method.name}': ...}}."
+                f"{{'{method.name}': ..., 'another {method.name}': ...}}.",
+                argument="methods",
             )
         found[method.name] = method
     return found

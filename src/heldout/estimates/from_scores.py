@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._random import RandomState, entropy_of
-from heldout._text import counted
+from heldout._text import argument, counted
 from heldout.data.arrays import array_of, distinct, numbers_of, shortened
 from heldout.data.memory import check_room
 from heldout.errors import InputError
@@ -110,7 +110,8 @@ def estimate_from_scores(
     measured = OpaqueMetric(metric, held.greater_is_better, range=_checked_range(range, held.values))
     if test_share is not None and not getattr(chosen, "needs_test_share", False):
         raise InputError(
-            f"test_share={test_share!r} is for 'wmc' and 'wmcs', not for '{chosen.name}'; leave it out."
+            f"{argument('test_share', test_share)} is for 'wmc' and 'wmcs', not for '{chosen.name}'; leave it out.",
+            argument="test_share",
         )
     evidence = evidence_of_scores(
         held,
@@ -256,21 +257,24 @@ def _checked_values(scores: Any) -> Floats:
         raise InputError(
             "scores must be an array or table of shape (splits, configurations), got a mapping with the keys "
             f"{shortened(list(scores))}; of the cv_results_ of a search take "
-            "np.array([cv_results_[f'split{k}_test_score'] for k in range(n_splits)])."
+            "np.array([cv_results_[f'split{k}_test_score'] for k in range(n_splits)]).",
+            argument="scores",
         )
     check_room(scores, "scores")
     values = numbers_of(array_of(scores, "scores"), "scores")
     if values.ndim != 2 or 0 in values.shape:
         raise InputError(
             f"scores must be of shape (splits, configurations), none of them 0, got {values.shape}; for one "
-            "configuration use scores.reshape(-1, 1)."
+            "configuration use scores.reshape(-1, 1).",
+            argument="scores",
         )
     infinite = np.argwhere(np.isinf(values))
     if len(infinite):
         split, column = infinite[0].tolist()
         raise InputError(
             f"scores must be finite or NaN, got {values[split, column]} in split {split} of configuration {column} "
-            "(both counted from 0); leave the configuration out, or mark what failed as NaN."
+            "(both counted from 0); leave the configuration out, or mark what failed as NaN.",
+            argument="scores",
         )
     return values
 
@@ -280,7 +284,10 @@ def _repeat_of_split(repeats: Any, n_splits: int) -> NDArray[np.intp]:
         return np.zeros(n_splits, dtype=np.intp)
     labels = array_of(repeats, "repeats")
     if labels.shape != (n_splits,):
-        raise InputError(f"repeats must hold a label for each of the {n_splits} splits, got shape {labels.shape}.")
+        raise InputError(
+            f"repeats must hold a label for each of the {n_splits} splits, got shape {labels.shape}.",
+            argument="repeats",
+        )
     return distinct(labels, "repeats")[1].astype(np.intp)
 
 
@@ -306,7 +313,10 @@ def _checked_range(given: Any, values: Floats) -> tuple[float, float]:
         raise InputError(f"range must go from the least to the greatest score, got {given!r}.")
     beyond = values[(values < low) | (values > high)]
     if beyond.size:
-        raise InputError(f"scores must lie in the range [{low:g}, {high:g}], got {beyond[0]:g}; give their range.")
+        raise InputError(
+            f"scores must lie in the range [{low:g}, {high:g}], got {beyond[0]:g}; give their range.",
+            argument="scores",
+        )
     return low, high
 
 
@@ -324,6 +334,7 @@ def checked_share(test_share: Any) -> float | None:
     if not numeric or not 0 < test_share < 1:
         raise InputError(
             f"test_share must lie between 0 and 1, got {test_share!r}: the share of rows that each split tests, .2 "
-            "where it trains on 80 %."
+            "where it trains on 80 %.",
+            argument="test_share",
         )
     return float(test_share)

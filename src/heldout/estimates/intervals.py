@@ -269,11 +269,17 @@ def check_interval_settings(
     """
     if isinstance(n_bootstraps, bool) or not isinstance(n_bootstraps, int | np.integer) or n_bootstraps < 1:
         raise InputError(
-            f"n_bootstraps must be an integer of at least 1, got {n_bootstraps!r}; {usual_bootstraps} is usual."
+            f"n_bootstraps must be an integer of at least 1, got {n_bootstraps!r}; {usual_bootstraps} is usual.",
+            argument="n_bootstraps",
         )
     usual = f"fewer bootstraps: {usual_bootstraps} are usual"
     refuse_more_than(MOST_BOOTSTRAPS, int(n_bootstraps), "bootstraps", usual)
     if not isinstance(confidence_level, float | int | np.floating) or not 0 < confidence_level < 1:
-        raise InputError(f"confidence_level must lie between 0 and 1, got {confidence_level!r}; .95 is usual.")
+        raise InputError(
+            f"confidence_level must lie between 0 and 1, got {confidence_level!r}; .95 is usual.",
+            argument="confidence_level",
+        )
     if alternative not in ALTERNATIVES:
-        raise InputError(f"alternative must be one of {', '.join(ALTERNATIVES)}, got {alternative!r}.")
+        raise InputError(
+            f"alternative must be one of {', '.join(ALTERNATIVES)}, got {alternative!r}.", argument="alternative"
+        )

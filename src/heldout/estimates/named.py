@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from heldout._text import argument
 from heldout.data.memory import FEWER, enough_memory
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Method
@@ -57,7 +58,10 @@ def method_of(method: Any) -> Method:
     if hasattr(method, "estimate") and hasattr(method, "reads") and not isinstance(method, type):
         configured: Method = method
         return configured
-    raise InputError(f"method must be one of {', '.join(METHODS)} or a method of ho.estimates, got {method!r}.")
+    raise InputError(
+        f"method must be one of {', '.join(METHODS)} or a method of ho.estimates, got {method!r}.",
+        argument="method",
+    )
 
 
 def check_alternative(method: Any, alternative: Alternative) -> None:
@@ -70,8 +74,8 @@ def check_alternative(method: Any, alternative: Alternative) -> None:
     offered = getattr(None if method is None else method_of(method), "alternatives", (alternative,))
     if alternative not in offered:
         raise InputError(
-            f"method '{method_of(method).name}' gives a lower bound only, so it needs alternative='greater', "
-            f"got '{alternative}'."
+            f"method '{method_of(method).name}' gives a lower bound only, so it needs "
+            f"{argument('alternative', 'greater')}, got '{alternative}'."
         )
 
 

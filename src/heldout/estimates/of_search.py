@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import argument
 from heldout.data.task import Truth
 from heldout.dropping.replay import DroppingHistory
 from heldout.errors import HeldoutWarning, InputError
@@ -81,7 +82,9 @@ class Estimation:
         InputError
         """
         if self.aggregate not in AGGREGATES:
-            raise InputError(f"aggregate must be one of {', '.join(AGGREGATES)}, got {self.aggregate!r}.")
+            raise InputError(
+                f"aggregate must be one of {', '.join(AGGREGATES)}, got {self.aggregate!r}.", argument="aggregate"
+            )
         check_interval_settings(self.n_bootstraps, self.confidence_level, self.alternative)
         configuration_rule_of(self.selection)
         check_alternative(self.method, self.alternative)
@@ -111,9 +114,9 @@ def check_applicable(method: Any, metrics: Mapping[str, Metric | None], read: Se
     closed = [name for name in read if metrics.get(name) is None]
     if closed:
         raise InputError(
-            f"method '{method_of(method).name}' needs held-out predictions, but the scorer '{closed[0]}' cannot be "
-            "opened, so there will be fold scores only; use method='tt' or 'bbc_f' (or None), or a scorer made by "
-            "make_scorer."
+            f"method '{method_of(method).name}' needs held-out predictions, but the scorer '{closed[0]}' cannot "
+            f"be opened, so there will be fold scores only; use {argument('method', 'tt')} or 'bbc_f' (or None), "
+            "or a scorer made by make_scorer."
         )
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from heldout._text import argument
 from heldout.configurations import Configurations
 from heldout.data.memory import check_fits
 from heldout.data.task import Task
@@ -71,9 +72,10 @@ class Search:
             return
         if self.estimation.rule not in (Best(), strategy.selection):
             raise InputError(
-                f"drop='{strategy.name}' chooses the winner itself, by the mean rank over its last "
+                f"{argument('drop', strategy.name)} chooses the winner itself, by the mean rank over its last "
                 f"{strategy.window} steps, so selection must be 'best' and refit no function, got "
-                f"'{self.estimation.rule.name}'."
+                f"'{self.estimation.rule.name}'.",
+                argument="drop",
             )
         object.__setattr__(self, "estimation", replace(self.estimation, selection=strategy.selection))
 
@@ -127,8 +129,10 @@ def check_settings(scoring: Scoring, estimation: Estimation) -> None:
     check_applicable(estimation.method, scoring.metrics, read)
     if estimation.aggregate != "folds" and scoring.metrics.get(scoring.refit_metric) is None:
         raise InputError(
-            f"aggregate='{estimation.aggregate}' scores rows of several folds, but the scorer "
-            f"'{scoring.refit_metric}' cannot be opened; use aggregate='folds', or a scorer made by make_scorer."
+            f"{argument('aggregate', estimation.aggregate)} scores rows of several folds, but the scorer "
+            f"'{scoring.refit_metric}' cannot be opened; use {argument('aggregate', 'folds')}, or a scorer made "
+            "by make_scorer.",
+            argument="aggregate",
         )
     for name, metric in scoring.metrics.items() if estimation.aggregate == "within" else ():
         reason = unfit_within(metric) if metric is not None else f"the scorer '{name}' cannot be opened"
@@ -147,20 +151,28 @@ def _check_droppable(search: Search, drop: DropRule) -> None:
     metric = scoring.metrics.get(scoring.refit_metric)
     if metric is None:
         raise InputError(
-            f"drop='{drop.name}' compares held-out predictions, but the scorer '{scoring.refit_metric}' cannot be "
-            "opened; use drop=None, or a scorer made by make_scorer."
+            f"{argument('drop', drop.name)} compares held-out predictions, but the scorer "
+            f"'{scoring.refit_metric}' cannot be opened; use {argument('drop', 'never', python='None')}, or a "
+            "scorer made by make_scorer.",
+            argument="drop",
         )
     if isinstance(search.estimation.rule, CallableRefit):
         raise InputError(
-            f"drop='{drop.name}' asks at every barrier who is ahead, and a callable refit can be asked at the end "
-            "only; use drop=None, or a rule of selection=."
+            f"{argument('drop', drop.name)} asks at every barrier who is ahead, and a callable refit can be asked "
+            f"at the end only; use {argument('drop', 'never', python='None')}, or a rule of "
+            f"{argument('selection', ...)}.",
+            argument="drop",
         )
     task = search.task
     race = search.race
     course = Course(len(race.splits), race.n_folds, task.groups is not None, task.sample_weight is not None)
     reason = drop.unfit(metric, course)
     if reason:
-        raise InputError(f"drop='{drop.name}' does not fit: {reason}; drop='bootstrap' fits every metric.")
+        raise InputError(
+            f"{argument('drop', drop.name)} does not fit: {reason}; {argument('drop', 'bootstrap')} fits every "
+            "metric.",
+            argument="drop",
+        )
 
 
 def _check_splits(search: Search) -> None:
@@ -175,13 +187,13 @@ def _check_splits(search: Search) -> None:
     lacking = unscored_splits(metric, task.truth, folds, all_of_them=True)
     if lacking and estimation.aggregate != "pooled":
         raise InputError(
-            f"{lacking}, so no configuration would have a score; use larger folds, or aggregate='pooled', which "
-            "scores all held-out rows together."
+            f"{lacking}, so no configuration would have a score; use larger folds, or "
+            f"{argument('aggregate', 'pooled')}, which scores all held-out rows together."
         )
     if lacking and estimation.method is not None and "predictions" not in method_of(estimation.method).reads:
         raise InputError(
             f"method '{method_of(estimation.method).name}' compares scores of single splits, and {lacking}; use "
-            "larger folds, or method='bbc'."
+            f"larger folds, or {argument('method', 'bbc')}."
         )
     if estimation.method is not None and getattr(method_of(estimation.method), "needs_test_share", False):
         _check_subsampled(search)
@@ -203,13 +215,16 @@ def _check_subsampled(search: Search) -> None:
     if search.folds.test_share is None:
         raise InputError(
             f"method '{name}' is for repeated subsampling, in which each split draws the rows that it tests anew, "
-            f"and here are {search.folds.n_splits} other splits; use cv=ho.protocols.repeated_hold_out(50, 0.2), "
-            "or method='bbc'."
+            f"and here are {search.folds.n_splits} other splits; use "
+            f"{argument('cv', 'repeated_holdout:50:0.2', python='ho.protocols.repeated_hold_out(50, 0.2)')}, or "
+            f"{argument('method', 'bbc')}.",
+            argument="method",
         )
     if search.estimation.aggregate != "folds":
         raise InputError(
             f"method '{name}' takes the winner to be the best mean over splits, got "
-            f"aggregate='{search.estimation.aggregate}'; use aggregate='folds', or method='bbc'."
+            f"{argument('aggregate', search.estimation.aggregate)}; use {argument('aggregate', 'folds')}, or "
+            f"{argument('method', 'bbc')}."
         )
 
 

@@ -29,6 +29,7 @@ from sklearn.model_selection import (
 from sklearn.utils.multiclass import type_of_target
 
 from heldout._random import entropy_of, numpy_seed
+from heldout._text import argument
 from heldout.data.memory import MOST_SPLITS, refuse_more_than
 from heldout.errors import InputError
 
@@ -163,7 +164,9 @@ class HoldOut(FoldPlan):
     def __post_init__(self) -> None:
         share = self.test_share
         if isinstance(share, bool) or not isinstance(share, int | float | np.floating) or not 0 < share < 1:
-            raise InputError(f"test_share must lie between 0 and 1, got {share!r}; .25 is usual.")
+            raise InputError(
+                f"test_share must lie between 0 and 1, got {share!r}; .25 is usual.", argument="test_share"
+            )
 
     @property
     def words(self) -> str:
@@ -268,7 +271,7 @@ class Repeated(FoldPlan):
 
 def _check_count(name: str, value: object, least: int, advice: str) -> None:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name} must be an integer of at least {least}, got {value!r}; {advice}.")
+        raise InputError(f"{name} must be an integer of at least {least}, got {value!r}; {advice}.", argument=name)
 
 
 WRITTEN = "a number of folds, loo, holdout[:SHARE], or repeated_holdout:TIMES[:SHARE]"
@@ -297,13 +300,15 @@ def plan_named(text: str) -> FoldPlan:
         if name == "repeated_holdout" and 1 <= len(numbers) <= 2:
             return Repeated(HoldOut(*map(float, numbers[1:])), int(numbers[0]))
         if not numbers and (n_folds := int(name)) < 2:
-            raise InputError(f"cv must be at least 2, got {n_folds}; use 5 or 10 folds.")
+            raise InputError(f"cv must be at least 2, got {n_folds}; use 5 or 10 folds.", argument="cv")
         if not numbers:
             return KFolds(int(name))
     except ValueError as error:
         if isinstance(error, InputError):
             raise
-    raise InputError(f"cv must be {WRITTEN}, got {text!r}; for instance 10 or repeated_holdout:20:0.25.")
+    raise InputError(
+        f"cv must be {WRITTEN}, got {text!r}; for instance 10 or repeated_holdout:20:0.25.", argument="cv"
+    )
 
 
 def rounds_of(plan: FoldPlan, repeats: int, entropy: int, *, stratified: bool, grouped: bool) -> Sequence[Splitter]:
@@ -316,9 +321,13 @@ def rounds_of(plan: FoldPlan, repeats: int, entropy: int, *, stratified: bool, g
     """
     if repeats > 1:
         if plan.n_rounds > 1:
-            raise InputError(f"repeats={repeats} with {plan.words} repeats twice; use repeats=1.")
+            raise InputError(
+                f"{argument('repeats', repeats)} with {plan.words} repeats twice; use {argument('repeats', 1)}."
+            )
         if not plan.is_shuffled:
-            raise InputError(f"{plan.words} is the same however often it is repeated; use repeats=1.")
+            raise InputError(
+                f"{plan.words} is the same however often it is repeated; use {argument('repeats', 1)}."
+            )
     number = plan.n_rounds * repeats * (plan.most_folds() or 1)
     refuse_more_than(MOST_SPLITS, number, "splits", "fewer folds or repeats: 5 folds and 10 repeats are many")
     entropy = entropy if plan.own_seed is None else plan.own_seed

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit, check_cv
 
 from heldout._random import numpy_seed
+from heldout._text import argument, in_python
 from heldout.data.arrays import array_of, distinct, shortened
 from heldout.data.memory import MOST_SPLITS, check_fits, refuse_beyond_memory, refuse_more_than
 from heldout.data.task import Task, TaskKind, labels_text, missing
@@ -279,13 +280,14 @@ def _number_of_splits(cv: Any, repeats: int, task: Task, labels: NDArray[Any], p
 def _check_count(task: Task, cv: Any, repeats: int) -> None:
     if isinstance(cv, int | np.integer) and not 2 <= cv <= task.n_rows:
         raise InputError(
-            f"cv must be at least 2, got cv={cv}; use a splitter or an integer from 2 to {task.n_rows} "
+            f"cv must be at least 2, got {cv}; use {in_python('a splitter or ')}an integer from 2 to {task.n_rows} "
             "(the number of rows)."
             if cv < 2
-            else f"cv must be at most the number of rows, {task.n_rows}, got cv={cv}; use fewer folds."
+            else f"cv must be at most the number of rows, {task.n_rows}, got {cv}; use fewer folds.",
+            argument="cv",
         )
     if not isinstance(repeats, int | np.integer) or repeats < 1:
-        raise InputError(f"repeats must be an integer of at least 1, got {repeats!r}.")
+        raise InputError(f"repeats must be an integer of at least 1, got {repeats!r}.", argument="repeats")
 
 
 def _check_class_sizes(task: Task, n_folds: int) -> None:
@@ -295,8 +297,9 @@ def _check_class_sizes(task: Task, n_folds: int) -> None:
         assert task.truth.classes is not None
         label = labels_text(task.truth.classes[least : least + 1])
         raise InputError(
-            f"class {label} has {counts[least]} rows, fewer than the {n_folds} folds; use at most cv="
-            f"{max(counts[least], 2)}, or gather more rows of it."
+            f"class {label} has {counts[least]} rows, fewer than the {n_folds} folds; use at most "
+            f"{argument('cv', int(max(counts[least], 2)))}, or gather more rows of it.",
+            argument="cv",
         )
 
 
@@ -331,8 +334,8 @@ def _splitter_of_repeat(
         return kind(5 if cv is None else int(cv), shuffle=True, random_state=seed)
     if not hasattr(cv, "random_state") or not getattr(cv, "shuffle", True):
         raise InputError(
-            f"repeats={repeats} needs a splitter that shuffles with a random_state, got {cv!r}; use an integer, "
-            "a splitter with shuffle=True, or repeats=1."
+            f"{argument('repeats', repeats)} needs a splitter that shuffles with a random_state, got {cv!r}; use "
+            f"an integer, a splitter with shuffle=True, or {argument('repeats', 1)}."
         )
     reseeded = copy.copy(cv)
     reseeded.random_state = seed
@@ -413,7 +416,8 @@ def folds_from_labels(labels: Any, n_rows: int, n_repeats: int) -> NDArray[np.in
     if table.ndim != 2 or table.shape[0] != n_rows or table.shape[1] not in (1, n_repeats):
         raise InputError(
             f"folds must have shape ({n_rows},) or ({n_rows}, {n_repeats}), a label a row (and repeat), got "
-            f"{shape}."
+            f"{shape}.",
+            argument="folds",
         )
     absent = missing(table)
     codes = np.full((n_rows, table.shape[1]), -1, dtype=np.int32)

@@ -78,7 +78,10 @@ class Imputation:
     def __post_init__(self) -> None:
         h = self.n_imputations
         if not isinstance(h, int) or isinstance(h, bool) or not 2 <= h <= 1000:
-            raise InputError(f"n_imputations must be a whole number from 2 to 1000, got {shortened(h)}.")
+            raise InputError(
+                f"n_imputations must be a whole number from 2 to 1000, got {shortened(h)}.",
+                argument="n_imputations",
+            )
         if self.order not in get_args(Order):
             raise InputError(f"order must be one of {', '.join(get_args(Order))}, got {shortened(self.order)}.")
         if self.outcome_in_evaluation not in (True, False):
@@ -157,7 +160,8 @@ def _check_draws(imputer: Any) -> None:
         hasattr(imputer, method) for method in ("fit_transform", "get_params", "set_params")
     ):
         raise InputError(
-            f"imputer must be a scikit-learn transformer such as ChainedImputer(), got {shortened(imputer)}."
+            f"imputer must be a scikit-learn transformer such as ChainedImputer(), got {shortened(imputer)}.",
+            argument="imputer",
         )
     if not _seed_names(imputer):
         raise InputError(

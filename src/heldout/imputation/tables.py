@@ -44,7 +44,7 @@ def holes_of(X: Any) -> Holes:
         return np.zeros((X.shape[0], 0), dtype=bool)
     table = array_of(X, "X")
     if table.ndim != 2:
-        raise InputError(f"X must be a table of shape (N, columns), got shape {table.shape}.")
+        raise InputError(f"X must be a table of shape (N, columns), got shape {table.shape}.", argument="X")
     return missing(table)
 
 

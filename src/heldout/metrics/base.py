@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import argument
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats, Weightings
@@ -241,7 +242,10 @@ def name_with(stem: str, metric: Any, *parameters: str) -> str:
 def check_among(parameter: str, value: Any, allowed: Sequence[Any]) -> None:
     """Refuse a value that a metric's parameter cannot have."""
     if not any(value is one or (isinstance(value, str) and value == one) for one in allowed):
-        raise InputError(f"{parameter} must be one of {', '.join(repr(one) for one in allowed)}, got {value!r}.")
+        raise InputError(
+            f"{parameter} must be one of {', '.join(repr(one) for one in allowed)}, got {value!r}.",
+            argument=parameter,
+        )
 
 
 def is_number(value: Any) -> bool:
@@ -348,8 +352,8 @@ def positive_of(metric: Metric, truth: Truth) -> int | None:
     labels = truth.classes.tolist()
     if pos_label not in labels:
         raise InputError(
-            f"metric '{metric.name}' has pos_label={pos_label!r}, but the classes are {labels_text(labels)}; "
-            "name one of them as pos_label."
+            f"metric '{metric.name}' has {argument('pos_label', pos_label)}, but the classes are "
+            f"{labels_text(labels)}; name one of them as pos_label."
         )
     return labels.index(pos_label)
 

@@ -70,7 +70,9 @@ class ExpectedCalibrationError(Metric):
     def __post_init__(self) -> None:
         whole = isinstance(self.n_bins, int | np.integer) and not isinstance(self.n_bins, bool)
         if not whole or self.n_bins < 1:
-            raise InputError(f"n_bins must be a whole number of at least 1, got {self.n_bins!r}; 10 is usual.")
+            raise InputError(
+                f"n_bins must be a whole number of at least 1, got {self.n_bins!r}; 10 is usual.", argument="n_bins"
+            )
         check_among("strategy", self.strategy, ("uniform", "quantile"))
 
     @property

@@ -213,7 +213,10 @@ class FScore(ClassScore):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not (is_number(self.beta) and 0 <= self.beta < np.inf):
-            raise InputError(f"beta must be a finite number of at least 0, got {self.beta!r}; 1 and 2 are usual.")
+            raise InputError(
+                f"beta must be a finite number of at least 0, got {self.beta!r}; 1 and 2 are usual.",
+                argument="beta",
+            )
 
     @property
     def _stem(self) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import argument
 from heldout.data.survival_target import with_fields
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError, NoExit
@@ -259,7 +260,7 @@ def _responses(response: str | Response | tuple[str | Response, ...]) -> tuple[R
     asked = (response,) if isinstance(response, str) else tuple(response)
     allowed = [known.value for known in Response]
     if not asked or any(one not in allowed for one in asked):
-        raise InputError(f"response must be one of {', '.join(allowed)}, got {response!r}.")
+        raise InputError(f"response must be one of {', '.join(allowed)}, got {response!r}.", argument="response")
     found = tuple(Response(one) for one in asked)
     scores = {Response.PROBABILITIES, Response.DECISION}
     if scores & set(found) and set(found) - scores:
@@ -275,7 +276,10 @@ def _responses(response: str | Response | tuple[str | Response, ...]) -> tuple[R
 def _times(times: Sequence[float], responses: tuple[Response, ...]) -> tuple[float, ...]:
     listed = tuple(float(time) for time in times)
     if responses != (Response.SURVIVAL,) or not listed or not np.isfinite(listed).all():
-        raise InputError(f"times must be finite numbers, and are for response='survival' alone, got {times!r}.")
+        raise InputError(
+            f"times must be finite numbers, and are for {argument('response', 'survival')} alone, got {times!r}.",
+            argument="times",
+        )
     return listed
 
 

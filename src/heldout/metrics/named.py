@@ -167,9 +167,12 @@ def metric_named(name: Any) -> Metric:
         raise InputError(
             f"metric must be a name or a metric object, got the function {getattr(name, '__name__', name)!r}; "
             "a function does not say whether greater is better nor what it is computed from: wrap it as "
-            "ho.metrics.custom(f, greater_is_better=..., response=...)."
+            "ho.metrics.custom(f, greater_is_better=..., response=...).",
+            argument="metric",
         )
-    raise InputError(f"metric must be a name such as 'roc_auc', or a metric object, got {name!r}.")
+    raise InputError(
+        f"metric must be a name such as 'roc_auc', or a metric object, got {name!r}.", argument="metric"
+    )
 
 
 _F_SCORE = re.compile(r"f(?P<beta>\d+(?:\.\d+)?)(?:_(?P<average>macro|micro|weighted))?")
@@ -249,7 +252,7 @@ def _scorer_named(name: str) -> Metric:
     nearest = "ho.metrics.all_names() lists them"
     if near:
         nearest = f"the nearest {'is' if len(near) == 1 else 'are'} {', '.join(near)}"
-    raise InputError(f"metric must be a known name, got '{name}'; {nearest}.")
+    raise InputError(f"metric must be a known name, got '{name}'; {nearest}.", argument="metric")
 
 
 def check_fits(metric: Metric, truth: Truth) -> Metric:

@@ -140,7 +140,9 @@ class PinballLoss(Metric):
 
     def __post_init__(self) -> None:
         if not (is_number(self.alpha) and 0 <= self.alpha <= 1):
-            raise InputError(f"alpha must be a number from 0 to 1, got {self.alpha!r}; .5 is the median.")
+            raise InputError(
+                f"alpha must be a number from 0 to 1, got {self.alpha!r}; .5 is the median.", argument="alpha"
+            )
 
     @property
     def name(self) -> str:

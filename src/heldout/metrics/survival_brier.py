@@ -178,7 +178,7 @@ def squared_errors(
 def check_time(time: Any) -> None:
     """Refuse what is no time; None is none yet."""
     if time is not None and not (is_number(time) and 0 <= time < np.inf):
-        raise InputError(f"time must be a finite number of at least 0, got {time!r}.")
+        raise InputError(f"time must be a finite number of at least 0, got {time!r}.", argument="time")
 
 
 def no_time(name: str, of_class: str) -> InputError:
@@ -200,7 +200,8 @@ def check_within(parameter: str, times: tuple[float, ...], truth: Truth) -> None
         given = f"{times[0]:g}" + (f" to {times[-1]:g}" if len(times) > 1 else "")
         raise InputError(
             f"{parameter} must lie within those of the target, from {first:g} to before {last:g}, got {given}; "
-            "beyond, nothing is known."
+            "beyond, nothing is known.",
+            argument=parameter,
         )
 
 

@@ -77,6 +77,7 @@ def _told(metric: Metric, classes: Any) -> tuple[Any, ...]:
     if Response.LABELS not in metric.responses and listed.tolist() != ordered:
         raise InputError(
             f"classes must be distinct and sorted, as models order what they predict of each, got {classes!r} "
-            f"for '{metric.name}'; pass classes={ordered!r}."
+            f"for '{metric.name}'; pass classes={ordered!r}.",
+            argument="classes",
         )
     return tuple(listed.tolist())

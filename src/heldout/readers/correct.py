@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from heldout._random import RandomState, entropy_of
+from heldout._text import argument
 from heldout.errors import InputError
 from heldout.estimates.base import Settings
 from heldout.estimates.evidence.asking import warn_of
@@ -93,7 +94,7 @@ def correct(
         raise InputError(
             f"the search chose {found.names[found.winner]}, but by '{found.rule.name}' its scores choose "
             f"{found.names[evidence.winner]}, so its choice cannot be replayed; pass the scores to "
-            "ho.estimate_from_scores with the rule as selection=."
+            f"ho.estimate_from_scores with the rule as {argument('selection', ...)}."
         )
     estimate = answer(chosen, replace(evidence, flags={**evidence.flags, **found.flags}))
     warn_of(estimate, stacklevel=2)

@@ -267,5 +267,8 @@ def check_metric(found: FinishedSearch, metric: str | None) -> str:
     if metric is None:
         return found.deciding
     if metric not in found.scores:
-        raise InputError(f"metric must be one of the search's scores, {labels_text(found.scores)}, got {metric!r}.")
+        raise InputError(
+            f"metric must be one of the search's scores, {labels_text(found.scores)}, got {metric!r}.",
+            argument="metric",
+        )
     return metric

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import argument
 from heldout.data.task import TaskKind, Truth, codes_of, labels_text, no_labels, truth_of
 from heldout.errors import InputError, MissingExtraError
 from heldout.estimates.out_of_core import Block
@@ -196,7 +197,8 @@ def open_blocks(
         kind, classes, positive = truth.kind, truth.classes, truth.positive
     elif pos_label is not None:
         raise InputError(
-            f"pos_label={pos_label!r} is for labels, but {metric.name} compares numbers; leave it out."
+            f"{argument('pos_label', pos_label)} is for labels, but {metric.name} compares numbers; leave it out.",
+            argument="pos_label",
         )
     return ParquetBlocks(
         str(path), target, names, n_rows, kind, classes, positive, block_rows=block_rows, batch_rows=batch_rows
@@ -221,14 +223,20 @@ def _configurations(
 ) -> tuple[str, ...]:
     known = list(schema.names)
     if isinstance(wanted, str):
-        raise InputError(f"configurations must be a list of columns, got the text {wanted!r}; write [{wanted!r}].")
+        raise InputError(
+            f"configurations must be a list of columns, got the text {wanted!r}; write [{wanted!r}].",
+            argument="configurations",
+        )
     names = [name for name in known if name not in (target, *exclude)] if wanted is None else list(wanted)
     for name in (target, *names, *exclude):
         if known.count(name) != 1:
             has = "has no column" if name not in known else "has several columns"
             raise InputError(f"{path} {has} {name!r}; its columns are {quoted(known, 12)}.")
     if not names or target in names:
-        raise InputError(f"configurations must be columns of {path} other than the target {target!r}, got {names}.")
+        raise InputError(
+            f"configurations must be columns of {path} other than the target {target!r}, got {names}.",
+            argument="configurations",
+        )
     if wanted is None:
         _refuse_other_columns(path, names)
     of_text = [name for name in names if _is_text(schema.field(name).type)]

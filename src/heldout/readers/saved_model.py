@@ -136,7 +136,8 @@ def _trusted(trust: Iterable[str]) -> set[str]:
     names = [trust] if isinstance(trust, str) else list(trust)
     if isinstance(trust, str) or not all(isinstance(name, str) for name in names):
         raise InputError(
-            f"trust must be a list of full names of types, such as ['mypackage.MyModel'], got {trust!r:.200}."
+            f"trust must be a list of full names of types, such as ['mypackage.MyModel'], got {trust!r:.200}.",
+            argument="trust",
         )
     return set(names)
 

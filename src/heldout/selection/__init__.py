@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from heldout._text import argument, in_python
 from heldout.data.calls import called
 from heldout.errors import InputError
 from heldout.selection.average_rank import AverageRank
@@ -96,8 +97,10 @@ def rule_of(selection: Any) -> Rule:
             rule: SelectionRule = selection if hasattr(selection, "reads_fold_scores") else CallableRule(selection)
             return rule
     raise InputError(
-        f"selection must be one of {', '.join(RULES)}, within(tolerance=0.01), a rule of ho.selection, or a "
-        f"function from scores (B, C) to indices (B,); got {selection!r}."
+        f"selection must be one of {', '.join(RULES)}, within(tolerance=0.01)"
+        f"{in_python(', a rule of ho.selection, or a function from scores (B, C) to indices (B,)')}; "
+        f"got {selection!r}.",
+        argument="selection",
     )
 
 
@@ -113,9 +116,10 @@ def configuration_rule_of(selection: Any) -> SelectionRule:
     if isinstance(rule, Threshold | WeightRule):
         chosen = "a decision threshold with it" if isinstance(rule, Threshold) else "an ensemble"
         raise InputError(
-            f"selection='{rule.name}' chooses {chosen}, and here one configuration must be chosen; use "
-            "selection='best', then ask ho.estimate(y, predictions, metric=..., "
-            f"selection='{rule.name}'), where predictions may be search.predictions_."
+            f"{argument('selection', rule.name)} chooses {chosen}, and here one configuration must be chosen; use "
+            f"{argument('selection', 'best')}, then ask ho.estimate(y, predictions, metric=..., "
+            f"selection='{rule.name}'), where predictions may be search.predictions_.",
+            argument="selection",
         )
     return rule
 

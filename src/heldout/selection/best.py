@@ -42,7 +42,9 @@ class Best:
 
     def __post_init__(self) -> None:
         if self.over_repeats not in OVER_REPEATS:
-            raise InputError(f"over_repeats must be 'mean' or 'median', got {self.over_repeats!r}.")
+            raise InputError(
+                f"over_repeats must be 'mean' or 'median', got {self.over_repeats!r}.", argument="over_repeats"
+            )
 
     @property
     def reads_repeats(self) -> bool:

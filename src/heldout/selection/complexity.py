@@ -31,7 +31,8 @@ def frozen_complexity(complexity: Any) -> Any:
     if numbers.ndim != 1 or not numbers.size or np.isnan(numbers).any():
         raise InputError(
             "complexity must be the name of a parameter, a function of the parameters, a number for each "
-            f"configuration (greater = more complex), or None for the order given; got {complexity!r}."
+            f"configuration (greater = more complex), or None for the order given; got {complexity!r}.",
+            argument="complexity",
         )
     return tuple(numbers.tolist())
 
@@ -58,7 +59,8 @@ def complexities(complexity: Any, n_configurations: int, params: Sequence[Mappin
         if len(complexity) != n_configurations:
             raise InputError(
                 f"complexity must have a number for each of the {n_configurations} configurations, got "
-                f"{len(complexity)}."
+                f"{len(complexity)}.",
+                argument="complexity",
             )
         return np.asarray(complexity, dtype=np.float64)
     if not params or not any(params):
@@ -88,7 +90,8 @@ def _one(complexity: Any, params: Mapping[str, Any]) -> float:
     if not scalar(value) or np.isnan(value):
         raise InputError(
             f"complexity must be a number, but {source} is {value!r} in {dict(params)}; give a function that makes "
-            "it one."
+            "it one.",
+            argument="complexity",
         )
     return float(value)
 

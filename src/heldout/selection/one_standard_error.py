@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import argument, in_python
 from heldout.kernels.reference import Floats
 from heldout.selection.base import (
     ScoreTable,
@@ -58,7 +59,10 @@ class OneStandardError:
 
     def __call__(self, table: ScoreTable) -> NDArray[np.intp]:
         if table.fold_scores is None:
-            raise SelectionFailedError("it needs the scores of single folds; give folds=, a fold label a row")
+            raise SelectionFailedError(
+                "it needs the scores of single folds; give "
+                f"{argument('folds', ...)}{in_python(', a fold label a row')}"
+            )
         scores = table.values[:, :, 0]
         best = first_greatest(scores)
         error = standard_errors(_of(table.fold_scores[:, :, :, 0], best))

@@ -46,7 +46,9 @@ class RankOverRepeats:
     def __post_init__(self) -> None:
         whole = isinstance(self.last, int | np.integer) and not isinstance(self.last, bool)
         if self.last is not None and not (whole and self.last >= 1):
-            raise InputError(f"last must be a whole number of at least 1, or None, got {self.last!r}.")
+            raise InputError(
+                f"last must be a whole number of at least 1, or None, got {self.last!r}.", argument="last"
+            )
 
     def __call__(self, table: ScoreTable) -> NDArray[np.intp]:
         if table.repeat_scores is None:

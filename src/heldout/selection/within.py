@@ -45,7 +45,9 @@ class Within:
 
     def __post_init__(self) -> None:
         if not scalar(self.tolerance) or not 0 <= self.tolerance < np.inf:
-            raise InputError(f"tolerance must be a finite number of at least 0, got {self.tolerance!r}.")
+            raise InputError(
+                f"tolerance must be a finite number of at least 0, got {self.tolerance!r}.", argument="tolerance"
+            )
         object.__setattr__(self, "complexity", frozen_complexity(self.complexity))
 
     def check(self, n_configurations: int, params: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> None:

@@ -97,9 +97,15 @@ class CoxRegression(CoxModel):
         """
         check_among("ties", self.ties, ("efron", "breslow"))
         if not (is_number(self.alpha) and 0 <= self.alpha < np.inf):
-            raise InputError(f"alpha must be a finite number of at least 0, got {self.alpha!r}; 0 is no penalty.")
+            raise InputError(
+                f"alpha must be a finite number of at least 0, got {self.alpha!r}; 0 is no penalty.",
+                argument="alpha",
+            )
         if not (isinstance(self.max_iter, int | np.integer) and self.max_iter >= 1):
-            raise InputError(f"max_iter must be a whole number of at least 1, got {self.max_iter!r}; 50 is plenty.")
+            raise InputError(
+                f"max_iter must be a whole number of at least 1, got {self.max_iter!r}; 50 is plenty.",
+                argument="max_iter",
+            )
         X = validate_data(self, X, dtype=np.float64)
         target = survival_target(y)
         if len(target) != len(X):
@@ -127,7 +133,9 @@ class CoxRegression(CoxModel):
 def _check_weights(weight: Floats, event: NDArray[np.bool_]) -> None:
     if (weight < 0).any():
         raise InputError(
-            f"sample_weight must be at least 0, got {weight.min():g} in row {int(weight.argmin())}, counted from 0."
+            f"sample_weight must be at least 0, got {weight.min():g} in row {int(weight.argmin())}, counted from "
+            "0.",
+            argument="sample_weight",
         )
     if not (event & (weight > 0)).any():
         raise InputError("all rows with an event have sample_weight 0, so that there is nothing to fit.")

@@ -86,6 +86,7 @@ class CoxModel(BaseEstimator):  # type: ignore[misc]
         if asked.ndim != 1 or not (asked <= last).all():
             raise InputError(
                 f"times must be a list of times until {last:g}, the last of the training rows, got {times!r:.80}; "
-                "later, nothing is known."
+                "later, nothing is known.",
+                argument="times",
             )
         return asked

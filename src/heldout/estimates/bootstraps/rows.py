@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._random import stream
+from heldout._text import argument
 from heldout.data.task import labels_text
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Matrix
@@ -116,25 +117,25 @@ def check_stratify(stratify: object) -> None:
     InputError
     """
     if not isinstance(stratify, bool | np.bool_):
-        raise InputError(f"stratify must be True or False, got {stratify!r}.")
+        raise InputError(f"stratify must be True or False, got {stratify!r}.", argument="stratify")
 
 
 def unstratifiable(evidence: Evidence) -> str | None:
     """Why rows cannot be drawn within classes, as half a sentence; None where they can."""
     matrix = evidence.matrix
     if matrix is None:
-        return "stratify=True draws rows within classes, and here are fold scores only"
+        return f"{argument('stratify', True)} draws rows within classes, and here are fold scores only"
     truth = matrix.truth
     if truth.classes is None:
-        return f"stratify=True draws within classes, and a {truth.kind} has none; leave it out"
+        return f"{argument('stratify', True)} draws within classes, and a {truth.kind} has none; leave it out"
     first = _class_of_unit(matrix)
     mixed = np.flatnonzero(first[matrix.unit_of_row] != truth.values)
     if mixed.size:
         rows = matrix.unit_of_row == matrix.unit_of_row[mixed[0]]
         held = labels_text(truth.classes[np.unique(truth.values[rows])])
         return (
-            f"stratify=True draws whole groups within classes, and a group holds rows of the classes {held}; leave "
-            "it out, or use groups of one class each"
+            f"{argument('stratify', True)} draws whole groups within classes, and a group holds rows of the "
+            f"classes {held}; leave it out, or use groups of one class each"
         )
     return None
 

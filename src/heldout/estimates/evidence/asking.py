@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from heldout._random import RandomState, entropy_of
+from heldout._text import argument, in_python
 from heldout.data.arrays import array_of
 from heldout.data.memory import FEWER, check_room, enough_memory
 from heldout.data.survival_target import has_fields
@@ -137,7 +138,9 @@ def ask(
     """
     check_interval_settings(n_bootstraps, confidence_level, alternative)
     if aggregate is not None and aggregate not in AGGREGATES:
-        raise InputError(f"aggregate must be one of {', '.join(AGGREGATES)}, got {aggregate!r}.")
+        raise InputError(
+            f"aggregate must be one of {', '.join(AGGREGATES)}, got {aggregate!r}.", argument="aggregate"
+        )
     named = metric_named(metric)
     truth = _truth(y_true, named, predictions, classes, pos_label)
     check_room(predictions)
@@ -181,11 +184,11 @@ def _truth(y_true: Any, metric: Metric, predictions: Any, classes: Any, pos_labe
         return truth_of(y_true, classes=classes, pos_label=pos_label)
     fractions = no_labels(column)
     if classes is None and fractions.any():
+        labels = in_python(" If they are labels, list them as classes=.")
         fitting = sorted(known.name for known in DECLARED if TaskKind.REGRESSION in known.tasks)
         raise InputError(
             f"metric '{metric.name}' is for labels, but y_true holds numbers with fractions (such as "
-            f"{column[fractions][0]:.6g}); metrics that fit: {', '.join(fitting)}. If they are labels, list "
-            "them as classes=."
+            f"{column[fractions][0]:.6g}); metrics that fit: {', '.join(fitting)}.{labels}"
         )
     return truth_of(column, TaskKind.MULTICLASS, classes=classes, pos_label=pos_label)
 
@@ -198,7 +201,9 @@ def _truth_of_held(y_true: Any, own: Any, positive: int | None, classes: Any, po
         label = own[positive]
         if pos_label is not None and (np.ndim(pos_label) or pos_label != label):
             raise InputError(
-                f"the predictions point to class {labels_text([label])}, so pos_label cannot be {pos_label!r}."
+                f"the predictions point to class {labels_text([label])}, so {argument('pos_label')} cannot be "
+                f"{pos_label!r}.",
+                argument="pos_label",
             )
         pos_label = label
     return truth_of(y_true, TaskKind.MULTICLASS, classes=own, pos_label=pos_label)
@@ -213,8 +218,9 @@ def _selected_on(rule: Rule, measured: Metric, truth: Truth) -> dict[str, Metric
         return {measured.name: measured}
     if rule.metrics is None:
         raise InputError(
-            "selection='average_rank' ranks by several metrics, and here none are scored besides; name them: "
-            "\"average_rank(metrics=['roc_auc', 'log_loss'])\"."
+            f"{argument('selection', 'average_rank')} ranks by several metrics, and here none are scored besides; "
+            "name them: \"average_rank(metrics=['roc_auc', 'log_loss'])\".",
+            argument="selection",
         )
     found = [_same(check_fits(metric_named(metric), truth), measured) for metric in rule.metrics]
     return dict(zip(rule.metric_names or (), found, strict=True))
@@ -271,7 +277,9 @@ def check_jobs(n_jobs: Any) -> None:
     InputError
     """
     if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
-        raise InputError(f"n_jobs must be None or an integer other than 0, got {n_jobs!r}; -1 uses all cores.")
+        raise InputError(
+            f"n_jobs must be None or an integer other than 0, got {n_jobs!r}; -1 uses all cores.", argument="n_jobs"
+        )
 
 
 def _threads(n_jobs: Any) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import counted
+from heldout._text import argument, counted
 from heldout.data.arrays import array_of, check_labels_or_numbers, numbers_of
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
@@ -97,14 +97,16 @@ def checked_held_out(
         )
     if threshold is not None:
         raise InputError(
-            f"threshold={threshold} cuts an array of scores, but HeldOutPredictions hold what was predicted; leave "
-            "it out, or pass one of their arrays, such as predictions.responses['probabilities']."
+            f"{argument('threshold', threshold)} cuts an array of scores, but HeldOutPredictions hold what was "
+            "predicted; leave it out, or pass one of their arrays, such as "
+            "predictions.responses['probabilities']."
         )
     read = [str(name) for name in metric.responses if name in predictions.responses]
     if response != "auto" and read != [response]:
         raise InputError(
-            f"response={response!r} says what an array is, but HeldOutPredictions know that themselves "
-            f"({metric.name} reads their {' and '.join(read) or 'nothing'}); leave it out, or pass an array."
+            f"{argument('response', response)} says what an array is, but HeldOutPredictions know that themselves "
+            f"({metric.name} reads their {' and '.join(read) or 'nothing'}); leave it out, or pass an array.",
+            argument="response",
         )
     if folds is not None:
         labels = folds_from_labels(folds, predictions.n_rows, predictions.n_repeats)
@@ -156,14 +158,18 @@ def _four_dimensional(truth: Truth, predictions: Any) -> tuple[NDArray[Any], tup
         as_column = "to_frame()" if hasattr(predictions, "to_frame") else "reshape(-1, 1)"
         raise InputError(
             f"predictions must have a column a configuration, got shape {array.shape}; for one configuration use "
-            f"predictions.{as_column}."
+            f"predictions.{as_column}.",
+            argument="predictions",
         )
     if not 2 <= array.ndim <= 4 or 0 in array.shape:
-        raise InputError(f"predictions must be {SHAPES}, none of them empty; got shape {array.shape}.")
+        raise InputError(
+            f"predictions must be {SHAPES}, none of them empty; got shape {array.shape}.", argument="predictions"
+        )
     if array.shape[0] != truth.n_rows:
         raise InputError(
             f"predictions must have a row for each of the {truth.n_rows} rows of y_true, got shape {array.shape}; "
-            f"the shape is {SHAPES}."
+            f"the shape is {SHAPES}.",
+            argument="predictions",
         )
     if array.ndim == 3 and truth.kind is not TaskKind.SURVIVAL and _sums_to_one(array):
         raise InputError(

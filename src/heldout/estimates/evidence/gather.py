@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import argument, in_python
 from heldout.data.task import Truth, labels_text
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Matrix
@@ -121,7 +122,10 @@ def _segmentations(
         segments["folds"] = np.where(in_play & (predictions.folds >= 0), of_folds, -1)[used].astype(np.int32)
     elif question.aggregate != "pooled":
         raise InputError(
-            f"aggregate='{question.aggregate}' needs folds=, a fold label a row; or use aggregate='pooled'."
+            f"{argument('aggregate', question.aggregate)} needs "
+            f"{argument('folds', ...)}{in_python(', a fold label a row')}; or use "
+            f"{argument('aggregate', 'pooled')}.",
+            argument="aggregate",
         )
     return segments
 
@@ -248,8 +252,9 @@ def _check_within(scores: AggregateScore, aggregate: Aggregate) -> None:
     once = np.ones((1, scores.n_rows), dtype=np.uint8)
     if aggregate == "within" and not scores.defined(once)[0]:
         raise InputError(
-            "aggregate='within' counts pairs of rows of one fold, and no fold holds the rows that "
-            f"{scores.metric.name} needs; use larger folds or aggregate='pooled'."
+            f"{argument('aggregate', 'within')} counts pairs of rows of one fold, and no fold holds the rows that "
+            f"{scores.metric.name} needs; use larger folds or {argument('aggregate', 'pooled')}.",
+            argument="aggregate",
         )
 
 
@@ -328,7 +333,7 @@ def _flag_undefined_folds(scores: AggregateScore, flags: dict[Flag, str]) -> Non
     if not defined.any():
         raise InputError(
             f"{metric.name} is undefined in every fold (each needs {metric.undefined_without}); use larger folds "
-            "or aggregate='pooled'."
+            f"or {argument('aggregate', 'pooled')}."
         )
     if not defined.all():
         flags[Flag.UNDEFINED_FOLDS] = Flag.UNDEFINED_FOLDS.filled(

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import argument
 from heldout.data.arrays import array_of, missing
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
@@ -39,13 +40,16 @@ def read_as(rule: Rule, metric: Metric, truth: Truth) -> Metric:
     if isinstance(rule, Threshold):
         if Response.LABELS not in metric.responses:
             raise InputError(
-                f"selection='{rule.name}' tunes where scores are cut into labels, and {metric.name} reads "
-                f"{' or '.join(metric.responses)}; use a metric of labels (accuracy, f1, balanced_accuracy, ...)."
+                f"{argument('selection', rule.name)} tunes where scores are cut into labels, and {metric.name} "
+                f"reads {' or '.join(metric.responses)}; use a metric of labels (accuracy, f1, balanced_accuracy, "
+                "...).",
+                argument="selection",
             )
         if truth.kind is not TaskKind.BINARY:
             raise InputError(
-                f"selection='{rule.name}' is for binary tasks, and there are {truth.n_classes} classes; several "
-                "classes take the greatest score."
+                f"{argument('selection', rule.name)} is for binary tasks, and there are {truth.n_classes} "
+                "classes; several classes take the greatest score.",
+                argument="selection",
             )
         read = (Response.DECISION, Response.PROBABILITIES)
         return OpaqueMetric.in_place_of(metric, f"{metric.name} at a tuned threshold", read)
@@ -56,8 +60,10 @@ def read_as(rule: Rule, metric: Metric, truth: Truth) -> Metric:
     if {Response.PROBABILITIES, Response.LABELS} & set(metric.responses) and truth.kind.is_classification:
         return OpaqueMetric.in_place_of(metric, f"{metric.name} of an ensemble", (Response.PROBABILITIES,))
     raise InputError(
-        f"selection='{rule.name}' averages predictions, and {metric.name} reads {' or '.join(metric.responses)}, "
-        "which of different models are on no common scale; use a metric of probabilities or of predicted values."
+        f"{argument('selection', rule.name)} averages predictions, and {metric.name} reads "
+        f"{' or '.join(metric.responses)}, which of different models are on no common scale; use a metric of "
+        "probabilities or of predicted values.",
+        argument="selection",
     )
 
 
@@ -71,8 +77,8 @@ def threshold_of_reading(rule: Rule, metrics: Sequence[Metric], threshold: float
     """
     if threshold is not None and isinstance(rule, Threshold):
         raise InputError(
-            f"threshold={threshold} says where to cut, and selection='{rule.name}' tunes just that; leave one out "
-            f"(or try a few: 'threshold(grid=[{threshold}, ...])')."
+            f"{argument('threshold', threshold)} says where to cut, and {argument('selection', rule.name)} tunes "
+            f"just that; leave one out (or try a few: 'threshold(grid=[{threshold}, ...])')."
         )
     averaged = isinstance(rule, WeightRule) and any(Response.LABELS in metric.responses for metric in metrics)
     return None if averaged else threshold
@@ -98,8 +104,9 @@ def refuse_labels(rule: Rule, truth: Truth, predictions: Any, response: str) -> 
         else ("averages predictions, and labels have no average", "probabilities")
     )
     raise InputError(
-        f"selection='{rule.name}' {verb}, but the predictions are labels; pass {give} (and say response= where "
-        "they are 0 and 1 only)."
+        f"{argument('selection', rule.name)} {verb}, but the predictions are labels; pass {give} (and say "
+        f"{argument('response', ...)} where they are 0 and 1 only).",
+        argument="selection",
     )
 
 

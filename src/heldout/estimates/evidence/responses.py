@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import argument, in_python
 from heldout.data.arrays import missing, numbers_of
 from heldout.data.task import TaskKind, Truth, codes_of, labels_text
 from heldout.errors import InputError
@@ -41,7 +42,8 @@ def read_response(
     on_labels = Response.LABELS in metric.responses
     if threshold is not None and not on_labels:
         raise InputError(
-            f"threshold={threshold} cuts scores into labels, but {metric.name} reads the scores; leave it out."
+            f"{argument('threshold', threshold)} cuts scores into labels, but {metric.name} reads the scores; "
+            "leave it out."
         )
     kind = response_of(truth, array, metric, threshold) if response == "auto" else Response(response)
     if kind is Response.LABELS:
@@ -63,12 +65,15 @@ def check_settings(response: Any, threshold: Any) -> None:
     InputError
     """
     if not isinstance(response, str) or response not in RESPONSES:
-        raise InputError(f"response must be one of {', '.join(RESPONSES)}, got {response!r}.")
+        raise InputError(f"response must be one of {', '.join(RESPONSES)}, got {response!r}.", argument="response")
     if threshold is None:
         return
     is_number = isinstance(threshold, int | float | np.integer | np.floating) and not isinstance(threshold, bool)
     if not is_number or not np.isfinite(threshold):
-        raise InputError(f"threshold must be a finite number, got {threshold!r}; .5 is usual for probabilities.")
+        raise InputError(
+            f"threshold must be a finite number, got {threshold!r}; .5 is usual for probabilities.",
+            argument="threshold",
+        )
 
 
 def response_of(truth: Truth, array: NDArray[Any], metric: Metric, threshold: float | None) -> Response:
@@ -117,15 +122,15 @@ def _of_labels(
     elif rising:
         return as_scores
     label = labels_text(truth.classes[truth.positive : truth.positive + 1])
-    otherwise = (
-        "or 'labels' if they are the classes themselves"
-        if on_labels
-        else f"but from labels {metric.name} cannot be computed (with the other class as pos_label it can)"
-    )
+    positive = argument("pos_label", truth.pos_label, python=label)
+    otherwise = "or 'labels' if they are the classes themselves"
+    if not on_labels:
+        other = f"with the other class as {argument('pos_label')} it can"
+        otherwise = f"but from labels {metric.name} cannot be computed ({other})"
     raise InputError(
-        f"predictions hold only {labels_text(np.unique(present))}: labels, or scores of pos_label={label}, which "
-        f"read the other way round; say response='{as_scores}' if a greater number means more of class {label}, "
-        f"{otherwise}."
+        f"predictions hold only {labels_text(np.unique(present))}: labels, or scores of "
+        f"{positive}, which read the other way round; say "
+        f"{argument('response', as_scores)} if a greater number means more of class {label}, {otherwise}."
     )
 
 
@@ -138,21 +143,25 @@ def _of_scores(numbers: NDArray[np.float64], metric: Metric, threshold: float | 
     if Response.LABELS not in metric.responses or threshold is not None:
         return Response.DECISION  # ranks, and a cut that was said, are the same of both
     if _almost_probabilities(numbers):
-        raise InputError(f"predictions reach {_ends(numbers)}, beyond [0, 1]{_advice(numbers)}; or say response=.")
+        raise InputError(
+            f"predictions reach {_ends(numbers)}, beyond [0, 1]{_advice(numbers)}; or say "
+            f"{argument('response', ...)}."
+        )
     if (has & ~outside).any():
         inside = int((has & ~outside).argmax())
         raise InputError(
             f"configuration {inside} lies within [0, 1] and configuration {int(outside.argmax())} does not, so "
             "they could be cut at .5 (probabilities) or at 0 (decisions), with other answers; say "
-            "response='probabilities' or 'decision', or pass labels."
+            f"{argument('response', 'probabilities')} or 'decision', or pass labels."
         )
     one_sided = has & ~((numbers < 0).any(axis=(0, 2)) & (numbers > 0).any(axis=(0, 2)))
     if one_sided.any():
         which = int(one_sided.argmax())
         raise InputError(
-            f"configuration {which} holds numbers from {_ends(numbers[:, which])}, so cutting decisions at 0 would "
-            "give every row one label; if they are percentages, divide them by 100; if labels, pass those of "
-            "y_true; if decisions all the same, say response='decision' (or where to cut: threshold=)."
+            f"configuration {which} holds numbers from {_ends(numbers[:, which])}, so cutting decisions at 0 "
+            "would give every row one label; if they are percentages, divide them by 100; if labels, pass those "
+            f"of y_true; if decisions all the same, say {argument('response', 'decision')} (or where to cut: "
+            f"{argument('threshold', ...)})."
         )
     return Response.DECISION
 
@@ -176,7 +185,8 @@ def _almost_probabilities(numbers: NDArray[np.float64]) -> bool:
 def _advice(numbers: NDArray[np.float64]) -> str:
     if not _almost_probabilities(numbers):
         return ""
-    return ": if they are probabilities with rounding errors, pass np.clip(predictions, 0, 1)"
+    fix = in_python("pass np.clip(predictions, 0, 1)", "round them into [0, 1]")
+    return f": if they are probabilities with rounding errors, {fix}"
 
 
 def _is_numeric(array: NDArray[Any]) -> bool:
@@ -202,8 +212,8 @@ def _from_labels(truth: Truth, array: NDArray[Any], metric: Metric, threshold: f
         )
     if threshold is not None:
         raise InputError(
-            f"threshold={threshold} cuts probabilities or decisions, but the predictions are labels; leave it "
-            "out, or say response='probabilities' if they are."
+            f"{argument('threshold', threshold)} cuts probabilities or decisions, but the predictions are labels; "
+            f"leave it out, or say {argument('response', 'probabilities')} if they are."
         )
     if array.shape[3] > 1:
         raise InputError(f"labels have one value each, got {array.shape[3]} on the last axis.")
@@ -216,8 +226,8 @@ def _from_labels(truth: Truth, array: NDArray[Any], metric: Metric, threshold: f
     if unknown.any():
         stranger = labels_text(np.unique(column[unknown]))
         raise InputError(
-            f"predictions hold labels that y_true lacks: {stranger}; its classes are {labels_text(truth.classes)}. "
-            "Pass classes= if there are more."
+            f"predictions hold labels that y_true lacks: {stranger}; its classes are {labels_text(truth.classes)}."
+            + in_python(" Pass classes= if there are more.")
         )
     return codes
 
@@ -258,12 +268,17 @@ def cut(truth: Truth, scores: NDArray[np.float64], kind: Response, threshold: fl
     """Labels from scores: strictly above the threshold is positive; of several classes the first greatest."""
     if truth.kind is TaskKind.MULTICLASS:
         if threshold is not None:
-            raise InputError(f"threshold={threshold} is for binary tasks; several classes take the greatest score.")
+            raise InputError(
+                f"{argument('threshold', threshold)} is for binary tasks; several classes take the greatest score."
+            )
         absent = np.asarray(np.isnan(scores).any(axis=3))
         labels = np.where(absent[..., None], -np.inf, scores).argmax(axis=3).astype(np.int32)
     else:
         if threshold is not None and kind is Response.PROBABILITIES and not 0 <= threshold <= 1:
-            raise InputError(f"threshold must lie in [0, 1] for probabilities, got {threshold}; .5 is usual.")
+            raise InputError(
+                f"threshold must lie in [0, 1] for probabilities, got {threshold}; .5 is usual.",
+                argument="threshold",
+            )
         cut = threshold if threshold is not None else 0.5 if kind is Response.PROBABILITIES else 0.0
         absent = np.asarray(np.isnan(scores))
         assert truth.positive is not None

@@ -105,11 +105,15 @@ class BBC:
 
     def __post_init__(self) -> None:
         if self.interval not in INTERVALS:
-            raise InputError(f"interval must be one of {', '.join(INTERVALS)}, got {self.interval!r}.")
+            raise InputError(
+                f"interval must be one of {', '.join(INTERVALS)}, got {self.interval!r}.", argument="interval"
+            )
         check_stratify(self.stratify)
         if self.control != "auto" and not isinstance(self.control, bool | np.bool_):
             raise InputError(
-                f"control must be 'auto', True or False, got {self.control!r}; 'auto' is usual, False as published."
+                f"control must be 'auto', True or False, got {self.control!r}; 'auto' is usual, False as "
+                "published.",
+                argument="control",
             )
 
     def unfit(self, evidence: Evidence) -> str | None:

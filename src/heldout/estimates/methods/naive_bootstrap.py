@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import argument
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, conclude, needs_columns, needs_folds, needs_predictions
 from heldout.estimates.bootstraps.folds import (
@@ -76,10 +77,13 @@ class NaiveBootstrap:
 
     def __post_init__(self) -> None:
         if self.unit not in UNITS:
-            raise InputError(f"unit must be one of {', '.join(UNITS)}, got {self.unit!r}.")
+            raise InputError(f"unit must be one of {', '.join(UNITS)}, got {self.unit!r}.", argument="unit")
         check_stratify(self.stratify)
         if self.stratify and self.unit == "folds":
-            raise InputError("stratify=True draws rows within classes, so it is for unit='rows'; leave it out.")
+            raise InputError(
+                f"{argument('stratify', True)} draws rows within classes, so it is for unit='rows'; leave it out.",
+                argument="stratify",
+            )
 
     @property
     def reads(self) -> frozenset[str]:

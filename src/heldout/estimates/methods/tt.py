@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from heldout._text import argument
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, conclude, defined_mean, needs_columns, needs_folds, no_value
 from heldout.estimates.types import Estimate
@@ -51,7 +52,7 @@ class TT:
         if not len(in_folds):
             raise InputError(
                 f"{evidence.metric.name} is undefined in every fold, so 'tt' has nothing to compare; use larger "
-                "folds or method 'bbc' with aggregate='pooled'."
+                f"folds or method 'bbc' with {argument('aggregate', 'pooled')}."
             )
         winners = in_folds[:, evidence.winner_column]
         with np.errstate(invalid="ignore"):  # losses beyond float64 in both, which leaves nothing to compare

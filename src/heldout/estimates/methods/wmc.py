@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from heldout._random import stream
+from heldout._text import in_python
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Method, conclude, no_value, over_configurations
 from heldout.estimates.bootstraps.folds import winners_mean
@@ -250,10 +251,12 @@ def _normal_draws(n: int, n_columns: int, seed: int) -> Iterator[Floats]:
 
 def _unfit(evidence: Evidence) -> str | None:
     if evidence.fold_scores is None or evidence.test_share is None:
-        return (
-            "it reads the errors of repeated subsampling and the share of rows that each split tests: search with "
-            "cv=ho.protocols.repeated_hold_out(50, 0.2), or use ho.estimate_from_scores(..., test_share=)"
+        search = in_python(
+            "search with cv=ho.protocols.repeated_hold_out(50, 0.2), or use ho.estimate_from_scores(..., "
+            "test_share=)",
+            "search with heldout tune --cv repeated_holdout:50:0.2",
         )
+        return f"it reads the errors of repeated subsampling and the share of rows that each split tests: {search}"
     replay = evidence.fold_replay
     if replay is not None and replay.rule != Best():
         by = "the median over repeats" if isinstance(replay.rule, Best) else f"'{replay.rule.name}'"

@@ -152,7 +152,9 @@ def _check_size(source: BlockSource, n_bins: int) -> None:
         raise InputError(f"{source.name} has {source.n_rows} rows; from 2 to {MOST_ROWS} can be drawn from.")
     whole = isinstance(n_bins, int | np.integer) and not isinstance(n_bins, bool)
     if not whole or not 2 <= n_bins <= MOST_BINS:
-        raise InputError(f"n_bins must be an integer from 2 to {MOST_BINS}, got {n_bins!r}; 1024 is usual.")
+        raise InputError(
+            f"n_bins must be an integer from 2 to {MOST_BINS}, got {n_bins!r}; 1024 is usual.", argument="n_bins"
+        )
 
 
 def _plan(

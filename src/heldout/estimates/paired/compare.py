@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from heldout._random import RandomState
+from heldout._text import argument
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Evidence, needs_one_configuration, over_configurations
 from heldout.estimates.evidence.asking import ask
@@ -130,7 +131,10 @@ class ConfigurationComparison:
         """
         level = self.evidence.settings.confidence_level if confidence_level is None else confidence_level
         if not 0 < level < 1:
-            raise InputError(f"confidence_level must lie between 0 and 1, got {confidence_level!r}; .9 is usual.")
+            raise InputError(
+                f"confidence_level must lie between 0 and 1, got {confidence_level!r}; .9 is usual.",
+                argument="confidence_level",
+            )
         spread = np.full(len(self.names), np.nan)
         spread[self.evidence.candidates] = self._p_values
         members = spread >= 1 - level
@@ -173,8 +177,8 @@ class ConfigurationComparison:
         rule = self.evidence.matrix.replay.rule if self.evidence.matrix else None
         if rule != Best():
             raise InputError(
-                f"the optimism curve replays selection='best' on subsets, got the rule "
-                f"'{getattr(rule, 'name', rule)}'; ask with selection='best'."
+                f"the optimism curve replays {argument('selection', 'best')} on subsets, got the rule "
+                f"'{getattr(rule, 'name', rule)}'; ask with {argument('selection', 'best')}."
             )
         n = self.scores.n_candidates
         points = curve_points(n) if sizes is None else np.asarray(sizes)
@@ -185,7 +189,9 @@ class ConfigurationComparison:
             or points.min() < 1
             or points.max() > n
         ):
-            raise InputError(f"sizes must be whole numbers from 1 to {n} (the configurations), got {sizes!r}.")
+            raise InputError(
+                f"sizes must be whole numbers from 1 to {n} (the configurations), got {sizes!r}.", argument="sizes"
+            )
         sign = 1.0 if self.evidence.metric.greater_is_better else -1.0
         return optimism_curve(self.scores, points.astype(np.intp), sign)
 
@@ -353,7 +359,10 @@ def compare_configurations(
     evidence = asked.evidence(BBC())
     reason = needs_one_configuration(evidence)
     if reason:
-        raise InputError(f"configurations cannot be compared: {reason}; choose a rule of one, such as 'best'.")
+        raise InputError(
+            f"configurations cannot be compared: {reason}; choose a rule of one, such as 'best'.",
+            argument="configurations",
+        )
     if Flag.FAILED_CONFIGURATIONS in evidence.flags:
         warnings.warn(HeldoutWarning(evidence.flags[Flag.FAILED_CONFIGURATIONS]), stacklevel=2)
     return ConfigurationComparison(evidence, paired_scores(evidence))

@@ -9,6 +9,7 @@ from typing import Any
 from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 
+from heldout._text import argument, in_python
 from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult
 from heldout.execution.executors.base import Executor, Work
@@ -52,7 +53,9 @@ class JoblibExecutor:
         check_fit_timeout(fit_timeout)
         check_jobs(n_jobs)
         if n_jobs is not None and n_jobs > _MOST_JOBS:
-            raise InputError(f"n_jobs must be at most {_MOST_JOBS:,}, got {n_jobs}; -1 uses every core.")
+            raise InputError(
+                f"n_jobs must be at most {_MOST_JOBS:,}, got {n_jobs}; -1 uses every core.", argument="n_jobs"
+            )
         self.n_jobs = n_jobs
         self.pre_dispatch = pre_dispatch
         self.fit_timeout = fit_timeout
@@ -88,8 +91,10 @@ class JoblibExecutor:
             return Cluster(backend.client, self.fit_timeout)
         if self.fit_timeout is not None and name != "LokyBackend":
             raise InputError(
-                f"fit_timeout={self.fit_timeout:g} needs worker processes that can be ended, and joblib's active "
-                f"backend is {name}; use its processes (loky) or Dask, or leave fit_timeout out."
+                f"{argument('fit_timeout', self.fit_timeout, python=f'{self.fit_timeout:g}')} needs worker "
+                f"processes that can be ended, and joblib's active backend is {name}; use its processes (loky) or "
+                f"Dask, or leave {argument('fit_timeout')} out.",
+                argument="fit_timeout",
             )
         if effective_n_jobs(self.n_jobs) == 1 and self.fit_timeout is None:
             return Here()
@@ -115,8 +120,12 @@ def check_fit_timeout(fit_timeout: Any) -> None:
         return
     seconds = float(fit_timeout) if isinstance(fit_timeout, Real) else float("nan")
     if not seconds > 0:
-        raise InputError(f"fit_timeout must be a number of seconds above 0, or None, got {fit_timeout!r}.")
+        raise InputError(
+            f"fit_timeout must be a number of seconds above 0{in_python(', or None')}, got {fit_timeout!r}.",
+            argument="fit_timeout",
+        )
     if seconds > _LONGEST:
         raise InputError(
-            f"fit_timeout must be at most {_LONGEST:g} seconds, got {fit_timeout!r}; leave it out for no limit."
+            f"fit_timeout must be at most {_LONGEST:g} seconds, got {fit_timeout!r}; leave it out for no limit.",
+            argument="fit_timeout",
         )

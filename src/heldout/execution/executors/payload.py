@@ -19,6 +19,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import argument
 from heldout.errors import InputError
 from heldout.execution.executors.base import Work
 
@@ -125,9 +126,9 @@ def _pieces(work: Work) -> Iterator[bytes | memoryview]:
         header = dumps(work, protocol=5, buffer_callback=buffers.append)
     except (TypeError, ValueError, AttributeError, pickle.PicklingError, RecursionError) as error:
         raise InputError(
-            f"the estimator, its parameters, the scorer or the data cannot be sent to other processes "
-            f"({' '.join(str(error).split())}); use n_jobs=1, threads (joblib.parallel_config('threading')), or "
-            "what can be pickled."
+            "the estimator, its parameters, the scorer or the data cannot be sent to other processes "
+            f"({' '.join(str(error).split())}); use {argument('n_jobs', 1)}, threads "
+            "(joblib.parallel_config('threading')), or what can be pickled."
         ) from error
     contents = [memoryview(header), *(buffer.raw() for buffer in buffers)]
     table = np.array([len(contents), *(len(content) for content in contents)], dtype=np.uint64).tobytes()

@@ -20,7 +20,7 @@ def printed(verbose: Any) -> list[Listener]:
     InputError
     """
     if not isinstance(verbose, Integral) or verbose < 0:
-        raise InputError(f"verbose must be 0, 1 or more, got {verbose!r}.")
+        raise InputError(f"verbose must be 0, 1 or more, got {verbose!r}.", argument="verbose")
     return [Printed(int(verbose))] if verbose else []
 
 

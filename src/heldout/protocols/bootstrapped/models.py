@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import argument
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Settings
 from heldout.estimates.evidence.gather import gather
@@ -33,8 +34,9 @@ def check_opened(search: Search) -> None:
     closed = next((name for name in read if search.scoring.metrics.get(name) is None), None)
     if closed is not None:
         raise InputError(
-            f"scheme='models' chooses by held-out predictions, but the scorer '{closed}' cannot be opened; use "
-            "scheme='cvt', or a scorer made by make_scorer."
+            f"{argument('scheme', 'models')} chooses by held-out predictions, but the scorer '{closed}' cannot be "
+            f"opened; use {argument('scheme', 'cvt')}, or a scorer made by make_scorer.",
+            argument="scheme",
         )
 
 

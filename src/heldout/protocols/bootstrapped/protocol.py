@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from heldout._random import stream
+from heldout._text import argument
 from heldout.arguments import SearchArguments
 from heldout.configurations import checked_entries
 from heldout.dropping import strategy_of
@@ -144,10 +145,14 @@ def bootstrap_search(
     """
     check_interval_settings(n_bootstraps, confidence_level, alternative)
     if scheme not in SCHEMES:
-        raise InputError(f"scheme must be 'cvt' or 'models', got {scheme!r}.")
+        raise InputError(f"scheme must be 'cvt' or 'models', got {scheme!r}.", argument="scheme")
     listed = cv if divides_anew(cv) or hasattr(cv, "split") else listed_splits(cv)
     if strategy_of(drop) is not None:
-        raise InputError(f"drop={drop!r} plans its own splits, which samples cannot follow; use drop='bootstrap'.")
+        raise InputError(
+            f"{argument('drop', drop)} plans its own splits, which samples cannot follow; use "
+            f"{argument('drop', 'bootstrap')}.",
+            argument="drop",
+        )
     arguments = SearchArguments(
         estimator, param_grid, scoring=scoring, cv=listed, aggregate=aggregate, selection=selection, drop=drop,
         confidence_level=confidence_level, alternative=alternative, refit=refit, error_score=error_score,
@@ -176,8 +181,9 @@ def _check_models(cv: Any, drop: Any) -> None:
     for name, value in {"cv": cv, "drop": drop}.items():
         if value is not None:
             raise InputError(
-                f"scheme='models' fits every configuration on each whole sample, so it takes no {name}, got "
-                f"{name}={value!r}; leave it out, or use scheme='cvt'."
+                f"{argument('scheme', 'models')} fits every configuration on each whole sample, so it takes no "
+                f"{name}, got {name}={value!r}; leave it out, or use {argument('scheme', 'cvt')}.",
+                argument="scheme",
             )
 
 
@@ -191,7 +197,8 @@ def _check_countable(search: Search) -> None:
         if not getattr(metric, "takes_weights", True):
             raise InputError(
                 f"{asked} counts each row of a sample as often as it was drawn, and the scorer '{name}' takes no "
-                "sample_weight; use aggregate='folds' without drop, or a metric whose function accepts it."
+                f"sample_weight; use {argument('aggregate', 'folds')} without drop, or a metric whose function "
+                "accepts it."
             )
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from heldout._text import argument
 from heldout.arguments import SearchArguments
 from heldout.errors import InputError
 from heldout.evaluate import informed, warn_of_failures
@@ -123,7 +124,7 @@ def learning_curve(
     if arguments.drop is not None:
         raise InputError(
             "a learning curve fits every configuration at every size, so none is dropped, got a search with "
-            f"drop={arguments.drop!r}; use drop=None."
+            f"{argument('drop', arguments.drop)}; use {argument('drop', 'never', python='None')}."
         )
     search = replace(arguments, cv=2, repeats=1, aggregate="folds").search_on(X, y, groups, sample_weight)
     counts = training_counts(training_sizes, search.task.n_rows)

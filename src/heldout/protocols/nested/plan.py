@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from heldout._random import stream
+from heldout._text import argument, in_python
 from heldout.data.task import Task
 from heldout.errors import InputError
 from heldout.folds.plans import KFolds
@@ -199,28 +200,41 @@ def _number_of_folds(folds: Folds, of_repeat: dict[int, list[Split]]) -> int | N
     return sizes.pop() if len(sizes) == 1 and whole and folds.is_partition else None
 
 
+def _new_inner_folds() -> str:
+    return in_python("inner=<a number of folds>", f"{argument('inner')} with a number of folds")
+
+
 def _check(folds: Folds, inner: Any, pairs: bool, n_folds: int | None) -> None:
     if isinstance(inner, str) and inner not in (REMAINING, HOLD_OUT):
-        raise InputError(f"inner must be 'remaining', 'holdout', a number of folds or a splitter, got {inner!r}.")
+        raise InputError(
+            f"inner must be 'remaining', 'holdout', a number of folds or a splitter, got {inner!r}.",
+            argument="inner",
+        )
     if not isinstance(inner, str | int | np.integer) and not hasattr(inner, "split"):
         raise InputError(
             f"inner must be 'remaining', 'holdout', a number of folds or a splitter, got {inner!r}; a list of "
-            "splits cannot say how the rows that each outer fold leaves are split."
+            "splits cannot say how the rows that each outer fold leaves are split.",
+            argument="inner",
         )
     if isinstance(inner, int | np.integer) and inner < 2:
         raise InputError(
             f"inner must be 'remaining', 'holdout', a splitter or a number of folds of at least 2, got {inner!r}; "
-            "3 or 5 are usual."
+            "3 or 5 are usual.",
+            argument="inner",
         )
     if n_folds is None and (isinstance(inner, str) or pairs):
-        what = f"inner={inner!r}" if isinstance(inner, str) else "the interval of Bates, Hastie and Tibshirani"
+        bates = "the interval of Bates, Hastie and Tibshirani"
+        what = argument("inner", inner) if isinstance(inner, str) else bates
         raise InputError(
-            f"{what} needs outer folds that test every row once, and those of cv= do not; use another cv, or "
-            f"{'' if not pairs else 'interval=' + repr('nadeau_bengio') + ' and '}inner=<a number of folds>."
+            f"{what} needs outer folds that test every row once, and those of {argument('cv')} do not; use another "
+            f"{argument('cv')}, or {argument('interval', 'nadeau_bengio') + ' and ' if pairs else ''}"
+            f"{_new_inner_folds()}.",
+            argument="cv",
         )
     least = {REMAINING: 3, HOLD_OUT: 3}.get(inner if isinstance(inner, str) else "", 2) + pairs
     if n_folds is not None and n_folds < least:
         raise InputError(
-            f"inner={inner!r}{' with two folds left out' if pairs else ''} needs at least {least} outer folds, got "
-            f"{n_folds}; use cv={max(least, 5)}, or inner=<a number of folds>."
+            f"{argument('inner', inner)}{' with two folds left out' if pairs else ''} needs at least {least} "
+            f"outer folds, got {n_folds}; use {argument('cv', max(least, 5))}, or {_new_inner_folds()}.",
+            argument="inner",
         )

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from heldout._text import argument
 from heldout.arguments import SearchArguments
 from heldout.errors import InputError
 from heldout.estimates.evidence.question import Aggregate
@@ -185,6 +186,8 @@ def _best_across(search: Search, chosen: Sequence[Chosen]) -> int:
     winner = int(every.choose(search.estimation.rule, values[None, :, None], by_fold, by_fold)[0])
     if winner == NONE_CHOSEN:
         raise InputError(
-            "across='all' found no configuration with a score in every outer fold; use across='folds'."
+            f"{argument('across', 'all')} found no configuration with a score in every outer fold; use "
+            f"{argument('across', 'folds')}.",
+            argument="across",
         )
     return winner

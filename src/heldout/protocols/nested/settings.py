@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from heldout._text import argument
 from heldout.errors import InputError
 from heldout.estimates.intervals import check_interval_settings
 from heldout.estimates.types import Alternative
@@ -37,20 +38,25 @@ class NestedSettings:
         InputError
         """
         if self.across not in ("folds", "all"):
-            raise InputError(f"across must be 'folds' or 'all', got {self.across!r}.")
+            raise InputError(f"across must be 'folds' or 'all', got {self.across!r}.", argument="across")
         if self.interval is not None and self.interval not in INTERVALS:
-            raise InputError(f"interval must be one of {', '.join(INTERVALS)}, or None, got {self.interval!r}.")
+            raise InputError(
+                f"interval must be one of {', '.join(INTERVALS)}, or None, got {self.interval!r}.",
+                argument="interval",
+            )
         check_interval_settings(1, self.confidence_level, self.alternative)
         if self.across == "all" and search.estimation.rule.reads_all_metrics:
             raise InputError(
-                f"across='all' compares one score a configuration, and the selection rule "
-                f"'{search.estimation.rule.name}' reads several; use across='folds'."
+                f"{argument('across', 'all')} compares one score a configuration, and the selection rule "
+                f"'{search.estimation.rule.name}' reads several; use {argument('across', 'folds')}.",
+                argument="across",
             )
         if self.across == "all" and search.drop is not None:
             raise InputError(
-                f"across='all' compares scores over the inner folds of all outer folds, which "
-                f"drop='{search.drop.name}' leaves to those whom no search dropped, and there may be none; use "
-                "drop=None, or across='folds'."
+                f"{argument('across', 'all')} compares scores over the inner folds of all outer folds, which "
+                f"{argument('drop', search.drop.name)} leaves to those whom no search dropped, and there may be "
+                f"none; use {argument('drop', 'never', python='None')}, or {argument('across', 'folds')}.",
+                argument="across",
             )
         if self.interval == BATES:
             self._check_bates(search)
@@ -66,6 +72,10 @@ class NestedSettings:
         elif search.task.sample_weight is not None:
             reason = "has no form for weighted rows"
         elif self.across == "all":
-            reason = "repeats the whole search, choice included, and across='all' chooses once for all folds"
+            once = f"{argument('across', 'all')} chooses once for all folds"
+            reason = f"repeats the whole search, choice included, and {once}"
         if reason:
-            raise InputError(f"interval='{BATES}' {reason}; use interval='{NADEAU_BENGIO}'.")
+            raise InputError(
+                f"{argument('interval', BATES)} {reason}; use {argument('interval', NADEAU_BENGIO)}.",
+                argument="interval",
+            )

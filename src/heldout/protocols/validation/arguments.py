@@ -16,6 +16,7 @@ from sklearn.model_selection import (
     StratifiedGroupKFold,
 )
 
+from heldout._text import argument
 from heldout.arguments import check_weights_fit, checked_target, entropy_of_run, rows_of, store_of, task_of
 from heldout.configurations import Configurations, checked_model, make_configurations
 from heldout.data.task import Task, TaskKind, Truth
@@ -98,8 +99,9 @@ class ValidationArguments:
         models = _models(self.estimator)
         if two_stages and len(models) == 1:
             raise InputError(
-                "method='two_stage' chooses among several models first, got one; give a list of (name, estimator), "
-                "or use method='optimism'."
+                f"{argument('method', 'two_stage')} chooses among several models first, got one; give a list of "
+                f"(name, estimator), or use {argument('method', 'optimism')}.",
+                argument="method",
             )
         entropy = entropy_of_run(self.random_state, store_of(self.store))
         seeds = None if self.random_state is None else entropy
@@ -131,11 +133,15 @@ class ValidationArguments:
             return 0
         number = self.n_inner_bootstraps
         if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 2:
-            raise InputError(f"n_inner_bootstraps must be a whole number from 2 on, got {number!r}; 50 is usual.")
+            raise InputError(
+                f"n_inner_bootstraps must be a whole number from 2 on, got {number!r}; 50 is usual.",
+                argument="n_inner_bootstraps",
+            )
         if number * self.n_bootstraps > MOST_INNER:
             raise InputError(
-                f"interval='double' would take {number * self.n_bootstraps:,} fits "
-                f"({self.n_bootstraps} × {number}); lower n_inner_bootstraps or n_bootstraps."
+                f"{argument('interval', 'double')} would take {number * self.n_bootstraps:,} fits "
+                f"({self.n_bootstraps} × {number}); lower n_inner_bootstraps or n_bootstraps.",
+                argument="interval",
             )
         return int(number)
 
@@ -145,8 +151,9 @@ class ValidationArguments:
             return ReplicateFit()
         if n_inner:
             raise InputError(
-                "interval='double' does not go with imputation: every bootstrap of a bootstrap would be imputed "
-                "again; use interval='location_shifted'."
+                f"{argument('interval', 'double')} does not go with imputation: every bootstrap of a bootstrap "
+                f"would be imputed again; use {argument('interval', 'location_shifted')}.",
+                argument="interval",
             )
         if not holes_of(task.X).any():
             return ReplicateFit(flags={Flag.NOTHING_MISSING: Flag.NOTHING_MISSING.filled()})
@@ -187,7 +194,9 @@ def _metrics(wanted: Any, truth: Truth) -> dict[str, Metric]:
         wanted = DEFAULT_METRICS[truth.kind]
     listed = list(wanted) if isinstance(wanted, list | tuple) else [wanted]
     if not listed:
-        raise InputError("metric must name at least one, got an empty list; leave it out for the usual ones.")
+        raise InputError(
+            "metric must name at least one, got an empty list; leave it out for the usual ones.", argument="metric"
+        )
     metrics: dict[str, Metric] = {}
     for one in listed:
         metric = check_fits(metric_named(one), truth)
@@ -229,7 +238,7 @@ def _offered(context: CellContext, models: Configurations, *, named: bool) -> Ce
                 "another metric, or a model that does (CalibratedClassifierCV gives any classifier probabilities)."
             )
     if not kept:
-        raise InputError("no usual metric fits what all the models offer; name one as metric=.")
+        raise InputError(f"no usual metric fits what all the models offer; name one as {argument('metric', ...)}.")
     return replace(context, scoring=replace(context.scoring, metrics=kept, refit_metric=next(iter(kept))))
 
 
@@ -260,7 +269,8 @@ def _imputation(wanted: Any) -> Imputation | None:
     if isinstance(wanted, int | np.integer) and not isinstance(wanted, bool):
         return Imputation(int(wanted))
     raise InputError(
-        f"imputation must be a number of imputations, ho.protocols.Imputation(...) or None, got {wanted!r}."
+        f"imputation must be a number of imputations, ho.protocols.Imputation(...) or None, got {wanted!r}.",
+        argument="imputation",
     )
 
 

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from heldout._text import argument
 from heldout.errors import InputError
 from heldout.estimates.intervals import bootstrap_interval, has_no_width, order_statistic
 from heldout.estimates.types import Alternative, Interval
@@ -71,12 +72,17 @@ def interval_kind(interval: str | None, method: str) -> IntervalKind | None:
         return "percentile" if method == "oob" else "location_shifted"
     kind = next((kind for kind in KINDS if interval == kind), None)
     if kind is None:
-        raise InputError(f"interval must be 'auto', {', '.join(map(repr, KINDS))} or None, got {interval!r}.")
+        raise InputError(
+            f"interval must be 'auto', {', '.join(map(repr, KINDS))} or None, got {interval!r}.",
+            argument="interval",
+        )
     if kind == "percentile" and method != "oob":
         raise InputError(
-            f"interval='percentile' is of the scores of the rows left out, which method='oob' averages, but "
-            f"method='{method}' is corrected once and has no distribution; use interval='location_shifted', or "
-            "'double', which corrects it anew in every bootstrap."
+            f"{argument('interval', 'percentile')} is of the scores of the rows left out, which "
+            f"{argument('method', 'oob')} averages, but {argument('method', method)} is corrected once and has no "
+            f"distribution; use {argument('interval', 'location_shifted')}, or 'double', which corrects it anew "
+            "in every bootstrap.",
+            argument="interval",
         )
     return kind
 
@@ -126,7 +132,10 @@ def interval_of(
         return _none("there is no corrected score")
     if kind == "double":
         if doubles is None:
-            raise InputError("interval='double' needs the corrected scores of the bootstrap samples (doubles=).")
+            raise InputError(
+                f"{argument('interval', 'double')} needs the corrected scores of the bootstrap samples (doubles=).",
+                argument="interval",
+            )
         return _percentiles(scores, doubles, confidence_level, alternative)
     successful = scores.successful
     if kind == "percentile":

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from heldout._text import argument
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.estimates.base import (
@@ -117,21 +118,25 @@ class TwoPart:
         if not best and not _is_share(self.candidates):
             raise InputError(
                 f"candidates must be 'best' or a share above 0 and up to 1, got {self.candidates!r}; 0.1 sends the "
-                "best tenth to the second part."
+                "best tenth to the second part.",
+                argument="candidates",
             )
         if not _is_share(self.evaluation_share):
             raise InputError(
-                f"evaluation_share must be above 0 and up to 1, got {self.evaluation_share!r}; 0.25 is usual."
+                f"evaluation_share must be above 0 and up to 1, got {self.evaluation_share!r}; 0.25 is usual.",
+                argument="evaluation_share",
             )
         if not isinstance(self.within_classes, bool | np.bool_):
             raise InputError(f"within_classes must be True or False, got {self.within_classes!r}.")
         named = self.configuration
         if isinstance(named, bool) or not isinstance(named, str | int | np.integer | None):
-            raise InputError(f"configuration must be a name or an index, got {named!r}.")
+            raise InputError(f"configuration must be a name or an index, got {named!r}.", argument="configuration")
         if named is not None and self.evaluation_share != 1:
             raise InputError(
-                f"configuration={named!r} names the one to bound beforehand, so that no rows are "
-                f"needed to choose it; give evaluation_share=1.0 with it (got {self.evaluation_share!r})."
+                f"{argument('configuration', named)} names the one to bound beforehand, so that no rows are "
+                f"needed to choose it; give {argument('evaluation_share', 1.0)} with it (got "
+                f"{self.evaluation_share!r}).",
+                argument="configuration",
             )
 
     def unfit(self, evidence: Evidence) -> str | None:
@@ -146,13 +151,14 @@ class TwoPart:
             return refused
         if evidence.settings.alternative not in self.alternatives:
             return (
-                "it gives a lower bound only, so it needs alternative='greater' "
+                f"it gives a lower bound only, so it needs {argument('alternative', 'greater')} "
                 f"(got '{evidence.settings.alternative}')"
             )
         if evidence.provenance.get("aggregate") == "within" and is_pair_based(evidence.metric):
             return (
-                "it bounds the score of all rows of the second part together, and aggregate='within' counts pairs "
-                "of rows of one fold only; use aggregate='pooled', or method 'bbc'"
+                "it bounds the score of all rows of the second part together, and "
+                f"{argument('aggregate', 'within')} counts pairs of rows of one fold only; use "
+                f"{argument('aggregate', 'pooled')}, or method 'bbc'"
             )
         return (
             unfit_rows(matrix, self.takes_repeats)
@@ -171,21 +177,22 @@ class TwoPart:
         if self.evaluation_share < 1:
             if self.candidates != "best" and not matrix.replay.is_plain_best:
                 return (
-                    f"candidates={self.candidates} ranks configurations by their score, which is not how "
-                    f"'{matrix.replay.rule.name}' chooses; use candidates='best'"
+                    f"{argument('candidates', self.candidates)} ranks configurations by their score, which is not "
+                    f"how '{matrix.replay.rule.name}' chooses; use {argument('candidates', 'best')}"
                 )
             return None
         if self.configuration is None:
             if evidence.n_candidates == 1:
                 return None
             return (
-                f"with evaluation_share=1.0 no rows are left to choose among {evidence.n_candidates} "
-                "configurations; name one beforehand (configuration=, its name or index), or take a share below 1"
+                f"with {argument('evaluation_share', 1.0)} no rows are left to choose among "
+                f"{evidence.n_candidates} configurations; name one beforehand (configuration=, its name or "
+                "index), or take a share below 1"
             )
         if self._named(evidence) in evidence.candidates:
             return None
         return (
-            f"configuration={self.configuration!r} is none of the {evidence.n_candidates} candidates: "
+            f"{argument('configuration', self.configuration)} is none of the {evidence.n_candidates} candidates: "
             f"{_some([evidence.names[j] for j in evidence.candidates])}"
         )
 

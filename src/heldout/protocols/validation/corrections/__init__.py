@@ -49,9 +49,11 @@ def correction_named(method: Any) -> Correction:
         return configured
     if isinstance(method, type) and hasattr(method, "corrected"):
         raise InputError(
-            f"method must be a correction and not its class; write {method.__name__}(), got {method!r}."
+            f"method must be a correction and not its class; write {method.__name__}(), got {method!r}.",
+            argument="method",
         )
     raise InputError(
         f"method must be one of {', '.join(CORRECTIONS)}, two_stage, or an object with a name and a method "
-        f"corrected(replicates, scores), got {method!r}."
+        f"corrected(replicates, scores), got {method!r}.",
+        argument="method",
     )

@@ -102,7 +102,10 @@ class Replicated:
             When the level is none.
         """
         if not 0 < confidence_level < 1:
-            raise InputError(f"confidence_level must lie between 0 and 1, got {confidence_level!r}; .95 is usual.")
+            raise InputError(
+                f"confidence_level must lie between 0 and 1, got {confidence_level!r}; .95 is usual.",
+                argument="confidence_level",
+            )
         tail = (1.0 - confidence_level) / 2
         ends = np.full((2, len(self.apparent)), np.nan)
         usable = np.isfinite(self.in_bootstrap - self.on_original)

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from heldout._text import argument
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.estimates.types import json_safe
@@ -221,7 +222,10 @@ def calibrated_outcome(replicates: Replicates, *, time: float | None = None, of_
     """What a calibration curve is about."""
     truth = replicates.truth
     if truth.kind is not TaskKind.SURVIVAL and time is not None:
-        raise InputError(f"time={time!r} is for survival tasks, this one is {truth.kind.value}; leave it out.")
+        raise InputError(
+            f"{argument('time', time)} is for survival tasks, this one is {truth.kind.value}; leave it out.",
+            argument="time",
+        )
     if not truth.kind.is_classification and of_class is not None:
         raise InputError(f"of_class={of_class!r} is for classes, this task is {truth.kind.value}; leave it out.")
     wanted = {TaskKind.REGRESSION: Response.VALUES, TaskKind.SURVIVAL: Response.SURVIVAL}
@@ -240,7 +244,9 @@ def calibrated_outcome(replicates: Replicates, *, time: float | None = None, of_
         (time,) = replicates.times
     if time is None or time not in replicates.times:
         listed = ", ".join(f"{each!r}" for each in replicates.times)
-        raise InputError(f"time must be one of those that survival was predicted for, {listed}; got {time!r}.")
+        raise InputError(
+            f"time must be one of those that survival was predicted for, {listed}; got {time!r}.", argument="time"
+        )
     there, weights = observed_by(truth, time)
     return Outcome(f"event by {time:g}", 1.0 - there, weights, response, replicates.times.index(time))
 
