@@ -1,12 +1,24 @@
 """Flags: conditions that a reader of a number must know of, each with its sentence.
 
-A sentence may hold named places that the raising code fills.
+A sentence may hold named places that the raising code fills, and arguments such as ``{argument:cv=5}``, which the
+command line prints as options.
 """
 
 from __future__ import annotations
 
+from ast import literal_eval
 from enum import StrEnum
 from typing import Any
+
+from heldout._text import argument
+
+
+class _Argument:
+    """Formats ``name=value`` as an argument, and ``name=`` as one with any value."""
+
+    def __format__(self, assignment: str) -> str:
+        name, _, value = assignment.partition("=")
+        return argument(name, literal_eval(value) if value else ...)
 
 
 class Flag(StrEnum):
@@ -55,8 +67,8 @@ class Flag(StrEnum):
     )
     GROUPS_NOT_GIVEN = (
         "groups_not_given",
-        "The search held groups out whole, but no groups= was given here, so single rows are drawn: rows of a "
-        "group look more informative than they are, and the interval is too narrow.",
+        "The search held groups out whole, but no {argument:groups=} was given here, so single rows are drawn: "
+        "rows of a group look more informative than they are, and the interval is too narrow.",
     )
     DEGENERATE_FOLDS = (
         "degenerate_folds",
@@ -70,7 +82,7 @@ class Flag(StrEnum):
     MOSTLY_UNDEFINED_FOLDS = (
         "mostly_undefined_folds",
         "In the average bootstrap, {metric} is undefined in {share:.0%} of the folds; pooled scores "
-        "(aggregate='pooled') use all rows.",
+        "({argument:aggregate='pooled'}) use all rows.",
     )
     OUT_OF_BAG_POOLED = (
         "out_of_bag_pooled",
@@ -91,13 +103,13 @@ class Flag(StrEnum):
         "incomparable_folds",
         "The {metric} of {winner} is {within:.4g} within folds but {pooled:.4g} on all rows together: scores of "
         "different folds' models are not on one scale, so that comparing rows of different folds says little; "
-        "aggregate='within' counts pairs of rows of one fold only.",
+        "{argument:aggregate='within'} counts pairs of rows of one fold only.",
     )
     SMALL_FOLDS = (
         "small_folds",
         "The {metric} of {winner} is {folds:.4g} as a mean over folds and {pooled:.4g} over all rows together: "
         "folds of {rows} rows change this metric whatever is chosen. Value and interval are about such means over "
-        "folds; aggregate='pooled' is about many rows.",
+        "folds; {argument:aggregate='pooled'} is about many rows.",
     )
     NOT_EXCHANGEABLE = (
         "not_exchangeable",
@@ -186,7 +198,7 @@ class Flag(StrEnum):
     UNUSED_ROWS = (
         "unused_rows",
         "There was one candidate, so nothing was selected, and {unused} of {total} rows were set aside for a "
-        "choice that was none; evaluation_share=1.0 uses all rows.",
+        "choice that was none; {argument:evaluation_share=1.0} uses all rows.",
     )
     BEST_OF_FINALISTS = (
         "best_of_finalists",
@@ -223,7 +235,7 @@ class Flag(StrEnum):
     FEW_EFFECTIVE_BOOTSTRAPS = (
         "few_effective_bootstraps",
         "The bound weighs {total} bootstraps so unevenly that it rests on about {effective:.0f}, and moves with "
-        "the seed; n_bootstraps=10000 or more steadies it.",
+        "the seed; {argument:n_bootstraps=10000} or more steadies it.",
     )
     TIED_FINALISTS = (
         "tied_finalists",
@@ -247,27 +259,27 @@ class Flag(StrEnum):
         "selection_uncorrected",
         "One configuration was chosen by its mean score over the inner folds of all outer ones, which together "
         "test the very rows that it is scored on: the score is optimistic, about as much as an uncorrected one. "
-        "across='folds' lets each outer fold choose for itself.",
+        "{argument:across='folds'} lets each outer fold choose for itself.",
     )
     FEW_REPEATS = (
         "few_repeats",
         "The width of the interval was measured on {repeats}, and is itself uncertain; its authors average over 50 "
-        "or more (repeats=50).",
+        "or more ({argument:repeats=50}).",
     )
     MODELS_SHARE_ROWS = (
         "models_share_rows",
         "The rows that score a sample have trained the models of other samples, by which its configuration was "
-        "chosen; where models memorise rows, some of the optimism stays. scheme='cvt' keeps them apart.",
+        "chosen; where models memorise rows, some of the optimism stays. {argument:scheme='cvt'} keeps them apart.",
     )
     DISCONTINUOUS_METRIC = (
         "discontinuous_metric",
         "{metric} is of predicted labels, which jump from right to wrong: there the bootstrap often finds too "
-        "little optimism, most of all where a model remembers its rows; method='632+' is made for it.",
+        "little optimism, most of all where a model remembers its rows; {argument:method='632+'} is made for it.",
     )
     MORE_COLUMNS_THAN_ROWS = (
         "more_columns_than_rows",
         "There are {columns} columns and {rows} rows, so that a model may fit any of them: there the bootstrap "
-        "often finds too little optimism; method='632+' is made for it.",
+        "often finds too little optimism; {argument:method='632+'} is made for it.",
     )
     FAILED_REPLICATES = (
         "failed_replicates",
@@ -277,13 +289,13 @@ class Flag(StrEnum):
     NAIVE_IMPUTATION = (
         "naive_imputation",
         "Missing values were completed once, with the outcome, and then taken for data: what imputing adds to the "
-        "optimism is not corrected. order='boot_mi' completes every bootstrap anew.",
+        "optimism is not corrected. {argument:order='boot_mi'} completes every bootstrap anew.",
     )
     IMPUTED_BEFORE_DRAWING = (
         "imputed_before_drawing",
         "Missing values were completed before the bootstraps were drawn, so that rows of a sample were completed "
-        "by rows that it left out: a little of the optimism may remain. order='boot_mi' completes every bootstrap "
-        "anew.",
+        "by rows that it left out: a little of the optimism may remain. {argument:order='boot_mi'} completes "
+        "every bootstrap anew.",
     )
     OUTCOME_IN_EVALUATION = (
         "outcome_in_evaluation",
@@ -293,8 +305,9 @@ class Flag(StrEnum):
     NOTHING_MISSING = ("nothing_missing", "No value was missing, so that nothing was imputed.")
     FITS_TO_ITS_ROWS = (
         "fits_to_its_rows",
-        "{metric} fits a curve to the very rows that it scores, and on the few that each sample leaves out it fits "
-        "the more of their chance: method='{method}' has it too high; method='optimism' scores all rows.",
+        "{metric} fits a curve to the very rows that it scores, and on the few that each sample leaves out it "
+        "fits the more of their chance: {argument:method='{method}'} has it too high; "
+        "{argument:method='optimism'} scores all rows.",
     )
     NEVER_LEFT_OUT = (
         "never_left_out",
@@ -305,13 +318,13 @@ class Flag(StrEnum):
         "constant_apparent",
         "No interval: models score (nearly) the same {metric} on their own samples whatever the sample, as a model "
         "does that is calibrated to its own rows or remembers them, so that its percentiles say nothing of new "
-        "rows; interval='double' corrects the score anew in every bootstrap.",
+        "rows; {argument:interval='double'} corrects the score anew in every bootstrap.",
     )
     INTERVAL_OFF_CENTRE = (
         "interval_off_centre",
         "No interval: models look so much better in {metric} on their own samples, which hold rows twice, than "
-        "this one on its rows that the shifted interval would not hold the corrected score; interval='double' "
-        "corrects the score anew in every bootstrap.",
+        "this one on its rows that the shifted interval would not hold the corrected score; "
+        "{argument:interval='double'} corrects the score anew in every bootstrap.",
     )
     FEW_ROWS_A_COLUMN = (
         "few_rows_a_column",
@@ -357,4 +370,4 @@ class Flag(StrEnum):
 
     def filled(self, **places: Any) -> str:
         """The sentence with its places filled."""
-        return self.sentence.format(**places)
+        return self.sentence.format(argument=_Argument(), **places)
