@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -27,6 +29,10 @@ from heldout.configurations import (
     make_configurations,
 )
 from heldout.errors import InputError
+from heldout.metrics.to_scorer import scorer
+from heldout.protocols import Imputation, k_folds
+from heldout.protocols.validation.arguments import no_scores
+from heldout_papers.spaces.ses import SES
 
 PIPELINE = Pipeline([("scale", StandardScaler()), ("svc", SVC())])
 
@@ -135,6 +141,33 @@ def scaled_by(factor: float) -> Callable[[Any], Any]:
 
 def with_default(X: Any, factor: float = 2.0) -> Any:
     return factor * X
+
+
+@pytest.mark.parametrize(
+    ("value", "names"),
+    [
+        (k_folds(3), {"heldout.fold_plans.KFolds"}),
+        (SES(), {"heldout.spaces.ses.SES"}),
+        (Imputation(5), {"heldout.imputation.settings.Imputation"}),
+        (no_scores, {"heldout.protocols.validation.asked.no_scores"}),
+        (
+            scorer("concordance_index"),
+            {
+                "heldout.metrics.survival_scorer.SurvivalScorer",
+                "heldout.metrics.metric_function.MetricFunction",
+                "heldout.metrics.survival.ConcordanceIndex",
+            },
+        ),
+    ],
+)
+def test_run_files_know_our_classes_by_the_names_of_version_0_1(value: Any, names: set[str]) -> None:
+    assert set(re.findall(r'"(heldout\w*\.[\w.]+)"', json.dumps(canonical_form(value)))) == names
+
+
+def test_the_source_of_the_scorer_of_validations_is_part_of_the_identity_of_stored_runs() -> None:
+    text = json.dumps(canonical_form(no_scores), sort_keys=True)
+    known = "ca84c5da7990b42d63107b4aabec58c1d4d6f22e13ee49f168417618945cad42"
+    assert hashlib.sha256(text.encode()).hexdigest() == known
 
 
 def test_functions_go_by_source_and_by_what_they_hold() -> None:

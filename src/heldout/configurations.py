@@ -324,8 +324,18 @@ def _key(item: tuple[Any, Any]) -> str:
     return f"{type(item[0]).__name__}:{item[0]}"
 
 
+MODULE_IN_RUN_FILES = {
+    "heldout.folds.plans": "heldout.fold_plans",
+    "heldout.protocols.validation.arguments": "heldout.protocols.validation.asked",
+}
+"""Modules of ours by the names that run files know: a move must not change the identity of a stored run."""
+
+
 def _qualified(thing: Any) -> str:
-    return f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', getattr(thing, '__name__', ''))}"
+    module = getattr(thing, "__module__", "")
+    if isinstance(module, str) and module.startswith("heldout"):
+        module = MODULE_IN_RUN_FILES.get(module, module.replace("heldout_papers.spaces.", "heldout.spaces."))
+    return f"{module}.{getattr(thing, '__qualname__', getattr(thing, '__name__', ''))}"
 
 
 def _source(function: Any) -> str:

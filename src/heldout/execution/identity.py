@@ -21,7 +21,7 @@ from heldout.execution.executors.base import Work
 from heldout.execution.fit import CellContext, fit_cell
 from heldout.execution.store.base import RunIdentity
 
-_OUR_OWN = ("heldout", "sklearn", "numpy", "scipy", "builtins")
+_OUR_OWN = ("heldout", "heldout_papers", "sklearn", "numpy", "scipy", "builtins")
 
 
 def versions() -> dict[str, str]:
