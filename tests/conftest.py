@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import count
 from types import SimpleNamespace
 
-# Set before anything imports NumPy: processes that share the cores (pytest -n) must not each start a thread per core.
+# Before anything imports NumPy: processes that share the cores (pytest -n) must not each start a thread per core.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
