@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from heldout.advice import advise
     from heldout.errors import HeldoutError, HeldoutWarning, InputError
     from heldout.estimates.comparison import compare_estimates
-    from heldout.estimates.from_predictions import estimate
+    from heldout.estimates.estimate import estimate
     from heldout.estimates.from_scores import estimate_from_scores
     from heldout.estimates.paired.compare import compare_configurations
     from heldout.estimates.types import Estimate
@@ -71,7 +71,7 @@ _HOMES = {
     "compare_configurations": "heldout.estimates.paired.compare",
     "correct": "heldout.readers.correct",
     "compare_estimates": "heldout.estimates.comparison",
-    "estimate": "heldout.estimates.from_predictions",
+    "estimate": "heldout.estimates.estimate",
     "estimate_from_scores": "heldout.estimates.from_scores",
     "load_model": "heldout.readers.saved_model",
     "nested_cv": "heldout.protocols.nested.protocol",

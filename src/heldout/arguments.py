@@ -31,8 +31,8 @@ from heldout.data.survival_target import has_fields, has_two_columns, survival_t
 from heldout.data.task import Task, TaskKind, Truth, checked_groups, checked_weights, target_column, truth_of
 from heldout.dropping import SearchStrategy, drop_rule_of
 from heldout.errors import ArgumentError, InputError
-from heldout.estimates.evidence.question import Aggregate
 from heldout.estimates.of_search import Estimation
+from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
 from heldout.execution.events import Listener
 from heldout.execution.fit import Routed, Scoring, make_scoring

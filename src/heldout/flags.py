@@ -43,8 +43,9 @@ class Flag(StrEnum):
     )
     DROPPED_CONFIGURATIONS = (
         "dropped_configurations",
-        "{dropped} of {total} configurations were dropped early; the estimate replays the choice among {alive}, on "
-        "rows of which some decided who was left, and so is a little more optimistic than without dropping.",
+        "{dropped} of {total} configurations were dropped early. The estimate replays the choice among the "
+        "{remaining} that remained, on rows some of which were used to drop the others, so it is a little more "
+        "optimistic than without dropping.",
     )
     DROPPING_REPLAYED = (
         "dropping_replayed",

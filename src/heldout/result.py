@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from heldout.configurations import Configurations
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier, Dropped, who_left
-from heldout.estimates.evidence.question import Aggregate
+from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Estimate
 from heldout.execution.cells import CellResult
 from heldout.folds.splits import Folds

@@ -38,7 +38,7 @@ from heldout.configurations import checked_entries, checked_model
 from heldout.data.task import Task
 from heldout.dropping import DropRule, SearchStrategy, drop_rule_of
 from heldout.errors import InputError
-from heldout.estimates.evidence.question import Aggregate
+from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
 from heldout.evaluate import evaluate
 from heldout.execution.collect import Collected

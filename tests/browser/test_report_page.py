@@ -22,7 +22,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
 from heldout.estimates.comparison import compare, methods_of
-from heldout.estimates.evidence.asking import ask
+from heldout.estimates.inputs import read_inputs
 from heldout.protocols import learning_curve
 from heldout.report import (
     ReportContent,
@@ -135,7 +135,7 @@ def compared() -> ReportContent:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 200)
     scores = 1 / (1 + np.exp(-y[:, None] * rng.random(12) - rng.normal(size=(200, 12))))
-    asked = ask(y, scores, metric="roc_auc", folds=np.arange(200) % 10, n_bootstraps=200, random_state=0)
+    asked = read_inputs(y, scores, metric="roc_auc", folds=np.arange(200) % 10, n_bootstraps=200, random_state=0)
     comparison = compare(asked, methods_of("all"))
     return estimate_content(
         comparison["bbc"], asked, comparison=comparison, command="heldout estimate p.csv", title="p.csv"

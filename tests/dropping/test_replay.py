@@ -15,8 +15,8 @@ from heldout.dropping.loss_course import LossCourse, SplitLosses, on_product_gri
 from heldout.dropping.replay import DroppingHistory, race_on_matrix
 from heldout.dropping.shares import share_of_more_errors
 from heldout.dropping.simulated import CountedCourse, SimulatedRace, draws_within
-from heldout.estimates.evidence.asking import ask
-from heldout.estimates.evidence.dropping import with_dropping_replayed
+from heldout.estimates.dropping_replay import with_dropping_replayed
+from heldout.estimates.inputs import read_inputs
 from heldout.estimates.named import answer, method_of
 from heldout.flags import Flag
 
@@ -41,7 +41,7 @@ def table(metric, n=80, columns=12, seed=0, repeats=1):
 def raced(metric, *, rule=None, splits=FIVE, left=None, seed=0, repeats=1, **settings):
     """The estimate without and with the dropping repeated, and the evidence of the latter."""
     y, predictions, folds = table(metric, seed=seed, repeats=repeats)
-    asked = ask(y, predictions, metric=metric, folds=folds, n_bootstraps=300, random_state=3, **settings)
+    asked = read_inputs(y, predictions, metric=metric, folds=folds, n_bootstraps=300, random_state=3, **settings)
     evidence = asked.evidence(BBC)
     rule = rule or Bootstrap(min_predictions=1, replay=True)
     history = DroppingHistory(rule, splits, left or {})
@@ -210,7 +210,7 @@ def test_who_left_the_search_is_forced_out_where_it_left(rule):
     y, predictions, folds = table("accuracy")
     left = {2: 1, 5: 2, 11: 3}  # the last is the best of all
     held = held_out(predictions, folds, left)
-    asked = ask(y, held, metric="accuracy", n_bootstraps=100, random_state=0, selection=rule)
+    asked = read_inputs(y, held, metric="accuracy", n_bootstraps=100, random_state=0, selection=rule)
     evidence = asked.evidence(BBC)
     history = DroppingHistory(Bootstrap(min_predictions=1, threshold=0.8, replay=True), FIVE, left)
     again = with_dropping_replayed(evidence, asked.truth, asked.predictions, asked.question, history)
@@ -246,7 +246,7 @@ def test_groups_are_drawn_whole_within_bootstraps_too():
     found = []
     for times in (1, 2):
         groups = None if times == 1 else np.repeat(np.arange(80), 2)
-        asked = ask(
+        asked = read_inputs(
             np.repeat(y, times), np.repeat(predictions, times, axis=0), metric="mean_squared_error",
             folds=np.repeat(folds, times, axis=0), groups=groups, n_bootstraps=200, random_state=0,
         )  # fmt: skip

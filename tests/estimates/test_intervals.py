@@ -12,12 +12,12 @@ from heldout.estimates.intervals import (
     Calibration,
     calibrated_interval,
     calibration_of,
-    check_interval_settings,
     effective_units,
     order_statistic,
     out_of_bag_shrinkage,
     percentile_interval,
 )
+from heldout.estimates.question import Settings, check_interval_settings
 from heldout.metrics import metric_named
 
 SHUFFLED = np.random.default_rng(0).permutation(np.arange(1.0, 1001.0))
@@ -31,7 +31,7 @@ def test_order_statistic_is_the_ceiling_th_smallest(p, kth):
 
 
 def test_one_bootstrap_is_its_own_interval():
-    interval = percentile_interval(np.array([0.7]), metric_named("roc_auc"), 0.95, "two-sided")
+    interval = percentile_interval(np.array([0.7]), metric_named("roc_auc"), Settings())
     assert (interval.low, interval.high) == (0.7, 0.7)
 
 
@@ -49,7 +49,7 @@ def test_one_bootstrap_is_its_own_interval():
     ],
 )
 def test_the_better_side_is_open_with_greater(metric, alternative, expected):
-    interval = percentile_interval(SHUFFLED / 1000, metric_named(metric), 0.95, alternative)
+    interval = percentile_interval(SHUFFLED / 1000, metric_named(metric), Settings(alternative=alternative))
     assert (interval.low, interval.high) == pytest.approx(expected)
 
 
@@ -71,7 +71,7 @@ def test_settings_without_meaning_are_refused(settings, said):
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 def test_a_level_of_any_float_is_the_level_as_written(dtype):
     check_interval_settings(10, dtype(0.9), "two-sided")
-    interval = percentile_interval(SHUFFLED, metric_named("r2"), dtype(0.9), "two-sided")
+    interval = percentile_interval(SHUFFLED, metric_named("r2"), Settings(confidence_level=dtype(0.9)))
     assert (interval.low, interval.high, interval.confidence_level) == (50, 950, 0.9)
     assert type(interval.confidence_level) is float
 
@@ -168,8 +168,7 @@ def test_calibrated_ends(metric, alternative, uncorrected, expected):
     found = calibrated_interval(
         SHUFFLED / 1000,
         metric_named(metric),
-        0.95,
-        alternative,
+        Settings(alternative=alternative),
         value=MIDDLE / 1000,
         uncorrected=uncorrected / 1000,
         calibration=HALF,

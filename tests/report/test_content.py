@@ -13,7 +13,7 @@ import pytest
 import heldout as ho
 from heldout.data.task import truth_of
 from heldout.estimates.comparison import compare, methods_of
-from heldout.estimates.evidence.asking import ask
+from heldout.estimates.inputs import read_inputs
 from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.named import answer, method_of
 from heldout.references import REFERENCES
@@ -241,7 +241,9 @@ def test_a_bare_estimate_gives_what_predictions_allow(make_evaluation: Make) -> 
     evaluation = make_evaluation()
     truth, predictions = evaluation.task.truth, evaluation.predictions
     shares = predictions.responses[next(r for r in predictions.responses if r == "probabilities")]
-    asked = ask(truth.labels(), shares, metric="roc_auc", folds=predictions.folds, n_bootstraps=100, random_state=1)
+    asked = read_inputs(
+        truth.labels(), shares, metric="roc_auc", folds=predictions.folds, n_bootstraps=100, random_state=1
+    )
     estimate = answer(BBC(), asked.evidence(BBC()))
     content = estimate_content(estimate, asked, title="a file")
     assert content.title == "a file"
@@ -265,7 +267,7 @@ def asked_of(metric: str = "roc_auc", y: Any = None, **settings: Any) -> Any:
     position = np.asarray(y["time"] if np.asarray(y).dtype.names else y, dtype=float)
     scores = 1 / (1 + np.exp(-position[:, None] / position.std() - rng.normal(size=(len(y), 5))))
     asked = {"folds": np.arange(len(y)) % 6, "n_bootstraps": 100, "random_state": 1, **settings}
-    return ask(y, scores, metric=metric, **asked)
+    return read_inputs(y, scores, metric=metric, **asked)
 
 
 def test_a_comparison_says_what_each_method_is_and_cites_it() -> None:

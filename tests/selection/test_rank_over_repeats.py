@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 
 from heldout.errors import InputError
-from heldout.estimates.words import SELECTION_WORDS
 from heldout.references import REFERENCES
-from heldout.selection import NONE_CHOSEN, RankOverRepeats, ScoreTable
+from heldout.selection import NONE_CHOSEN, SELECTION_WORDS, RankOverRepeats, ScoreTable
 
 NAN = np.nan
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from heldout.errors import InputError
-from heldout.estimates.words import SELECTION_WORDS
 from heldout.references import REFERENCES
 from heldout.selection import (
     NONE_CHOSEN,
     RULES,
+    SELECTION_WORDS,
     AverageRank,
     Best,
     CallableRefit,
@@ -20,12 +20,11 @@ from heldout.selection import (
     Threshold,
     TopK,
     Within,
-    check_rule,
     configuration_rule_of,
     rule_of,
 )
+from heldout.selection.base import tie_exactly
 from heldout.selection.one_standard_error import standard_errors
-from heldout.selection.ties import tie_exactly
 
 NAN = np.nan
 
@@ -228,20 +227,20 @@ def test_a_function_that_gives_no_indices_says_why(choose, said):
 
 
 REFUSED = {
-    "unknown_parameter": (lambda: check_rule(OneStandardError("depth"), 1, [{"c": 1}], ["a"]), "no parameter of"),
-    "no_number": (lambda: check_rule(Within(1, complexity="k"), 1, [{"k": "rbf"}], ["a"]), "must be a number, but"),
-    "failing_function": (lambda: check_rule(OneStandardError(lambda p: p["x"]), 1, [{"k": 1}], ["a"]), "KeyError"),
-    "no_parameters": (lambda: check_rule(OneStandardError("depth"), 2, [], ["a"]), "known in a search only"),
-    "too_few_numbers": (lambda: check_rule(OneStandardError([1, 2]), 3, [], ["a"]), "each of the 3 configurations"),
+    "unknown_parameter": (lambda: OneStandardError("depth").check(1, [{"c": 1}], ["a"]), "no parameter of"),
+    "no_number": (lambda: Within(1, complexity="k").check(1, [{"k": "rbf"}], ["a"]), "must be a number, but"),
+    "failing_function": (lambda: OneStandardError(lambda p: p["x"]).check(1, [{"k": 1}], ["a"]), "KeyError"),
+    "no_parameters": (lambda: OneStandardError("depth").check(2, [], ["a"]), "known in a search only"),
+    "too_few_numbers": (lambda: OneStandardError([1, 2]).check(3, [], ["a"]), "each of the 3 configurations"),
     "nan_complexity": (lambda: OneStandardError([1, NAN]), "complexity must be"),
     "negative_tolerance": (lambda: Within(-0.1), "tolerance must be a finite number of at least 0, got -0.1"),
     "infinite_tolerance": (lambda: Within(np.inf), "tolerance must be"),
-    "unscored_metric": (lambda: check_rule(AverageRank(["f1"]), 1, [], ["a", "b"]), "the scorers are a, b"),
-    "too_few_weights": (lambda: check_rule(AverageRank(weights=[1]), 1, [], ["a", "b"]), "each of 2 metrics"),
+    "unscored_metric": (lambda: AverageRank(["f1"]).check(1, [], ["a", "b"]), "the scorers are a, b"),
+    "too_few_weights": (lambda: AverageRank(weights=[1]).check(1, [], ["a", "b"]), "each of 2 metrics"),
     "no_weight": (lambda: AverageRank(weights=[0, 0]), "with a positive sum"),
     "one_metric_as_text": (lambda: AverageRank("roc_auc"), "must be a list of metrics"),
     "metric_twice": (lambda: AverageRank(["f1", "f1"]), "distinct, got f1, f1"),
-    "too_many": (lambda: check_rule(TopK(10), 4, [], ["a"]), "there are 4 configurations; write 'top_k"),
+    "too_many": (lambda: TopK(10).check(4, [], ["a"]), "there are 4 configurations; write 'top_k"),
     "no_k": (lambda: TopK(0), "k of top_k must be an integer of at least 1, got 0"),
     "no_rounds": (lambda: GreedyEnsemble(rounds=1.5), "rounds of greedy_ensemble"),
     "no_candidates": (lambda: GreedyEnsemble(of_best=0), "of_best"),

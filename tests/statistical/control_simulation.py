@@ -24,7 +24,7 @@ from scipy.special import expit, softmax
 import heldout as ho
 from heldout.data.task import TaskKind
 from heldout.estimates import BBC
-from heldout.estimates.evidence.asking import ask
+from heldout.estimates.inputs import read_inputs
 from heldout.metrics.base import Metric, ideal_of
 from heldout.metrics.named import DECLARED
 from heldout.metrics.pairs import is_pair_based
@@ -124,7 +124,7 @@ def _errors(kind: TaskKind, metric: Metric, aggregate: str, seed: int, n_bootstr
     if ideal_of(metric) is not None:  # it chooses no configuration
         return [np.nan, np.nan, np.nan, *alone]
     method = BBC()
-    evidence = ask(y, table, n_bootstraps=n_bootstraps, **asked).evidence(method)
+    evidence = read_inputs(y, table, n_bootstraps=n_bootstraps, **asked).evidence(method)
     assert evidence.matrix is not None
     worth = np.nanmean(evidence.matrix.scores.observed())
     best = method.estimate(evidence)

@@ -22,8 +22,8 @@ import numpy as np
 
 import heldout as ho
 from heldout.dropping.replay import DroppingHistory, race_on_matrix
-from heldout.estimates.evidence.asking import ask
-from heldout.estimates.evidence.dropping import with_dropping_replayed
+from heldout.estimates.dropping_replay import with_dropping_replayed
+from heldout.estimates.inputs import read_inputs
 from heldout.estimates.named import answer, method_of
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions
@@ -55,7 +55,7 @@ def estimates_of(
     bbc, found = method_of("bbc"), {}
     settings: dict[str, Any] = {"metric": "accuracy", "random_state": seed, "n_bootstraps": n_bootstraps}
     for name, held in (("bbc", predictions_of(labels, folds)), ("after", predictions_of(labels, folds, met))):
-        asked = ask(y, held, **settings)
+        asked = read_inputs(y, held, **settings)
         evidence = asked.evidence(bbc)
         found[name] = answer(bbc, evidence)
         history = DroppingHistory(rule, order, {} if name == "bbc" else left)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from heldout.cli.folder import OutputFolder
     from heldout.estimates.base import Method
     from heldout.estimates.comparison import Comparison
-    from heldout.estimates.evidence.asking import Asked
-    from heldout.estimates.evidence.question import Aggregate
+    from heldout.estimates.inputs import Inputs
+    from heldout.estimates.question import Aggregate
     from heldout.estimates.types import Alternative, Estimate
 
 
@@ -132,8 +132,8 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     console.check_all_was_printed(where)
 
 
-def _ask(wanted: Options, reading: Reading) -> Asked:
-    from heldout.estimates.evidence.asking import ask
+def _ask(wanted: Options, reading: Reading) -> Inputs:
+    from heldout.estimates.inputs import read_inputs
 
     roles = reading.table.roles
     settings = {} if roles is None else roles.settings
@@ -141,7 +141,7 @@ def _ask(wanted: Options, reading: Reading) -> Asked:
     def told(given: Any, name: str, default: Any) -> Any:
         return settings.get(name, default) if given is None else given
 
-    return ask(
+    return read_inputs(
         reading.y_true,
         reading.held,
         metric=reading.metric,
@@ -157,10 +157,10 @@ def _ask(wanted: Options, reading: Reading) -> Asked:
     )
 
 
-def _answer(wanted: Options, asked: Asked, methods: dict[str, Method]) -> Estimate | Comparison:
+def _answer(wanted: Options, asked: Inputs, methods: dict[str, Method]) -> Estimate | Comparison:
     """A ``Comparison`` for ``--method all``."""
     from heldout.estimates.comparison import compare, warn_of_all
-    from heldout.estimates.evidence.asking import warn_of
+    from heldout.estimates.inputs import warn_of
     from heldout.estimates.named import answer
 
     if wanted.method == "all":

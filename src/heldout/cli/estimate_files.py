@@ -11,12 +11,12 @@ from heldout.cli.option_words import in_options
 if TYPE_CHECKING:
     from heldout.cli.folder import OutputFolder
     from heldout.estimates.comparison import Comparison
-    from heldout.estimates.evidence.asking import Asked
+    from heldout.estimates.inputs import Inputs
     from heldout.estimates.types import Estimate
 
 
 def leave(
-    folder: OutputFolder, asked: Asked, result: Estimate | Comparison, *, table: str, command: str
+    folder: OutputFolder, asked: Inputs, result: Estimate | Comparison, *, table: str, command: str
 ) -> dict[str, str]:
     """Write the files; those of an earlier estimate in the folder give way to them.
 

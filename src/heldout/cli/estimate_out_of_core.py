@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from heldout.cli.console import Console
     from heldout.cli.estimate_options import Options
-    from heldout.estimates.evidence.responses import ResponseName
+    from heldout.estimates.responses import ResponseName
     from heldout.estimates.types import Alternative, Estimate
 
 _UNUSED = (

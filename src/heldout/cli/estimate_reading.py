@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from heldout.cli.console import Console
     from heldout.cli.estimate_options import Options
     from heldout.data.task import Truth
-    from heldout.estimates.evidence.responses import ResponseName
+    from heldout.estimates.responses import ResponseName
     from heldout.metrics.base import Metric
     from heldout.predictions import HeldOutPredictions
     from heldout.readers.table_predictions import TablePredictions
@@ -59,7 +59,7 @@ def read(wanted: Options, console: Console) -> Reading:
     InputError
         With one sentence, in the words of the options.
     """
-    from heldout.estimates.evidence.readings import read_as, refuse_labels, threshold_of_reading
+    from heldout.estimates.columns import read_as, refuse_labels, threshold_of_reading
     from heldout.metrics.base import full_name
     from heldout.readers.table_predictions_checks import check_kinds, remarks_on_whole_numbers
     from heldout.readers.table_predictions_classes import heads_of, held_out

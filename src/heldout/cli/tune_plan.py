@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from heldout.configurations import Configurations
     from heldout.data.task import Task
     from heldout.estimates.base import Method
-    from heldout.estimates.evidence.question import Aggregate
+    from heldout.estimates.question import Aggregate
     from heldout.estimates.types import Alternative
     from heldout.execution.fit import Scoring
     from heldout.folds.splits import Folds
@@ -69,8 +69,8 @@ def check_options(wanted: Options) -> None:
     from heldout.dropping import drop_rule_of, strategy_of
     from heldout.errors import InputError
     from heldout.estimates import METHODS
-    from heldout.estimates.intervals import check_interval_settings
     from heldout.estimates.named import check_alternative
+    from heldout.estimates.question import check_interval_settings
     from heldout.folds.plans import HoldOut, Repeated, plan_named, rounds_of
     from heldout.selection import Threshold, WeightRule, rule_of
     from heldout.spaces import PRESETS

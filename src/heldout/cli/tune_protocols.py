@@ -162,7 +162,7 @@ def _bootstraps_said(wanted: Options, plan: Plan, console: Console) -> int:
 
 
 def _bootstrapped(wanted: Options, search: Search, running: Running) -> SearchBootstrapEstimate:
-    from heldout.estimates.base import Settings
+    from heldout.estimates.question import Settings
     from heldout.folds.plans import plan_named
     from heldout.kernels.blocks import effective_threads
     from heldout.protocols.bootstrapped.protocol import BootstrapPlan

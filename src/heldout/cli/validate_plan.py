@@ -63,7 +63,7 @@ def check_validate_options(wanted: ValidateOptions) -> None:
     InputError
     """
     from heldout.errors import InputError
-    from heldout.estimates.intervals import check_interval_settings
+    from heldout.estimates.question import check_interval_settings
     from heldout.protocols.validation.arguments import TWO_STAGE
     from heldout.protocols.validation.corrections import CORRECTIONS
     from heldout.protocols.validation.intervals import KINDS, interval_kind

@@ -15,7 +15,7 @@ from heldout.kernels.blocks import map_blocks
 from heldout.kernels.draws import UndefinedDrawsError
 from heldout.metrics.base import Metric, oriented, quiet_if_foreign
 from heldout.metrics.opaque import OpaqueMetric
-from heldout.selection.ties import tie_exactly
+from heldout.selection.base import tie_exactly
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,9 +13,8 @@ from heldout._random import stream
 from heldout.kernels.draws import Draws, UndefinedDrawsError, always
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import oriented
-from heldout.selection.base import NONE_CHOSEN
+from heldout.selection.base import NONE_CHOSEN, tie_exactly
 from heldout.selection.replay import SelectionReplay
-from heldout.selection.ties import tie_exactly
 
 Alive = NDArray[np.bool_]
 """(L, A): which of the A configurations of a race are in it under each of L weightings."""

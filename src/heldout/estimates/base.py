@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from heldout._text import argument, in_python
 from heldout.data.task import Truth
-from heldout.estimates.types import Alternative, Estimate, Interval
+from heldout.estimates.question import Settings
+from heldout.estimates.types import Estimate, Interval
 from heldout.estimates.words import quantity_given
 from heldout.flags import Flag
 from heldout.kernels.reference import Weightings
@@ -22,25 +23,6 @@ from heldout.selection.choice import Choice
 from heldout.selection.ensembles import Averages
 from heldout.selection.fold_replay import FoldReplay
 from heldout.selection.replay import SelectionReplay
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What the user asked of the bootstrap.
-
-    Attributes
-    ----------
-    entropy : int
-        64 bits; all methods share the draws that it seeds.
-    n_threads : int
-        Changes the time and nothing else.
-    """
-
-    n_bootstraps: int = 1000
-    confidence_level: float = 0.95
-    alternative: Alternative = "two-sided"
-    entropy: int = 0
-    n_threads: int = 1
 
 
 @dataclass(frozen=True, eq=False)

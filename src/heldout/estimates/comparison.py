@@ -19,10 +19,10 @@ from heldout._random import RandomState
 from heldout._text import number_text
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Method
-from heldout.estimates.evidence.asking import WARNED, Asked, ask
-from heldout.estimates.evidence.question import Aggregate
-from heldout.estimates.evidence.responses import ResponseName
+from heldout.estimates.inputs import WARNED, Inputs, read_inputs
 from heldout.estimates.named import METHODS, method_of
+from heldout.estimates.question import Aggregate
+from heldout.estimates.responses import ResponseName
 from heldout.estimates.types import Alternative, Estimate, Interval, frame_of
 from heldout.flags import Flag
 
@@ -221,7 +221,7 @@ def compare_estimates(
     (True, True, {'tt': 'it compares scores fold by fold; give folds=, a label a row'})
     """
     chosen = methods_of(methods)
-    asked = ask(
+    asked = read_inputs(
         y_true,
         predictions,
         metric=metric,
@@ -275,7 +275,7 @@ def methods_of(methods: Any) -> dict[str, Method]:
     return found
 
 
-def compare(asked: Asked, methods: Mapping[str, Method]) -> Comparison:
+def compare(asked: Inputs, methods: Mapping[str, Method]) -> Comparison:
     """Each method's answer to what was asked.
 
     Raises

@@ -8,24 +8,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._random import RandomState, entropy_of
+from heldout._random import RandomState
 from heldout._text import argument, counted
 from heldout.data.arrays import array_of, distinct, numbers_of, shortened
 from heldout.data.memory import check_room
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence, Settings
-from heldout.estimates.evidence.asking import warn_of
-from heldout.estimates.evidence.provenance import TIES, settings_provenance
-from heldout.estimates.evidence.race import failed_sentence
-from heldout.estimates.intervals import check_interval_settings
+from heldout.estimates.base import Evidence
+from heldout.estimates.candidates import failed_sentence
+from heldout.estimates.evidence import build_evidence
+from heldout.estimates.inputs import warn_of
 from heldout.estimates.named import answer, method_of
+from heldout.estimates.question import Settings, settings_of
 from heldout.estimates.types import Alternative, Estimate
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric, oriented
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.predictions import FoldScores
-from heldout.selection import check_rule, configuration_rule_of
+from heldout.selection import configuration_rule_of
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, SelectionRule
 from heldout.selection.fold_replay import FoldReplay
 
@@ -104,7 +104,7 @@ def estimate_from_scores(
     >>> round(found.uncorrected, 6), round(found.value, 6)  # it loses .2 to the best of the second fold
     (0.3, 0.366667)
     """
-    check_interval_settings(n_bootstraps, confidence_level, alternative)
+    settings = settings_of(n_bootstraps, confidence_level, alternative, random_state)
     chosen = method_of(method)
     held = _fold_scores(scores, greater_is_better, repeats)
     measured = OpaqueMetric(metric, held.greater_is_better, range=_checked_range(range, held.values))
@@ -118,7 +118,7 @@ def estimate_from_scores(
         measured,
         names=_names(scores, names, held.n_configurations),
         rule=configuration_rule_of(selection),
-        settings=Settings(n_bootstraps, confidence_level, alternative, entropy_of(random_state)),
+        settings=settings,
         test_share=checked_share(test_share),
     )
     found = answer(chosen, evidence)
@@ -137,7 +137,7 @@ def evidence_of_scores(
     params: Sequence[Mapping[str, Any]] = (),
     read: Mapping[str, Floats] | None = None,
 ) -> Evidence:
-    """What a method may read where there are scores of splits and nothing else.
+    """The evidence of scores of splits, where no predictions are known.
 
     Parameters
     ----------
@@ -155,8 +155,8 @@ def evidence_of_scores(
     """
     params = params or [{} for _ in names]
     read = read or {metric.name: oriented(metric, held.values)}
-    check_rule(rule, len(names), params, list(read))
-    candidates, failed = _race(held.values)
+    rule.check(len(names), params, list(read))
+    candidates, failed = _candidates(held.values)
     if not candidates.size:
         first = min(failed)
         raise InputError(
@@ -177,34 +177,26 @@ def evidence_of_scores(
         )
     decide = np.stack([each[:, candidates] for each in read.values()], axis=2)
     replay = FoldReplay(rule, decide, candidates, params, list(read), held.repeat)
-    return Evidence(
-        metric=metric,
-        names=names,
-        candidates=candidates,
-        winner=_winner(replay),
-        settings=settings,
-        matrix=None,
-        fold_scores=scores,
+    return build_evidence(
+        metric,
+        names,
+        candidates,
+        _winner(replay),
+        settings,
+        selection=rule.name,
+        aggregate="folds",
         n_rows_used=_rows_tested(held),
+        fold_scores=scores,
         repeat_of_split=held.repeat,
         fold_replay=replay,
         test_share=test_share,
         flags=flags,
-        provenance={
-            **settings_provenance(settings),
-            "aggregate": "folds",
-            "selection": rule.name,
-            "ties": TIES,
-            "n_splits": held.n_splits,
-            "n_repeats": len(np.unique(held.repeat)),
-            "n_configurations": len(names),
-            "n_candidates": len(candidates),
-        },
+        provenance={"n_splits": held.n_splits, "n_repeats": len(np.unique(held.repeat))},
     )
 
 
-def _race(values: Floats) -> tuple[NDArray[np.intp], dict[int, str]]:
-    """The candidates, and why the others are none: as it is with predictions of rows."""
+def _candidates(values: Floats) -> tuple[NDArray[np.intp], dict[int, str]]:
+    """The candidates, and why the other configurations failed: by the rules for predictions of rows."""
     absent = np.isnan(values)
     empty = absent.all(axis=0)
     failed = dict.fromkeys(np.flatnonzero(empty).tolist(), "it has no score")

@@ -17,12 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
-from heldout.data.memory import MOST_BOOTSTRAPS, refuse_more_than
-from heldout.errors import InputError
-from heldout.estimates.types import Alternative, Interval
+from heldout.estimates.question import Settings
+from heldout.estimates.types import Interval
 from heldout.metrics.base import Metric
 
-ALTERNATIVES = ("two-sided", "greater", "less")
 EXACT_UNITS = 500
 """Up to so many units the mean inverse of the number left out is summed exactly; beyond, a series is as good."""
 NO_WIDTH = 1e-9
@@ -47,16 +45,14 @@ def order_statistic(sorted_values: NDArray[np.float64], p: float) -> float:
     return float(sorted_values[k - 1])
 
 
-def percentile_interval(
-    distribution: NDArray[np.float64], metric: Metric, confidence_level: float, alternative: Alternative
-) -> Interval:
+def percentile_interval(distribution: NDArray[np.float64], metric: Metric, settings: Settings) -> Interval:
     """Order statistics of the bootstrapped scores.
 
     ``greater`` bounds how bad the performance can be and leaves the better side open at the best possible value;
     ``less`` bounds how good it can be. For a loss the better side is the lower one.
     """
     values = np.sort(distribution)
-    level = as_written(confidence_level)
+    level, alternative = settings.level, settings.alternative
     tail = 1 - level
     if alternative == "two-sided":
         ends = order_statistic(values, tail / 2), order_statistic(values, 1 - tail / 2)
@@ -68,14 +64,12 @@ def percentile_interval(
     return Interval(least, order_statistic(values, 1 - tail), level, alternative)
 
 
-def bootstrap_interval(
-    scores: NDArray[np.float64], metric: Metric, confidence_level: float, alternative: Alternative
-) -> Interval | None:
+def bootstrap_interval(scores: NDArray[np.float64], metric: Metric, settings: Settings) -> Interval | None:
     """Percentiles of the bootstrapped scores that are not NaN; None where none is left."""
     defined = scores[~np.isnan(scores)]
     if not defined.size:
         return None
-    return percentile_interval(defined, metric, confidence_level, alternative)
+    return percentile_interval(defined, metric, settings)
 
 
 def within_range(interval: Interval, metric: Metric) -> Interval:
@@ -132,8 +126,7 @@ class Calibration:
 def calibrated_interval(
     distribution: NDArray[np.float64],
     metric: Metric,
-    confidence_level: float,
-    alternative: Alternative,
+    settings: Settings,
     *,
     value: float,
     uncorrected: float,
@@ -154,7 +147,8 @@ def calibrated_interval(
     uncorrected : float
         The winner's score on all rows; where it is NaN the better end stays at its percentile.
     """
-    outer = percentile_interval(distribution, metric, confidence_level, alternative)
+    alternative = settings.alternative
+    outer = percentile_interval(distribution, metric, settings)
     tail = 1 - outer.confidence_level
     factor = calibration.factor(1 - (tail / 2 if alternative == "two-sided" else tail))
     sign = 1.0 if metric.greater_is_better else -1.0
@@ -251,35 +245,3 @@ def effective_units(
     if not totals.size:
         return 0, 0.0
     return len(totals), float(totals.sum() ** 2 / (totals**2).sum())
-
-
-def as_written(confidence_level: float) -> float:
-    """A Python float: the .9 of ``np.float32(0.9)`` and not 0.8999999762, which would move the order statistics."""
-    return float(str(confidence_level))
-
-
-def check_interval_settings(
-    n_bootstraps: int, confidence_level: float, alternative: str, *, usual_bootstraps: int = 1000
-) -> None:
-    """Refuse settings of no meaning.
-
-    Raises
-    ------
-    InputError
-    """
-    if isinstance(n_bootstraps, bool) or not isinstance(n_bootstraps, int | np.integer) or n_bootstraps < 1:
-        raise InputError(
-            f"n_bootstraps must be an integer of at least 1, got {n_bootstraps!r}; {usual_bootstraps} is usual.",
-            argument="n_bootstraps",
-        )
-    usual = f"fewer bootstraps: {usual_bootstraps} are usual"
-    refuse_more_than(MOST_BOOTSTRAPS, int(n_bootstraps), "bootstraps", usual)
-    if not isinstance(confidence_level, float | int | np.floating) or not 0 < confidence_level < 1:
-        raise InputError(
-            f"confidence_level must lie between 0 and 1, got {confidence_level!r}; .95 is usual.",
-            argument="confidence_level",
-        )
-    if alternative not in ALTERNATIVES:
-        raise InputError(
-            f"alternative must be one of {', '.join(ALTERNATIVES)}, got {alternative!r}.", argument="alternative"
-        )

@@ -15,14 +15,12 @@ from heldout._text import argument
 from heldout.data.task import Truth
 from heldout.dropping.replay import DroppingHistory
 from heldout.errors import HeldoutWarning, InputError
-from heldout.estimates.base import Evidence, Method, Settings, conclude
-from heldout.estimates.evidence.dropping import with_dropping_replayed
-from heldout.estimates.evidence.gather import gather
-from heldout.estimates.evidence.provenance import TIES, settings_provenance
-from heldout.estimates.evidence.question import AGGREGATES, Aggregate, Question
-from heldout.estimates.evidence.race import dropped_sentence, failed_sentence, growing_sentence, incomplete_sentence
-from heldout.estimates.intervals import check_interval_settings
+from heldout.estimates.base import Evidence, Method, conclude
+from heldout.estimates.candidates import dropped_sentence, failed_sentence, growing_sentence, incomplete_sentence
+from heldout.estimates.dropping_replay import with_dropping_replayed
+from heldout.estimates.evidence import build_evidence, gather
 from heldout.estimates.named import answer, check_alternative, method_of
+from heldout.estimates.question import AGGREGATES, Aggregate, Question, Settings, check_interval_settings
 from heldout.estimates.types import Alternative, Estimate
 from heldout.flags import Flag
 from heldout.kernels.blocks import effective_threads
@@ -74,13 +72,13 @@ class Estimation:
         """Whether bootstraps will be drawn."""
         return self.method is not None and method_of(self.method).draws
 
-    def check(self) -> None:
-        """Refuse settings of no meaning.
+    def settings(self, entropy: int, n_jobs: int | None = 1) -> Settings:
+        """How the bootstraps of the estimates are drawn."""
+        threads = effective_threads(n_jobs)
+        return Settings(self.n_bootstraps, self.confidence_level, self.alternative, entropy, threads)
 
-        Raises
-        ------
-        InputError
-        """
+    def check(self) -> None:
+        """Refuse settings that have no meaning."""
         if self.aggregate not in AGGREGATES:
             raise InputError(
                 f"aggregate must be one of {', '.join(AGGREGATES)}, got {self.aggregate!r}.", argument="aggregate"
@@ -158,13 +156,7 @@ def estimates_of_search(
     """
     estimation.check()
     chosen, rule = method_of(estimation.method), estimation.rule
-    settings = Settings(
-        estimation.n_bootstraps,
-        estimation.confidence_level,
-        estimation.alternative,
-        entropy,
-        effective_threads(n_jobs),
-    )
+    settings = estimation.settings(entropy, n_jobs)
     estimates = {}
     read = metrics_read(rule, metrics, refit_metric)
     replay = _fold_replay(rule, {other: fold_scores[other] for other in read}, predictions, params)
@@ -219,29 +211,21 @@ def _from_fold_scores(
         in_play = predictions.folds >= 0
         tested = int(in_play.any(axis=1).sum())
         flags[Flag.INCOMPLETE_PREDICTIONS] = incomplete_sentence(in_play)
-    return Evidence(
-        metric=metric,
-        names=predictions.names,
-        candidates=candidates,
-        winner=winner,
-        settings=settings,
-        matrix=None,
+    return build_evidence(
+        metric,
+        predictions.names,
+        candidates,
+        winner,
+        settings,
+        selection=replay.rule.name,
+        aggregate="folds",
         fold_scores=scores.values[:, candidates],
         repeat_of_split=scores.repeat,
         fold_replay=replay,
         n_rows_used=tested,
         test_share=predictions.test_share,
         flags=flags,
-        provenance={
-            **settings_provenance(settings),
-            "aggregate": "folds",
-            "selection": replay.rule.name,
-            "ties": TIES,
-            "n_rows": truth.n_rows,
-            "n_configurations": scores.n_configurations,
-            "n_candidates": len(candidates),
-            "training_rows": predictions.training_rows,
-        },
+        provenance={"n_rows": truth.n_rows, "training_rows": predictions.training_rows},
     )
 
 

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from heldout.data.task import Truth
 from heldout.errors import InputError
-from heldout.estimates.base import Settings
-from heldout.estimates.evidence.gather import gather
-from heldout.estimates.evidence.question import Question
+from heldout.estimates.evidence import gather
 from heldout.estimates.named import method_of, refusal
 from heldout.estimates.of_search import Estimation
+from heldout.estimates.question import Question
 from heldout.metrics.base import Metric, Response, times_of
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 
@@ -56,7 +55,7 @@ def refused_on_splits(
         grouped=groups is not None,
         test_share=test_share,
     )
-    settings = Settings(estimation.n_bootstraps, estimation.confidence_level, estimation.alternative, entropy)
+    settings = estimation.settings(entropy)
     question = Question(
         metric, {metric.name: metric}, estimation.rule, estimation.aggregate, settings, groups, sample_weight, shown
     )

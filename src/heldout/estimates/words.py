@@ -303,13 +303,3 @@ AGGREGATE_WORDS = {
     "pooled": "all held-out rows together",
     "within": "pairs of rows of one fold",
 }
-SELECTION_WORDS = {
-    "best": "the best score wins",
-    "one_standard_error": "the simplest configuration within one standard error of the best score",
-    "within": "the simplest configuration within a tolerance of the best score",
-    "average_rank": "the best mean rank over several metrics",
-    "rank_over_repeats": "the best mean rank over repeats",
-    "top_k": "the predictions of the best configurations are averaged",
-    "greedy_ensemble": "an ensemble, built by adding the configuration that helps it most",
-    "threshold": "configuration and decision threshold are chosen together",
-}

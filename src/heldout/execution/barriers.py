@@ -12,9 +12,8 @@ from heldout._random import stream
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier, Dropped, DropRule, Standing, Verdict
 from heldout.errors import InputError
-from heldout.estimates.base import Settings
-from heldout.estimates.evidence.gather import gather
-from heldout.estimates.evidence.question import Aggregate, Question
+from heldout.estimates.evidence import gather
+from heldout.estimates.question import Aggregate, Question, Settings
 from heldout.execution.collect import Collected, Outcome
 from heldout.execution.fit import Scoring
 from heldout.kernels.draws import Draws, UndefinedDrawsError, always

@@ -14,7 +14,7 @@ from heldout.data.memory import check_fits
 from heldout.data.task import Task
 from heldout.dropping.base import Course, DropRule, SearchStrategy
 from heldout.errors import HeldoutWarning, InputError
-from heldout.estimates.evidence.race import check_drawable, check_selects
+from heldout.estimates.candidates import check_drawable, check_selects
 from heldout.estimates.named import method_of
 from heldout.estimates.of_search import Estimation, check_applicable
 from heldout.estimates.rehearsal import refused_on_splits
@@ -24,7 +24,7 @@ from heldout.execution.plan import Race, race_of_search
 from heldout.folds.scored import unscored_splits
 from heldout.folds.splits import Folds
 from heldout.metrics.within import unfit_within
-from heldout.selection import Best, CallableRefit, check_rule
+from heldout.selection import Best, CallableRefit
 from heldout.selection.base import metrics_read
 
 
@@ -108,7 +108,7 @@ class Search:
         check_fits(len(self.configurations), self.folds.n_splits)
         check_settings(self.scoring, self.estimation)
         read = metrics_read(self.estimation.rule, self.scoring.metrics, self.scoring.refit_metric)
-        check_rule(self.estimation.rule, len(self.configurations), self.configurations.params, read)
+        self.estimation.rule.check(len(self.configurations), self.configurations.params, read)
         metrics = [metric for name in read if (metric := self.scoring.metrics.get(name))]
         check_selects(metrics, len(self.configurations))
         if self.drop is not None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier, DropRule, judged_after
-from heldout.estimates.evidence.question import Aggregate
+from heldout.estimates.question import Aggregate
 from heldout.execution.barriers import Judging
 from heldout.execution.cells import CellKey, CellResult
 from heldout.execution.collect import Collected, Collector, Outcome

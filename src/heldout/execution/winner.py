@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from heldout.configurations import Configurations
 from heldout.data.task import Task
 from heldout.errors import InputError
-from heldout.estimates.evidence.question import Aggregate
 from heldout.estimates.of_search import Estimation
+from heldout.estimates.question import Aggregate
 from heldout.execution.collect import Collected
 from heldout.execution.table import mean_over_splits
 from heldout.flags import Flag
@@ -21,7 +21,7 @@ from heldout.metrics.within import within_score
 from heldout.predictions import HeldOutPredictions
 from heldout.selection import NONE_CHOSEN, Best, SelectionFailedError
 from heldout.selection.base import metrics_read
-from heldout.selection.candidates import Candidates
+from heldout.selection.candidates import chosen_columns
 
 
 def pooled_scores(
@@ -138,11 +138,11 @@ def winner_of(
     values[:, list(found.out)] = np.nan
     folds = np.stack(list(in_folds.values()), axis=2)[None] if rule.reads_fold_scores else None
     repeats = None
-    if getattr(rule, "reads_repeats", False):
+    if rule.reads_repeats:
         repeats = _repeat_scores(task, found, names, metrics, estimation.aggregate)
-    every = Candidates(np.arange(len(configurations)), configurations.params, names)
+    every = np.arange(len(configurations))
     try:
-        winner = int(every.choose(rule, values, folds, repeats)[0])
+        winner = int(chosen_columns(rule, values, every, configurations.params, names, folds, repeats)[0])
     except SelectionFailedError as error:
         raise InputError(f"the selection rule '{rule.name}' failed on the scores: {error}.") from error
     if winner == NONE_CHOSEN and else_the_first:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heldout.data.task import Task, labels_text
 from heldout.errors import InputError
-from heldout.estimates.evidence.race import check_drawable
+from heldout.estimates.candidates import check_drawable
 from heldout.kernels.draws import Counts, Draws, UndefinedDrawsError, always
 from heldout.metrics.base import Metric, counted, positive_of
 

@@ -8,11 +8,10 @@ from typing import Any
 from heldout._random import RandomState, entropy_of
 from heldout._text import argument
 from heldout.errors import InputError
-from heldout.estimates.base import Settings
-from heldout.estimates.evidence.asking import warn_of
 from heldout.estimates.from_scores import checked_share, evidence_of_scores
-from heldout.estimates.intervals import check_interval_settings
+from heldout.estimates.inputs import warn_of
 from heldout.estimates.named import answer, method_of
+from heldout.estimates.question import Settings, check_interval_settings
 from heldout.estimates.types import Alternative, Estimate
 from heldout.predictions import FoldScores
 from heldout.readers.finished_search import check_metric, finished_search, metric_of

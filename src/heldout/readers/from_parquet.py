@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from heldout._random import RandomState
-from heldout.estimates.evidence.responses import ResponseName
 from heldout.estimates.out_of_core.estimating import check_summable, estimate_from_blocks
+from heldout.estimates.responses import ResponseName
 from heldout.estimates.types import Alternative, Estimate
 from heldout.metrics import metric_named
 from heldout.readers.parquet_blocks import open_blocks

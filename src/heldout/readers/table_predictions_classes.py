@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from heldout.data.arrays import array_of, numbers_of
 from heldout.data.task import Truth, labels_text
 from heldout.errors import InputError
-from heldout.estimates.evidence.from_arrays import TWO_DECIMALS, read_predictions
-from heldout.estimates.evidence.responses import ResponseName
+from heldout.estimates.input_arrays import TWO_DECIMALS, read_predictions
+from heldout.estimates.responses import ResponseName
 from heldout.metrics.base import Metric
 from heldout.predictions import HeldOutPredictions
 from heldout.readers.table_predictions import TablePredictions

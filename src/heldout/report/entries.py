@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from heldout.data.task import TaskKind, Truth
 from heldout.estimates.types import Estimate, json_safe
-from heldout.estimates.words import AGGREGATE_WORDS, SELECTION_WORDS
+from heldout.estimates.words import AGGREGATE_WORDS
 from heldout.protocols.nested.words import ACROSS_WORDS, INNER_WORDS, INTERVAL_WORDS
 from heldout.references import REFERENCES
 from heldout.report.content import Citation, Entry
 from heldout.report.diagnostics import Diagnostics
+from heldout.selection import SELECTION_WORDS
 
 _ELSEWHERE = {
     "quantity", "sources", "n_rows", "n_configurations", "n_candidates", "n_repeats", "n_folds", "training_rows",

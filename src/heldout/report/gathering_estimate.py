@@ -10,9 +10,9 @@ import numpy as np
 
 from heldout.estimates.base import Evidence
 from heldout.estimates.comparison import Comparison
-from heldout.estimates.evidence.asking import Asked
-from heldout.estimates.evidence.gather import gather
-from heldout.estimates.evidence.question import Aggregate
+from heldout.estimates.evidence import gather
+from heldout.estimates.inputs import Inputs
+from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Estimate
 from heldout.estimates.words import method_title
 from heldout.kernels.reference import Floats
@@ -36,7 +36,7 @@ from heldout.report.words import NO_CANDIDATE, reason_sentence, several_methods_
 
 def estimate_content(
     estimate: Estimate,
-    asked: Asked,
+    asked: Inputs,
     *,
     comparison: Comparison | None = None,
     command: str | None = None,
@@ -47,7 +47,7 @@ def estimate_content(
     Parameters
     ----------
     estimate : Estimate
-    asked : Asked
+    asked : Inputs
         The question that it answers.
     comparison : Comparison, optional
         The answers of several methods, the estimate's among them.
@@ -166,7 +166,7 @@ def _refused(comparison: Comparison) -> tuple[Entry, ...]:
     return tuple(Entry(method_title(name), reason_sentence(reason)) for name, reason in comparison.refused.items())
 
 
-def _facts(asked: Asked, failed: int, dropped: int, folds: str) -> tuple[Entry, ...]:
+def _facts(asked: Inputs, failed: int, dropped: int, folds: str) -> tuple[Entry, ...]:
     predictions = asked.predictions
     configurations = configurations_text(predictions.n_configurations, failed, dropped)
     facts = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -45,9 +45,15 @@ RULES: Mapping[str, Callable[[], Rule]] = MappingProxyType(
 )
 """Every rule that needs no parameter by its name, as it is by default."""
 
+SELECTION_WORDS: Mapping[str, str] = MappingProxyType(
+    {rule.name: rule.words for rule in (*(make() for make in RULES.values()), Within(0.0))}
+)
+"""How each rule selects, as a report says it."""
+
 __all__ = [
     "NONE_CHOSEN",
     "RULES",
+    "SELECTION_WORDS",
     "AverageRank",
     "Best",
     "CallableRefit",
@@ -65,7 +71,6 @@ __all__ = [
     "TopK",
     "WeightRule",
     "Within",
-    "check_rule",
     "configuration_rule_of",
     "rule_of",
 ]
@@ -94,8 +99,12 @@ def rule_of(selection: Any) -> Rule:
         if isinstance(selection, Threshold | WeightRule):
             return selection
         if callable(selection):
-            rule: SelectionRule = selection if hasattr(selection, "reads_fold_scores") else CallableRule(selection)
-            return rule
+            if isinstance(selection, SelectionRule) or not hasattr(selection, "reads_fold_scores"):
+                return selection if isinstance(selection, SelectionRule) else CallableRule(selection)
+            raise InputError(
+                f"selection={selection!r} lacks members of a rule; make its class a subclass of "
+                "ho.selection.SelectionRule, which has defaults for them."
+            )
     raise InputError(
         f"selection must be one of {', '.join(RULES)}, within(tolerance=0.01)"
         f"{in_python(', a rule of ho.selection, or a function from scores (B, C) to indices (B,)')}; "
@@ -122,17 +131,3 @@ def configuration_rule_of(selection: Any) -> SelectionRule:
             argument="selection",
         )
     return rule
-
-
-def check_rule(
-    rule: Rule, n_configurations: int, params: Sequence[Mapping[str, Any]], metrics: Sequence[str]
-) -> None:
-    """Refuse what a rule cannot be asked of these configurations, before anything is fitted or drawn.
-
-    Raises
-    ------
-    InputError
-    """
-    check = getattr(rule, "check", None)
-    if check is not None:
-        check(n_configurations, params, metrics)

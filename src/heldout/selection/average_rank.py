@@ -12,12 +12,11 @@ from scipy.stats import rankdata
 
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
-from heldout.selection.base import ScoreTable, first_greatest, scalar
-from heldout.selection.ties import tie_exactly
+from heldout.selection.base import ScoreTable, SelectionRule, first_greatest, scalar, tie_exactly
 
 
 @dataclass(frozen=True)
-class AverageRank:
+class AverageRank(SelectionRule):
     """Choose the configuration with the least mean rank over several metrics.
 
     On each metric 1 is the best, and equal scores share the mean of their ranks. A configuration that lacks one of
@@ -40,7 +39,7 @@ class AverageRank:
     metrics: Any = None
     weights: Any = None
     name: ClassVar[str] = "average_rank"
-    reads_fold_scores: ClassVar[bool] = False
+    words: ClassVar[str] = "the best mean rank over several metrics"
     reads_all_metrics: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

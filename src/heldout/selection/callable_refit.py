@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from heldout.errors import NoExit
 from heldout.kernels.reference import Floats
 from heldout.predictions import ranks
-from heldout.selection.base import NONE_CHOSEN, ScoreTable, SelectionFailedError
+from heldout.selection.base import NONE_CHOSEN, ScoreTable, SelectionFailedError, SelectionRule
 
 
 @dataclass(frozen=True)
-class CallableRefit:
+class CallableRefit(SelectionRule):
     """Choose as ``refit(cv_results)`` does, on the scores of each resample.
 
     The dict holds ``params``, ``param_*`` and, for each metric, ``split{i}_test_{name}``, ``mean_test_{name}``,

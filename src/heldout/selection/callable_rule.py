@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import NoExit
 from heldout.kernels.reference import Floats
-from heldout.selection.base import NONE_CHOSEN, ScoreTable, SelectionFailedError
+from heldout.selection.base import NONE_CHOSEN, ScoreTable, SelectionFailedError, SelectionRule
 
 
 @dataclass(frozen=True)
-class CallableRule:
+class CallableRule(SelectionRule):
     """Choose as a function of the scores does.
 
     Attributes
@@ -32,8 +32,6 @@ class CallableRule:
     """
 
     choose: Callable[[Floats], Any]
-    reads_fold_scores: ClassVar[bool] = False
-    reads_all_metrics: ClassVar[bool] = False
 
     @property
     def name(self) -> str:

@@ -1,71 +1,59 @@
-"""The choice among candidates: a rule sees a column for every configuration, and the candidates alone have scores.
-
-``Candidates.choose`` is the only place where a search, an estimate or a bootstrap asks a rule for its choice, so
-that all of them break ties alike.
-"""
+"""The selection among candidates: a rule sees a column for every configuration; only candidates have scores."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.kernels.reference import Floats
-from heldout.selection.base import NONE_CHOSEN, ScoreTable, SelectionRule
-from heldout.selection.ties import tie_exactly
+from heldout.selection.base import NONE_CHOSEN, ScoreTable, SelectionRule, tie_exactly
 
 
-@dataclass(frozen=True, eq=False)
-class Candidates:
-    """The configurations that a rule may choose.
+def chosen_columns(
+    rule: SelectionRule,
+    values: Floats,
+    columns: NDArray[np.intp],
+    params: Sequence[Mapping[str, Any]],
+    metric_names: Sequence[str],
+    folds: Floats | None = None,
+    repeats: Floats | None = None,
+) -> NDArray[np.intp]:
+    """(L,): the candidate column that a rule selects in each resample, ``NONE_CHOSEN`` where none can be.
 
-    Attributes
+    A search, an estimate and a bootstrap all select here, so that all of them break ties alike.
+
+    Parameters
     ----------
+    values : ndarray of shape (L, candidates, M)
+        Greater = better, the refit metric first. The noise of their last bits is cut off, so that equal scores tie.
     columns : ndarray of int
         The configuration behind each candidate column.
     params : sequence of mapping
         Of all C configurations.
     metric_names : sequence of str
-        Of the M metrics that the rule reads, the refit metric first.
+        Of the M metrics.
+    folds : ndarray of shape (L, splits, candidates, M), optional
+    repeats : ndarray of shape (L, repeats, candidates, M), optional
 
     Examples
     --------
     >>> from heldout.selection.best import Best
-    >>> candidates = Candidates(np.array([0, 2]), [{}, {}, {}], ["accuracy"])
-    >>> candidates.choose(Best(), np.array([[[0.3], [0.1 + 0.2]], [[0.3], [0.4]]])).tolist()
+    >>> scores = np.array([[[0.3], [0.1 + 0.2]], [[0.3], [0.4]]])
+    >>> chosen_columns(Best(), scores, np.array([0, 2]), [{}, {}, {}], ["accuracy"]).tolist()
     [0, 1]
     """
-
-    columns: NDArray[np.intp]
-    params: Sequence[Mapping[str, Any]]
-    metric_names: Sequence[str]
-
-    def choose(
-        self, rule: SelectionRule, values: Floats, folds: Floats | None = None, repeats: Floats | None = None
-    ) -> NDArray[np.intp]:
-        """(L,): the candidate column chosen in each resample, ``NONE_CHOSEN`` where none can be.
-
-        Parameters
-        ----------
-        values : ndarray of shape (L, candidates, M)
-            Greater = better. The noise of their last bits is cut off, so that equal scores tie.
-        folds : ndarray of shape (L, splits, candidates, M), optional
-        repeats : ndarray of shape (L, repeats, candidates, M), optional
-        """
-        table = ScoreTable(
-            self._of_all(tie_exactly(values), axis=1),
-            self.metric_names,
-            self.params,
-            None if folds is None else self._of_all(folds, axis=2),
-            None if repeats is None else self._of_all(repeats, axis=2),
-        )
-        return candidate_columns(rule(table), self.columns, len(self.params))
-
-    def _of_all(self, values: Floats, axis: int) -> Floats:
-        return over_all_configurations(values, self.columns, len(self.params), axis)
+    n = len(params)
+    table = ScoreTable(
+        over_all_configurations(tie_exactly(values), columns, n, axis=1),
+        metric_names,
+        params,
+        None if folds is None else over_all_configurations(folds, columns, n, axis=2),
+        None if repeats is None else over_all_configurations(repeats, columns, n, axis=2),
+    )
+    return candidate_columns(rule(table), columns, n)
 
 
 def over_all_configurations(

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from heldout.errors import InputError, NoExit
 from heldout.kernels.reference import Floats
-from heldout.selection.base import first_greatest, scalar
-from heldout.selection.ties import tie_exactly
+from heldout.selection.base import first_greatest, scalar, tie_exactly
 
 
 def frozen_complexity(complexity: Any) -> Any:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from heldout.kernels.dispatch import LossSums
 from heldout.kernels.reference import Floats
 from heldout.selection.base import SelectionRule
-from heldout.selection.candidates import Candidates
+from heldout.selection.candidates import chosen_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +57,8 @@ class FoldReplay:
         """
         folds = self.scores[drawn(counts)] if self.rule.reads_fold_scores else None
         repeats = self._by_repeat(counts) if self._reads_repeats else None
-        candidates = Candidates(self.candidates, self.params, self.metric_names)
-        return candidates.choose(self.rule, self._means(counts), folds, repeats)
+        means = self._means(counts)
+        return chosen_columns(self.rule, means, self.candidates, self.params, self.metric_names, folds, repeats)
 
     def defined(self, counts: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """(L,): whether each metric has a score in some drawn split."""
@@ -69,7 +69,7 @@ class FoldReplay:
     @property
     def _reads_repeats(self) -> bool:
         several = len(np.unique(self.repeat_of_split)) > 1
-        return several and bool(getattr(self.rule, "reads_repeats", False))
+        return several and self.rule.reads_repeats
 
     def _means(self, counts: NDArray[np.uint8]) -> Floats:
         """(L, candidates, M)."""

@@ -9,14 +9,12 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
-from heldout.selection.base import Library
-from heldout.selection.checks import checked_count
-from heldout.selection.ties import tie_exactly
+from heldout.selection.base import Library, WeightRule, checked_count, tie_exactly
 from heldout.selection.top_k import best_first
 
 
 @dataclass(frozen=True)
-class GreedyEnsemble:
+class GreedyEnsemble(WeightRule):
     """Forward selection with replacement (Caruana et al. 2004, sections 2 and 2.1).
 
     Start with nothing. In each round add the configuration with which the average of the predictions scores best;
@@ -48,6 +46,7 @@ class GreedyEnsemble:
     of_best: int | None = 50
     best_prefix: bool = True
     name: ClassVar[str] = "greedy_ensemble"
+    words: ClassVar[str] = "an ensemble, built by adding the configuration that helps it most"
     sources: ClassVar[tuple[str, ...]] = ("caruana2004", "caruana2006")
 
     def __post_init__(self) -> None:

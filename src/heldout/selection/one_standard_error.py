@@ -14,6 +14,7 @@ from heldout.kernels.reference import Floats
 from heldout.selection.base import (
     ScoreTable,
     SelectionFailedError,
+    SelectionRule,
     best_score,
     first_greatest,
     not_below,
@@ -22,7 +23,7 @@ from heldout.selection.complexity import complexities, frozen_complexity, simple
 
 
 @dataclass(frozen=True)
-class OneStandardError:
+class OneStandardError(SelectionRule):
     """Choose the simplest configuration within one standard error of the best (Breiman et al. 1984, section 3.4.3).
 
     The standard error is that of the best configuration's mean over folds: the standard deviation of its fold
@@ -46,9 +47,9 @@ class OneStandardError:
 
     complexity: Any = None
     name: ClassVar[str] = "one_standard_error"
+    words: ClassVar[str] = "the simplest configuration within one standard error of the best score"
     sources: ClassVar[tuple[str, ...]] = ("breiman1984",)
     reads_fold_scores: ClassVar[bool] = True
-    reads_all_metrics: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "complexity", frozen_complexity(self.complexity))

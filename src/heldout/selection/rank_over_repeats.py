@@ -11,12 +11,11 @@ from scipy.stats import rankdata
 
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
-from heldout.selection.base import ScoreTable, first_greatest
-from heldout.selection.ties import tie_exactly
+from heldout.selection.base import ScoreTable, SelectionRule, first_greatest, tie_exactly
 
 
 @dataclass(frozen=True)
-class RankOverRepeats:
+class RankOverRepeats(SelectionRule):
     """Choose the configuration with the least mean rank over repeats (Krueger, Panknin & Braun 2015).
 
     In each repeat 1 is the best, and equal scores share the mean of their ranks. A configuration without a score
@@ -38,9 +37,8 @@ class RankOverRepeats:
 
     last: int | None = None
     name: ClassVar[str] = "rank_over_repeats"
+    words: ClassVar[str] = "the best mean rank over repeats"
     sources: ClassVar[tuple[str, ...]] = ("krueger2015",)
-    reads_fold_scores: ClassVar[bool] = False
-    reads_all_metrics: ClassVar[bool] = False
     reads_repeats: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

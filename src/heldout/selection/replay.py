@@ -14,7 +14,7 @@ from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import oriented
 from heldout.selection.base import SelectionRule, WeightRule
 from heldout.selection.best import Best
-from heldout.selection.candidates import Candidates
+from heldout.selection.candidates import chosen_columns
 from heldout.selection.choice import Choice
 from heldout.selection.ensembles import Averages, weigh
 
@@ -68,14 +68,13 @@ class SelectionReplay:
         folds = repeats = None
         if self.rule.reads_fold_scores and self.by_fold:
             folds = np.stack([oriented(score.metric, score.by_segment(counts)) for score in self.by_fold], axis=3)
-        if getattr(self.rule, "reads_repeats", False):
+        if self.rule.reads_repeats:
             repeats = np.stack([oriented(score.metric, score.by_repeat(counts)) for score in self.scores], axis=3)
         if among is not None:  # no score, no candidate
             values = np.where(among[:, :, None], values, np.nan)
             folds = None if folds is None else np.where(among[:, None, :, None], folds, np.nan)
             repeats = None if repeats is None else np.where(among[:, None, :, None], repeats, np.nan)
-        candidates = Candidates(self.candidates, self.params, self.metric_names)
-        return candidates.choose(self.rule, values, folds, repeats)
+        return chosen_columns(self.rule, values, self.candidates, self.params, self.metric_names, folds, repeats)
 
     def defined(self, counts: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """(L,): whether every score that the rule reads is defined."""

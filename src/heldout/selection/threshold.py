@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
-from heldout.selection.checks import checked_count
+from heldout.selection.base import RuleDeclaration, checked_count
 
 MOST_LABELS = 2**26
 """The most labels (rows x configurations x thresholds x repeats) that are held, a byte each."""
 
 
 @dataclass(frozen=True)
-class Threshold:
+class Threshold(RuleDeclaration):
     """Choose the configuration and its decision threshold together, by a metric of labels.
 
     For binary tasks: a score strictly above the threshold is positive. In every bootstrap both are chosen on the
@@ -53,6 +53,7 @@ class Threshold:
     n_thresholds: int = 100
     metric: Any = None
     name: ClassVar[str] = "threshold"
+    words: ClassVar[str] = "configuration and decision threshold are chosen together"
 
     def __post_init__(self) -> None:
         checked_count("n_thresholds", self.n_thresholds)

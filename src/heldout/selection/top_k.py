@@ -10,12 +10,11 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
-from heldout.selection.base import Library
-from heldout.selection.checks import checked_count
+from heldout.selection.base import Library, WeightRule, checked_count
 
 
 @dataclass(frozen=True)
-class TopK:
+class TopK(WeightRule):
     """Average the predictions of the ``k`` configurations with the best scores.
 
     Of equal scores the first counts as the better. Where fewer than ``k`` have a score, all of them are averaged.
@@ -38,6 +37,7 @@ class TopK:
 
     k: int = 10
     name: ClassVar[str] = "top_k"
+    words: ClassVar[str] = "the predictions of the best configurations are averaged"
 
     def __post_init__(self) -> None:
         checked_count("k of top_k", self.k)

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
-from heldout.selection.base import ScoreTable, best_score, not_below, scalar
+from heldout.selection.base import ScoreTable, SelectionRule, best_score, not_below, scalar
 from heldout.selection.complexity import complexities, frozen_complexity, simplest_of
 
 
 @dataclass(frozen=True)
-class Within:
+class Within(SelectionRule):
     """Choose the simplest configuration whose score is at most ``tolerance`` worse than the best.
 
     Of equally simple ones the best, then the first.
@@ -40,8 +40,7 @@ class Within:
     relative: bool = False
     complexity: Any = None
     name: ClassVar[str] = "within"
-    reads_fold_scores: ClassVar[bool] = False
-    reads_all_metrics: ClassVar[bool] = False
+    words: ClassVar[str] = "the simplest configuration within a tolerance of the best score"
 
     def __post_init__(self) -> None:
         if not scalar(self.tolerance) or not 0 <= self.tolerance < np.inf:

@@ -18,7 +18,7 @@ from scipy.special import ndtr
 
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Method
-from heldout.estimates.evidence.asking import Asked, ask
+from heldout.estimates.inputs import Inputs, read_inputs
 from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.methods.bbc_f import BBCF
 from heldout.estimates.methods.naive_bootstrap import NaiveBootstrap
@@ -223,14 +223,14 @@ def bounds(
     return found
 
 
-def asked_of(y: NDArray[Any], scores: Floats, folds: NDArray[np.intp], settings: Settings, seed: int) -> Asked:
+def asked_of(y: NDArray[Any], scores: Floats, folds: NDArray[np.intp], settings: Settings, seed: int) -> Inputs:
     """The question as ``heldout.estimate`` puts it.
 
     Raises
     ------
     InputError
     """
-    return ask(
+    return read_inputs(
         y,
         _several_classes(y, scores) if settings.task == "multiclass" else scores,
         metric=METRICS[settings.task],

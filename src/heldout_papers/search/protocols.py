@@ -16,12 +16,12 @@ from sklearn.metrics import roc_auc_score
 
 from heldout.dropping.bootstrap import Bootstrap
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence, Settings
-from heldout.estimates.evidence.gather import gather
-from heldout.estimates.evidence.question import Question
+from heldout.estimates.base import Evidence
+from heldout.estimates.evidence import gather
 from heldout.estimates.intervals import percentile_interval
 from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.methods.tt import TT
+from heldout.estimates.question import Question, Settings
 from heldout.metrics.base import Metric
 from heldout.selection import Best
 from heldout_papers.search.held_out import HeldOut
@@ -192,7 +192,7 @@ def _corrected(evidence: Evidence, models: int, seconds: float) -> Said:
     found = method.estimate(evidence)
     assert found.distribution is not None, "bootstrapped"
     defined = found.distribution[~np.isnan(found.distribution)]
-    ends = [percentile_interval(defined, evidence.metric, level, "two-sided") for level in LEVELS]
+    ends = [percentile_interval(defined, evidence.metric, Settings(confidence_level=level)) for level in LEVELS]
     return Said(
         found.value,
         evidence.winner,

@@ -16,8 +16,8 @@ from heldout.dropping.base import Standing
 from heldout.dropping.bootstrap import Bootstrap
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence
-from heldout.estimates.evidence.gather import gather
-from heldout.estimates.evidence.question import Question
+from heldout.estimates.evidence import gather
+from heldout.estimates.question import Question
 from heldout.kernels.draws import Draws, UndefinedDrawsError, always
 from heldout_papers.search.held_out import HeldOut
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._random import stream
-from heldout.estimates.from_predictions import estimate
+from heldout.estimates.estimate import estimate
 from heldout_papers.simulation import scores_of_auc
 from heldout_papers.timing import plain
 

@@ -8,7 +8,7 @@ import pytest
 import heldout as ho
 from heldout.estimates import BBC, NaiveBootstrap
 from heldout.estimates.bootstraps.rows import draws_of
-from heldout.estimates.evidence.asking import ask
+from heldout.estimates.inputs import read_inputs
 
 RNG = np.random.default_rng(6)
 Y = RNG.permutation(np.repeat([0, 1], [70, 30]))
@@ -58,7 +58,7 @@ def test_accuracy_of_one_configuration_is_a_binomial_spread():
 
 def test_groups_are_drawn_whole_and_weights_multiply():
     groups, weights = np.arange(100) // 4, RNG.random(100) + 0.1
-    asked = ask(
+    asked = read_inputs(
         Y, SCORES, metric="accuracy", response="decision", groups=groups, sample_weight=weights, random_state=5
     )
     evidence = asked.evidence(NaiveBootstrap())
@@ -101,7 +101,7 @@ METHODS = pytest.mark.parametrize(
 
 @METHODS
 def test_stratified_draws_keep_the_classes(method):
-    asked = ask(Y, SCORES, metric="roc_auc", random_state=5, n_bootstraps=80)
+    asked = read_inputs(Y, SCORES, metric="roc_auc", random_state=5, n_bootstraps=80)
     evidence = asked.evidence(method)
     counts, _ = draws_of(evidence.matrix, evidence, stratify=True).block(0, 80)
     assert (counts[:, Y == 1].sum(axis=1) == 30).all() and (counts[:, Y == 0].sum(axis=1) == 70).all()

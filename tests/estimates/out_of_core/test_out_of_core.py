@@ -302,7 +302,7 @@ REFUSED = {
                               r"the loss of 'c1' in row 20 .* is beyond what float64 holds"),
     "one bin": (lambda: asked(binary(), "roc_auc", n_bins=1), "n_bins must be an integer from 2 to 32768, got 1"),
     "no number of bins": (lambda: asked(binary(), "roc_auc", n_bins=True), "n_bins must be an integer"),
-    "no workers": (lambda: asked(binary(), "roc_auc", n_jobs=0), "n_jobs must be None or an integer other than 0"),
+    "no workers": (lambda: asked(binary(), "roc_auc", n_jobs=0), "n_jobs must be a number of processes"),
     "no bootstraps": (lambda: asked(binary(), "roc_auc", n_bootstraps=0), "n_bootstraps must be"),
     "a response that is none": (lambda: asked(binary(), "roc_auc", response="scores"), "response must be one of"),
 }  # fmt: skip

@@ -14,7 +14,7 @@ from heldout._text import argument
 from heldout.data.task import labels_text
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Matrix
-from heldout.estimates.evidence.race import check_drawable
+from heldout.estimates.candidates import check_drawable
 from heldout.flags import Flag
 from heldout.kernels.blocks import map_blocks
 from heldout.kernels.draws import Draws, UndefinedDrawsError, out_of_bag

@@ -177,17 +177,15 @@ class BBC:
     def _interval(
         self, evidence: Evidence, defined: NDArray[np.float64], value: float, calibration: Calibration | None
     ) -> Interval | None:
-        level, alternative = evidence.settings.confidence_level, evidence.settings.alternative
         if calibration is None:
-            found = bootstrap_interval(defined, evidence.metric, level, alternative)
+            found = bootstrap_interval(defined, evidence.metric, evidence.settings)
             return None if found is None else within_range(found, evidence.metric)
         if not np.isfinite(value):
             return None  # nothing to draw in towards; the value is flagged
         drawn_in = calibrated_interval(
             defined,
             evidence.metric,
-            level,
-            alternative,
+            evidence.settings,
             value=value,
             uncorrected=evidence.uncorrected,
             calibration=calibration,

@@ -106,9 +106,7 @@ class BBCF:
             redraws=redraws,
             needs="a fold with a score",
         )
-        reached = with_least_width(
-            bootstrap_interval(scores, evidence.metric, settings.confidence_level, settings.alternative), evidence
-        )
+        reached = with_least_width(bootstrap_interval(scores, evidence.metric, settings), evidence)
         return conclude(
             evidence,
             self,

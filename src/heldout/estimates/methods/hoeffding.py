@@ -8,7 +8,6 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from heldout.estimates.base import Evidence, Matrix, conclude, needs_one_configuration, needs_predictions
-from heldout.estimates.intervals import as_written
 from heldout.estimates.types import Estimate, Interval
 from heldout.estimates.words import QUANTITY_HOEFFDING
 from heldout.flags import Flag
@@ -76,7 +75,7 @@ class Hoeffding:
         """The winner's score on the development set, with its simultaneous interval."""
         matrix, metric, settings = evidence.matrix, evidence.metric, evidence.settings
         assert matrix is not None, "unfit says so"
-        level = as_written(settings.confidence_level)
+        level = settings.level
         low, high = metric.range
         n, total, delta = effective_rows(matrix), len(evidence.names), 1 - level
         sides = 2 if settings.alternative == "two-sided" else 1

@@ -115,7 +115,7 @@ class NaiveBootstrap:
         settings = evidence.settings
         uncorrected = evidence.uncorrected if self.unit == "rows" else winners_mean(evidence)
         reached = with_least_width(
-            bootstrap_interval(drawn.scores, evidence.metric, settings.confidence_level, settings.alternative),
+            bootstrap_interval(drawn.scores, evidence.metric, settings),
             evidence,
             pays=False,
         )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
-from heldout.estimates.evidence.responses import read_response
+from heldout.estimates.responses import read_response
 from heldout.metrics.base import Metric, Response
 
 

@@ -8,9 +8,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._random import RandomState, entropy_of, stream
+from heldout._random import RandomState, stream
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence, Settings, conclude, flags_of_choice
+from heldout.estimates.base import Evidence, conclude, flags_of_choice
 from heldout.estimates.bootstraps.control import (
     Control,
     control_from,
@@ -19,11 +19,8 @@ from heldout.estimates.bootstraps.control import (
     provenance_of_control,
 )
 from heldout.estimates.bootstraps.rows import flags_of_draws
-from heldout.estimates.evidence.asking import check_jobs
-from heldout.estimates.evidence.doubtful_rows import flag_of_clipping, flag_of_errors
-from heldout.estimates.evidence.provenance import TIES, settings_provenance
-from heldout.estimates.evidence.responses import ResponseName
-from heldout.estimates.intervals import check_interval_settings, percentile_interval, within_range
+from heldout.estimates.evidence import build_evidence
+from heldout.estimates.intervals import percentile_interval, within_range
 from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.methods.least_width import with_least_width
 from heldout.estimates.out_of_core.binned_areas import BinnedAreas, cuts_of, ties_in_range
@@ -40,6 +37,9 @@ from heldout.estimates.out_of_core.whole_sums import (
     losses_of,
     typical_loss,
 )
+from heldout.estimates.question import Settings, settings_of
+from heldout.estimates.responses import ResponseName
+from heldout.estimates.row_flags import flag_of_clipping, flag_of_errors
 from heldout.estimates.types import Alternative, Estimate
 from heldout.estimates.words import QUANTITY_BBC
 from heldout.flags import Flag
@@ -107,8 +107,7 @@ def estimate_from_blocks(
     InputError
     """
     method = BBC(control=control)
-    check_interval_settings(n_bootstraps, confidence_level, alternative)
-    check_jobs(n_jobs)
+    settings = settings_of(n_bootstraps, confidence_level, alternative, random_state, n_jobs)
     _check_size(source, n_bins)
     check_summable(metric)
     survey = joined(over_ranges(survey_range, source, n_jobs=n_jobs))
@@ -118,7 +117,6 @@ def estimate_from_blocks(
     controlled = control is True or (control == "auto" and not (measured.row_wise or _is_area(measured)))
     plan = _plan(source, reading, survey, n_bins, n_jobs, controlled)
     observed = plan.observed(observe(source, plan, n_jobs))
-    settings = Settings(n_bootstraps, confidence_level, alternative, entropy_of(random_state))
     draws = BlockDraws(stream(settings.entropy, "draws"), source.n_rows, source.block_rows)
     outcome, redraws = resample(source, plan, draws, n_bootstraps, n_jobs)
     summed = _Summed(plan, observed, outcome, redraws, controlled)
@@ -184,16 +182,16 @@ def _estimate(
     control = _control(summed)
     scores = outcome.scores if control is None else outcome.scores - control.size
     value = float(scores.mean())
-    evidence = Evidence(
-        metric=reading.metric,
-        names=source.names,
-        candidates=np.arange(len(source.names)),
-        winner=observed.winner,
-        settings=settings,
-        matrix=None,
-        fold_scores=None,
+    evidence = build_evidence(
+        reading.metric,
+        source.names,
+        np.arange(len(source.names)),
+        observed.winner,
+        settings,
+        selection="best",
+        aggregate="pooled",
         n_rows_used=source.n_rows,
-        provenance=_provenance(source, reading, settings, survey),
+        provenance=_provenance(source, reading, survey),
     )
     flags = flags_of_draws(
         evidence, total=settings.n_bootstraps, undefined=0, redraws=summed.redraws, needs=reading.metric.needs
@@ -206,10 +204,7 @@ def _estimate(
             metric=reading.metric.name, bound=bound, certain=float(outcome.certain.mean())
         )
     reached = with_least_width(
-        within_range(
-            percentile_interval(scores, reading.metric, settings.confidence_level, settings.alternative),
-            reading.metric,
-        ),
+        within_range(percentile_interval(scores, reading.metric, settings), reading.metric),
         evidence,
         value=float(observed.scores[observed.winner]),
         units=_units(source, reading, survey),
@@ -268,19 +263,12 @@ def _frequencies(chosen: NDArray[np.intp], n_configurations: int) -> NDArray[np.
     return shares
 
 
-def _provenance(source: BlockSource, reading: Reading, settings: Settings, survey: Survey) -> dict[str, Any]:
+def _provenance(source: BlockSource, reading: Reading, survey: Survey) -> dict[str, Any]:
     truth = survey.sample.truth
-    n_configurations = len(source.names)
     return {
-        **settings_provenance(settings),
         "task": str(truth.kind),
         "pos_label": truth.pos_label,
-        "aggregate": "pooled",
-        "selection": "best",
-        "ties": TIES,
         "n_rows": source.n_rows,
-        "n_configurations": n_configurations,
-        "n_candidates": n_configurations,
         "n_repeats": 1,
         "training_rows": None,
         "grouped": False,

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from heldout._text import counted
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
-from heldout.estimates.evidence.responses import ResponseName, check_settings, response_of
 from heldout.estimates.out_of_core.blocks import Block, BlockSource, Reading, refuse_unusable
+from heldout.estimates.responses import ResponseName, check_settings, response_of
 from heldout.metrics.base import Metric, Response
 
 SAMPLED = 131_072

@@ -16,9 +16,7 @@ from heldout._random import RandomState
 from heldout._text import argument
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Evidence, needs_one_configuration, over_configurations
-from heldout.estimates.evidence.asking import ask
-from heldout.estimates.evidence.question import Aggregate
-from heldout.estimates.evidence.responses import ResponseName
+from heldout.estimates.inputs import read_inputs
 from heldout.estimates.intervals import NO_WIDTH, bootstrap_interval, has_no_width
 from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.methods.least_width import alike_of
@@ -26,6 +24,8 @@ from heldout.estimates.paired.confidence_set import ConfidenceSet, p_values
 from heldout.estimates.paired.difference import Difference, differences, probability_better
 from heldout.estimates.paired.optimism_curve import OptimismCurve, curve_points, optimism_curve
 from heldout.estimates.paired.scores import PairedScores, paired_scores
+from heldout.estimates.question import Aggregate
+from heldout.estimates.responses import ResponseName
 from heldout.estimates.types import Alternative, Interval, frame_of
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
@@ -239,9 +239,9 @@ class ConfigurationComparison:
         return p_values(self.scores)
 
     def _interval(self, defined: Floats, uncorrected: float, *, pays: bool) -> Interval:
-        level, alternative = self.evidence.settings.confidence_level, self.evidence.settings.alternative
-        nowhere = Interval(float("nan"), float("nan"), level, alternative)
-        found = bootstrap_interval(defined, _DIFFERENCE, level, alternative) or nowhere
+        settings = self.evidence.settings
+        nowhere = Interval(float("nan"), float("nan"), settings.confidence_level, settings.alternative)
+        found = bootstrap_interval(defined, _DIFFERENCE, settings) or nowhere
         if not has_no_width(found):
             return found
         least, greatest = self.evidence.metric.range
@@ -249,7 +249,7 @@ class ConfigurationComparison:
         if np.isinf(width) or not np.isclose(uncorrected, defined[0], rtol=NO_WIDTH, atol=0):
             return nowhere
         alike = alike_of(self.evidence, pays=pays)
-        return alike.interval(uncorrected, (-width, width), True, found.confidence_level, alternative)
+        return alike.interval(uncorrected, (-width, width), True, found.confidence_level, settings.alternative)
 
     def _column(self, configuration: str | int) -> int:
         """The candidate column of a configuration as the user names it."""
@@ -337,7 +337,7 @@ def compare_configurations(
     >>> compared.difference("winner", 3).probability_better > 0.99
     True
     """
-    asked = ask(
+    asked = read_inputs(
         y_true,
         predictions,
         metric=metric,

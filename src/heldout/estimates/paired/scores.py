@@ -16,8 +16,7 @@ from heldout.estimates.bootstraps.rows import check_matrix_drawable, draws_of, m
 from heldout.kernels.draws import out_of_bag
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import oriented
-from heldout.selection.base import NONE_CHOSEN
-from heldout.selection.ties import tie_exactly
+from heldout.selection.base import NONE_CHOSEN, tie_exactly
 
 
 @dataclass(frozen=True, eq=False)

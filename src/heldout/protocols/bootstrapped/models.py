@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from heldout._text import argument
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence, Settings
-from heldout.estimates.evidence.gather import gather
-from heldout.estimates.evidence.question import Question
-from heldout.estimates.evidence.race import start_race
+from heldout.estimates.base import Evidence
+from heldout.estimates.candidates import candidate_rows
+from heldout.estimates.evidence import gather
+from heldout.estimates.question import Question, Settings
 from heldout.execution.search import Search
 from heldout.flags import Flag
 from heldout.protocols.bootstrapped.estimate import Bootstrap
@@ -61,7 +61,7 @@ def chosen_by_others(
     )  # fmt: skip
     evidence = gather(task.truth, evaluation.predictions, question)
     assert evidence.matrix is not None, "the scorers were opened"
-    used = start_race(evaluation.predictions, list(read.values()), task.groups).used
+    used = candidate_rows(evaluation.predictions, list(read.values()), task.groups).used
     flags = dict(evidence.flags)
     if len(used) == task.n_rows:
         flags.pop(Flag.INCOMPLETE_PREDICTIONS, None)  # that a sample predicts the rows that it left out is its way

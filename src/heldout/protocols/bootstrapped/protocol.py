@@ -15,13 +15,13 @@ from heldout.arguments import SearchArguments
 from heldout.configurations import checked_entries
 from heldout.dropping import strategy_of
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence, Method, Settings, conclude, flags_of_choice
+from heldout.estimates.base import Evidence, Method, conclude, flags_of_choice
 from heldout.estimates.bootstraps.rows import flags_of_draws
-from heldout.estimates.evidence.provenance import TIES, settings_provenance
-from heldout.estimates.evidence.question import Aggregate
-from heldout.estimates.evidence.race import FEW_GROUPS, failed_sentence
-from heldout.estimates.intervals import bootstrap_interval, check_interval_settings
+from heldout.estimates.candidates import FEW_GROUPS, failed_sentence
+from heldout.estimates.evidence import build_evidence
+from heldout.estimates.intervals import bootstrap_interval
 from heldout.estimates.methods.least_width import with_least_width
+from heldout.estimates.question import Aggregate, Settings, check_interval_settings
 from heldout.estimates.types import Alternative, Estimate
 from heldout.estimates.words import QUANTITY_BOOTSTRAP_SEARCH
 from heldout.evaluate import evaluate
@@ -299,7 +299,7 @@ class BootstrapPlan:
         frequency = np.bincount(selected, minlength=len(evidence.names)) / max(len(selected), 1)
         settings = self.settings
         reached = with_least_width(
-            bootstrap_interval(scores, evidence.metric, settings.confidence_level, settings.alternative),
+            bootstrap_interval(scores, evidence.metric, settings),
             replace(evidence, matrix=None),  # of the search on all rows, where these scores are of samples
             value=value,
             units=self._units(evidence.metric),
@@ -380,26 +380,21 @@ def _evidence(search: Search, evaluation: Evaluation, settings: Settings) -> Evi
     if evaluation.failures:
         flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(names, evaluation.failures)
     scores = evaluation.fold_scores[name]
-    return Evidence(
-        metric=metric,
-        names=names,
-        candidates=candidates,
-        winner=evaluation.winner,
-        settings=settings,
-        matrix=None,
+    return build_evidence(
+        metric,
+        names,
+        candidates,
+        evaluation.winner,
+        settings,
+        selection=search.estimation.rule.name,
+        aggregate=search.estimation.aggregate,
+        n_rows_used=task.n_rows,
         fold_scores=scores.values[:, candidates],
         repeat_of_split=scores.repeat,
-        n_rows_used=task.n_rows,
         flags=flags,
         provenance={
-            **settings_provenance(settings),
             "task": str(task.truth.kind),
-            "aggregate": search.estimation.aggregate,
-            "selection": search.estimation.rule.name,
-            "ties": TIES,
             "n_rows": task.n_rows,
-            "n_configurations": len(names),
-            "n_candidates": len(candidates),
             "grouped": task.groups is not None,
             "weighted": task.sample_weight is not None,
         },

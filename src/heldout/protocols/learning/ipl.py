@@ -9,8 +9,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.estimates.base import Evidence, Method, Settings, conclude, flags_of_choice
-from heldout.estimates.evidence.race import FEW_GROUPS, failed_sentence
+from heldout.estimates.base import Evidence, Method, conclude, flags_of_choice
+from heldout.estimates.candidates import FEW_GROUPS, failed_sentence
+from heldout.estimates.evidence import build_evidence
+from heldout.estimates.question import Settings
 from heldout.estimates.types import Estimate
 from heldout.execution.search import Search
 from heldout.flags import Flag
@@ -129,27 +131,23 @@ def _evidence(
     if unscored.any():
         flags[Flag.UNSCORED_SPLITS] = Flag.UNSCORED_SPLITS.filled(unscored=int(unscored.sum()), total=unscored.size)
     provenance: dict[str, Any] = {
-        "entropy": search.entropy,
         "task": str(task.truth.kind),
-        "aggregate": "folds",
-        "selection": search.estimation.rule.name,
         "n_rows": task.n_rows,
         "n_splits": scores.shape[0] * scores.shape[1],
-        "n_configurations": len(names),
-        "n_candidates": len(candidates),
         "grouped": task.groups is not None,
         "weighted": task.sample_weight is not None,
     }
-    return Evidence(
-        metric=metric,
-        names=names,
-        candidates=candidates,
-        winner=winner,
-        settings=Settings(entropy=search.entropy),
-        matrix=None,
+    return build_evidence(
+        metric,
+        names,
+        candidates,
+        winner,
+        Settings(entropy=search.entropy),
+        selection=search.estimation.rule.name,
+        aggregate="folds",
+        n_rows_used=task.n_rows,
         fold_scores=scores[-1][:, candidates],
         repeat_of_split=np.arange(scores.shape[1]),
-        n_rows_used=task.n_rows,
         flags=flags,
         provenance=provenance,
     )

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import HeldoutWarning
-from heldout.estimates.base import Settings
-from heldout.estimates.evidence.provenance import TIES, settings_provenance
-from heldout.estimates.evidence.race import failed_sentence, incomplete_sentence
+from heldout.estimates.candidates import failed_sentence, incomplete_sentence
+from heldout.estimates.evidence import TIES, settings_provenance
+from heldout.estimates.question import Settings
 from heldout.estimates.words import QUANTITY_NESTED
 from heldout.execution.cells import CellState
 from heldout.execution.search import Search

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
-from heldout.estimates.intervals import as_written
+from heldout.estimates.question import Settings
 from heldout.estimates.types import Alternative, Interval
 from heldout.metrics.base import Metric
 
@@ -165,7 +165,7 @@ def interval_around(spread: Spread, metric: Metric, confidence_level: float, alt
     Student's quantile, or the normal one where the degrees of freedom are infinite. ``greater`` leaves the better
     side open at the best possible value, ``less`` the worse one.
     """
-    level = as_written(confidence_level)
+    level = Settings(confidence_level=confidence_level).level
     least, greatest = metric.range
     tail = (1 - level) / 2 if alternative == "two-sided" else 1 - level
     quantile = (

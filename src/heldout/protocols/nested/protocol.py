@@ -17,7 +17,7 @@ import numpy as np
 from heldout._text import argument
 from heldout.arguments import SearchArguments
 from heldout.errors import InputError
-from heldout.estimates.evidence.question import Aggregate
+from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
 from heldout.execution.search import Search
 from heldout.execution.session import Running
@@ -31,7 +31,7 @@ from heldout.protocols.nested.intervals import (
 from heldout.protocols.nested.plan import REMAINING, nested_folds
 from heldout.protocols.nested.settings import Across, NestedSettings
 from heldout.selection import NONE_CHOSEN
-from heldout.selection.candidates import Candidates
+from heldout.selection.candidates import chosen_columns
 
 
 def nested_cv(
@@ -182,8 +182,8 @@ def _best_across(search: Search, chosen: Sequence[Chosen]) -> int:
     names, params = [search.scoring.refit_metric], search.configurations.params
     # To a rule that looks at folds or repeats, an outer fold is one.
     by_fold = by_fold[None, :, :, None]
-    every = Candidates(np.arange(len(params)), params, names)
-    winner = int(every.choose(search.estimation.rule, values[None, :, None], by_fold, by_fold)[0])
+    rule, every = search.estimation.rule, np.arange(len(params))
+    winner = int(chosen_columns(rule, values[None, :, None], every, params, names, by_fold, by_fold)[0])
     if winner == NONE_CHOSEN:
         raise InputError(
             f"{argument('across', 'all')} found no configuration with a score in every outer fold; use "

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from heldout._text import argument
 from heldout.errors import InputError
-from heldout.estimates.intervals import check_interval_settings
+from heldout.estimates.question import check_interval_settings
 from heldout.estimates.types import Alternative
 from heldout.execution.search import Search
 from heldout.protocols.nested.intervals import (

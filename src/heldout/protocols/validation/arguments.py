@@ -21,7 +21,7 @@ from heldout.arguments import check_weights_fit, checked_target, entropy_of_run,
 from heldout.configurations import Configurations, checked_model, make_configurations
 from heldout.data.task import Task, TaskKind, Truth
 from heldout.errors import InputError
-from heldout.estimates.intervals import check_interval_settings
+from heldout.estimates.question import check_interval_settings
 from heldout.estimates.types import Alternative, json_safe
 from heldout.execution.fit import CellContext, Routed, Scoring, on_one_thread
 from heldout.execution.responses import offered_by

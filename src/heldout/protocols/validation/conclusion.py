@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.estimates.base import Settings
-from heldout.estimates.evidence.provenance import settings_provenance
+from heldout.estimates.evidence import settings_provenance
+from heldout.estimates.question import Settings
 from heldout.estimates.types import Estimate, Interval
 from heldout.estimates.words import QUANTITY_OPTIMISM, QUANTITY_OUT_OF_BAG, QUANTITY_POINT632
 from heldout.execution.fit import on_one_thread

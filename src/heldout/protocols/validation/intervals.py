@@ -17,6 +17,7 @@ import numpy as np
 from heldout._text import argument
 from heldout.errors import InputError
 from heldout.estimates.intervals import bootstrap_interval, has_no_width, order_statistic
+from heldout.estimates.question import Settings
 from heldout.estimates.types import Alternative, Interval
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
@@ -181,7 +182,9 @@ def _percentiles(
     scores: ReplicateScores, distribution: Floats, confidence_level: float, alternative: Alternative
 ) -> Bounded:
     undefined = int(np.isnan(distribution).sum())
-    interval = bootstrap_interval(distribution, scores.metric, confidence_level, alternative)
+    interval = bootstrap_interval(
+        distribution, scores.metric, Settings(confidence_level=confidence_level, alternative=alternative)
+    )
     if interval is None:
         return _none(f"no bootstrap gave a score of {scores.metric.name}")
     if has_no_width(interval):

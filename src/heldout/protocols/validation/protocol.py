@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from heldout.arguments import running_of
-from heldout.estimates.base import Settings
+from heldout.estimates.question import Settings
 from heldout.estimates.types import Alternative
 from heldout.execution.session import Running, opened
 from heldout.execution.store.memory import MemoryStore

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from heldout.data.task import Task, TaskKind
-from heldout.estimates.evidence.race import FEW_GROUPS, failed_sentence
+from heldout.estimates.candidates import FEW_GROUPS, failed_sentence
 from heldout.flags import Flag
 from heldout.metrics.base import Metric
 from heldout.protocols.validation.estimate import Candidate

@@ -26,7 +26,7 @@ from heldout.estimates.methods.two_part.tilting import (
 )
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
-from heldout.selection.ties import tie_exactly
+from heldout.selection.base import tie_exactly
 
 
 def highest_ranks(shares: Floats) -> Floats:

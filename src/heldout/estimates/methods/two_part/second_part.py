@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.data.task import TaskKind, Truth, labels_text
-from heldout.estimates.base import Evidence, Matrix, Settings
+from heldout.estimates.base import Evidence, Matrix
+from heldout.estimates.question import Settings
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Statistic

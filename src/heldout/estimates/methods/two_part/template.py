@@ -27,7 +27,6 @@ from heldout.estimates.base import (
     needs_predictions,
     no_value,
 )
-from heldout.estimates.intervals import as_written
 from heldout.estimates.methods.two_part.parts import Parts, Rows, split, split_at_random
 from heldout.estimates.methods.two_part.second_part import Reading, SecondPart, Share, reading_of, second_part
 from heldout.estimates.types import Alternative, Estimate, Interval
@@ -35,8 +34,7 @@ from heldout.estimates.words import QUANTITY_FINALISTS, QUANTITY_NAMED, QUANTITY
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, oriented
 from heldout.metrics.pairs import is_pair_based
-from heldout.selection.base import NONE_CHOSEN, SelectionFailedError
-from heldout.selection.ties import tie_exactly
+from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, tie_exactly
 
 
 class Tails(NamedTuple):
@@ -233,7 +231,7 @@ class TwoPart:
 
     def _concluded(self, evidence: Evidence, matrix: Matrix, parts: Parts, chosen: Chosen) -> Estimate:
         second, settings = chosen.second, evidence.settings
-        level = as_written(settings.confidence_level)
+        level = settings.level
         tail = self._tail(1 - level, second.n_finalists)
         lacking = second.lacks()
         bound = no_bound(lacking) if lacking else self._bound(second, _tails(tail, settings.alternative))

@@ -21,7 +21,7 @@ from heldout.kernels.blocks import map_blocks
 from heldout.kernels.dispatch import LossSums, draw_units
 from heldout.kernels.reference import Floats
 from heldout.metrics.row_losses import most_drawn
-from heldout.selection.ties import tie_exactly
+from heldout.selection.base import tie_exactly
 
 STRONGEST = 48.0
 """The strongest tilt that is tried, in standard deviations of the bootstrapped sums of influences."""

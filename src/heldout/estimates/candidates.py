@@ -1,4 +1,4 @@
-"""The race: which configurations are candidates, and on which rows they can be compared."""
+"""Candidates: the configurations that can be selected, and the rows on which they are compared."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ SHOWN = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Race:
-    """Who is compared, and where.
+class CandidateRows:
+    """The candidates, and the rows that all of them predicted.
 
     Attributes
     ----------
     candidates : ndarray of int
-        Configurations that did not fail.
+        Configurations that neither failed nor were dropped.
     in_play : ndarray of bool, shape (N, R)
-        What all of them predicted.
+        The predictions that all of them made.
     used : ndarray of int
         Rows in play in some repeat.
     unit_of_row : ndarray of int, shape (len(used),)
         What a bootstrap draws whole: the row, or its group.
     flags : dict
+        What to know of the configurations and rows that are left out.
     """
 
     candidates: NDArray[np.intp]
@@ -43,13 +44,15 @@ class Race:
     flags: dict[Flag, str] = field(default_factory=dict)
 
 
-def start_race(predictions: HeldOutPredictions, metrics: Sequence[Metric], groups: NDArray[Any] | None) -> Race:
-    """Set aside who failed and what not everybody predicted.
+def candidate_rows(
+    predictions: HeldOutPredictions, metrics: Sequence[Metric], groups: NDArray[Any] | None
+) -> CandidateRows:
+    """Leave out the configurations that failed, and the rows that some candidate did not predict.
 
     Raises
     ------
     InputError
-        When no configuration, row, or second group is left, or groups were not held out whole.
+        When no configuration or row is left, or groups were not held out whole.
     """
     predicted = np.logical_and.reduce([predictions.predicted(metric) for metric in metrics])
     failed = failures(predictions, predicted)
@@ -80,11 +83,11 @@ def start_race(predictions: HeldOutPredictions, metrics: Sequence[Metric], group
     if not predictions.exchangeable:
         flags[Flag.NOT_EXCHANGEABLE] = Flag.NOT_EXCHANGEABLE.filled()
     _check_groups_held_out(groups, predictions.folds)
-    return Race(candidates, in_play, used, _units(predictions, groups, used, flags), flags)
+    return CandidateRows(candidates, in_play, used, _units(predictions, groups, used, flags), flags)
 
 
 def failures(predictions: HeldOutPredictions, predicted: NDArray[np.bool_]) -> dict[int, str]:
-    """Configurations that failed, and why; those that left early did not."""
+    """Configurations that failed, with the reason; dropped ones did not fail."""
     failed = dict(predictions.failed)
     for column in np.flatnonzero(~predicted.any(axis=(0, 2))).tolist():
         if column not in predictions.dropped:
@@ -93,38 +96,36 @@ def failures(predictions: HeldOutPredictions, predicted: NDArray[np.bool_]) -> d
     if folds is None:
         return failed
     out = failed.keys() | predictions.dropped.keys()
-    racing = np.array([j for j in range(predictions.n_configurations) if j not in out], dtype=np.intp)
+    remaining = np.array([j for j in range(predictions.n_configurations) if j not in out], dtype=np.intp)
     for repeat in range(folds.shape[1]):
         for code in np.unique(folds[folds[:, repeat] >= 0, repeat]):
-            has = predicted[folds[:, repeat] == code][:, racing, repeat].any(axis=0)
+            has = predicted[folds[:, repeat] == code][:, remaining, repeat].any(axis=0)
             if has.any():
-                for column in racing[~has].tolist():
+                for column in remaining[~has].tolist():
                     failed[column] = "it predicted no row of a fold that others predicted"
     return failed
 
 
 def failed_sentence(names: Sequence[str], failed: Mapping[int, str]) -> str:
-    """The flag of failed configurations, naming the first few."""
+    """The sentence of the flag of failed configurations, with the names of the first few."""
     shown = "; ".join(f"{names[j]} ({failed[j]})" for j in sorted(failed)[:SHOWN])
     more = f"; and {len(failed) - SHOWN} more" if len(failed) > SHOWN else ""
     return Flag.FAILED_CONFIGURATIONS.filled(failed=len(failed), total=len(names), which=shown + more)
 
 
 def dropped_sentence(predictions: HeldOutPredictions) -> str:
-    """The flag of configurations that left early."""
+    """The sentence of the flag of dropped configurations."""
+    remaining = predictions.n_configurations - len(predictions.out)
     return Flag.DROPPED_CONFIGURATIONS.filled(
-        dropped=len(predictions.dropped), total=predictions.n_configurations, alive=_counted_alive(predictions)
+        dropped=len(predictions.dropped),
+        total=predictions.n_configurations,
+        remaining="one" if remaining == 1 else remaining,
     )
 
 
-def _counted_alive(predictions: HeldOutPredictions) -> str:
-    alive = predictions.n_configurations - len(predictions.out)
-    return "the one that is left" if alive == 1 else f"the {alive} that are left"
-
-
 def growing_sentence(predictions: HeldOutPredictions) -> str:
-    """The flag of training sets that grew from one split to the next."""
-    assert predictions.training_range is not None, "asked only where they grew"
+    """The sentence of the flag of training sets that grew from one split to the next."""
+    assert predictions.training_range is not None, "called only where they grew"
     least, most = predictions.training_range
     return Flag.GROWING_TRAINING_SETS.filled(
         least=least, most=most, total=predictions.n_rows, mean=predictions.training_rows
@@ -132,7 +133,7 @@ def growing_sentence(predictions: HeldOutPredictions) -> str:
 
 
 def incomplete_sentence(in_play: NDArray[np.bool_]) -> str:
-    """The flag of rows that were not predicted, from the cells (N, R) that were."""
+    """The sentence of the flag of rows without predictions, from the cells (N, R) that have them."""
     used = in_play.any(axis=1)
     share = in_play[used].mean()
     often = "" if share == 1 else f" (each in {share:.0%} of the repeats on average)"
@@ -154,8 +155,7 @@ def _units(
 
 
 def _check_groups_held_out(groups: NDArray[Any] | None, folds: NDArray[np.int32] | None) -> None:
-    """Every group must lie in one fold of a repeat, or outside of all of them: then no model that predicts it
-    has seen it."""
+    """Refuse a group in several folds of a repeat: models that predict its rows would have seen the group."""
     if groups is None or folds is None:
         return
     names, codes = np.unique(groups, return_inverse=True)
@@ -171,12 +171,7 @@ def _check_groups_held_out(groups: NDArray[Any] | None, folds: NDArray[np.int32]
 
 
 def check_defined(truth: Truth, metrics: Sequence[Metric]) -> None:
-    """Refuse a target on which a metric means nothing.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a target on which a metric means nothing."""
     for metric in metrics:
         if metric.needs is Needs.TWO_VALUES and len(np.unique(truth.values)) < 2:
             raise InputError(f"{metric.name} needs {metric.needs}, but the target is constant.")
@@ -186,12 +181,7 @@ def check_defined(truth: Truth, metrics: Sequence[Metric]) -> None:
 
 
 def check_selects(metrics: Iterable[Metric], n_candidates: int) -> None:
-    """Refuse to choose by a metric that has no better direction.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse to select by a metric that has no better direction."""
     for metric in metrics:
         ideal = ideal_of(metric)
         if ideal is not None and n_candidates > 1:
@@ -206,8 +196,8 @@ def check_selects(metrics: Iterable[Metric], n_candidates: int) -> None:
 def check_drawable(truth: Truth, unit_of_row: NDArray[np.intp], metrics: Sequence[Metric], grouped: bool) -> None:
     """Refuse rows of which a bootstrap cannot draw some and leave some out: of all, and of each class.
 
-    A class of a single row (or group) is refused whatever the metric: no bootstrap holds it on both sides, so
-    that nothing said of it could be checked. A class without any row matters only to metrics that need it.
+    A class of a single row (or group) is refused for every metric, because no bootstrap can both draw it and leave
+    it out. A class without any row matters only to metrics that need it.
 
     Raises
     ------

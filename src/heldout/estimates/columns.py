@@ -1,14 +1,14 @@
-"""What a selection rule needs read of the predictions, where it is not simply what the metric reads.
+"""The columns of a matrix: candidates, or candidates at a threshold, and how metrics read them.
 
-A rule that tunes a threshold reads scores although its metric reads labels; a rule that averages predictions reads
-probabilities or values, as labels and decisions of different models have no average. Reading, and the race between
-configurations, ask a metric what it reads: an ``OpaqueMetric`` stands there and answers for the rule.
+A selection rule may read other predictions than its metric. A rule that tunes a threshold reads scores, although
+its metric reads labels. A rule that averages predictions reads probabilities or values, because labels and
+decisions of different models have no average. ``read_as`` gives the metric that stands in for the rule there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,13 @@ from heldout._text import argument
 from heldout.data.arrays import array_of, missing
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
-from heldout.estimates.evidence.responses import cut
+from heldout.estimates.question import Aggregate
+from heldout.estimates.responses import cut
 from heldout.kernels.reference import Floats
+from heldout.metrics.aggregate import AggregateScore, aggregate_score
 from heldout.metrics.base import Metric, Response
 from heldout.metrics.opaque import OpaqueMetric
+from heldout.metrics.within import within_score
 from heldout.predictions import HeldOutPredictions
 from heldout.selection import Rule
 from heldout.selection.base import WeightRule
@@ -30,7 +33,7 @@ from heldout.selection.threshold import Cuts, Threshold, cuts_of
 
 
 def read_as(rule: Rule, metric: Metric, truth: Truth) -> Metric:
-    """What stands for ``metric`` where predictions are read: itself, or what the rule reads for it.
+    """The metric that says which response is read: ``metric`` itself, or a stand-in that reads what the rule reads.
 
     Raises
     ------
@@ -68,12 +71,12 @@ def read_as(rule: Rule, metric: Metric, truth: Truth) -> Metric:
 
 
 def threshold_of_reading(rule: Rule, metrics: Sequence[Metric], threshold: float | None) -> float | None:
-    """Where predictions are cut as they are read: those that are averaged are cut afterwards.
+    """The threshold at which predictions are cut as they are read; None where they are averaged first.
 
     Raises
     ------
     InputError
-        When a threshold is given and tuned.
+        When a threshold is given to a rule that tunes it.
     """
     if threshold is not None and isinstance(rule, Threshold):
         raise InputError(
@@ -85,12 +88,7 @@ def threshold_of_reading(rule: Rule, metrics: Sequence[Metric], threshold: float
 
 
 def refuse_labels(rule: Rule, truth: Truth, predictions: Any, response: str) -> None:
-    """Refuse an array of labels where a rule cuts or averages scores of classes.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse an array of labels where a rule cuts or averages scores of classes."""
     is_array = not isinstance(predictions, HeldOutPredictions)
     reads_scores = isinstance(rule, Threshold | WeightRule) and truth.kind.is_classification
     if not is_array or not reads_scores or response not in ("auto", "labels"):
@@ -116,49 +114,87 @@ def _zeros_and_ones(array: NDArray[Any]) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """What stands as the columns of the matrix.
+    """The candidates' predictions of the rows used, one column each, or one for each threshold of each.
 
     Attributes
     ----------
+    truth : Truth of n rows
+        The rows used.
+    predictions : HeldOutPredictions
+        Of all rows and configurations.
+    rule : selection rule, rule of weights, or Threshold
+    candidates, used : ndarray of int
+        The configurations that are candidates, and the rows used.
+    segments : mapping
+        Codes (n, R) of "pooled" and "folds"; None for "folds" where the folds are not known.
+    sample_weight : ndarray of shape (n,) or None
     cuts : Cuts or None
         Where a column is a configuration at a threshold.
+    labels : ndarray of shape (n, columns, R) or None
+        What the cuts make of the scores: the same for every metric.
     threshold : float or None
         Where averaged probabilities are cut for a metric on labels.
     """
 
     truth: Truth
+    predictions: HeldOutPredictions
     rule: Rule
+    candidates: NDArray[np.intp]
+    used: NDArray[np.intp]
+    segments: Mapping[str, NDArray[np.int32] | None]
+    sample_weight: NDArray[np.float64] | None = None
     cuts: Cuts | None = None
+    labels: NDArray[np.int8] | None = None
     threshold: float | None = None
 
-    def as_read(self, metric: Metric, array: NDArray[Any]) -> NDArray[Any]:
-        """From an array of the candidates, in the response that the rule reads, to what the metric reads."""
-        if self.cuts is not None:
-            return self.cuts.labels(array)
-        return self._cut(array) if self._cuts_averages(metric) else array
+    @property
+    def configurations(self) -> NDArray[np.intp]:
+        """The configuration behind each column."""
+        return self.candidates if self.cuts is None else self.candidates[self.cuts.column]
 
-    def averages(self, metric: Metric, array: NDArray[Any]) -> Averages:
-        """What a rule of weights averages."""
+    def at_thresholds(self, metric: Metric, in_play: NDArray[np.bool_]) -> Columns:
+        """A column for each candidate at each threshold that the rule tries, from scores in play (n, R)."""
+        assert isinstance(self.rule, Threshold) and self.truth.positive is not None, "read_as says so"
+        scores = self.as_rule_reads(metric)
+        cuts = cuts_of(self.rule, np.where(in_play[:, None, :], scores, np.nan), self.truth.positive)
+        return replace(self, cuts=cuts, labels=cuts.labels(scores))
+
+    def score(self, metric: Metric, aggregate: Aggregate, array: NDArray[Any] | None = None) -> AggregateScore:
+        """The metric of every column in an aggregate; of the predictions in ``array`` where given."""
+        array = self.as_metric_reads(metric) if array is None else array
+        codes = self.segments["pooled" if aggregate == "pooled" else "folds"]
+        assert codes is not None, "folds are asked for where they are known"
+        if aggregate == "within":
+            return within_score(metric, self.truth, array, codes, self.sample_weight)
+        as_folds = aggregate == "folds"
+        return aggregate_score(metric, self.truth, array, codes, self.sample_weight, as_folds=as_folds)
+
+    def averages(self, metric: Metric) -> Averages | None:
+        """The predictions that a rule of weights averages; None for other rules."""
+        if not isinstance(self.rule, WeightRule):
+            return None
         return Averages(
-            np.asarray(array, dtype=np.float64),
+            np.asarray(self.as_rule_reads(metric), dtype=np.float64),
             are_probabilities=self.truth.kind.is_classification,
             respond=self._cut if self._cuts_averages(metric) else None,
         )
+
+    def as_metric_reads(self, metric: Metric) -> NDArray[Any]:
+        """(n, columns, R[, outputs]): the response of the metric."""
+        if self.labels is not None:
+            return self.labels
+        array = self.as_rule_reads(metric)
+        return self._cut(array) if self._cuts_averages(metric) else array
+
+    def as_rule_reads(self, metric: Metric) -> NDArray[Any]:
+        """(n, candidates, R[, outputs]): the response that the rule reads for the metric."""
+        array = self.predictions.for_metric(read_as(self.rule, metric, self.truth))
+        if len(self.used) < len(array):
+            array = array[self.used]
+        return array[:, self.candidates] if len(self.candidates) < array.shape[1] else array
 
     def _cuts_averages(self, metric: Metric) -> bool:
         return isinstance(self.rule, WeightRule) and Response.LABELS in metric.responses
 
     def _cut(self, probabilities: Floats) -> NDArray[np.int32]:
         return cut(self.truth, probabilities, Response.PROBABILITIES, self.threshold)
-
-
-def columns_at_thresholds(rule: Threshold, truth: Truth, scores: Floats, in_play: NDArray[np.bool_]) -> Columns:
-    """The columns that a threshold is chosen from: scores (n, C, R), in play where (n, R), cut at each threshold.
-
-    Raises
-    ------
-    InputError
-        When there would be too many.
-    """
-    assert truth.positive is not None, "read_as says so"
-    return Columns(truth, rule, cuts_of(rule, np.where(in_play[:, None, :], scores, np.nan), truth.positive))

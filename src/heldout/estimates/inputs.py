@@ -1,4 +1,4 @@
-"""Asking: from a user's arrays and settings to evidence that any method can answer from."""
+"""Inputs: a user's arrays and settings, read and checked, and the evidence that each method needs of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from heldout._random import RandomState, entropy_of
+from heldout._random import RandomState
 from heldout._text import argument, in_python
 from heldout.data.arrays import array_of
 from heldout.data.memory import FEWER, check_room, enough_memory
@@ -25,16 +25,14 @@ from heldout.data.task import (
     truth_of,
 )
 from heldout.errors import HeldoutWarning, InputError
-from heldout.estimates.base import Evidence, Method, Settings
-from heldout.estimates.evidence.from_arrays import checked_held_out, read_predictions
-from heldout.estimates.evidence.gather import gather
-from heldout.estimates.evidence.question import AGGREGATES, Aggregate, Question
-from heldout.estimates.evidence.readings import read_as, refuse_labels, threshold_of_reading
-from heldout.estimates.evidence.responses import ResponseName, check_settings
-from heldout.estimates.intervals import check_interval_settings
+from heldout.estimates.base import Evidence, Method
+from heldout.estimates.columns import read_as, refuse_labels, threshold_of_reading
+from heldout.estimates.evidence import gather
+from heldout.estimates.input_arrays import checked_held_out, read_predictions
+from heldout.estimates.question import AGGREGATES, Aggregate, Question, settings_of
+from heldout.estimates.responses import ResponseName, check_settings
 from heldout.estimates.types import Alternative, Estimate
 from heldout.flags import Flag
-from heldout.kernels.blocks import effective_threads
 from heldout.metrics import check_fits, metric_named
 from heldout.metrics.base import Metric, Response
 from heldout.metrics.by_kind import reads_as_numbers
@@ -45,25 +43,24 @@ from heldout.predictions import HeldOutPredictions
 from heldout.selection import AverageRank, Rule, Threshold, WeightRule, rule_of
 
 ROWS_THAT_TELL = 1000
-"""From so many rows on the winner of all rows together shows incomparable folds if any winner does. With fewer, it
-is often the configuration whose folds happen to lie least apart, and the winner within folds is asked too."""
+"""With so many rows the winner of all rows together shows incomparable folds if any winner does. With fewer, it is
+often the configuration whose folds happen to differ least, and the winner within folds is looked at too."""
 
 WARNED = (Flag.FAILED_CONFIGURATIONS, Flag.UNDEFINED, Flag.SELECTION_NOT_REPLAYABLE, Flag.NO_BOUND)
 """Flags that are warnings too."""
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """A question about a user's predictions, with everything read and checked.
+class Inputs:
+    """A target, held-out predictions of it and a question about them, read and checked.
 
     Attributes
     ----------
     truth : Truth of N rows
     predictions : HeldOutPredictions
     question : Question
-        With the aggregate that was asked for; where none was, with "pooled".
     default_aggregate : bool
-        Whether none was asked for.
+        Whether the user left ``aggregate`` out; then the question has "pooled".
     """
 
     truth: Truth
@@ -73,16 +70,16 @@ class Asked:
     _gathered: dict[Aggregate, Evidence] = field(default_factory=dict, repr=False)
 
     def evidence(self, method: Method) -> Evidence:
-        """What the method may read: gathered once for each aggregate that a winner is chosen in."""
+        """The evidence that the method reads: gathered once for each aggregate that a winner is selected in."""
         if method.scored == "as asked":
-            return self._as_asked()
+            return self._in_own_aggregate()
         refuses_pairs = method.scored == "folds if known" and is_pair_based(self.question.metric)
         if self.predictions.folds is None or (self.question.aggregate == "within" and refuses_pairs):
             return self._in(self.question.aggregate)
         return self._in("folds")
 
-    def _as_asked(self) -> Evidence:
-        """In the aggregate asked for; by default all rows together, unless the scores of folds are incomparable."""
+    def _in_own_aggregate(self) -> Evidence:
+        """In the user's aggregate; by default all rows together, unless the scores of folds are incomparable."""
         if not self.default_aggregate or not self._may_count_within:
             return self._in(self.question.aggregate)
         found = self._in("pooled")
@@ -109,7 +106,7 @@ class Asked:
         return self._gathered[aggregate]
 
 
-def ask(
+def read_inputs(
     y_true: Any,
     predictions: Any,
     *,
@@ -128,15 +125,15 @@ def ask(
     threshold: float | None = None,
     random_state: RandomState = None,
     n_jobs: int | None = None,
-) -> Asked:
-    """Read and check what ``heldout.estimate`` takes; its parameters are described there.
+) -> Inputs:
+    """Read and check the arguments of ``heldout.estimate``, where they are described.
 
     Raises
     ------
     InputError
         When the input cannot be used as it is, or a setting would do nothing.
     """
-    check_interval_settings(n_bootstraps, confidence_level, alternative)
+    settings = settings_of(n_bootstraps, confidence_level, alternative, random_state, n_jobs)
     if aggregate is not None and aggregate not in AGGREGATES:
         raise InputError(
             f"aggregate must be one of {', '.join(AGGREGATES)}, got {aggregate!r}.", argument="aggregate"
@@ -155,16 +152,16 @@ def ask(
         selected_on=selected_on,
         rule=rule,
         aggregate=aggregate or "pooled",
-        settings=Settings(n_bootstraps, confidence_level, alternative, entropy_of(random_state), _threads(n_jobs)),
+        settings=settings,
         groups=checked_groups(groups, truth.n_rows),
         sample_weight=checked_weights(sample_weight, truth.n_rows),
         threshold=threshold if isinstance(rule, WeightRule) else None,
     )
-    return Asked(truth, held, question, default_aggregate=aggregate is None)
+    return Inputs(truth, held, question, default_aggregate=aggregate is None)
 
 
 def warn_of(estimate: Estimate, *, stacklevel: int) -> None:
-    """A ``HeldoutWarning`` for each flag that one must not miss."""
+    """Warn of each flag that a user must not miss."""
     for flag in WARNED:
         if flag in estimate.flags:
             warnings.warn(HeldoutWarning(estimate.flags[flag]), stacklevel=stacklevel + 1)
@@ -194,7 +191,7 @@ def _truth(y_true: Any, metric: Metric, predictions: Any, classes: Any, pos_labe
 
 
 def _truth_of_held(y_true: Any, own: Any, positive: int | None, classes: Any, pos_label: Any) -> Truth:
-    """The target coded as the predictions are, which a user may repeat but not change."""
+    """The target coded as the predictions are; ``classes`` and ``pos_label`` may repeat their coding only."""
     if classes is not None and array_of(classes, "classes").tolist() != np.asarray(own).tolist():
         raise InputError(f"the predictions are of classes {labels_text(own)}, so classes cannot be {classes!r}.")
     if positive is not None:
@@ -210,7 +207,7 @@ def _truth_of_held(y_true: Any, own: Any, positive: int | None, classes: Any, po
 
 
 def _selected_on(rule: Rule, measured: Metric, truth: Truth) -> dict[str, Metric]:
-    """The metrics that a rule reads, by the names that it knows them by."""
+    """The metrics that a rule reads, by the names that it uses for them."""
     if isinstance(rule, Threshold) and rule.metric is not None:
         tuned = _same(check_fits(metric_named(rule.metric), truth), measured)
         return {tuned.name: tuned}
@@ -227,7 +224,7 @@ def _selected_on(rule: Rule, measured: Metric, truth: Truth) -> dict[str, Metric
 
 
 def _same(metric: Metric, measured: Metric) -> Metric:
-    """The measured one where it is that, so that it is computed once."""
+    """``measured`` where the two are equal, so that it is computed once."""
     return measured if metric == measured else metric
 
 
@@ -240,19 +237,19 @@ def _held_out(
     threshold: float | None,
     folds: Any,
 ) -> HeldOutPredictions:
-    """Predictions in every response that some metric reads."""
+    """Held-out predictions with every response that some metric reads."""
     check_settings(response, threshold)
     threshold = threshold_of_reading(rule, metrics, threshold)
-    standing = [read_as(rule, metric, truth) for metric in metrics]
+    readers = [read_as(rule, metric, truth) for metric in metrics]
     refuse_labels(rule, truth, predictions, response)
     if isinstance(predictions, HeldOutPredictions):
-        for metric in standing:
+        for metric in readers:
             predictions = checked_held_out(
                 truth, predictions, metric, response=response, threshold=threshold, folds=folds
             )
         return predictions
-    # A threshold is for those that read labels; where none does, it is refused as one that does nothing.
-    cuts = [Response.LABELS in metric.responses for metric in standing]
+    # Only metrics on labels take a threshold; without one of them it would do nothing, and is refused.
+    cuts = [Response.LABELS in metric.responses for metric in readers]
     held = [
         read_predictions(
             truth,
@@ -262,26 +259,8 @@ def _held_out(
             threshold=threshold if cut or not any(cuts) else None,
             folds=folds,
         )
-        for metric, cut in zip(standing, cuts, strict=True)
+        for metric, cut in zip(readers, cuts, strict=True)
     ]
     responses = {kind: array for each in held for kind, array in each.responses.items()}
     failed = {column: why for each in held for column, why in each.failed.items()}
     return replace(held[0], responses=responses, failed=failed)
-
-
-def check_jobs(n_jobs: Any) -> None:
-    """Refuse what is no number of workers.
-
-    Raises
-    ------
-    InputError
-    """
-    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
-        raise InputError(
-            f"n_jobs must be None or an integer other than 0, got {n_jobs!r}; -1 uses all cores.", argument="n_jobs"
-        )
-
-
-def _threads(n_jobs: Any) -> int:
-    check_jobs(n_jobs)
-    return effective_threads(None if n_jobs is None else int(n_jobs))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from heldout._random import RandomState
-from heldout.estimates.evidence.asking import ask, warn_of
-from heldout.estimates.evidence.question import Aggregate
-from heldout.estimates.evidence.responses import ResponseName
+from heldout.estimates.inputs import read_inputs, warn_of
 from heldout.estimates.named import answer, method_of
+from heldout.estimates.question import Aggregate
+from heldout.estimates.responses import ResponseName
 from heldout.estimates.types import Alternative, Estimate
 
 
@@ -115,7 +115,7 @@ def estimate(
     (True, True)
     """
     chosen = method_of(method)
-    asked = ask(
+    asked = read_inputs(
         y_true,
         predictions,
         metric=metric,

@@ -17,8 +17,8 @@ from heldout._text import argument, counted
 from heldout.data.arrays import array_of, check_labels_or_numbers, numbers_of
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
-from heldout.estimates.evidence.responses import ResponseName as ResponseName
-from heldout.estimates.evidence.responses import check_settings, read_response
+from heldout.estimates.responses import ResponseName as ResponseName
+from heldout.estimates.responses import check_settings, read_response
 from heldout.folds.splits import folds_from_labels
 from heldout.metrics.base import Metric, Response, times_of
 from heldout.predictions import HeldOutPredictions

@@ -17,9 +17,9 @@ from heldout.dropping.replay import DroppingHistory, RacedSelection
 from heldout.dropping.simulated import CountedCourse, Course, SimulatedRace, Stand
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Matrix
-from heldout.estimates.evidence.gather import gather
-from heldout.estimates.evidence.question import Aggregate, Question
-from heldout.estimates.evidence.race import start_race
+from heldout.estimates.candidates import candidate_rows
+from heldout.estimates.evidence import gather
+from heldout.estimates.question import Aggregate, Question
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import fitted
@@ -136,7 +136,7 @@ class _Field:
     @cached_property
     def _used(self) -> NDArray[np.intp]:
         """The rows that are drawn from, as ``gather`` found them."""
-        return start_race(self.predictions, self.question.metrics, self.question.groups).used
+        return candidate_rows(self.predictions, self.question.metrics, self.question.groups).used
 
     def _tested(self, number: int) -> NDArray[np.bool_]:
         """(N,): the rows of a split."""
@@ -216,7 +216,7 @@ class _Field:
         except InputError:  # a class or an event that no row has so far: nobody was judged
             return nothing
         assert evidence.matrix is not None, "gathered from predictions"
-        used = start_race(partial, question.metrics, question.groups).used
+        used = candidate_rows(partial, question.metrics, question.groups).used
         return Stand(
             np.searchsorted(self._used, used),
             np.searchsorted(self.configurations, evidence.candidates),

@@ -1,0 +1,135 @@
+"""A question: what is to be estimated, how the winner is chosen, and what is drawn to answer it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout._random import RandomState, entropy_of
+from heldout.data.memory import MOST_BOOTSTRAPS, refuse_more_than
+from heldout.errors import InputError
+from heldout.estimates.types import Alternative
+from heldout.kernels.blocks import effective_threads
+from heldout.metrics.base import Metric
+from heldout.selection import Rule
+
+Aggregate: TypeAlias = Literal["pooled", "folds", "within"]
+AGGREGATES: tuple[Aggregate, ...] = ("pooled", "folds", "within")
+ALTERNATIVES = ("two-sided", "greater", "less")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How many bootstraps are drawn, from which seed, and which interval they give.
+
+    Attributes
+    ----------
+    n_bootstraps : int
+    confidence_level : float
+    alternative : "two-sided", "greater" or "less"
+    entropy : int
+        64 bits; all methods share the draws that it seeds.
+    n_threads : int
+        Changes the time and nothing else.
+    """
+
+    n_bootstraps: int = 1000
+    confidence_level: float = 0.95
+    alternative: Alternative = "two-sided"
+    entropy: int = 0
+    n_threads: int = 1
+
+    @property
+    def level(self) -> float:
+        """The confidence level as it was written: .9 of ``np.float32(0.9)``, and not 0.8999999762.
+
+        The rounding error would move the order statistics.
+        """
+        return float(str(self.confidence_level))
+
+
+def settings_of(
+    n_bootstraps: int,
+    confidence_level: float,
+    alternative: Alternative,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+) -> Settings:
+    """The settings of a user's arguments, checked.
+
+    Raises
+    ------
+    InputError
+        When an argument has no meaning.
+    """
+    check_interval_settings(n_bootstraps, confidence_level, alternative)
+    return Settings(
+        n_bootstraps, confidence_level, alternative, entropy_of(random_state), effective_threads(n_jobs)
+    )
+
+
+def check_interval_settings(
+    n_bootstraps: int, confidence_level: float, alternative: str, *, usual_bootstraps: int = 1000
+) -> None:
+    """Refuse a number of bootstraps, a level or an alternative that has no meaning."""
+    if isinstance(n_bootstraps, bool) or not isinstance(n_bootstraps, int | np.integer) or n_bootstraps < 1:
+        raise InputError(
+            f"n_bootstraps must be an integer of at least 1, got {n_bootstraps!r}; {usual_bootstraps} is usual.",
+            argument="n_bootstraps",
+        )
+    usual = f"fewer bootstraps: {usual_bootstraps} are usual"
+    refuse_more_than(MOST_BOOTSTRAPS, int(n_bootstraps), "bootstraps", usual)
+    if not isinstance(confidence_level, float | int | np.floating) or not 0 < confidence_level < 1:
+        raise InputError(
+            f"confidence_level must lie between 0 and 1, got {confidence_level!r}; .95 is usual.",
+            argument="confidence_level",
+        )
+    if alternative not in ALTERNATIVES:
+        raise InputError(
+            f"alternative must be one of {', '.join(ALTERNATIVES)}, got {alternative!r}.", argument="alternative"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What is to be estimated from held-out predictions.
+
+    Attributes
+    ----------
+    metric : Metric
+        The reported one.
+    selected_on : mapping of str to Metric
+        The metrics that the selection rule reads, the refit metric first.
+    rule : selection rule, rule of weights, or Threshold
+    aggregate : "pooled", "folds" or "within"
+    settings : Settings
+    groups, sample_weight : ndarray of shape (N,) or None
+    params : sequence of mapping
+        Of each configuration, for rules that read them.
+    winner : int or None
+        The selected configuration where the search has selected one already; otherwise the rule selects it from the
+        observed scores.
+    threshold : float or None
+        Where an ensemble's probabilities are cut for a metric on labels.
+    """
+
+    metric: Metric
+    selected_on: Mapping[str, Metric]
+    rule: Rule
+    aggregate: Aggregate
+    settings: Settings
+    groups: NDArray[Any] | None = None
+    sample_weight: NDArray[np.float64] | None = None
+    params: Sequence[Mapping[str, Any]] = ()
+    winner: int | None = None
+    threshold: float | None = None
+
+    @property
+    def metrics(self) -> list[Metric]:
+        """Every metric that is computed, once each."""
+        read = list(self.selected_on.values())
+        return read if any(self.metric is metric for metric in read) else [self.metric, *read]
