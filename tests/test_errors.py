@@ -9,7 +9,7 @@ from sklearn.linear_model import Ridge
 import heldout as ho
 from heldout.configurations import make_configurations
 from heldout.errors import HeldoutWarning, plain_values
-from heldout.execution.fit import said
+from heldout.execution.fit import error_line
 from heldout.report.numbers import plain
 
 SCALARS = [
@@ -25,7 +25,7 @@ def test_a_scalar_is_shown_as_the_value_of_python(value: np.generic) -> None:
         assert plain_values(repr(shown)) == python
         assert str(ho.InputError(f"got {shown!r}")) == f"got {python}"
         assert str(HeldoutWarning(f"got {shown!r}")) == f"got {python}"
-        assert said(ValueError(f"got {shown!r}")) == f"ValueError: got {python}"
+        assert error_line(ValueError(f"got {shown!r}")) == f"ValueError: got {python}"
         assert plain([shown]) == f"[{python}]"
 
 

@@ -21,8 +21,8 @@ from heldout.evaluate import evaluate
 from heldout.execution.events import CellFinished, SearchFinished, SearchStarted, StageStarted
 from heldout.execution.fit import make_scoring
 from heldout.execution.memory import BYTES_A_CELL, bytes_needed, check_memory
+from heldout.execution.run import RunSettings
 from heldout.execution.search import Search, too_few_to_draw
-from heldout.execution.session import Running
 from heldout.execution.table import mean_over_splits
 from heldout.folds.splits import make_folds
 from heldout.metrics.base import Response
@@ -33,11 +33,11 @@ from heldout.result import Evaluation
 def run_search(task: Task, grid: Any, folds: Any, scoring: Any, **settings: Any) -> Evaluation:
     """``evaluate`` with the settings of the estimation and of the run in one dict."""
     parts = {}
-    for kind in (Estimation, Search, Running):
+    for kind in (Estimation, Search, RunSettings):
         names = {field.name for field in fields(kind)} & settings.keys()
         parts[kind] = {name: settings.pop(name) for name in names}
     search = Search(task, grid, folds, scoring, Estimation(**parts[Estimation]), **parts[Search])
-    return evaluate(search, Running(**parts[Running]), **settings)
+    return evaluate(search, RunSettings(**parts[RunSettings]), **settings)
 
 
 class Scripted(RegressorMixin, BaseEstimator):

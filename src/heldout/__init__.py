@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from heldout.estimates.types import Estimate
     from heldout.flags import Flag
     from heldout.predictions import FoldScores, HeldOutPredictions
-    from heldout.protocols.bootstrapped.protocol import bootstrap_search
     from heldout.protocols.nested.protocol import nested_cv
+    from heldout.protocols.search_bootstrap.protocol import bootstrap_search
     from heldout.protocols.validation.protocol import bootstrap_validate
     from heldout.readers.correct import correct
     from heldout.readers.saved_model import load_model
@@ -66,7 +66,7 @@ _HOMES = {
     "HeldoutWarning": "heldout.errors",
     "InputError": "heldout.errors",
     "advise": "heldout.advice",
-    "bootstrap_search": "heldout.protocols.bootstrapped.protocol",
+    "bootstrap_search": "heldout.protocols.search_bootstrap.protocol",
     "bootstrap_validate": "heldout.protocols.validation.protocol",
     "compare_configurations": "heldout.estimates.paired.compare",
     "correct": "heldout.readers.correct",

@@ -35,10 +35,10 @@ from heldout.estimates.of_search import Estimation
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
 from heldout.execution.events import Listener
-from heldout.execution.fit import Routed, Scoring, make_scoring
-from heldout.execution.listeners.verbose import printed
+from heldout.execution.fit import Routing, Scoring, make_scoring
+from heldout.execution.listeners.verbose import verbose_listeners
+from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
-from heldout.execution.session import Running
 from heldout.execution.store.base import Store
 from heldout.execution.store.memory import MemoryStore
 from heldout.folds.plans import KFolds, seeded
@@ -249,15 +249,15 @@ def running_of(
     store: Any,
     verbose: int,
     listeners: Sequence[Listener] = (),
-) -> Running:
+) -> RunSettings:
     """Where fits run and are kept, as the keywords of a search or a protocol say; a stored run is continued."""
-    return Running(
+    return RunSettings(
         store=store_of(store),
         resume=True,
         n_jobs=n_jobs,
         pre_dispatch=pre_dispatch,
         fit_timeout=fit_timeout,
-        listeners=[*printed(verbose), *listeners],
+        listeners=[*verbose_listeners(verbose), *listeners],
     )
 
 
@@ -414,7 +414,7 @@ class SearchArguments:
         scoring: Scoring,
         *,
         entropy: int,
-        routed: Routed | None = None,
+        routed: Routing | None = None,
     ) -> Search:
         """The search of these arguments, with its parts made."""
         return Search(
@@ -434,12 +434,12 @@ class SearchArguments:
             error_score=self.error_score,
             return_train_score=self.return_train_score,
             refit=bool(self.refit),
-            routed=routed or Routed(),
+            routed=routed or Routing(),
             entropy=entropy,
             seed_estimators=self.random_state is not None,
         )
 
-    def running(self, listeners: Sequence[Listener] = ()) -> Running:
+    def running(self, listeners: Sequence[Listener] = ()) -> RunSettings:
         """Where its fits run and are kept."""
         return running_of(
             n_jobs=self.n_jobs,
@@ -481,9 +481,9 @@ def _check_agrees(kind: str, name: str, its: Any, passed: Any, default: Any) -> 
         )
 
 
-def _routed(models: Sequence[Any], n_rows: int, sample_weight: Any) -> Routed:
+def _routed(models: Sequence[Any], n_rows: int, sample_weight: Any) -> Routing:
     if sample_weight is None:
-        return Routed()
+        return Routing()
     check_weights_fit((type(model).__name__, model) for model in models)
     weights = np.asarray(sample_weight, dtype=np.float64).reshape(n_rows)
-    return Routed(fit={"sample_weight": weights}, score={"sample_weight": weights})
+    return Routing(fit={"sample_weight": weights}, score={"sample_weight": weights})

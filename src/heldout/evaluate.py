@@ -23,29 +23,29 @@ from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.of_search import Estimation, estimates_of_search
 from heldout.estimates.types import Estimate
 from heldout.execution.cells import CellState
-from heldout.execution.collect import Collected
+from heldout.execution.collect import RaceResults
 from heldout.execution.events import SearchFinished, StageStarted
-from heldout.execution.fit import refitted
+from heldout.execution.fit import final_model
 from heldout.execution.identity import versions
 from heldout.execution.loop import tell
+from heldout.execution.run import RunSettings, open_run
 from heldout.execution.search import Search, warn_if_too_small
-from heldout.execution.session import Running, opened
 from heldout.execution.table import constant_columns
 from heldout.execution.winner import flags_of_winner, pooled_scores, winner_of
 from heldout.result import Evaluation
 from heldout.selection import CallableRefit
 from heldout.selection.base import settings_of
 
-Choose: TypeAlias = Callable[[Collected], int]
+Choose: TypeAlias = Callable[[RaceResults], int]
 
 
-def evaluate(search: Search, running: Running = Running(), *, choose: Choose | None = None) -> Evaluation:  # noqa: B008 - frozen
+def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Choose | None = None) -> Evaluation:  # noqa: B008 - frozen
     """Run a search over configurations and estimate the performance of its winner.
 
         Parameters
         ----------
         search : Search
-        running : Running
+        running : RunSettings
             Where its cells are done and kept, and who is told.
         choose : callable, optional
             Takes the cells and the failures and gives the winner, in place of the estimation's rule.
@@ -80,7 +80,7 @@ def evaluate(search: Search, running: Running = Running(), *, choose: Choose | N
     started = time.perf_counter()
     search.check()
     warned = warn_if_too_small(search)
-    with opened(search.work, search.task, search.entropy, running, may_drop=search.drop is not None) as session:
+    with open_run(search.work, search.task, search.entropy, running, may_drop=search.drop is not None) as session:
         estimation = search.estimation
         (outcome,) = session.race(
             [search.race], rule=search.drop, selection=estimation.rule, aggregate=estimation.aggregate_so_far
@@ -92,8 +92,8 @@ def evaluate(search: Search, running: Running = Running(), *, choose: Choose | N
 
 def concluded(
     search: Search,
-    running: Running,
-    found: Collected,
+    running: RunSettings,
+    found: RaceResults,
     searched: float,
     *,
     choose: Choose | None = None,
@@ -141,7 +141,7 @@ def concluded(
     model = None
     if search.refit:
         tell(listeners, StageStarted("refit"))
-        model = refitted(search.work.context, configurations[winner])
+        model = final_model(search.work.context, configurations[winner])
     finished = time.perf_counter()
     tell(listeners, SearchFinished(searched + finished - started))
     return Evaluation(
@@ -158,7 +158,7 @@ def concluded(
     )  # fmt: skip
 
 
-def _history(search: Search, found: Collected) -> DroppingHistory | None:
+def _history(search: Search, found: RaceResults) -> DroppingHistory | None:
     """The race as far as an estimate repeats it; None where nobody could leave."""
     if search.drop is None:
         return None
@@ -167,7 +167,7 @@ def _history(search: Search, found: Collected) -> DroppingHistory | None:
     return DroppingHistory(search.drop, met, {j: left.after for j, left in outcome.dropped.items()})
 
 
-def informed(estimation: Estimation, found: Collected) -> Estimation:
+def informed(estimation: Estimation, found: RaceResults) -> Estimation:
     """The estimation with what its rule may read of the search besides scores."""
     rule = estimation.rule
     if isinstance(rule, CallableRefit):
@@ -183,7 +183,7 @@ class AllFailedTypeError(InputError, TypeError):
     """Every configuration raised a TypeError: one more for those who await it from an estimator."""
 
 
-def warn_of_failures(found: Collected, configurations: Configurations, error_score: float | str) -> None:
+def warn_of_failures(found: RaceResults, configurations: Configurations, error_score: float | str) -> None:
     """Say which configurations failed; raise when all did."""
     total, failed = len(configurations), len(found.failures)
     if failed == total:
@@ -224,7 +224,7 @@ def _quiet_again(warned: bool) -> Iterator[None]:
         yield
 
 
-def _provenance(search: Search, found: Collected) -> dict[str, Any]:
+def _provenance(search: Search, found: RaceResults) -> dict[str, Any]:
     task, drop = search.task, search.drop
     return {
         "entropy": search.entropy,

@@ -41,9 +41,9 @@ from heldout.errors import InputError
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
 from heldout.evaluate import evaluate
-from heldout.execution.collect import Collected
+from heldout.execution.collect import RaceResults
 from heldout.execution.events import Listener
-from heldout.execution.fit import Routed, make_scoring
+from heldout.execution.fit import Routing, make_scoring
 from heldout.execution.listeners.callbacks import SklearnCallbacks
 from heldout.execution.table import ResultsTable, mean_over_splits
 from heldout.folds.splits import Folds, make_folds
@@ -354,16 +354,16 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
             n_configurations=n_configurations,
         )
 
-    def _routed(self, metadata: Any) -> Routed:
+    def _routed(self, metadata: Any) -> Routing:
         models = [entry[0] for entry in self.estimator] if isinstance(self.estimator, list | tuple) else []
         of_model = {name: metadata[_route(name)].fit for name in models if _route(name) in metadata}
-        return Routed(metadata.estimator.fit, of_model, metadata.scorer.score)
+        return Routing(metadata.estimator.fit, of_model, metadata.scorer.score)
 
     def _callbacks(self) -> list[Listener]:
         # scikit-learn has callbacks since 1.9.
         return [SklearnCallbacks(self, bool(self.refit))] if hasattr(self, "set_callbacks") else []
 
-    def _choice_of_refit(self, table: ResultsTable, found: Collected) -> int:
+    def _choice_of_refit(self, table: ResultsTable, found: RaceResults) -> int:
         """What a callable ``refit`` chooses."""
         self.cv_results_ = table(found.cells, found.fold_scores, found.failures)
         try:

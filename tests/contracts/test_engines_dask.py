@@ -22,9 +22,9 @@ from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.events import CellFinished, WorkersLost
 from heldout.execution.executors import JoblibExecutor
 from heldout.execution.executors.base import Work
-from heldout.execution.fit import CellContext, Routed, make_scoring
-from heldout.execution.loop import Keeping, run_races
-from heldout.execution.plan import Plan, Race, all_cells
+from heldout.execution.fit import CellContext, Routing, make_scoring
+from heldout.execution.loop import ResultKeeper, run_races
+from heldout.execution.plan import Race, RunPlan, all_cells
 from heldout.execution.scheduler import MOST_LOSSES, Scheduler
 from heldout.execution.store.memory import MemoryRun
 from heldout.folds.splits import make_folds
@@ -61,16 +61,16 @@ def make_work(grid: Any, n_rows: int = 300, n_folds: int = 3) -> Work:
     X = np.arange(2.0 * n_rows).reshape(n_rows, 2)
     task = Task(X, truth_of(np.random.default_rng(0).normal(size=n_rows)))
     scoring = make_scoring(task.truth, get_scorer("neg_mean_squared_error"))
-    context = CellContext.of_task(task, scoring, Routed(), np.nan, False, None)
+    context = CellContext.of_task(task, scoring, Routing(), np.nan, False, None)
     return Work(context, make_configurations(Doing(), grid), make_folds(task, n_folds))
 
 
 def run(work: Work, executor: JoblibExecutor, listener: Any = None) -> dict[CellKey, CellResult]:
     kept = MemoryRun(entropy=0)
-    scheduler = Scheduler(Plan(len(work.configurations), (Race(work.folds.splits),)))
+    scheduler = Scheduler(RunPlan(len(work.configurations), (Race(work.folds.splits),)))
     listeners = [] if listener is None else [listener]
     with executor:
-        run_races(scheduler, work, executor, Keeping(kept, listeners, lambda result: None))
+        run_races(scheduler, work, executor, ResultKeeper(kept, listeners, lambda result: None))
     return {result.key: result for result in kept.results()}
 
 

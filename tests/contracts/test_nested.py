@@ -32,7 +32,7 @@ import heldout as ho
 from heldout.arguments import SearchArguments
 from heldout.errors import HeldoutWarning, InputError
 from heldout.execution.events import CellFinished, Event
-from heldout.execution.session import Running
+from heldout.execution.run import RunSettings
 from heldout.execution.store.sqlite import SQLiteStore
 from heldout.protocols import NestedEstimate
 from heldout.protocols.nested.protocol import nested_of_search
@@ -189,7 +189,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path, drop: str |
     arguments = SearchArguments(MODELS, scoring="roc_auc", cv=4, random_state=5, drop=drop)
 
     def run(*running: Any, **settings: Any) -> NestedEstimate:
-        return nested_of_search(arguments.search_on(X, Y), NestedSettings(), Running(*running, **settings))
+        return nested_of_search(arguments.search_on(X, Y), NestedSettings(), RunSettings(*running, **settings))
 
     whole = run()
     n_cells = whole.n_fits - 1

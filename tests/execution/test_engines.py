@@ -40,10 +40,10 @@ from heldout.execution.executors.payload import (
     payload_array,
     write_payload,
 )
-from heldout.execution.executors.worker import stopped
-from heldout.execution.fit import CellContext, Routed, make_scoring, single_threaded
-from heldout.execution.loop import Keeping, run_races
-from heldout.execution.plan import Plan, Race, all_cells
+from heldout.execution.executors.worker import timeout_result
+from heldout.execution.fit import CellContext, Routing, make_scoring, single_threaded
+from heldout.execution.loop import ResultKeeper, run_races
+from heldout.execution.plan import Race, RunPlan, all_cells
 from heldout.execution.scheduler import MOST_LOSSES, Scheduler
 from heldout.execution.store.memory import MemoryRun
 from heldout.folds.splits import make_folds
@@ -133,7 +133,7 @@ def make_work(grid: Any, n_rows: int = 20, n_folds: int = 2, error_score: Any = 
     X = np.arange(2.0 * n_rows).reshape(n_rows, 2)
     task = Task(X, truth_of(rng.normal(size=n_rows)))
     scoring = make_scoring(task.truth, get_scorer("neg_mean_squared_error"))
-    context = CellContext.of_task(task, scoring, Routed(), error_score, False, None)
+    context = CellContext.of_task(task, scoring, Routing(), error_score, False, None)
     return Work(context, make_configurations(Doing(), grid), make_folds(task, n_folds))
 
 
@@ -149,9 +149,9 @@ def seen(result: CellResult) -> float:
 def run(work: Work, executor: JoblibExecutor) -> dict[CellKey, CellResult]:
     """All cells by the loop that every run has."""
     kept = MemoryRun(entropy=0)
-    scheduler = Scheduler(Plan(len(work.configurations), (Race(work.folds.splits),)))
+    scheduler = Scheduler(RunPlan(len(work.configurations), (Race(work.folds.splits),)))
     with executor:
-        run_races(scheduler, work, executor, Keeping(kept, (), lambda result: None))
+        run_races(scheduler, work, executor, ResultKeeper(kept, (), lambda result: None))
     return {result.key: result for result in kept.results()}
 
 
@@ -313,7 +313,7 @@ def test_a_fit_has_a_time_limit_whether_it_listens_or_not(n_jobs: int, does: str
 def test_with_error_score_raise_a_timeout_is_an_error() -> None:
     work = make_work({"does": ["mean"]}, error_score="raise")
     with pytest.raises(TimeoutError, match=r"Doing \(does=mean\): it was stopped after fit_timeout=3 s"):
-        stopped(work, CellKey(0, 0, 0), 3.0, 3.1)
+        timeout_result(work, CellKey(0, 0, 0), 3.0, 3.1)
 
 
 def test_a_deadline_is_raised_once_and_not_later() -> None:

@@ -26,10 +26,10 @@ from heldout.errors import InputError
 from heldout.execution.cells import CellState
 from heldout.execution.fit import (
     CellContext,
-    Routed,
+    Routing,
+    final_model,
     fit_cell,
     make_scoring,
-    refitted,
     single_threaded,
 )
 from heldout.execution.responses import remember_responses
@@ -68,7 +68,7 @@ def context_of(
     scorer = check_scoring(Counted(), scoring) if isinstance(scoring, list) else scoring
     scorer = get_scorer(scorer) if isinstance(scorer, str) else scorer
     given = {"error_score": np.nan, "return_train_score": False, "entropy": None} | settings
-    routed = given.pop("routed", Routed())
+    routed = given.pop("routed", Routing())
     context = CellContext.of_task(task, make_scoring(truth, scorer, keep=keep), routed, **given)
     return context, make_folds(task, 4).splits[1]
 
@@ -132,7 +132,7 @@ def test_columns_follow_the_order_of_the_target_and_not_of_the_model() -> None:
     truth = truth_of(y, classes=[2, 0, 1])
     task = Task(data, truth, y=y)
     scoring = make_scoring(truth, get_scorer("neg_log_loss"))
-    context = CellContext.of_task(task, scoring, Routed(), np.nan, False, None)
+    context = CellContext.of_task(task, scoring, Routing(), np.nan, False, None)
     split = make_folds(task, 3).splits[0]
     result = fit_cell(context, make_configurations(LogisticRegression(max_iter=1000))[0], split)
     fitted = LogisticRegression(max_iter=1000).fit(data[split.train], y[split.train])
@@ -251,7 +251,7 @@ def test_a_metric_that_does_not_fit_the_task_is_refused() -> None:
 
 def test_weights_are_cut_to_the_rows() -> None:
     weights = np.linspace(1, 2, 100)
-    routed = Routed(fit={"sample_weight": weights}, score={"sample_weight": weights})
+    routed = Routing(fit={"sample_weight": weights}, score={"sample_weight": weights})
     result, split = cell(LogisticRegression(), "neg_log_loss", routed=routed)
     fitted = LogisticRegression().fit(X[split.train], Y[split.train], sample_weight=weights[split.train])
     by_hand = get_scorer("neg_log_loss")(fitted, X[split.test], Y[split.test], sample_weight=weights[split.test])
@@ -264,13 +264,15 @@ def test_seeds_go_to_unset_random_states_and_depend_on_the_place() -> None:
     for entropy in (1, 2):
         context, _ = context_of("accuracy", entropy=entropy)
         seeds.add(
-            refitted(context, make_configurations(pipeline)[0]).named_steps["randomforestclassifier"].random_state
+            final_model(context, make_configurations(pipeline)[0])
+            .named_steps["randomforestclassifier"]
+            .random_state
         )
     assert len(seeds) == 2 and None not in seeds
-    fixed = refitted(context, make_configurations(RandomForestClassifier(2, random_state=4))[0])
+    fixed = final_model(context, make_configurations(RandomForestClassifier(2, random_state=4))[0])
     assert fixed.random_state == 4
     unseeded, _ = context_of("accuracy")
-    assert refitted(unseeded, make_configurations(pipeline)[0])[-1].random_state is None
+    assert final_model(unseeded, make_configurations(pipeline)[0])[-1].random_state is None
 
 
 def test_cells_run_on_one_thread() -> None:

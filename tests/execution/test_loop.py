@@ -21,9 +21,9 @@ from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.events import BarrierPassed, CellFinished, WorkersLost
 from heldout.execution.executors import JoblibExecutor
 from heldout.execution.executors.base import Work, WorkersLostError
-from heldout.execution.fit import CellContext, Routed, fit_cell, make_scoring
-from heldout.execution.loop import Keeping, run_races
-from heldout.execution.plan import Plan, Race, all_cells
+from heldout.execution.fit import CellContext, Routing, fit_cell, make_scoring
+from heldout.execution.loop import ResultKeeper, run_races
+from heldout.execution.plan import Race, RunPlan, all_cells
 from heldout.execution.scheduler import Scheduler
 from heldout.execution.store.memory import MemoryRun
 from heldout.folds.splits import make_folds
@@ -65,7 +65,7 @@ class Diary(MemoryRun):
 def prepared(grid: dict[str, list[Any]]) -> Work:
     task = Task(X, truth_of(Y))
     scoring = make_scoring(task.truth, get_scorer("neg_mean_squared_error"))
-    context = CellContext.of_task(task, scoring, Routed(), np.nan, False, None)
+    context = CellContext.of_task(task, scoring, Routing(), np.nan, False, None)
     return Work(context, make_configurations(Constant(), grid), make_folds(task, 3))
 
 
@@ -97,10 +97,10 @@ def run_search(
     work: Work, run: MemoryRun, executor: Any = None, listeners: Sequence[Any] = (), judge: Any = None
 ) -> Scheduler:
     """One race over all splits, with barriers where there is a judge."""
-    plan = Plan(len(work.configurations), (Race(work.folds.splits, barriers=judge is not None),))
+    plan = RunPlan(len(work.configurations), (Race(work.folds.splits, barriers=judge is not None),))
     scheduler = Scheduler(plan, run.acknowledged())
     with executor or InOrder() as opened:
-        run_races(scheduler, work, opened, Keeping(run, listeners, lambda result: None), judge)
+        run_races(scheduler, work, opened, ResultKeeper(run, listeners, lambda result: None), judge)
     return scheduler
 
 

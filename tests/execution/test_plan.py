@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from heldout.dropping import Bootstrap
-from heldout.execution.plan import Plan, Race, all_cells, race_of_search
+from heldout.execution.plan import Race, RunPlan, all_cells, race_of_search
 from heldout.folds.splits import Folds, Split
 
 ROWS = np.arange(6)
@@ -26,11 +26,11 @@ def test_cells_of_an_evaluation_go_configuration_by_configuration() -> None:
 def test_a_search_is_one_race_over_its_splits_in_their_order() -> None:
     race = race_of_search(FOLDS)
     assert race.splits == FOLDS.splits and not race.barriers
-    assert Plan(4, (race,)).n_cells == 12
+    assert RunPlan(4, (race,)).n_cells == 12
 
 
 def test_a_race_may_be_of_some_configurations() -> None:
-    plan = Plan(4, (Race(FOLDS.splits), Race(FOLDS.splits[:1], configurations=(2,))))
+    plan = RunPlan(4, (Race(FOLDS.splits), Race(FOLDS.splits[:1], configurations=(2,))))
     assert plan.n_cells == 13
     assert plan.starting(plan.races[1]) == (2,)
 

@@ -1,4 +1,4 @@
-"""What is recorded of a survival model in a cell."""
+"""The responses of a survival model that a cell records."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator
 
 from heldout.data.task import Task, truth_of
 from heldout.errors import UnusablePredictionError
-from heldout.execution.fit import CellContext, Routed, Scoring
-from heldout.execution.responses import recorded, remember_responses
+from heldout.execution.fit import CellContext, Routing, Scoring
+from heldout.execution.responses import coded_responses, remember_responses
 from heldout.metrics import ConcordanceIndex, IntegratedBrier
 from heldout.metrics.base import Response
 
@@ -34,7 +34,7 @@ class Exponential(BaseEstimator):
 
 
 def context_of(scoring: Scoring) -> CellContext:
-    return CellContext.of_task(Task(X, TRUTH), scoring, Routed(), np.nan, False, None)
+    return CellContext.of_task(Task(X, TRUTH), scoring, Routing(), np.nan, False, None)
 
 
 def scoring_of(*metrics: Any, **settings: Any) -> Scoring:
@@ -44,7 +44,7 @@ def scoring_of(*metrics: Any, **settings: Any) -> Scoring:
 def test_survival_is_recorded_at_the_times_of_all_metrics() -> None:
     scoring = scoring_of(ConcordanceIndex(), IntegratedBrier(times=(2, 4)), IntegratedBrier(times=(1, 2)))
     assert scoring.times == (1.0, 2.0, 4.0)
-    found = recorded(context_of(scoring), Exponential(), X)
+    found = coded_responses(context_of(scoring), Exponential(), X)
     assert found.keys() == {Response.RISK, Response.SURVIVAL}
     assert found[Response.RISK].tolist() == [4, 3, 2, 1]
     np.testing.assert_allclose(found[Response.SURVIVAL], np.exp(-np.outer(X[:, 0], (1, 2, 4))))
@@ -52,21 +52,23 @@ def test_survival_is_recorded_at_the_times_of_all_metrics() -> None:
 
 def test_more_times_are_recorded_where_they_are_asked_for() -> None:
     scoring = scoring_of(ConcordanceIndex(), keep=(Response.SURVIVAL,), more_times=(3.0,))
-    assert recorded(context_of(scoring), Exponential(), X)[Response.SURVIVAL].shape == (4, 1)
+    assert coded_responses(context_of(scoring), Exponential(), X)[Response.SURVIVAL].shape == (4, 1)
 
 
 def test_risks_alone_are_recorded_without_a_metric_that_can_be_opened() -> None:
-    assert recorded(context_of(scoring_of(None)), Exponential(), X).keys() == {Response.RISK}
+    assert coded_responses(context_of(scoring_of(None)), Exponential(), X).keys() == {Response.RISK}
 
 
 def test_survival_is_computed_once() -> None:
     model = Exponential()
     remember_responses(model, X)
     context = context_of(scoring_of(IntegratedBrier(times=(1, 2))))
-    first, second = (recorded(context, model, X)[Response.SURVIVAL] for _ in range(2))
+    first, second = (coded_responses(context, model, X)[Response.SURVIVAL] for _ in range(2))
     assert model.n_asked == 1 and (first == second).all()
 
 
 def test_infinite_risks_are_unusable() -> None:
     with pytest.raises(UnusablePredictionError, match="NaN or infinite risk for 1 of 4"):
-        recorded(context_of(scoring_of(ConcordanceIndex())), Exponential(), np.array([[np.inf], [1], [1], [1]]))
+        coded_responses(
+            context_of(scoring_of(ConcordanceIndex())), Exponential(), np.array([[np.inf], [1], [1], [1]])
+        )

@@ -9,16 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heldout.execution.cells import CellKey
-from heldout.execution.plan import Plan, Race
+from heldout.execution.plan import Race, RunPlan
 from heldout.execution.scheduler import MOST_LOSSES, Scheduler
 from heldout.folds.splits import Split
 
 ROWS = np.arange(4)
 
 
-def plan_of(n_configurations: int, *races: tuple[int, bool]) -> Plan:
+def plan_of(n_configurations: int, *races: tuple[int, bool]) -> RunPlan:
     """Races of (splits, barriers), each with a repeat number of its own."""
-    return Plan(
+    return RunPlan(
         n_configurations,
         tuple(
             Race(tuple(Split(number, fold, ROWS[:2], ROWS[2:]) for fold in range(n_splits)), barriers)
@@ -37,7 +37,7 @@ plans = st.builds(
 class Played:
     """A run of a plan with a player who decides by chance (seeded) what comes back when, dies, and leaves."""
 
-    def __init__(self, plan: Plan, seed: int, killers: dict[CellKey, int], done: set[CellKey]) -> None:
+    def __init__(self, plan: RunPlan, seed: int, killers: dict[CellKey, int], done: set[CellKey]) -> None:
         self.chance = random.Random(seed)
         self.scheduler = Scheduler(plan, done)
         self.done: list[CellKey] = []
@@ -92,7 +92,7 @@ class Played:
 @settings(max_examples=120)
 @given(plan=plans, seed=st.integers(0, 2**20), data=st.data())
 def test_everybody_meets_what_is_due_once_and_nothing_after_leaving(
-    plan: Plan, seed: int, data: st.DataObject
+    plan: RunPlan, seed: int, data: st.DataObject
 ) -> None:
     every = [
         CellKey(configuration, split.repeat, split.fold)

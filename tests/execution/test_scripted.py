@@ -14,9 +14,9 @@ from heldout.configurations import make_configurations
 from heldout.data.task import Task, truth_of
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.executors.base import Work, WorkersLostError
-from heldout.execution.fit import CellContext, Routed, make_scoring
-from heldout.execution.loop import Keeping, run_races
-from heldout.execution.plan import Plan, Race, all_cells
+from heldout.execution.fit import CellContext, Routing, make_scoring
+from heldout.execution.loop import ResultKeeper, run_races
+from heldout.execution.plan import Race, RunPlan, all_cells
 from heldout.execution.scheduler import MOST_LOSSES, Scheduler
 from heldout.execution.store.memory import MemoryRun
 from heldout.folds.splits import make_folds
@@ -27,7 +27,7 @@ N_CONFIGURATIONS, N_FOLDS = 4, 3
 
 def make_work() -> Work:
     scoring = make_scoring(TASK.truth, get_scorer("neg_mean_squared_error"))
-    context = CellContext.of_task(TASK, scoring, Routed(), np.nan, False, None)
+    context = CellContext.of_task(TASK, scoring, Routing(), np.nan, False, None)
     grid = {"strategy": ["quantile"], "quantile": [0.1 * number for number in range(N_CONFIGURATIONS)]}
     return Work(context, make_configurations(DummyRegressor(), grid), make_folds(TASK, N_FOLDS))
 
@@ -39,9 +39,9 @@ CELLS = all_cells(N_CONFIGURATIONS, WORK.folds)
 def run(executor: ScriptedExecutor, into: MemoryRun | None = None) -> dict[CellKey, CellResult]:
     """What a run holds at the end."""
     kept = MemoryRun(entropy=0) if into is None else into
-    scheduler = Scheduler(Plan(N_CONFIGURATIONS, (Race(WORK.folds.splits),)), kept.acknowledged())
+    scheduler = Scheduler(RunPlan(N_CONFIGURATIONS, (Race(WORK.folds.splits),)), kept.acknowledged())
     with executor:
-        run_races(scheduler, WORK, executor, Keeping(kept, (), lambda result: None))
+        run_races(scheduler, WORK, executor, ResultKeeper(kept, (), lambda result: None))
     return {result.key: result for result in kept.results()}
 
 

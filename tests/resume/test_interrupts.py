@@ -12,7 +12,7 @@ from contextlib import closing, suppress
 
 import pytest
 
-from heldout.execution.store.inspecting import FileState, file_status
+from heldout.execution.store.file_status import FileState, file_status
 
 for needed in ("click", "rich", "pandas", "pyarrow", "skops", "altair"):
     pytest.importorskip(needed)

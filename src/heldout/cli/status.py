@@ -11,7 +11,7 @@ import click
 from heldout.cli.console import Console, Row
 
 if TYPE_CHECKING:
-    from heldout.execution.store.inspecting import FileStatus
+    from heldout.execution.store.file_status import FileStatus
     from heldout.execution.store.run_status import BarrierStatus, RunStatus
 
 MOST_LISTED = 5
@@ -28,7 +28,7 @@ def command(folder: str, as_json: bool) -> None:
     changed, and a run that goes on is not disturbed.
     """
     from heldout.cli.folder import path_named
-    from heldout.execution.store.inspecting import file_status
+    from heldout.execution.store.file_status import file_status
 
     console = Console(as_json)
     status = file_status(_run_file(path_named(folder, "DIR")))

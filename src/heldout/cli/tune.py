@@ -169,7 +169,7 @@ def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console)
     from heldout.evaluate import evaluate
     from heldout.execution.events import Event, SearchStarted
     from heldout.execution.listeners.progress import progress
-    from heldout.execution.session import Running
+    from heldout.execution.run import RunSettings
     from heldout.execution.store.sqlite import SQLiteStore
 
     # Workers inherit it: what they print would tear the progress bar, and is no more than an interim remark.
@@ -195,7 +195,7 @@ def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console)
             random_state=wanted.seed,
         )
         search = arguments.search(plan.task, plan.configurations, plan.folds, plan.scoring, entropy=wanted.seed)
-        running = Running(
+        running = RunSettings(
             store=SQLiteStore(
                 folder.run_file,
                 accept_changed_code=wanted.accept_changed_code,

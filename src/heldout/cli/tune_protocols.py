@@ -11,12 +11,12 @@ from heldout.cli.console import Console, Row
 if TYPE_CHECKING:
     from heldout.cli.tune_plan import Options, Plan
     from heldout.estimates.types import Alternative, Estimate
+    from heldout.execution.run import RunSettings
     from heldout.execution.search import Search
-    from heldout.execution.session import Running
-    from heldout.protocols.bootstrapped.estimate import SearchBootstrapEstimate
     from heldout.protocols.nested.estimate import NestedEstimate
     from heldout.protocols.nested.plan import NestedFolds
     from heldout.protocols.nested.settings import Across, NestedSettings
+    from heldout.protocols.search_bootstrap.estimate import SearchBootstrapEstimate
     from heldout.result import Evaluation
 
 NESTED = ("nested", "nested_cv")
@@ -59,7 +59,7 @@ def check_protocol_options(wanted: Options) -> None:
 
 def _check_bootstrap(wanted: Options) -> None:
     from heldout.errors import InputError
-    from heldout.protocols.bootstrapped.protocol import SCHEMES
+    from heldout.protocols.search_bootstrap.protocol import SCHEMES
 
     if wanted.scheme not in SCHEMES:
         raise InputError(f"--scheme must be one of {', '.join(SCHEMES)}, got {wanted.scheme!r}.")
@@ -123,7 +123,7 @@ def times_predicted(wanted: Options, plan: Plan, console: Console) -> int:
     return 1 + len(nested.branches)
 
 
-def run_protocol(wanted: Options, search: Search, running: Running) -> Evaluation:
+def run_protocol(wanted: Options, search: Search, running: RunSettings) -> Evaluation:
     """The search on all rows, with the protocol's estimate for its own, and all fits counted."""
     from heldout.protocols.nested.protocol import nested_of_search
 
@@ -161,11 +161,11 @@ def _bootstraps_said(wanted: Options, plan: Plan, console: Console) -> int:
     return 1 + times
 
 
-def _bootstrapped(wanted: Options, search: Search, running: Running) -> SearchBootstrapEstimate:
+def _bootstrapped(wanted: Options, search: Search, running: RunSettings) -> SearchBootstrapEstimate:
     from heldout.estimates.question import Settings
     from heldout.folds.plans import plan_named
     from heldout.kernels.blocks import effective_threads
-    from heldout.protocols.bootstrapped.protocol import BootstrapPlan
+    from heldout.protocols.search_bootstrap.protocol import BootstrapPlan
 
     settings = Settings(
         wanted.n_bootstraps,
@@ -181,8 +181,8 @@ def _bootstrapped(wanted: Options, search: Search, running: Running) -> SearchBo
 
 def protocol_rows(estimate: Estimate | None) -> list[Row]:
     """What the outer folds chose, for the table that ends a run."""
-    from heldout.protocols.bootstrapped.estimate import SearchBootstrapEstimate
     from heldout.protocols.nested.estimate import NestedEstimate
+    from heldout.protocols.search_bootstrap.estimate import SearchBootstrapEstimate
 
     if isinstance(estimate, SearchBootstrapEstimate):
         return _chosen_by_bootstraps(estimate)

@@ -132,7 +132,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
 def _validated(wanted: ValidateOptions, asked: ToValidate, folder: OutputFolder, console: Console) -> Validation:
     from heldout.cli.engines import fitting_with
     from heldout.execution.listeners.progress import progress
-    from heldout.execution.session import Running
+    from heldout.execution.run import RunSettings
     from heldout.execution.store.sqlite import SQLiteStore
     from heldout.protocols.validation.protocol import validated
 
@@ -141,7 +141,7 @@ def _validated(wanted: ValidateOptions, asked: ToValidate, folder: OutputFolder,
     if wanted.resume and not folder.run_file.exists():
         console.note(f"{folder.path} holds no run yet, so there is nothing to resume; a new one begins.")
     with fitting_with(wanted.engine, wanted.n_jobs), progress(quiet=wanted.quiet) as listener:
-        running = Running(
+        running = RunSettings(
             store=SQLiteStore(
                 folder.run_file,
                 accept_changed_code=wanted.accept_changed_code,

@@ -23,14 +23,14 @@ FEW_ENTRIES = 24
 """Up to so many entries in rows that differ, Q is not near enough to chi-squared (Tate & Brown 1970)."""
 
 
-class Tested(NamedTuple):
+class BlockTest(NamedTuple):
     """A statistic, and the probability of one at least as large were all columns alike."""
 
     statistic: float
     p_value: float
 
 
-def cochran_q(table: NDArray[Any]) -> Tested:
+def cochran_q(table: NDArray[Any]) -> BlockTest:
     """Cochran's Q of a table (n, k) of 0 and 1, a row a block.
 
     With T_j the sum of column j and L_i that of row i, Q = (k-1)(k ΣT² - (ΣT)²) / (k ΣL - ΣL²), about chi-squared
@@ -41,12 +41,12 @@ def cochran_q(table: NDArray[Any]) -> Tested:
     Examples
     --------
     >>> cochran_q(np.array([[1, 1, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]))
-    Tested(statistic=4.5, p_value=0.2222222222222222)
+    BlockTest(statistic=4.5, p_value=0.2222222222222222)
     """
     return _last(cochran_q_of_each(table))
 
 
-def friedman(table: NDArray[Any]) -> Tested:
+def friedman(table: NDArray[Any]) -> BlockTest:
     """Friedman's statistic of a table (n, k) of numbers, a row a block.
 
     With R_j the sum of column j's ranks within rows, ties sharing theirs, it is
@@ -62,7 +62,7 @@ def friedman(table: NDArray[Any]) -> Tested:
     return _last(friedman_of_each(table))
 
 
-def cochran_q_of_each(table: NDArray[Any]) -> Iterator[Tested]:
+def cochran_q_of_each(table: NDArray[Any]) -> Iterator[BlockTest]:
     """Cochran's Q of the first 1, 2, ..., k columns."""
     of_row = np.zeros(len(table), dtype=np.int64)
     total = squares = 0
@@ -73,15 +73,17 @@ def cochran_q_of_each(table: NDArray[Any]) -> Iterator[Tested]:
         squares += int(column.sum()) ** 2
         differ = of_row[(of_row > 0) & (of_row < k)]
         if not len(differ):
-            yield Tested(0.0, 1.0)
+            yield BlockTest(0.0, 1.0)
             continue
         spread = k * squares - total**2
         statistic = (k - 1) * spread / float(k * int(differ.sum()) - int((differ**2).sum()))
         exact = len(differ) * k <= FEW_ENTRIES
-        yield Tested(statistic, _exact_p(differ.tolist(), k, spread) if exact else float(chdtrc(k - 1, statistic)))
+        yield BlockTest(
+            statistic, _exact_p(differ.tolist(), k, spread) if exact else float(chdtrc(k - 1, statistic))
+        )
 
 
-def friedman_of_each(table: NDArray[Any]) -> Iterator[Tested]:
+def friedman_of_each(table: NDArray[Any]) -> Iterator[BlockTest]:
     """Friedman's statistic of the first 1, 2, ..., k columns."""
     n = len(table)
     rank_sums: Floats = np.zeros(table.shape[1])
@@ -96,11 +98,11 @@ def friedman_of_each(table: NDArray[Any]) -> Iterator[Tested]:
         ties += float((3 * tied * (tied + 1)).sum())  # (t+1)³ - (t+1) - (t³ - t)
         untied = 1 - ties / (n * k * (k**2 - 1)) if k > 1 else 0.0
         if untied <= 0:
-            yield Tested(0.0, 1.0)
+            yield BlockTest(0.0, 1.0)
             continue
         spread = float(((rank_sums[:k] - n * (k + 1) / 2) ** 2).sum())
         statistic = 12 * spread / (n * k * (k + 1)) / untied
-        yield Tested(statistic, float(chdtrc(k - 1, statistic)))
+        yield BlockTest(statistic, float(chdtrc(k - 1, statistic)))
 
 
 def _exact_p(row_sums: Sequence[int], k: int, spread: int) -> float:
@@ -120,8 +122,8 @@ def _exact_p(row_sums: Sequence[int], k: int, spread: int) -> float:
     return reached / prod(comb(k, size) for size in row_sums)
 
 
-def _last(tests: Iterator[Tested]) -> Tested:
-    last = Tested(0.0, 1.0)
+def _last(tests: Iterator[BlockTest]) -> BlockTest:
+    last = BlockTest(0.0, 1.0)
     for last in tests:  # noqa: B007 - the last is what is wanted
         pass
     return last

@@ -20,7 +20,7 @@ Alive = NDArray[np.bool_]
 """(L, A): which of the A configurations of a race are in it under each of L weightings."""
 
 
-class Standings(Protocol):
+class SimulatedStandings(Protocol):
     """How a race stands under L weightings of the rows, as one split after another is met."""
 
     def meet(self, split: int, wanted: NDArray[np.bool_]) -> None:
@@ -33,10 +33,10 @@ class Standings(Protocol):
         """(L, A): in what share of bootstraps each is worse than its leader; anything where not alive."""
 
 
-class Course(Protocol):
+class SimulatedCourse(Protocol):
     """What a race is run over."""
 
-    def start(self, counts: NDArray[np.uint8]) -> Standings:
+    def start(self, counts: NDArray[np.uint8]) -> SimulatedStandings:
         """Before the first split, under weightings (L, n)."""
 
 
@@ -50,7 +50,7 @@ class SimulatedRace:
 
     Attributes
     ----------
-    course : Course
+    course : SimulatedCourse
     judged : ndarray of bool, shape (K - 1,)
         At which barriers enough rows were predicted for anybody to leave: rows of the table, not draws of them.
     left_after : ndarray of int, shape (A,)
@@ -62,7 +62,7 @@ class SimulatedRace:
         As of ``heldout.dropping.base.Racing``.
     """
 
-    course: Course
+    course: SimulatedCourse
     judged: NDArray[np.bool_]
     left_after: NDArray[np.intp]
     n_splits: int
@@ -98,7 +98,7 @@ class SimulatedRace:
             alive = going
         return met
 
-    def _judged(self, standings: Standings, alive: Alive, alone: NDArray[np.intp]) -> Alive:
+    def _judged(self, standings: SimulatedStandings, alive: Alive, alone: NDArray[np.intp]) -> Alive:
         """Who leaves by the rule; the leader never does."""
         leaders = standings.leaders(alive)
         leaves = alive & (standings.worse(leaders, alive) > self.threshold)
@@ -167,7 +167,7 @@ class CountedCourse:
 
 
 class CountedStandings:
-    """``Standings`` by drawing from what was drawn."""
+    """``SimulatedStandings`` by drawing from what was drawn."""
 
     def __init__(self, course: CountedCourse, counts: NDArray[np.uint8]) -> None:
         self._course = course

@@ -14,7 +14,7 @@ from heldout.data.task import Truth
 from heldout.dropping.base import judged_after
 from heldout.dropping.loss_course import LossCourse, SplitLosses, centred
 from heldout.dropping.replay import DroppingHistory, RacedSelection
-from heldout.dropping.simulated import CountedCourse, Course, SimulatedRace, Stand
+from heldout.dropping.simulated import CountedCourse, SimulatedCourse, SimulatedRace, Stand
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Matrix
 from heldout.estimates.candidates import candidate_rows
@@ -89,7 +89,7 @@ class _Field:
         plain = self.question.rule == Best()
         rule = self.history.rule
         threshold = float(getattr(rule, "threshold"))  # noqa: B009 - the bootstrap rule has one
-        course: Course
+        course: SimulatedCourse
         if losses is None:
             course = CountedCourse(self._stands(), N_WITHIN, self.question.settings.entropy)
         else:

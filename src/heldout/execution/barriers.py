@@ -14,7 +14,7 @@ from heldout.dropping.base import Barrier, Dropped, DropRule, Standing, Verdict
 from heldout.errors import InputError
 from heldout.estimates.evidence import gather
 from heldout.estimates.question import Aggregate, Question, Settings
-from heldout.execution.collect import Collected, Outcome
+from heldout.execution.collect import RaceResults, RaceOutcome
 from heldout.execution.fit import Scoring
 from heldout.kernels.draws import Draws, UndefinedDrawsError, always
 from heldout.metrics.base import quiet_if_foreign
@@ -25,7 +25,7 @@ N_BOOTSTRAPS = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class Judging:
+class BarrierJudge:
     """What it takes to judge a race, besides its results.
 
     Attributes
@@ -53,7 +53,7 @@ class Judging:
     n_threads: int = 1
     aggregate: Aggregate = "pooled"
 
-    def __call__(self, found: Collected, alive: Sequence[int]) -> Barrier:
+    def __call__(self, found: RaceResults, alive: Sequence[int]) -> Barrier:
         """Who goes on, of those in the race, after all of them have met the same splits."""
         met = found.outcome.met
         seen = np.unique(np.concatenate([split.test for split in met]))
@@ -74,7 +74,7 @@ class Judging:
             # Too little to go by yet: a class or an event that no row so far has.
             return barrier
 
-    def _judged(self, barrier: Barrier, found: Collected) -> Barrier:
+    def _judged(self, barrier: Barrier, found: RaceResults) -> Barrier:
         standing, columns = self._standing(found)
         with quiet_if_foreign([score.metric for score in standing.replay.scores]):
             verdict = self.rule.judge(standing)
@@ -106,7 +106,7 @@ class Judging:
             noted={} if verdict.noted is None else dict(zip(columns.tolist(), verdict.noted.tolist(), strict=True)),
         )
 
-    def _standing(self, found: Collected) -> tuple[Standing, np.ndarray]:
+    def _standing(self, found: RaceResults) -> tuple[Standing, np.ndarray]:
         """How the race stands, and the configuration behind each column."""
         metrics = self.scoring.metrics
         read = metrics_read(self.selection, metrics, found.refit_metric)
@@ -155,7 +155,7 @@ class Judging:
     def _reason(self, verdict: Verdict, column: int) -> str:
         return f"{self.rule.statistic_name} was {verdict.statistic[column]:.3g}"
 
-    def _behind_of_two(self, standing: Standing, barrier: Barrier, outcome: Outcome) -> int | None:
+    def _behind_of_two(self, standing: Standing, barrier: Barrier, outcome: RaceOutcome) -> int | None:
         """The column that is behind of two, where the two have been alone for as long as ties are borne."""
         if self.rule.resolve_ties_after is None or standing.n_configurations != 2:
             return None
@@ -167,7 +167,7 @@ class Judging:
         return 1 - standing.leader if alone >= self.rule.resolve_ties_after else None
 
 
-def _noted(outcome: Outcome, columns: NDArray[np.intp]) -> NDArray[np.float64]:
+def _noted(outcome: RaceOutcome, columns: NDArray[np.intp]) -> NDArray[np.float64]:
     """(barriers so far, A): what the rule noted of those still in the race."""
     rows = [[barrier.noted.get(int(each), np.nan) for each in columns] for barrier in outcome.barriers]
     return np.array(rows, dtype=np.float64).reshape(-1, len(columns))

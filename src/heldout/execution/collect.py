@@ -22,7 +22,7 @@ from heldout.predictions import UNPREDICTED_LABEL, FoldScores, HeldOutPrediction
 
 
 @dataclass(frozen=True, eq=False)
-class Collected:
+class RaceResults:
     """What the cells of a search amount to.
 
     Attributes
@@ -41,7 +41,7 @@ class Collected:
         the split's fault.
     folds : Folds
         The splits that were met.
-    outcome : Outcome
+    outcome : RaceOutcome
         How the race went.
     n_fits_saved : int
         Planned fits that were not made, because their configuration had left.
@@ -54,7 +54,7 @@ class Collected:
     failures: Mapping[int, str]
     hopeless: tuple[int, ...]
     folds: Folds
-    outcome: Outcome
+    outcome: RaceOutcome
     n_fits_saved: int = 0
 
     @property
@@ -62,7 +62,7 @@ class Collected:
         """The first thing that a scorer raised, empty where none did."""
         return next((cell.message for cell in self.cells if cell.state is CellState.DONE and cell.message), "")
 
-    def last(self, n_splits: int) -> Collected:
+    def last(self, n_splits: int) -> RaceResults:
         """The same cells, with the predictions and the scores of the last splits alone.
 
         Of splits that are each a repeat of their own.
@@ -93,7 +93,7 @@ class Collected:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class RaceOutcome:
     """How a race went.
 
     Attributes
@@ -117,7 +117,7 @@ class Outcome:
         return frozenset() if gone is None else frozenset(split.place for split in self.met[gone.after :])
 
 
-class Collector:
+class ResultCollector:
     """Takes results in as they come, and gives what they amount to.
 
     Parameters
@@ -154,9 +154,9 @@ class Collector:
                 self._arrays[response] = np.full(shape, empty[0], dtype=empty[1])
             self._arrays[response][test, configuration, self._folds.columns[repeat]] = values
 
-    def collected(self, outcome: Outcome | None = None) -> Collected:
+    def collected(self, outcome: RaceOutcome | None = None) -> RaceResults:
         """What the results amount to; by default everybody has met every split."""
-        outcome = outcome or Outcome(self._folds.splits)
+        outcome = outcome or RaceOutcome(self._folds.splits)
         met = self._folds.part(outcome.met)
         n_configurations = len(self._configurations)
         left = outcome.dropped
@@ -182,7 +182,7 @@ class Collector:
             test_share=met.test_share,
         )
         saved = n_configurations * self._folds.n_splits - sum(c.state is not CellState.DROPPED for c in cells)
-        return Collected(cells, predictions, fold_scores, refit_metric, failures, hopeless, met, outcome, saved)
+        return RaceResults(cells, predictions, fold_scores, refit_metric, failures, hopeless, met, outcome, saved)
 
     def _cell(self, key: CellKey, not_met: Mapping[int, frozenset[Place]]) -> CellResult:
         """The result of a cell; a cell of one who had left counts as not done, even if a store holds it."""
@@ -209,9 +209,9 @@ class Collector:
 
 def collect(
     results: Iterable[CellResult], truth: Truth, configurations: Configurations, folds: Folds, scoring: Scoring
-) -> Collected:
+) -> RaceResults:
     """What the results of a search amount to in which everybody met every split."""
-    collector = Collector(truth, configurations, folds, scoring)
+    collector = ResultCollector(truth, configurations, folds, scoring)
     for result in results:
         collector.put(result)
     return collector.collected()

@@ -36,13 +36,13 @@ class CopiesTogether:
         As the estimator had it. A list of splits is of the original rows.
     origin : ndarray of shape (n,)
         The original row of each row of the sample. Parts of it that a splitter of the model gave (to a search
-        within a search) are known again by their targets, whatever was done to their columns. Where still
-        other rows are split, as a bagged search does, rows of the same content are taken for copies.
+        within a search) are recognised by their targets, whatever was done to their columns. Where other rows are
+        split, as in a bagged search, rows of the same content count as copies.
     classifier : bool
         Whether an integer makes stratified folds.
     random_state : int, optional
         Of a splitter that shuffles.
-    parts : Parts, optional
+    parts : TrainingParts, optional
         What the splitters of one model gave away; one's own and its clones' by default.
 
     Examples
@@ -58,14 +58,14 @@ class CopiesTogether:
         origin: NDArray[np.intp],
         classifier: bool,
         random_state: int | None = None,
-        parts: Parts | None = None,
+        parts: TrainingParts | None = None,
     ) -> None:
         listed = cv is None or hasattr(cv, "split") or isinstance(cv, int | np.integer)
         self.cv = cv if listed else listed_splits(cv)
         self.origin = origin
         self.classifier = classifier
         self.random_state = random_state
-        self._parts = Parts() if parts is None else parts
+        self._parts = TrainingParts() if parts is None else parts
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """How many splits there will be."""
@@ -111,7 +111,7 @@ class CopiesTogether:
         return _alike(X, y)
 
 
-class Parts:
+class TrainingParts:
     """The parts of a sample that were given to train on, shared by all splitters of a model.
 
     A search within a search is handed such a part, in order, and often with other columns. Its copies need not be
@@ -122,7 +122,7 @@ class Parts:
     def __init__(self) -> None:
         self._origins: dict[Hashable, dict[bytes, NDArray[np.intp]]] = {}
 
-    def __deepcopy__(self, memo: Any) -> Parts:
+    def __deepcopy__(self, memo: Any) -> TrainingParts:
         return self
 
     def remember(self, y: Any, origin: NDArray[np.intp]) -> None:
@@ -184,7 +184,7 @@ def with_copies_together(model: BaseEstimator, origin: NDArray[np.intp]) -> Base
         The original row of each row of the sample that it is fitted on.
     """
     params = model.get_params(deep=True)
-    changed, parts = {}, Parts()
+    changed, parts = {}, TrainingParts()
     for name, cv in params.items():
         place, _, last = name.rpartition("__")
         owner = params[place] if place else model

@@ -1,4 +1,4 @@
-"""Fitting one cell: train a configuration on a split, ask it once for each response, score what it said.
+"""Fit one cell: train a configuration on a split, compute each response once, score the responses.
 
 The responses are recorded for the estimates; the scorers run on the same recorded arrays, so that the scores are
 those of scikit-learn's own search and no response is computed twice.
@@ -30,7 +30,7 @@ from heldout.data.task import Task, TaskKind, Truth
 from heldout.errors import ExitError, InputError, NoExit, UnusablePredictionError, plain_values
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.copies import with_copies_together
-from heldout.execution.responses import recorded, remember_responses
+from heldout.execution.responses import coded_responses, remember_responses
 from heldout.folds.splits import Split
 from heldout.metrics.base import Metric, Response, times_of
 from heldout.metrics.from_scorer import members_of, metric_from_scorer, told
@@ -99,7 +99,7 @@ def make_scoring(
 
 
 @dataclass(frozen=True, eq=False)
-class Routed:
+class Routing:
     """Parameters beyond X and y, by where they go.
 
     Attributes
@@ -145,7 +145,7 @@ class CellContext:
     classes: NDArray[Any] | None
     positive: int | None
     scoring: Scoring
-    routed: Routed = field(default_factory=Routed)
+    routed: Routing = field(default_factory=Routing)
     error_score: float | str = np.nan
     return_train_score: bool = False
     entropy: int | None = None
@@ -156,7 +156,7 @@ class CellContext:
         cls,
         task: Task,
         scoring: Scoring,
-        routed: Routed,
+        routed: Routing,
         error_score: float | str,
         return_train_score: bool,
         entropy: int | None,
@@ -190,16 +190,18 @@ def fit_cell(context: CellContext, configuration: Configuration, split: Split) -
         except Exception as error:
             if context.error_score == "raise":
                 raise
-            return CellResult(key, CellState.FAILED, said(error), time.perf_counter() - started)
+            return CellResult(key, CellState.FAILED, error_line(error), time.perf_counter() - started)
         fitted = time.perf_counter()
         try:
             with NoExit():
                 remember_responses(model, X_test)
-                predictions = recorded(context, model, X_test)
+                predictions = coded_responses(context, model, X_test)
         except Exception as error:
             if context.error_score == "raise":
                 raise
-            return CellResult(key, CellState.FAILED, said(error), fitted - started, time.perf_counter() - fitted)
+            return CellResult(
+                key, CellState.FAILED, error_line(error), fitted - started, time.perf_counter() - fitted
+            )
         test_scores, complaint = _scores(context, model, X_test, y_test, split.test)
         scored = time.perf_counter()
         train_scores: Mapping[str, float] = {}
@@ -210,14 +212,14 @@ def fit_cell(context: CellContext, configuration: Configuration, split: Split) -
     )
 
 
-def refitted(context: CellContext, configuration: Configuration) -> BaseEstimator:
+def final_model(context: CellContext, configuration: Configuration) -> BaseEstimator:
     """The configuration fitted on all rows, seeded like a cell of its own."""
     model = seeded_model(configuration.fresh(), context.entropy, "refit")
     with single_threaded(), NoExit():
         return model.fit(context.X, context.y, **context.routed.to_fit(configuration))
 
 
-def said(error: BaseException) -> str:
+def error_line(error: BaseException) -> str:
     """An exception as one line: its type and text; our own by its text alone."""
     text = " ".join(plain_values(str(error)).split())
     if isinstance(error, UnusablePredictionError | ExitError):
@@ -300,7 +302,7 @@ def _controller(n_modules: int) -> ThreadpoolController:
 def _scores(
     context: CellContext, model: Any, X: Any, y: Any, rows: NDArray[np.intp]
 ) -> tuple[dict[str, float], str]:
-    """Each scorer's score, without those that raised, and what the first of these said."""
+    """Each scorer's score, without those that raised, and the message of the first of these."""
     params = _check_method_params(context.X, params=dict(context.routed.score), indices=rows)
     try:
         with NoExit():
@@ -308,7 +310,7 @@ def _scores(
     except Exception as error:
         if context.error_score == "raise":
             raise
-        return {}, said(error)
+        return {}, error_line(error)
     answers = answer if isinstance(answer, dict) else {"score": answer}
     scores, complaint = {}, ""
     for name, value in answers.items():

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from heldout.dropping.base import Barrier
 from heldout.execution.cells import CellKey, CellResult, CellState
-from heldout.execution.collect import Outcome
+from heldout.execution.collect import RaceOutcome
 from heldout.execution.events import BarrierPassed, CellFinished, Event, Listener, WorkersLost
 from heldout.execution.executors.base import Executor, Work, WorkersLostError
 from heldout.execution.fit import single_threaded
@@ -19,7 +19,7 @@ from heldout.folds.splits import Split
 
 COMMIT_AFTER_SECONDS = 0.05
 
-Judge: TypeAlias = Callable[[int, Outcome, Sequence[int]], Barrier]
+Judge: TypeAlias = Callable[[int, RaceOutcome, Sequence[int]], Barrier]
 """From the number of a race, how it went so far (its last barrier is the one to come) and who is in it to the
 barrier's record."""
 
@@ -31,7 +31,7 @@ def tell(listeners: Sequence[Listener], event: Event) -> None:
 
 
 @dataclass
-class Keeping:
+class ResultKeeper:
     """Records results, and acknowledges them in groups: once they are worth 50 ms of work, and all at the end.
 
     Attributes
@@ -60,8 +60,8 @@ class Keeping:
 
 
 def run_races(
-    scheduler: Scheduler, work: Work, executor: Executor, keeping: Keeping, judge: Judge | None = None
-) -> list[Outcome]:
+    scheduler: Scheduler, work: Work, executor: Executor, keeping: ResultKeeper, judge: Judge | None = None
+) -> list[RaceOutcome]:
     """Do what the scheduler's plan has left, race by race as each went.
 
     Results are acknowledged together once they are worth 50 ms of work, and all of them at the end, on an error
@@ -81,7 +81,7 @@ def run_races(
                     break
                 for race in waiting:
                     assert judge is not None, "only races with barriers wait"
-                    so_far = Outcome(_met(scheduler, race), tuple(barriers[race]))
+                    so_far = RaceOutcome(_met(scheduler, race), tuple(barriers[race]))
                     barrier = judge(race, so_far, scheduler.alive(race))
                     _pass(scheduler, race, barrier)
                     barriers[race].append(barrier)
@@ -91,7 +91,7 @@ def run_races(
                     tell(keeping.listeners, BarrierPassed(race, barrier, alive, scheduler.n_saved))
     finally:
         keeping.run.commit()
-    return [Outcome(_met(scheduler, race), tuple(passed)) for race, passed in enumerate(barriers)]
+    return [RaceOutcome(_met(scheduler, race), tuple(passed)) for race, passed in enumerate(barriers)]
 
 
 def _met(scheduler: Scheduler, race: int) -> tuple[Split, ...]:
@@ -105,7 +105,9 @@ def _pass(scheduler: Scheduler, race: int, barrier: Barrier) -> None:
         scheduler.drop(race, [left.configuration for left in barrier.dropped])
 
 
-def _do(cells: Sequence[CellKey], scheduler: Scheduler, work: Work, executor: Executor, keeping: Keeping) -> None:
+def _do(
+    cells: Sequence[CellKey], scheduler: Scheduler, work: Work, executor: Executor, keeping: ResultKeeper
+) -> None:
     """One round: the cells that are ready, as far as the workers live."""
     n_done = 0
 

@@ -38,7 +38,7 @@ class Race:
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """Races that are run side by side.
 
     A search is one race. Nested cross-validation is one race for each outer fold, and one over all the rows.
@@ -64,7 +64,7 @@ def race_of_search(folds: Folds, rule: DropRule | None = None, entropy: int = 0)
     --------
     >>> rows = np.arange(4)
     >>> folds = Folds((Split(0, 0, rows[:2], rows[2:]), Split(0, 1, rows[2:], rows[:2])), 4)
-    >>> Plan(3, (race_of_search(folds),)).n_cells
+    >>> RunPlan(3, (race_of_search(folds),)).n_cells
     6
     """
     if rule is None:

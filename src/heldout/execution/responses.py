@@ -24,8 +24,8 @@ from heldout.metrics.survival_model import (
 )
 
 
-class Wanted(Protocol):
-    """What is to be recorded, as ``Scoring`` says it.
+class ResponseRequest(Protocol):
+    """The responses to record; a ``Scoring`` is this.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Wanted(Protocol):
     def times(self) -> tuple[float, ...]: ...
 
 
-class Asked(Protocol):
+class ResponseContext(Protocol):
     """What models are asked for, and of what task; a ``CellContext`` is this."""
 
     @property
@@ -51,7 +51,7 @@ class Asked(Protocol):
     @property
     def positive(self) -> int | None: ...
     @property
-    def scoring(self) -> Wanted: ...
+    def scoring(self) -> ResponseRequest: ...
 
 
 def remember_responses(model: Any, X: Any) -> None:
@@ -87,7 +87,7 @@ def _once(method: Callable[..., Any], X: Any) -> Callable[..., Any]:
     return answer
 
 
-def recorded(asked: Asked, model: Any, X: Any) -> dict[Response, NDArray[Any]]:
+def coded_responses(asked: ResponseContext, model: Any, X: Any) -> dict[Response, NDArray[Any]]:
     """The wanted responses to ``X``, coded as ``HeldOutPredictions`` holds them.
 
     Raises
@@ -95,7 +95,7 @@ def recorded(asked: Asked, model: Any, X: Any) -> dict[Response, NDArray[Any]]:
     UnusablePredictionError
         When a response is not finite, of the wrong shape, or lacks a class, or a time that is asked for.
     """
-    offered = offered_by(asked, model)
+    offered = available_responses(asked, model)
     responses: dict[Response, NDArray[Any]] = {}
     for group in asked.scoring.wanted:
         found = next((response for response in group if response in offered), None)
@@ -105,7 +105,7 @@ def recorded(asked: Asked, model: Any, X: Any) -> dict[Response, NDArray[Any]]:
     return responses
 
 
-def offered_by(asked: Asked, model: Any) -> set[Response]:
+def available_responses(asked: ResponseContext, model: Any) -> set[Response]:
     """What a model can be asked for; before it is fitted, as far as its methods tell."""
     if asked.survival:
         gives = {Response.RISK: hasattr(model, RISK_METHOD)}
@@ -116,7 +116,7 @@ def offered_by(asked: Asked, model: Any) -> set[Response]:
     return {response for response, method in offered if hasattr(model, method)}
 
 
-def _answer(asked: Asked, model: Any, response: Response, X: Any) -> NDArray[Any]:
+def _answer(asked: ResponseContext, model: Any, response: Response, X: Any) -> NDArray[Any]:
     if response is Response.RISK:
         return risks(model, X)
     if response is Response.SURVIVAL:
@@ -124,7 +124,7 @@ def _answer(asked: Asked, model: Any, response: Response, X: Any) -> NDArray[Any
     return np.asarray(getattr(model, ESTIMATOR_METHODS[response])(X))
 
 
-def _coded(asked: Asked, model: Any, response: Response, answer: NDArray[Any]) -> NDArray[Any]:
+def _coded(asked: ResponseContext, model: Any, response: Response, answer: NDArray[Any]) -> NDArray[Any]:
     classes = asked.classes
     if response is Response.LABELS:
         assert classes is not None
@@ -150,7 +150,7 @@ def _coded(asked: Asked, model: Any, response: Response, answer: NDArray[Any]) -
 
 
 def _by_class(
-    asked: Asked, numbers: NDArray[np.float64], known: NDArray[Any], response: Response
+    asked: ResponseContext, numbers: NDArray[np.float64], known: NDArray[Any], response: Response
 ) -> NDArray[np.float64]:
     """Columns in the order of the target's classes; of a binary task the positive class alone."""
     classes = asked.classes

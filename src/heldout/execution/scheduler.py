@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 
 from heldout.execution.cells import CellKey
-from heldout.execution.plan import Plan, Race
+from heldout.execution.plan import Race, RunPlan
 
 MOST_LOSSES = 3
 """A cell of which so many workers died is given up."""
@@ -22,7 +22,7 @@ class Scheduler:
 
     Parameters
     ----------
-    plan : Plan
+    plan : RunPlan
     done : iterable of CellKey
         Cells that need no work any more, whether the plan knows them or not.
 
@@ -32,7 +32,7 @@ class Scheduler:
     >>> from heldout.folds.splits import Split
     >>> rows = np.arange(4)
     >>> splits = (Split(0, 0, rows[:2], rows[2:]), Split(0, 1, rows[2:], rows[:2]))
-    >>> scheduler = Scheduler(Plan(2, (Race(splits, barriers=True),)), done=[CellKey(0, 0, 0)])
+    >>> scheduler = Scheduler(RunPlan(2, (Race(splits, barriers=True),)), done=[CellKey(0, 0, 0)])
     >>> scheduler
     Scheduler(1 of 4 cells done; 2 of 2 configurations before split 1 of 2)
     >>> scheduler.record(*scheduler.next_cells())
@@ -43,7 +43,7 @@ class Scheduler:
     Scheduler(2 of 4 cells done, 1 saved; 1 of 2 configurations before split 2 of 2)
     """
 
-    def __init__(self, plan: Plan, done: Iterable[CellKey] = ()) -> None:
+    def __init__(self, plan: RunPlan, done: Iterable[CellKey] = ()) -> None:
         self.plan = plan
         self.n_saved = 0
         self._done = set(done)

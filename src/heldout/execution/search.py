@@ -19,7 +19,7 @@ from heldout.estimates.named import method_of
 from heldout.estimates.of_search import Estimation, check_applicable
 from heldout.estimates.rehearsal import refused_on_splits
 from heldout.execution.executors.base import Work
-from heldout.execution.fit import CellContext, Routed, Scoring
+from heldout.execution.fit import CellContext, Routing, Scoring
 from heldout.execution.plan import Race, race_of_search
 from heldout.folds.scored import unscored_splits
 from heldout.folds.splits import Folds
@@ -40,7 +40,7 @@ class Search:
         How the winner is chosen, and estimated.
     drop : DropRule or None
         Who leaves early.
-    routed : Routed
+    routed : Routing
         Parameters of ``fit`` and of the scorer.
     error_score : float or "raise"
         With "raise" the first failure ends the search. A number only fills ``cv_results_``.
@@ -59,7 +59,7 @@ class Search:
     scoring: Scoring
     estimation: Estimation = field(default_factory=Estimation)
     drop: DropRule | None = None
-    routed: Routed = field(default_factory=Routed)
+    routed: Routing = field(default_factory=Routing)
     error_score: float | Literal["raise"] = np.nan
     return_train_score: bool = False
     refit: bool = True

@@ -12,7 +12,7 @@ from heldout.data.task import Task
 from heldout.errors import InputError
 from heldout.estimates.of_search import Estimation
 from heldout.estimates.question import Aggregate
-from heldout.execution.collect import Collected
+from heldout.execution.collect import RaceResults
 from heldout.execution.table import mean_over_splits
 from heldout.flags import Flag
 from heldout.metrics.aggregate import AggregateScore, aggregate_score
@@ -72,7 +72,7 @@ def _pooled(
 
 
 def _repeat_scores(
-    task: Task, found: Collected, names: Sequence[str], metrics: Mapping[str, Metric | None], aggregate: Aggregate
+    task: Task, found: RaceResults, names: Sequence[str], metrics: Mapping[str, Metric | None], aggregate: Aggregate
 ) -> NDArray[np.float64]:
     """(1, repeats, C, M), greater = better: each repeat's own scores, in the search's aggregate."""
     columns = []
@@ -96,7 +96,7 @@ def _repeat_scores(
 
 
 def winner_of(
-    found: Collected,
+    found: RaceResults,
     task: Task,
     estimation: Estimation,
     configurations: Configurations,
@@ -156,7 +156,7 @@ def winner_of(
 
 
 def flags_of_winner(
-    found: Collected, estimation: Estimation, configurations: Configurations, winner: int
+    found: RaceResults, estimation: Estimation, configurations: Configurations, winner: int
 ) -> dict[Flag, str]:
     """What to know of a winner that rounding errors would have decided otherwise."""
     rule = estimation.rule

@@ -2,13 +2,13 @@
 
 from heldout.folds.plans import hold_out, k_folds, leave_one_out, repeated, repeated_hold_out
 from heldout.imputation import ChainedImputer, Imputation, PooledCoefficients, PooledModel
-from heldout.protocols.bootstrapped.estimate import Bootstrap, SearchBootstrapEstimate
-from heldout.protocols.bootstrapped.protocol import bootstrap_search
 from heldout.protocols.learning.curve import CurvePoint, LearningCurve
 from heldout.protocols.learning.power_law import PowerLaw
 from heldout.protocols.learning.protocol import learning_curve
 from heldout.protocols.nested.estimate import Agreement, NestedEstimate, OuterFold
 from heldout.protocols.nested.protocol import nested_cv
+from heldout.protocols.search_bootstrap.estimate import Bootstrap, SearchBootstrapEstimate
+from heldout.protocols.search_bootstrap.protocol import bootstrap_search
 from heldout.protocols.validation.curves import CalibrationCurve, DecisionCurve, RocCurve
 from heldout.protocols.validation.estimate import Candidate, Validation, ValidationRow
 from heldout.protocols.validation.protocol import bootstrap_validate

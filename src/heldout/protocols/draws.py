@@ -20,7 +20,7 @@ DRAWN_AT_ONCE = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class DrawnRows:
     """The rows of every bootstrap.
 
     Attributes
@@ -84,7 +84,7 @@ class Demands:
         return usable
 
 
-def draw(demands: Demands, n_bootstraps: int, seed: int, *, scores_left_out: bool = True) -> Drawn:
+def draw(demands: Demands, n_bootstraps: int, seed: int, *, scores_left_out: bool = True) -> DrawnRows:
     """Draw rows, or whole groups, with replacement; bootstrap b is the same whatever B.
 
     Parameters
@@ -116,7 +116,7 @@ def draw(demands: Demands, n_bootstraps: int, seed: int, *, scores_left_out: boo
         ]
     except UndefinedDrawsError as error:
         raise InputError(_undrawable(demands, error)) from error
-    return Drawn(np.concatenate([counts for counts, _ in blocks]), sum(redraws for _, redraws in blocks))
+    return DrawnRows(np.concatenate([counts for counts, _ in blocks]), sum(redraws for _, redraws in blocks))
 
 
 def _holds_classes(task: Task, units: NDArray[np.intp], counts: Counts, least: int) -> NDArray[np.bool_]:

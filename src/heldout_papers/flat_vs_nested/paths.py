@@ -20,7 +20,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
-from heldout.execution.fit import said
+from heldout.execution.fit import error_line
 from heldout_papers.spaces.boosted_linear import BoostedLinear
 from heldout_papers.spaces.random_subspace_knn import RandomSubspaceKNN
 
@@ -107,7 +107,7 @@ def _alone(model: BaseEstimator, configuration: Parameters, rows: Rows) -> Predi
     try:
         return Predicted(clone(model).set_params(**configuration).fit(rows.X, rows.y).predict(rows.asked))
     except Exception as error:
-        return Predicted(None, said(error))
+        return Predicted(None, error_line(error))
 
 
 def _can_be_shared(values: Sequence[Any]) -> bool:

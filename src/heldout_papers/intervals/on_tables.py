@@ -21,7 +21,7 @@ from sklearn.utils import _safe_indexing
 from heldout._random import RandomState, entropy_of, numpy_seed, stream
 from heldout.data.task import Task, truth_of
 from heldout.errors import InputError
-from heldout.execution.fit import CellContext, Routed, make_scoring, on_one_thread
+from heldout.execution.fit import CellContext, Routing, make_scoring, on_one_thread
 from heldout.folds.plans import KFolds
 from heldout.folds.splits import make_folds
 from heldout_papers.base import Batch, Columns, Study, Told, checked_sizes, run
@@ -79,7 +79,7 @@ def _repetition(setting: TableSetting, number: int, entropy: int) -> dict[str, N
     own = stream(entropy, "study intervals on tables cells", *place)
     task = Task(_safe_indexing(X, train), truth_of(y[train], "binary"))
     context = CellContext.of_task(
-        task, make_scoring(task.truth, get_scorer("roc_auc")), Routed(), np.nan, False, own
+        task, make_scoring(task.truth, get_scorer("roc_auc")), Routing(), np.nan, False, own
     )
     configurations = setting.space.configurations(task.X, y[train])
     chains = [chain_of(configuration) for configuration in configurations]

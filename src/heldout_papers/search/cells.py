@@ -23,8 +23,8 @@ from sklearn.utils import _safe_indexing
 
 from heldout._random import numpy_seed
 from heldout.configurations import Configuration, NotHashableError, canonical_form
-from heldout.execution.fit import CellContext, said
-from heldout.execution.responses import recorded
+from heldout.execution.fit import CellContext, error_line
+from heldout.execution.responses import coded_responses
 
 Rows = NDArray[np.intp]
 
@@ -155,10 +155,10 @@ def fit_cells(
             try:
                 model.fit(prepared.train, preparation.y)
                 seconds[number] += time.thread_time() - started
-                (found,) = recorded(context, model, prepared.test).values()
+                (found,) = coded_responses(context, model, prepared.test).values()
                 scores[:, number] = found
             except Exception as error:
-                failures[number] = said(error)
+                failures[number] = error_line(error)
     return Cells(scores, seconds, failures)
 
 
@@ -198,4 +198,4 @@ class _Preparation:
             seconds = before.seconds + time.thread_time() - started
             return _Prepared(train, transformer.transform(before.test), seconds)
         except Exception as error:
-            return _Prepared(None, None, before.seconds + time.thread_time() - started, said(error))
+            return _Prepared(None, None, before.seconds + time.thread_time() - started, error_line(error))

@@ -19,7 +19,7 @@ from sklearn.metrics import get_scorer
 from heldout._random import RandomState, entropy_of, stream
 from heldout.dropping.bootstrap import Bootstrap
 from heldout.errors import InputError
-from heldout.execution.fit import CellContext, Routed, make_scoring, on_one_thread
+from heldout.execution.fit import CellContext, Routing, make_scoring, on_one_thread
 from heldout.folds.plans import KFolds
 from heldout.folds.splits import make_folds
 from heldout_papers.base import Batch, Columns, Study, Told, checked_sizes, run
@@ -86,7 +86,7 @@ def _searched(
     task = divided.task(rows)
     own = stream(entropy, "study search cells", digest, setting.rows, number)
     scoring = make_scoring(task.truth, get_scorer("roc_auc"))
-    context = CellContext.of_task(task, scoring, Routed(), np.nan, False, own)
+    context = CellContext.of_task(task, scoring, Routing(), np.nan, False, own)
     configurations = setting.space.configurations(task.X, divided.y[rows])
     chains = [chain_of(configuration) for configuration in configurations]
     with warnings.catch_warnings(), on_one_thread():

@@ -12,7 +12,7 @@ from heldout.execution.events import (
 )
 from heldout.execution.listeners.live_table import LiveTable
 from heldout.execution.listeners.progress import ProgressLines, Silent, progress
-from heldout.execution.listeners.verbose import Printed
+from heldout.execution.listeners.verbose import VerboseListener
 from heldout.execution.listeners.words import computed_line, duration
 
 
@@ -150,7 +150,7 @@ def test_lost_workers_are_told_with_what_becomes_of_their_work():
 
 
 def test_verbose_does_not_multiply_the_splits_of_several_searches(capsys):
-    Printed(1)(SearchStarted(57, 0, 6, 12, n_races=7))
+    VerboseListener(1)(SearchStarted(57, 0, 6, 12, n_races=7))
     assert capsys.readouterr().out == "Fitting 6 candidates in several searches, totalling 57 fits\n"
 
 
@@ -158,13 +158,13 @@ def test_a_validation_fits_models_on_samples(capsys):
     begun = SearchStarted(602, 40, 2, 401, is_validation=True)
     told = "602 fits of 2 models on all rows and on bootstrap samples, of which 40 are done already"
     assert lines_of([begun], Clock(), 1) == [told]
-    Printed(1)(SearchStarted(201, 0, 1, 201, is_validation=True))
+    VerboseListener(1)(SearchStarted(201, 0, 1, 201, is_validation=True))
     assert capsys.readouterr().out == ("Fitting 1 model on all rows and on bootstrap samples, totalling 201 fits\n")
 
 
 def test_verbose_prints_the_plan_who_left_and_what_was_lost(capsys):
     for verbose in (1, 2):
-        listener = Printed(verbose)
+        listener = VerboseListener(verbose)
         for event in (
             SearchStarted(15, 0, 3, 5, may_drop=True),
             cell(1, test_scores={"score": 0.5}),

@@ -16,7 +16,7 @@ import heldout.execution.store
 from heldout.errors import StoreError
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.store.base import RunIdentity
-from heldout.execution.store.inspecting import file_status
+from heldout.execution.store.file_status import file_status
 from heldout.execution.store.sqlite import SQLiteStore
 from heldout.metrics.base import Response
 

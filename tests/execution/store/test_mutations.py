@@ -19,7 +19,7 @@ from heldout.cli.status import document_of, file_rows, run_rows
 from heldout.errors import InputError, StoreError
 from heldout.execution.store import opening
 from heldout.execution.store.base import RunIdentity
-from heldout.execution.store.inspecting import file_status
+from heldout.execution.store.file_status import file_status
 from heldout.execution.store.runs import stored_runs
 from heldout.execution.store.schema import checksum, decoded, encoded, read_rows
 from heldout.execution.store.sqlite import SQLiteStore

@@ -12,7 +12,7 @@ from heldout.dropping.base import Barrier, Dropped
 from heldout.errors import StoreError
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.store.base import RunIdentity
-from heldout.execution.store.inspecting import FileState, file_status
+from heldout.execution.store.file_status import FileState, file_status
 from heldout.execution.store.opening import APPLICATION_ID
 from heldout.execution.store.schema import COLUMNS_SINCE_2, SCHEMA_VERSION
 from heldout.execution.store.sqlite import SQLiteStore

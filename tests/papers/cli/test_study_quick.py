@@ -42,7 +42,9 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.mark.parametrize("smaller", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["smaller", "as typed"])
+@pytest.mark.parametrize(
+    "smaller", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["smaller", "as typed"]
+)
 @pytest.mark.parametrize("name", list(STUDIES))
 def test_quick_is_a_whole_study(name: str, smaller: bool, command: Command, tables: Path) -> None:
     folder = [tables] if name in OF_TABLES else []

@@ -14,7 +14,7 @@ from sklearn.metrics import get_scorer
 
 from heldout.configurations import make_configurations
 from heldout.data.task import Task, truth_of
-from heldout.execution.fit import CellContext, Routed, make_scoring
+from heldout.execution.fit import CellContext, Routing, make_scoring
 from heldout.folds.plans import KFolds
 from heldout.folds.splits import Folds, make_folds
 from heldout_papers.search.cells import Chain, chain_of
@@ -49,7 +49,7 @@ def rows_of(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 def searched(X: np.ndarray, y: np.ndarray, space: Any) -> Searched:
     task = Task(X, truth_of(y, "binary"))
     scoring = make_scoring(task.truth, get_scorer("roc_auc"))
-    context = CellContext.of_task(task, scoring, Routed(), np.nan, False, ENTROPY)
+    context = CellContext.of_task(task, scoring, Routing(), np.nan, False, ENTROPY)
     configurations = make_configurations(space)
     chains = [chain_of(one) for one in configurations]
     folds = make_folds(task, KFolds(N_FOLDS), repeats=N_REPEATS, entropy=ENTROPY)

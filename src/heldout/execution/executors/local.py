@@ -23,7 +23,7 @@ from heldout.execution.executors.deadline import GRACE_SECONDS
 from heldout.execution.executors.marks import take_marks
 from heldout.execution.executors.payload import ArrayPayload, FilePayload, payload_array, write_payload
 from heldout.execution.executors.shared_folder import shared_folder
-from heldout.execution.executors.worker import Terms, do_cell, do_sent_cell, stopped
+from heldout.execution.executors.worker import Terms, do_cell, do_sent_cell, timeout_result
 from heldout.execution.fit import single_threaded
 from heldout.execution.interrupts import one_ctrl_c_at_a_time
 
@@ -152,7 +152,7 @@ class Processes(_Workers):
                 for cell in overdue:
                     assert self._fit_timeout is not None
                     del left[cell]
-                    yield stopped(work, cell, self._fit_timeout, running[cell])
+                    yield timeout_result(work, cell, self._fit_timeout, running[cell])
 
     def _is_overdue(self, seconds: float) -> bool:
         return self._fit_timeout is not None and seconds >= self._fit_timeout + GRACE_SECONDS

@@ -19,7 +19,7 @@ from heldout.execution.executors.deadline import TimeIsUp, deadline, raise_in
 from heldout.execution.executors.marks import marked
 from heldout.execution.executors.orphans import end_with
 from heldout.execution.executors.payload import UNPACKED, ArrayPayload, Payload, survives_sending
-from heldout.execution.fit import said
+from heldout.execution.fit import error_line
 
 THIS_PROCESS = uuid4().hex
 
@@ -66,12 +66,12 @@ def do_sent_cell(payload: Payload, cell: CellKey, terms: Terms) -> CellResult:
                 return do_cell(work, cell)
         except TimeIsUp:
             assert terms.fit_timeout is not None
-            return stopped(work, cell, terms.fit_timeout, time.perf_counter() - began)
+            return timeout_result(work, cell, terms.fit_timeout, time.perf_counter() - began)
         except Exception as error:
             if survives_sending(error):
                 raise
             # Pools take an error that they cannot send for the death of a worker, or wait for it for ever.
-            told = f"{work.configurations[cell.configuration].name}: {said(error)}"
+            told = f"{work.configurations[cell.configuration].name}: {error_line(error)}"
         # Out here it has no context, which Dask's way of pickling errors would send along.
         raise RuntimeError(told)
 
@@ -95,14 +95,14 @@ async def interrupt_cells(token: str) -> None:
     """
     for thread, theirs in list(_running.items()):
         if theirs == token:
-            raise_in(thread, Interrupted)
+            raise_in(thread, FitAbandoned)
 
 
-class Interrupted(Ending):
+class FitAbandoned(Ending):
     """Nobody waits any more for what is being done."""
 
 
-def stopped(work: Work, cell: CellKey, fit_timeout: float, seconds: float) -> CellResult:
+def timeout_result(work: Work, cell: CellKey, fit_timeout: float, seconds: float) -> CellResult:
     """The result of a cell that took too long.
 
     Raises

@@ -16,7 +16,7 @@ from typing import Any, Self, TextIO
 from heldout._text import printable
 from heldout.errors import MissingExtraError
 from heldout.execution.events import BarrierPassed, Event, SearchFinished, SearchStarted, StageStarted, WorkersLost
-from heldout.execution.listeners.standings import Standings
+from heldout.execution.listeners.tally import RunTally
 from heldout.execution.listeners.words import (
     STAGES,
     alive_words,
@@ -71,7 +71,7 @@ class LiveTable:
         except ImportError:
             raise MissingExtraError("the live table", "app") from None
         self._clock = clock
-        self._standings = Standings()
+        self._standings = RunTally()
         self._started = 0.0
         self._console: Any = console or Console(file=_Unfailing(stream))  # type: ignore[arg-type]
         self._live: Any = Live(

@@ -28,7 +28,7 @@ from heldout.execution.events import (
     StageStarted,
     WorkersLost,
 )
-from heldout.execution.listeners.standings import Standings
+from heldout.execution.listeners.tally import RunTally
 from heldout.execution.listeners.words import (
     STAGES,
     barrier_line,
@@ -105,7 +105,7 @@ class ProgressLines(Silent):
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream
         self._clock = clock
-        self._standings = Standings()
+        self._standings = RunTally()
         self._started = 0.0
         self._said_at = 0.0
         self._said_done = 0

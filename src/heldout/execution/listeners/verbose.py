@@ -8,11 +8,11 @@ from typing import Any
 from heldout._text import counted, printable
 from heldout.errors import InputError
 from heldout.execution.events import BarrierPassed, CellFinished, Event, Listener, SearchStarted, WorkersLost
-from heldout.execution.listeners.standings import Standings
+from heldout.execution.listeners.tally import RunTally
 from heldout.execution.listeners.words import barrier_line, lost_line
 
 
-def printed(verbose: Any) -> list[Listener]:
+def verbose_listeners(verbose: Any) -> list[Listener]:
     """The listener that ``verbose`` asks for, none with 0.
 
     Raises
@@ -21,10 +21,10 @@ def printed(verbose: Any) -> list[Listener]:
     """
     if not isinstance(verbose, Integral) or verbose < 0:
         raise InputError(f"verbose must be 0, 1 or more, got {verbose!r}.", argument="verbose")
-    return [Printed(int(verbose))] if verbose else []
+    return [VerboseListener(int(verbose))] if verbose else []
 
 
-class Printed:
+class VerboseListener:
     """A listener that prints lines.
 
     Parameters
@@ -34,7 +34,7 @@ class Printed:
 
     def __init__(self, verbose: int) -> None:
         self.verbose = verbose
-        self._standings = Standings()
+        self._standings = RunTally()
 
     def __call__(self, event: Event) -> None:
         match event:

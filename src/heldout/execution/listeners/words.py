@@ -6,7 +6,7 @@ import math
 
 from heldout._text import counted, number_text
 from heldout.execution.events import BarrierPassed, SearchStarted, WorkersLost
-from heldout.execution.listeners.standings import Standings
+from heldout.execution.listeners.tally import RunTally
 from heldout.metrics.words import in_sentence, metric_words
 
 STAGES = {
@@ -26,13 +26,13 @@ def plan_line(event: SearchStarted) -> str:
     return f"{words}, of which {event.n_resumed} {are} done already" if event.n_resumed else words
 
 
-def barrier_line(event: BarrierPassed, before: Standings) -> str:
+def barrier_line(event: BarrierPassed, before: RunTally) -> str:
     """Who left at a barrier, in one line; empty where nobody did.
 
     Parameters
     ----------
     event : BarrierPassed
-    before : Standings
+    before : RunTally
         As they were before it.
     """
     barrier = event.barrier
@@ -63,7 +63,7 @@ def lost_line(event: WorkersLost) -> str:
     return f"lost workers ({event.reason}); {again} {'are' if is_plural else 'is'} done again"
 
 
-def fits_words(standings: Standings) -> str:
+def fits_words(standings: RunTally) -> str:
     """Fits done, saved and failed."""
     share = (standings.done + standings.saved) / max(standings.total, 1)
     words = f"{standings.done} of {counted(standings.total, 'fit')} ({min(share, 1):.0%})"
@@ -71,13 +71,13 @@ def fits_words(standings: Standings) -> str:
     return words + saved + (f", {standings.failed} failed" if standings.failed else "")
 
 
-def alive_words(standings: Standings) -> str:
+def alive_words(standings: RunTally) -> str:
     """Configurations that are still in the race."""
     of_all = f"{standings.alive} of {counted(standings.n_configurations, 'configuration')}"
     return of_all + (f" after {standings.met} of {counted(standings.n_splits, 'split')}" if standings.met else "")
 
 
-def best_words(standings: Standings) -> str:
+def best_words(standings: RunTally) -> str:
     """Who leads, the score first, as a name may be too long for a line."""
     best = standings.best
     if best is None:
@@ -95,7 +95,7 @@ def score_text(score: float, scorer: str) -> str:
     return number_text(shown, _decimals(shown))
 
 
-def left_words(standings: Standings, seconds: float) -> str:
+def left_words(standings: RunTally, seconds: float) -> str:
     """Time left; an upper bound where configurations may leave, as nobody knows how many will."""
     left = standings.seconds_left(seconds)
     if not left:

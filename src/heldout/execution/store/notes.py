@@ -1,6 +1,6 @@
 """What a run says of itself to those who inspect it: its plan, and what happened at its barriers.
 
-Nothing of this is read when a run is resumed; see ``store.inspecting`` for its one reader.
+Nothing of this is read when a run is resumed; see ``store.file_status`` for its one reader.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ class BestSoFar(NamedTuple):
     n_splits: int
 
 
-class Left(NamedTuple):
+class DroppedStatus(NamedTuple):
     """A configuration that was dropped; the statistic is None where there is none."""
 
     name: str
@@ -49,7 +49,7 @@ class BarrierStatus:
         Estimated probability that the best was among those who left here.
     stopped : bool
         Whether the race ended here for everybody.
-    left : tuple of Left
+    left : tuple of DroppedStatus
     """
 
     race: int
@@ -60,7 +60,7 @@ class BarrierStatus:
     leader: str
     risk: float | None
     stopped: bool
-    left: tuple[Left, ...]
+    left: tuple[DroppedStatus, ...]
 
 
 @dataclass(frozen=True)
@@ -338,7 +338,7 @@ def _barriers(
             risk=barrier.risk,
             stopped=bool(barrier.stopped),
             left=tuple(
-                Left(names[left.configuration], _finite(left.statistic), left.reason)
+                DroppedStatus(names[left.configuration], _finite(left.statistic), left.reason)
                 for left in dropped
                 if (left.race, left.barrier) == (barrier.race, barrier.after)
             ),

@@ -12,10 +12,10 @@ from heldout._text import argument
 from heldout.arguments import SearchArguments
 from heldout.errors import InputError
 from heldout.evaluate import informed, warn_of_failures
-from heldout.execution.collect import Collected
-from heldout.execution.fit import refitted
+from heldout.execution.collect import RaceResults
+from heldout.execution.fit import final_model
+from heldout.execution.run import RunSettings, open_run
 from heldout.execution.search import Search
-from heldout.execution.session import Running, opened
 from heldout.execution.winner import winner_of
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.protocols.learning.curve import LearningCurve
@@ -134,9 +134,9 @@ def learning_curve(
     return _curve_of(search, len(counts), arguments.running())
 
 
-def _curve_of(search: Search, n_sizes: int, running: Running) -> LearningCurve:
+def _curve_of(search: Search, n_sizes: int, running: RunSettings) -> LearningCurve:
     """Fit every cell, choose at the largest size, fit the curves, and the winner on all rows."""
-    with opened(search.work, search.task, search.entropy, running) as session:
+    with open_run(search.work, search.task, search.entropy, running) as session:
         (outcome,) = session.race([search.race])
         found = session.collected(search.race, outcome)
     warn_of_failures(found, search.configurations, search.error_score)
@@ -161,18 +161,18 @@ def _curve_of(search: Search, n_sizes: int, running: Running) -> LearningCurve:
         estimate=estimate_of(
             search, metric, winner, sizes=sizes, scores=scores, laws=laws, failures=found.failures
         ),
-        model=refitted(search.work.context, search.configurations[winner]) if search.refit else None,
+        model=final_model(search.work.context, search.configurations[winner]) if search.refit else None,
         failures=found.failures,
         n_fits=found.n_fits + search.refit,
     )
 
 
-def _mean_sizes(found: Collected, n_sizes: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _mean_sizes(found: RaceResults, n_sizes: int) -> np.ndarray[Any, np.dtype[np.float64]]:
     trained = np.array([split.n_training_rows for split in found.folds.splits], dtype=np.float64)
     return np.asarray(trained.reshape(n_sizes, -1).mean(axis=1))
 
 
-def _winner(search: Search, found: Collected, n_subsamples: int) -> int:
+def _winner(search: Search, found: RaceResults, n_subsamples: int) -> int:
     """What the search would choose on the splits of the largest size alone, which are the last."""
     largest = found.last(n_subsamples)
     metrics = {name: search.scoring.metrics.get(name) for name in largest.fold_scores}

@@ -20,7 +20,7 @@ from heldout.execution.table import mean_over_splits
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, sources_of
 from heldout.metrics.opaque import OpaqueMetric
-from heldout.protocols.base import Branched, Chosen
+from heldout.protocols.branches import BranchedSearch, BranchWinner
 from heldout.protocols.nested.estimate import NestedEstimate, OuterFold, agreement_of
 from heldout.protocols.nested.intervals import (
     BATES,
@@ -32,7 +32,7 @@ from heldout.protocols.nested.intervals import (
     interval_around,
     nadeau_bengio,
 )
-from heldout.protocols.nested.plan import Branch, NestedFolds
+from heldout.protocols.nested.plan import NestedBranch, NestedFolds
 from heldout.protocols.nested.scores import is_defined, pooled_score, row_values
 from heldout.protocols.nested.settings import NestedSettings
 
@@ -41,7 +41,7 @@ SOURCES_OF_INTERVAL = {NADEAU_BENGIO: ("nadeau2003",), BATES: ("bates2024",)}
 SOURCES_ACROSS = ("krstajic2014",)
 
 
-def concluded(search: Search, settings: NestedSettings, nested: NestedFolds, run: Branched) -> NestedEstimate:
+def concluded(search: Search, settings: NestedSettings, nested: NestedFolds, run: BranchedSearch) -> NestedEstimate:
     """From all that was run to the estimate."""
     evaluation = run.evaluation
     name = evaluation.refit_metric
@@ -91,7 +91,7 @@ def concluded(search: Search, settings: NestedSettings, nested: NestedFolds, run
     )
 
 
-def _outer_fold(branch: Branch, chosen: Chosen, tested: Any, names: Sequence[str]) -> OuterFold:
+def _outer_fold(branch: NestedBranch, chosen: BranchWinner, tested: Any, names: Sequence[str]) -> OuterFold:
     return OuterFold(
         repeat=branch.repeat,
         fold=branch.left_out[0],
@@ -115,7 +115,7 @@ def _value(
     search: Search,
     metric: Metric,
     nested: NestedFolds,
-    run: Branched,
+    run: BranchedSearch,
     outer: Sequence[OuterFold],
     flags: dict[Flag, str],
 ) -> tuple[float, str]:
@@ -146,7 +146,7 @@ def _spread(
     settings: NestedSettings,
     metric: Metric,
     nested: NestedFolds,
-    run: Branched,
+    run: BranchedSearch,
     outer: Sequence[OuterFold],
     value: float,
 ) -> tuple[Spread | None, Bates | None]:
@@ -182,7 +182,7 @@ def _spread(
     return bates.spread, bates
 
 
-def _flags(search: Search, settings: NestedSettings, nested: NestedFolds, run: Branched) -> dict[Flag, str]:
+def _flags(search: Search, settings: NestedSettings, nested: NestedFolds, run: BranchedSearch) -> dict[Flag, str]:
     flags: dict[Flag, str] = {}
     predictions, labels = run.evaluation.predictions, search.folds.labels
     if settings.across == "all":
@@ -201,7 +201,7 @@ def _flags(search: Search, settings: NestedSettings, nested: NestedFolds, run: B
     return flags
 
 
-def _uncorrected(search: Search, run: Branched, metric: Metric) -> float:
+def _uncorrected(search: Search, run: BranchedSearch, metric: Metric) -> float:
     """The score of what is deployed in the search on all rows, in the search's aggregate."""
     evaluation, name = run.evaluation, run.evaluation.refit_metric
     whole = evaluation.whole_scores(search.estimation.aggregate)
@@ -214,7 +214,7 @@ def _provenance(
     search: Search,
     settings: NestedSettings,
     nested: NestedFolds,
-    run: Branched,
+    run: BranchedSearch,
     metric: Metric,
     bates: Bates | None,
 ) -> dict[str, Any]:

@@ -20,13 +20,13 @@ from heldout.data.task import Task
 from heldout.errors import InputError
 from heldout.folds.plans import KFolds
 from heldout.folds.splits import Folds, Rows, Split, check_splits
-from heldout.protocols.base import RepeatNumbers, folds_of_part
+from heldout.protocols.branches import RepeatNumbers, folds_of_part
 
 REMAINING, HOLD_OUT = "remaining", "holdout"
 
 
 @dataclass(frozen=True, eq=False)
-class Branch:
+class NestedBranch:
     """A search on the rows that some folds leave.
 
     Attributes
@@ -55,9 +55,9 @@ class NestedFolds:
     ----------
     search : Folds
         Of the search on all rows, which gives the model that is deployed.
-    outer : tuple of Branch
+    outer : tuple of NestedBranch
         One an outer fold, in the order of the outer folds.
-    pairs : tuple of Branch
+    pairs : tuple of NestedBranch
         One a pair of outer folds of the same repeat; empty unless asked for.
     n_folds : int or None
         K, where every repeat is a partition into as many folds.
@@ -66,13 +66,13 @@ class NestedFolds:
     """
 
     search: Folds
-    outer: tuple[Branch, ...]
-    pairs: tuple[Branch, ...]
+    outer: tuple[NestedBranch, ...]
+    pairs: tuple[NestedBranch, ...]
     n_folds: int | None
     test_share: float
 
     @property
-    def branches(self) -> tuple[Branch, ...]:
+    def branches(self) -> tuple[NestedBranch, ...]:
         return self.outer + self.pairs
 
     @property
@@ -162,7 +162,7 @@ class _Maker:
     entropy: int
     numbers: RepeatNumbers
 
-    def branch(self, mine: list[Split], places: tuple[int, ...]) -> Branch:
+    def branch(self, mine: list[Split], places: tuple[int, ...]) -> NestedBranch:
         """The search without the folds at ``places`` of one repeat."""
         left_out = [mine[place] for place in places]
         repeat, folds = left_out[0].repeat, tuple(split.fold for split in left_out)
@@ -178,7 +178,7 @@ class _Maker:
                 others = [mine[next(place for place in after if place not in places)]]
             inner = self.numbers.renumbered([replace(split, train=_within(train, split.train)) for split in others])
         tested = np.concatenate([split.test for split in left_out])
-        return Branch(repeat, folds, inner, Split(next(self.numbers), folds[0], train, tested))
+        return NestedBranch(repeat, folds, inner, Split(next(self.numbers), folds[0], train, tested))
 
     def _divided(self, train: Rows, seed: int) -> tuple[Split, ...]:
         """The rows divided anew: distinct ones, of which the copies train where the row does; it is tested once."""

@@ -19,9 +19,9 @@ from heldout.arguments import SearchArguments
 from heldout.errors import InputError
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
+from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
-from heldout.execution.session import Running
-from heldout.protocols.base import Chosen, run_branches
+from heldout.protocols.branches import BranchWinner, run_branches
 from heldout.protocols.nested.conclusion import concluded
 from heldout.protocols.nested.estimate import NestedEstimate
 from heldout.protocols.nested.intervals import (
@@ -158,7 +158,7 @@ def nested_cv(
     return nested_of_search(arguments.search_on(X, y, groups, sample_weight), settings, arguments.running())
 
 
-def nested_of_search(search: Search, settings: NestedSettings, running: Running) -> NestedEstimate:
+def nested_of_search(search: Search, settings: NestedSettings, running: RunSettings) -> NestedEstimate:
     """Nested cross-validation of a search whose folds are the outer ones.
 
     Raises
@@ -173,7 +173,7 @@ def nested_of_search(search: Search, settings: NestedSettings, running: Running)
     return concluded(search, settings, nested, run_branches(whole, nested.branches, running, across=across))
 
 
-def _best_across(search: Search, chosen: Sequence[Chosen]) -> int:
+def _best_across(search: Search, chosen: Sequence[BranchWinner]) -> int:
     """What the rule chooses by the mean inner score over all outer folds; candidates ran in all of them."""
     metric = search.scoring.metrics.get(search.scoring.refit_metric)
     sign = 1.0 if metric is None or metric.greater_is_better else -1.0

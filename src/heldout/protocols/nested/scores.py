@@ -13,8 +13,8 @@ from heldout.execution.search import Search
 from heldout.metrics.aggregate import aggregate_score
 from heldout.metrics.base import Metric, Response, at_times_of, positive_of, quiet_if_foreign
 from heldout.metrics.within import within_score
-from heldout.protocols.base import Tested
-from heldout.protocols.nested.plan import Branch
+from heldout.protocols.branches import BranchScore
+from heldout.protocols.nested.plan import NestedBranch
 
 _ROWS_AT_A_TIME = 512
 
@@ -27,7 +27,7 @@ def is_defined(search: Search, metric: Metric, rows: NDArray[np.intp]) -> bool:
 
 
 def pooled_score(
-    search: Search, metric: Metric, outer: Sequence[Branch], tested: Sequence[Tested]
+    search: Search, metric: Metric, outer: Sequence[NestedBranch], tested: Sequence[BranchScore]
 ) -> tuple[float, str]:
     """The metric on all outer predictions of a repeat, mean over repeats; or NaN and why there is none.
 
@@ -60,7 +60,7 @@ def _read(search: Search, metric: Metric, cell: CellResult, response: Response) 
     return at_times_of(metric, held, search.scoring.times) if response is Response.SURVIVAL else held
 
 
-def row_values(search: Search, metric: Metric, branch: Branch, tested: Tested) -> NDArray[np.float64]:
+def row_values(search: Search, metric: Metric, branch: NestedBranch, tested: BranchScore) -> NDArray[np.float64]:
     """The metric of each row by itself, in the order of the test rows: what a mean over rows is the mean of."""
     assert tested.cell is not None, "asked only of what was fitted"
     responses = [response for response in metric.responses if response in tested.cell.predictions]

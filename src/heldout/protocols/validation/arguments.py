@@ -23,8 +23,8 @@ from heldout.data.task import Task, TaskKind, Truth
 from heldout.errors import InputError
 from heldout.estimates.question import check_interval_settings
 from heldout.estimates.types import Alternative, json_safe
-from heldout.execution.fit import CellContext, Routed, Scoring, on_one_thread
-from heldout.execution.responses import offered_by
+from heldout.execution.fit import CellContext, Routing, Scoring, on_one_thread
+from heldout.execution.responses import available_responses
 from heldout.flags import Flag
 from heldout.imputation.settings import Imputation
 from heldout.imputation.tables import holes_of
@@ -207,7 +207,7 @@ def _metrics(wanted: Any, truth: Truth) -> dict[str, Metric]:
     return metrics
 
 
-def _context(task: Task, metrics: Mapping[str, Metric], routed: Routed, seeds: int | None) -> CellContext:
+def _context(task: Task, metrics: Mapping[str, Metric], routed: Routing, seeds: int | None) -> CellContext:
     # Curves are drawn from probabilities, where there are any.
     keep = (Response.PROBABILITIES,) if task.truth.kind.is_classification else ()
     scoring = Scoring(no_scores, metrics, next(iter(metrics)), keep=keep)
@@ -229,7 +229,12 @@ def _offered(context: CellContext, models: Configurations, *, named: bool) -> Ce
     for name, metric in context.scoring.metrics.items():
         assert metric is not None, "they were named as metrics, not as scorers"
         unable = next(
-            (model.name for model in models if not {*metric.responses} & offered_by(context, model.fresh())), None
+            (
+                model.name
+                for model in models
+                if not {*metric.responses} & available_responses(context, model.fresh())
+            ),
+            None,
         )
         if unable is None:
             kept[name] = metric
@@ -253,15 +258,15 @@ def _check_chooses(context: CellContext) -> None:
         )
 
 
-def _routed(models: Configurations, weights: NDArray[np.float64] | None, groups: NDArray[Any] | None) -> Routed:
+def _routed(models: Configurations, weights: NDArray[np.float64] | None, groups: NDArray[Any] | None) -> Routing:
     """Weights go to every fit, groups to searches whose folds cannot be made without them."""
     if weights is not None:
         check_weights_fit((model.name, model.fresh()) for model in models)
     fit = {} if weights is None else {"sample_weight": weights}
     if groups is None:
-        return Routed(fit=fit)
+        return Routing(fit=fit)
     divides = {model.model or "" for model in models if isinstance(getattr(model.fresh(), "cv", None), _BY_GROUP)}
-    return Routed(fit=fit, fit_of_model={name: {**fit, "groups": groups} for name in divides})
+    return Routing(fit=fit, fit_of_model={name: {**fit, "groups": groups} for name in divides})
 
 
 def _imputation(wanted: Any) -> Imputation | None:

@@ -18,7 +18,7 @@ from heldout.flags import Flag
 from heldout.imputation.rubin import PooledCoefficients
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric, oriented, positive_of, sources_of
-from heldout.protocols.validation.corrections.base import Corrected
+from heldout.protocols.validation.corrections.base import CorrectedScore
 from heldout.protocols.validation.double import corrected_score
 from heldout.protocols.validation.estimate import Candidate, Validation, ValidationRow
 from heldout.protocols.validation.fits import Fits, NoModelError
@@ -42,12 +42,12 @@ _QUANTITIES = {
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class MetricResult:
     """One metric of one model: its scores, corrected."""
 
     metric: Metric
     scores: ReplicateScores
-    corrected: Corrected
+    corrected: CorrectedScore
     interval: Interval | None
     flags: Mapping[Flag, str]
 
@@ -83,7 +83,7 @@ def _mean(values: Floats) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Concluding:
+class ValidationConclusion:
     """From the fits of a plan to its validation.
 
     Attributes
@@ -144,7 +144,7 @@ class Concluding:
     def _method(self) -> str:
         return "two_stage" if self.plan.two_stages else self.plan.correction.name
 
-    def _first(self, fits: Fits, model: int) -> tuple[Candidate, dict[str, Measured]]:
+    def _first(self, fits: Fits, model: int) -> tuple[Candidate, dict[str, MetricResult]]:
         name = self.plan.models[model].name
         try:
             replicates = fits.of_first(model)
@@ -171,7 +171,7 @@ class Concluding:
             )
         return fitted[int(np.nanargmax(scores))]
 
-    def _measured(self, replicates: Replicates, doubles: Mapping[str, Floats] | None) -> dict[str, Measured]:
+    def _measured(self, replicates: Replicates, doubles: Mapping[str, Floats] | None) -> dict[str, MetricResult]:
         found = {}
         for name, metric in self.plan.metrics.items():
             scores = replicates.scores(metric)
@@ -187,7 +187,7 @@ class Concluding:
             flags |= {**corrected.flags, **bounded.flags}
             if bounded.interval is not None and self.interval != "percentile":
                 flags |= flags_of_width(self.plan.task)
-            found[name] = Measured(metric, scores, corrected, bounded.interval, flags)
+            found[name] = MetricResult(metric, scores, corrected, bounded.interval, flags)
         return found
 
     def _doubles(
@@ -207,7 +207,7 @@ class Concluding:
         return found, often_failed(failures, total)
 
     def _estimate(
-        self, measured: Measured, selected: int, replicates: Replicates, flags: Mapping[Flag, str]
+        self, measured: MetricResult, selected: int, replicates: Replicates, flags: Mapping[Flag, str]
     ) -> Estimate:
         metric, task = measured.metric, self.plan.task
         of_interval = () if self.interval is None else SOURCES_OF_INTERVAL[self.interval]

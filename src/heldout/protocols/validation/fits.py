@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from heldout.execution.cells import CellResult, CellState
 from heldout.execution.plan import Race
-from heldout.execution.session import Session
+from heldout.execution.run import OpenRun
 from heldout.execution.stored import check_result
 from heldout.folds.splits import Split
 from heldout.kernels.draws import Counts
@@ -31,11 +31,11 @@ class Fits:
     Attributes
     ----------
     plan : ValidationPlan
-    session : Session
+    session : OpenRun
     """
 
     plan: ValidationPlan
-    session: Session
+    session: OpenRun
 
     def first(self) -> None:
         """Do the cells of the first stage, those of all models side by side.

@@ -7,11 +7,11 @@ from typing import Any
 from heldout.arguments import running_of
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Alternative
-from heldout.execution.session import Running, opened
+from heldout.execution.run import RunSettings, open_run
 from heldout.execution.store.memory import MemoryStore
 from heldout.kernels.blocks import effective_threads
 from heldout.protocols.validation.arguments import ValidationArguments
-from heldout.protocols.validation.conclusion import Concluding
+from heldout.protocols.validation.conclusion import ValidationConclusion
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.fits import Fits
 from heldout.protocols.validation.intervals import interval_kind
@@ -127,7 +127,7 @@ def bootstrap_validate(
     return validated(arguments, arguments.plan(X, y, groups, sample_weight), running)
 
 
-def validated(arguments: ValidationArguments, plan: ValidationPlan, running: Running) -> Validation:
+def validated(arguments: ValidationArguments, plan: ValidationPlan, running: RunSettings) -> Validation:
     """The validation that a plan describes.
 
     Raises
@@ -143,8 +143,8 @@ def validated(arguments: ValidationArguments, plan: ValidationPlan, running: Run
         plan.entropy,
         effective_threads(running.n_jobs),
     )
-    concluding = Concluding(
+    concluding = ValidationConclusion(
         plan, interval_kind(arguments.interval, plan.correction.name), settings, arguments.record()
     )
-    with opened(plan.work, plan.task, plan.entropy, running, n_cells=plan.n_fits, is_validation=True) as session:
+    with open_run(plan.work, plan.task, plan.entropy, running, n_cells=plan.n_fits, is_validation=True) as session:
         return concluding(Fits(plan, session))

@@ -18,8 +18,8 @@ from heldout.data.task import Truth
 from heldout.errors import NoExit
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.copies import with_copies_together
-from heldout.execution.fit import CellContext, on_one_thread, said, seeded_model
-from heldout.execution.responses import recorded
+from heldout.execution.fit import CellContext, error_line, on_one_thread, seeded_model
+from heldout.execution.responses import coded_responses
 from heldout.flags import Flag
 from heldout.folds.splits import Split
 from heldout.imputation.coefficients import coefficients_of
@@ -70,7 +70,7 @@ class ReplicateFit:
                     predictions = self.asked(context, models, split, tables)
             except Exception as error:
                 key = CellKey(configuration.position, *split.place)
-                return CellResult(key, CellState.FAILED, said(error), time.perf_counter() - began)
+                return CellResult(key, CellState.FAILED, error_line(error), time.perf_counter() - began)
         key = CellKey(configuration.position, *split.place)
         asking = time.perf_counter() - fitted
         return CellResult(key, CellState.DONE, "", fitted - began, asking, predictions=predictions)
@@ -91,7 +91,7 @@ class ReplicateFit:
         """What the models say of all rows."""
         (model,) = models
         X = _safe_split(model, context.X, None, split.test, split.train)[0]
-        return {response: values[:, None] for response, values in recorded(context, model, X).items()}
+        return {response: values[:, None] for response, values in coded_responses(context, model, X).items()}
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -146,11 +146,11 @@ class ImputedFit(ReplicateFit):
     ) -> Predictions:
         both = [stacked(pair) for pair in zip(self.evaluated_on, samples, strict=True)]
         if self.imputation.order == "naive":
-            found = [recorded(context, model, table) for model, table in zip(models, both, strict=True)]
+            found = [coded_responses(context, model, table) for model, table in zip(models, both, strict=True)]
             return {response: np.stack([each[response] for each in found], axis=1) for response in found[0]}
         # Every pooled model is asked for every completion: at once, as asking costs more than the rows.
-        at_once = recorded(context, self.deployed(models), stacked(both))
-        return {response: np.stack(np.split(said, len(models)), axis=1) for response, said in at_once.items()}
+        at_once = coded_responses(context, self.deployed(models), stacked(both))
+        return {response: np.stack(np.split(answer, len(models)), axis=1) for response, answer in at_once.items()}
 
     @property
     def sources(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from heldout.errors import InputError
-from heldout.protocols.validation.corrections.base import Corrected, Correction
+from heldout.protocols.validation.corrections.base import CorrectedScore, Correction
 from heldout.protocols.validation.corrections.optimism import Optimism
 from heldout.protocols.validation.corrections.out_of_bag import OutOfBag
 from heldout.protocols.validation.corrections.point632 import Point632, Point632Plus
@@ -19,7 +19,7 @@ CORRECTIONS: Mapping[str, Callable[[], Correction]] = MappingProxyType(
 
 __all__ = [
     "CORRECTIONS",
-    "Corrected",
+    "CorrectedScore",
     "Correction",
     "Optimism",
     "OutOfBag",

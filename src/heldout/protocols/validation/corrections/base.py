@@ -12,7 +12,7 @@ from heldout.protocols.validation.replicates import Replicates, ReplicateScores
 
 
 @dataclass(frozen=True, eq=False)
-class Corrected:
+class CorrectedScore:
     """A corrected score.
 
     Attributes
@@ -50,7 +50,7 @@ class Correction(Protocol):
     @property
     def reads_left_out(self) -> bool: ...
 
-    def corrected(self, replicates: Replicates, scores: ReplicateScores) -> Corrected:
+    def corrected(self, replicates: Replicates, scores: ReplicateScores) -> CorrectedScore:
         """The corrected score of one metric.
 
         Parameters
@@ -62,9 +62,9 @@ class Correction(Protocol):
         """
 
 
-def undefined(reason: str, provenance: Mapping[str, Any] | None = None) -> Corrected:
+def undefined(reason: str, provenance: Mapping[str, Any] | None = None) -> CorrectedScore:
     """No score, with the reason why there is none, as half a sentence."""
-    return Corrected(float("nan"), {Flag.UNDEFINED: Flag.UNDEFINED.filled(reason=reason)}, provenance or {})
+    return CorrectedScore(float("nan"), {Flag.UNDEFINED: Flag.UNDEFINED.filled(reason=reason)}, provenance or {})
 
 
 def worse(metric: Metric, value: float, than: float) -> bool:

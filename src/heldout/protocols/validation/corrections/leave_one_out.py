@@ -19,11 +19,11 @@ from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, quiet_if_foreign
 from heldout.metrics.row_losses import Finish, OfRowLosses
 from heldout.metrics.signed import Signed, unsigned
-from heldout.protocols.validation.corrections.base import Corrected, undefined
+from heldout.protocols.validation.corrections.base import CorrectedScore, undefined
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
 
 
-def left_out_score(replicates: Replicates, scores: ReplicateScores) -> Corrected:
+def left_out_score(replicates: Replicates, scores: ReplicateScores) -> CorrectedScore:
     """The score of the rows left out, over the successful replicates.
 
     Parameters
@@ -35,7 +35,7 @@ def left_out_score(replicates: Replicates, scores: ReplicateScores) -> Corrected
 
     Returns
     -------
-    Corrected
+    CorrectedScore
         In the metric's own direction and units. ``provenance`` says how it was averaged and over how many
         replicates; a flag says how many rows no replicate left out, and which replicates were undefined there.
 
@@ -99,7 +99,7 @@ def mean_score(metric: Metric, values: Floats, weights: Floats) -> float:
     return (metric.sign if isinstance(metric, Signed) else 1) * sqrt(mean)
 
 
-def _by_row(replicates: Replicates, metric: Metric, kept: NDArray[np.intp]) -> Corrected:
+def _by_row(replicates: Replicates, metric: Metric, kept: NDArray[np.intp]) -> CorrectedScore:
     """The mean over rows of means over replicates.
 
     It is the mean over replicates as well, where a row weighs in each that left it out as the inverse of how many
@@ -126,12 +126,12 @@ def _by_row(replicates: Replicates, metric: Metric, kept: NDArray[np.intp]) -> C
         flags[Flag.NEVER_LEFT_OUT] = Flag.NEVER_LEFT_OUT.filled(
             rows=f"{never:,} of {counted(n_rows, 'row')}", were="was" if never == 1 else "were"
         )
-    return Corrected(
+    return CorrectedScore(
         float(np.mean(values)), flags, {"averaged": "by row", "n": len(some), "n_never_left_out": never}
     )
 
 
-def _by_replicate(replicates: Replicates, scores: ReplicateScores, kept: NDArray[np.intp]) -> Corrected:
+def _by_replicate(replicates: Replicates, scores: ReplicateScores, kept: NDArray[np.intp]) -> CorrectedScore:
     found = scores.out_of_bag[kept]
     defined = found[np.isfinite(found)]
     if not defined.size:
@@ -143,4 +143,4 @@ def _by_replicate(replicates: Replicates, scores: ReplicateScores, kept: NDArray
         )
     spread = float(defined.std(ddof=1) / sqrt(len(defined))) if len(defined) > 1 else float("nan")
     provenance = {"averaged": "by bootstrap", "n": len(defined), "monte_carlo_error": spread}
-    return Corrected(float(defined.mean()), flags, provenance)
+    return CorrectedScore(float(defined.mean()), flags, provenance)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from heldout.flags import Flag
 from heldout.metrics.base import Response
-from heldout.protocols.validation.corrections.base import Corrected, undefined
+from heldout.protocols.validation.corrections.base import CorrectedScore, undefined
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
 
 
@@ -48,7 +48,7 @@ class Optimism:
     sources: ClassVar[tuple[str, ...]] = ("efron1983", "harrell1996", "steyerberg2001")
     reads_left_out = False
 
-    def corrected(self, replicates: Replicates, scores: ReplicateScores) -> Corrected:
+    def corrected(self, replicates: Replicates, scores: ReplicateScores) -> CorrectedScore:
         metric, kept = scores.metric, scores.successful
         n = int(kept.sum())
         if isnan(scores.apparent):
@@ -66,4 +66,4 @@ class Optimism:
         flags = {}
         if replicates.response_of(metric) is Response.LABELS:
             flags[Flag.DISCONTINUOUS_METRIC] = Flag.DISCONTINUOUS_METRIC.filled(metric=metric.name)
-        return Corrected(scores.apparent - difference, flags, provenance)
+        return CorrectedScore(scores.apparent - difference, flags, provenance)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from heldout.protocols.validation.corrections.base import Corrected
+from heldout.protocols.validation.corrections.base import CorrectedScore
 from heldout.protocols.validation.corrections.leave_one_out import left_out_score
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
 
@@ -24,6 +24,6 @@ class OutOfBag:
     sources: ClassVar[tuple[str, ...]] = ("efron1983", "efron1997")
     reads_left_out = True
 
-    def corrected(self, replicates: Replicates, scores: ReplicateScores) -> Corrected:
+    def corrected(self, replicates: Replicates, scores: ReplicateScores) -> CorrectedScore:
         found = left_out_score(replicates, scores)
         return replace(found, provenance={"out_of_bag": found.value, **found.provenance})

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from heldout._text import argument
 from heldout.metrics.base import Metric, ideal_of
-from heldout.protocols.validation.corrections.base import Corrected, undefined
+from heldout.protocols.validation.corrections.base import CorrectedScore, undefined
 from heldout.protocols.validation.corrections.leave_one_out import left_out_score
 from heldout.protocols.validation.corrections.no_information import NoInformation, no_information
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
@@ -39,13 +39,13 @@ class Point632:
     sources: ClassVar[tuple[str, ...]] = ("efron1983",)
     reads_left_out = True
 
-    def corrected(self, replicates: Replicates, scores: ReplicateScores) -> Corrected:
+    def corrected(self, replicates: Replicates, scores: ReplicateScores) -> CorrectedScore:
         left_out = left_out_score(replicates, scores)
         provenance = _both(scores.apparent, left_out)
         if isnan(scores.apparent):
             return _undefined_apparent(scores.metric, provenance)
         value = SHARE_UNSEEN * scores.apparent + SHARE_SEEN * left_out.value
-        return Corrected(value, left_out.flags, {**provenance, "weight": SHARE_SEEN})
+        return CorrectedScore(value, left_out.flags, {**provenance, "weight": SHARE_SEEN})
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Point632Plus:
     sources: ClassVar[tuple[str, ...]] = ("efron1997",)
     reads_left_out = True
 
-    def corrected(self, replicates: Replicates, scores: ReplicateScores) -> Corrected:
+    def corrected(self, replicates: Replicates, scores: ReplicateScores) -> CorrectedScore:
         metric = scores.metric
         left_out = left_out_score(replicates, scores)
         provenance = _both(scores.apparent, left_out)
@@ -94,7 +94,7 @@ class Point632Plus:
         if isnan(scores.apparent):
             return _undefined_apparent(metric, provenance)
         if isnan(left_out.value):
-            return Corrected(left_out.value, left_out.flags, provenance)
+            return CorrectedScore(left_out.value, left_out.flags, provenance)
         rate: NoInformation = no_information(replicates, metric)
         if isnan(rate.value):
             return _without_information(rate.reason, provenance)
@@ -110,10 +110,10 @@ class Point632Plus:
         }
         if out_of_bag > gamma:
             provenance["as_published"] = best + sign * found.as_published
-        return Corrected(best + sign * found.error, left_out.flags, provenance)
+        return CorrectedScore(best + sign * found.error, left_out.flags, provenance)
 
 
-class Weighed(NamedTuple):
+class WeightedScore(NamedTuple):
     """An error by .632+, and what it was made of.
 
     Attributes
@@ -130,7 +130,7 @@ class Weighed(NamedTuple):
     as_published: float
 
 
-def weigh(apparent: float, out_of_bag: float, no_information: float) -> Weighed:
+def weigh(apparent: float, out_of_bag: float, no_information: float) -> WeightedScore:
     """.632+ of three errors.
 
     Examples
@@ -145,18 +145,18 @@ def weigh(apparent: float, out_of_bag: float, no_information: float) -> Weighed:
         overfitting = (bounded - apparent) / (no_information - apparent)
     weight = SHARE_SEEN / (1 - SHARE_UNSEEN * overfitting)
     published = SHARE_UNSEEN * apparent + SHARE_SEEN * out_of_bag + (bounded - apparent) * (weight - SHARE_SEEN)
-    return Weighed((1 - weight) * apparent + weight * bounded, overfitting, weight, published)
+    return WeightedScore((1 - weight) * apparent + weight * bounded, overfitting, weight, published)
 
 
-def _both(apparent: float, left_out: Corrected) -> dict[str, Any]:
+def _both(apparent: float, left_out: CorrectedScore) -> dict[str, Any]:
     return {"apparent": apparent, "out_of_bag": left_out.value, **left_out.provenance}
 
 
-def _undefined_apparent(metric: Metric, provenance: Mapping[str, Any]) -> Corrected:
+def _undefined_apparent(metric: Metric, provenance: Mapping[str, Any]) -> CorrectedScore:
     return undefined(f"{metric.name} is undefined for the model fitted on all rows", provenance)
 
 
-def _without_information(reason: str, provenance: Mapping[str, Any]) -> Corrected:
+def _without_information(reason: str, provenance: Mapping[str, Any]) -> CorrectedScore:
     return undefined(
         f".632+ needs the error of predictions that know nothing, and {reason}; {argument('method', 'optimism')} "
         "needs none",

@@ -32,7 +32,7 @@ Measure: TypeAlias = Callable[[Floats, Floats, Floats], Floats]
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class CurveOutcome:
     """What a curve is about: the observed outcome of every row, and where its prediction stands.
 
     Attributes
@@ -159,7 +159,7 @@ def _mean(values: Floats) -> Floats:
     return mean
 
 
-def replicated(replicates: Replicates, outcome: Outcome, measure: Measure) -> Replicated:
+def replicated(replicates: Replicates, outcome: CurveOutcome, measure: Measure) -> Replicated:
     """The curve of every model; its mean over the completions of the rows."""
     kept = replicates.kept
     everybody = replicates.everybody[0] * outcome.weights
@@ -186,7 +186,7 @@ def replicated(replicates: Replicates, outcome: Outcome, measure: Measure) -> Re
     return Replicated(of_all, curves[0], curves[1])
 
 
-def class_outcome(replicates: Replicates, of_class: Any, response: Response) -> Outcome:
+def class_outcome(replicates: Replicates, of_class: Any, response: Response) -> CurveOutcome:
     """One class against the others.
 
     Raises
@@ -213,7 +213,7 @@ def class_outcome(replicates: Replicates, of_class: Any, response: Response) -> 
         )
     output = codes[0] if truth.kind is TaskKind.MULTICLASS else None
     observed = (truth.values == codes[0]).astype(np.float64)
-    return Outcome(str(of_class), observed, np.ones(truth.n_rows), response, output)
+    return CurveOutcome(str(of_class), observed, np.ones(truth.n_rows), response, output)
 
 
 def recorded(replicates: Replicates, *responses: Response) -> Response | None:

@@ -25,8 +25,8 @@ from heldout.metrics.base import Response
 from heldout.metrics.survival import observed_by
 from heldout.protocols.validation.curves.base import (
     CONFIDENCE_LEVEL,
+    CurveOutcome,
     CurveTable,
-    Outcome,
     class_outcome,
     curve_flags,
     numbers_as_html,
@@ -218,7 +218,7 @@ def calibration_curve(
     )
 
 
-def calibrated_outcome(replicates: Replicates, *, time: float | None = None, of_class: Any = None) -> Outcome:
+def calibrated_outcome(replicates: Replicates, *, time: float | None = None, of_class: Any = None) -> CurveOutcome:
     """What a calibration curve is about."""
     truth = replicates.truth
     if truth.kind is not TaskKind.SURVIVAL and time is not None:
@@ -239,7 +239,7 @@ def calibrated_outcome(replicates: Replicates, *, time: float | None = None, of_
     if truth.kind.is_classification:
         return class_outcome(replicates, of_class, response)
     if truth.kind is TaskKind.REGRESSION:
-        return Outcome("", truth.values, np.ones(truth.n_rows), response)
+        return CurveOutcome("", truth.values, np.ones(truth.n_rows), response)
     if time is None and len(replicates.times) == 1:
         (time,) = replicates.times
     if time is None or time not in replicates.times:
@@ -248,7 +248,7 @@ def calibrated_outcome(replicates: Replicates, *, time: float | None = None, of_
             f"time must be one of those that survival was predicted for, {listed}; got {time!r}.", argument="time"
         )
     there, weights = observed_by(truth, time)
-    return Outcome(f"event by {time:g}", 1.0 - there, weights, response, replicates.times.index(time))
+    return CurveOutcome(f"event by {time:g}", 1.0 - there, weights, response, replicates.times.index(time))
 
 
 def smoothed(x: Floats, y: Floats, at: Floats, weights: Floats, span: float) -> Floats:

@@ -22,10 +22,10 @@ from heldout.dropping.base import Barrier
 from heldout.errors import InputError
 from heldout.evaluate import Choose, concluded, informed
 from heldout.execution.cells import CellResult
-from heldout.execution.collect import Collected
+from heldout.execution.collect import RaceResults
 from heldout.execution.plan import Race, race_of_search
+from heldout.execution.run import OpenRun, RunSettings, open_run
 from heldout.execution.search import Search
-from heldout.execution.session import Running, Session, opened
 from heldout.execution.table import mean_over_splits
 from heldout.execution.winner import pooled_scores, winner_of
 from heldout.folds.splits import Folds, Split
@@ -54,7 +54,7 @@ class Branch(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Chosen:
+class BranchWinner:
     """What the search of a branch came to.
 
     Attributes
@@ -87,7 +87,7 @@ class Chosen:
 
 
 @dataclass(frozen=True, eq=False)
-class Tested:
+class BranchScore:
     """A configuration fitted on the part of a branch, and tested outside it.
 
     Attributes
@@ -112,24 +112,24 @@ class Tested:
 
 
 @dataclass(frozen=True, eq=False)
-class Branched:
+class BranchedSearch:
     """A search on all rows, and one on each of several parts.
 
     Attributes
     ----------
     evaluation : Evaluation
         Of the search on all rows.
-    chosen : tuple of Chosen
+    chosen : tuple of BranchWinner
         One a branch.
-    tested : tuple of Tested
+    tested : tuple of BranchScore
         One a branch.
     n_fits, n_fits_saved : int
         Of everything, refits included.
     """
 
     evaluation: Evaluation
-    chosen: tuple[Chosen, ...]
-    tested: tuple[Tested, ...]
+    chosen: tuple[BranchWinner, ...]
+    tested: tuple[BranchScore, ...]
     n_fits: int
     n_fits_saved: int
 
@@ -183,11 +183,11 @@ def folds_of_part(
 def run_branches(
     search: Search,
     branches: Sequence[Branch],
-    running: Running,
+    running: RunSettings,
     *,
     counts: Sequence[Counts] | None = None,
-    across: Callable[[Sequence[Chosen]], int] | None = None,
-) -> Branched:
+    across: Callable[[Sequence[BranchWinner]], int] | None = None,
+) -> BranchedSearch:
     """Search all rows and the part of every branch; fit each winner on its part, and test it outside.
 
     Parameters
@@ -217,7 +217,7 @@ def run_branches(
     for branch in branches:
         races.append(race_of_search(folds.part(branch.inner), search.drop, search.entropy))
     n_searched = len(search.configurations) * sum(len(race.splits) for race in races)
-    with opened(
+    with open_run(
         work, search.task, search.entropy, running,
         n_cells=n_searched + len(branches), n_races=len(races), may_drop=search.drop is not None,
     ) as session:  # fmt: skip
@@ -242,7 +242,7 @@ def run_branches(
     choose = None if everywhere is None else _always(everywhere)
     evaluation = concluded(search, running, whole, seconds, choose=choose)
     n_refits = sum(configuration is not None for configuration in fitted) + search.refit
-    return Branched(
+    return BranchedSearch(
         evaluation=evaluation,
         chosen=tuple(chosen),
         tested=tuple(tested),
@@ -255,7 +255,7 @@ def _always(configuration: int) -> Choose:
     return lambda found: configuration
 
 
-def _chosen(search: Search, found: Collected, counts: Counts | None) -> Chosen:
+def _chosen(search: Search, found: RaceResults, counts: Counts | None) -> BranchWinner:
     """The winner of a branch, chosen as that of the search on all rows is."""
     metrics = {name: search.scoring.metrics.get(name) for name in found.fold_scores}
     task = search.task if counts is None else counted(search.task, counts)
@@ -270,7 +270,7 @@ def _chosen(search: Search, found: Collected, counts: Counts | None) -> Chosen:
         winner = winner_of(found, task, estimation, search.configurations, metrics, pooled)
     except InputError as error:
         reason = next(iter(found.failures.values()), str(error).rstrip("."))
-    return Chosen(
+    return BranchWinner(
         winner=winner,
         scores=scores,
         fold_scores=found.fold_scores,
@@ -292,13 +292,13 @@ def counted(task: Task, counts: Counts) -> Task:
 
 
 def _tested(
-    session: Session,
+    session: OpenRun,
     search: Search,
     name: str,
     branches: Sequence[Branch],
     fitted: Sequence[int | None],
-    chosen: Sequence[Chosen],
-) -> list[Tested]:
+    chosen: Sequence[BranchWinner],
+) -> list[BranchScore]:
     """One cell a branch: the configuration fitted on the part, tested outside."""
     races = [
         None if configuration is None else Race((branch.refit,), configurations=(configuration,))
@@ -309,10 +309,10 @@ def _tested(
     tested = []
     for race, configuration, one in zip(races, fitted, chosen, strict=True):
         if race is None:
-            tested.append(Tested(None, float("nan"), reason=one.reason))
+            tested.append(BranchScore(None, float("nan"), reason=one.reason))
             continue
         (cell,) = session.results_of(race)
         score = cell.test_scores.get(name, float("nan"))
         reason = cell.message or "its score is NaN" if np.isnan(score) else ""
-        tested.append(Tested(configuration, score if greater else -score, cell.test_scores, cell, reason))
+        tested.append(BranchScore(configuration, score if greater else -score, cell.test_scores, cell, reason))
     return tested

@@ -16,7 +16,7 @@ from heldout.dropping.base import Barrier, Dropped
 from heldout.errors import StoreError
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.store.base import RunIdentity
-from heldout.execution.store.inspecting import FileState, file_status
+from heldout.execution.store.file_status import FileState, file_status
 from heldout.execution.store.schema import SCHEMA_VERSION
 from heldout.execution.store.sqlite import SQLiteStore
 
@@ -267,7 +267,7 @@ ASK = """
 import os, sys
 from pathlib import Path
 from heldout.errors import StoreError
-from heldout.execution.store.inspecting import file_status
+from heldout.execution.store.file_status import file_status
 if os.geteuid() == 0:  # root may write everywhere
     os.setgroups([])
     os.setgid(65534)

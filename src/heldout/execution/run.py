@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier, DropRule, judged_after
 from heldout.estimates.question import Aggregate
-from heldout.execution.barriers import Judging
+from heldout.execution.barriers import BarrierJudge
 from heldout.execution.cells import CellKey, CellResult
-from heldout.execution.collect import Collected, Collector, Outcome
+from heldout.execution.collect import RaceOutcome, RaceResults, ResultCollector
 from heldout.execution.events import Listener, SearchStarted
 from heldout.execution.executors.base import Executor, Work
 from heldout.execution.identity import run_identity
-from heldout.execution.loop import Keeping, run_races, tell
+from heldout.execution.loop import ResultKeeper, run_races, tell
 from heldout.execution.memory import check_memory
-from heldout.execution.plan import Plan, Race
+from heldout.execution.plan import Race, RunPlan
 from heldout.execution.scheduler import Scheduler
 from heldout.execution.store.base import Run, RunIdentity, Store
 from heldout.execution.store.memory import MemoryStore
@@ -29,7 +29,7 @@ from heldout.selection import SelectionRule
 
 
 @dataclass(frozen=True, eq=False)
-class Running:
+class RunSettings:
     """Where and by whom cells are done, and who is told; none of it changes a result.
 
     Attributes
@@ -60,8 +60,8 @@ class Running:
         check_jobs(self.n_jobs)
 
 
-class Session:
-    """An open run; made by ``opened``.
+class OpenRun:
+    """An open run; made by ``open_run``.
 
     Parameters
     ----------
@@ -69,15 +69,15 @@ class Session:
     task : Task
     run : Run
     executor : Executor
-    running : Running
+    run_settings : RunSettings
     """
 
-    def __init__(self, work: Work, task: Task, run: Run, executor: Executor, running: Running) -> None:
+    def __init__(self, work: Work, task: Task, run: Run, executor: Executor, run_settings: RunSettings) -> None:
         self.work = work
         self._task = task
         self._run = run
         self._executor = executor
-        self._running = running
+        self._running = run_settings
 
     def race(
         self,
@@ -87,13 +87,13 @@ class Session:
         selection: SelectionRule | None = None,
         aggregate: Aggregate = "pooled",
         tasks: Sequence[Task] | None = None,
-    ) -> list[Outcome]:
+    ) -> list[RaceOutcome]:
         """Run races side by side to their ends.
 
         Parameters
         ----------
         races : sequence of Race
-            Of splits that the session was opened for.
+            Of splits that the run was opened for.
         rule, selection
             Who may leave at barriers, and how the search chooses; needed where the races have barriers.
         aggregate : "pooled" or "within"
@@ -111,7 +111,7 @@ class Session:
             if collector is not None:
                 collector.put(result)
 
-        def judge(number: int, outcome: Outcome, alive: Sequence[int]) -> Barrier:
+        def judge(number: int, outcome: RaceOutcome, alive: Sequence[int]) -> Barrier:
             assert rule is not None and selection is not None, "races with barriers are judged by a rule"
             task = self._task if tasks is None else tasks[number]
             judging = self._judging(races[number], task, rule, selection, aggregate)
@@ -120,11 +120,11 @@ class Session:
         if collectors:
             for result in self._run.results():
                 take(result)
-        scheduler = Scheduler(Plan(len(self.work.configurations), tuple(races)), self._run.acknowledged())
-        keeping = Keeping(self._run, self._running.listeners, take)
+        scheduler = Scheduler(RunPlan(len(self.work.configurations), tuple(races)), self._run.acknowledged())
+        keeping = ResultKeeper(self._run, self._running.listeners, take)
         return run_races(scheduler, self.work, self._executor, keeping, judge)
 
-    def collected(self, race: Race, outcome: Outcome | None = None) -> Collected:
+    def collected(self, race: Race, outcome: RaceOutcome | None = None) -> RaceResults:
         """What a race that was run amounts to."""
         collector = self._collector(race)
         for result in self._run.results({split.repeat for split in race.splits}):
@@ -139,14 +139,14 @@ class Session:
         cells = (CellKey(j, *split.place) for split in race.splits for j in entered)
         return [kept[cell] for cell in cells]
 
-    def _collector(self, race: Race) -> Collector:
+    def _collector(self, race: Race) -> ResultCollector:
         folds = self.work.folds.part(race.splits)
-        return Collector(self._task.truth, self.work.configurations, folds, self.work.context.scoring)
+        return ResultCollector(self._task.truth, self.work.configurations, folds, self.work.context.scoring)
 
     def _judging(
         self, race: Race, task: Task, rule: DropRule, selection: SelectionRule, aggregate: Aggregate
-    ) -> Judging:
-        return Judging(
+    ) -> BarrierJudge:
+        return BarrierJudge(
             rule=rule,
             selection=selection,
             task=task,
@@ -161,17 +161,17 @@ class Session:
 
 
 @contextmanager
-def opened(
+def open_run(
     work: Work,
     task: Task,
     entropy: int,
-    running: Running,
+    run_settings: RunSettings,
     *,
     n_cells: int | None = None,
     n_races: int = 1,
     may_drop: bool = False,
     is_validation: bool = False,
-) -> Iterator[Session]:
+) -> Iterator[OpenRun]:
     """A session over work whose folds hold every split that it may be asked for.
 
     Parameters
@@ -191,7 +191,7 @@ def opened(
         When the predictions would not fit in memory, or the store cannot be used.
     """
     configurations, folds, scoring = work.configurations, work.folds, work.context.scoring
-    in_memory = isinstance(running.store, MemoryStore)
+    in_memory = isinstance(run_settings.store, MemoryStore)
     if not is_validation:  # of which not every model meets every split
         check_memory(task.truth, len(configurations), folds, scoring, keeps_predictions=in_memory)
     if in_memory:
@@ -199,7 +199,7 @@ def opened(
     else:
         identity, ids = run_identity(task, work, entropy)
     planned = len(configurations) * folds.n_splits if n_cells is None else n_cells
-    with running.store.open(identity, ids, resume=running.resume) as run:
+    with run_settings.store.open(identity, ids, resume=run_settings.resume) as run:
         run.note_plan(
             len(configurations),
             folds.n_splits,
@@ -213,13 +213,13 @@ def opened(
             planned, len(run.acknowledged()), len(configurations), folds.n_splits, configurations.names,
             scoring.refit_metric, n_races, may_drop, is_validation,
         )  # fmt: skip
-        tell(running.listeners, started)
-        with running.executor or executor_for(running) as executor:
-            yield Session(work, task, run, executor, running)
+        tell(run_settings.listeners, started)
+        with run_settings.executor or executor_of(run_settings) as executor:
+            yield OpenRun(work, task, run, executor, run_settings)
 
 
-def executor_for(running: Running) -> Executor:
+def executor_of(run_settings: RunSettings) -> Executor:
     """joblib's, with whatever backend is active."""
     from heldout.execution.executors import JoblibExecutor
 
-    return JoblibExecutor(running.n_jobs, running.pre_dispatch, running.fit_timeout)
+    return JoblibExecutor(run_settings.n_jobs, run_settings.pre_dispatch, run_settings.fit_timeout)

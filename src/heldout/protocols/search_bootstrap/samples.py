@@ -18,8 +18,8 @@ from heldout.data.task import Task
 from heldout.errors import InputError
 from heldout.folds.splits import Folds, Split
 from heldout.kernels.draws import Counts, out_of_bag
-from heldout.protocols.base import RepeatNumbers, Rows, folds_of_part
-from heldout.protocols.draws import Drawn, drawn_rows
+from heldout.protocols.branches import RepeatNumbers, Rows, folds_of_part
+from heldout.protocols.draws import DrawnRows, drawn_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class Sample:
 
 
 def samples_of_search(
-    task: Task, folds: Folds, drawn: Drawn, cv: Any, entropy: int, *, repeats: int = 1, classifier: bool = False
+    task: Task, folds: Folds, drawn: DrawnRows, cv: Any, entropy: int, *, repeats: int = 1, classifier: bool = False
 ) -> tuple[Sample, ...]:
     """Every sample with the folds of the search on it.
 
@@ -113,7 +113,7 @@ def _copied(rows: Rows, counts: Counts) -> Rows:
     return np.repeat(rows, counts[rows])
 
 
-def folds_of_models(task: Task, drawn: Drawn) -> Folds:
+def folds_of_models(task: Task, drawn: DrawnRows) -> Folds:
     """A split a bootstrap, each a repeat of its own: trained on the sample, tested on what it left out."""
     splits = [
         Split(number, 0, drawn_rows(counts), np.flatnonzero(out_of_bag(counts)))

@@ -15,8 +15,8 @@ from heldout.estimates.evidence import gather
 from heldout.estimates.question import Question, Settings
 from heldout.execution.search import Search
 from heldout.flags import Flag
-from heldout.protocols.bootstrapped.estimate import Bootstrap
-from heldout.protocols.draws import Drawn, drawn_rows
+from heldout.protocols.draws import DrawnRows, drawn_rows
+from heldout.protocols.search_bootstrap.estimate import Bootstrap
 from heldout.result import Evaluation
 from heldout.selection.base import NONE_CHOSEN
 
@@ -41,7 +41,7 @@ def check_opened(search: Search) -> None:
 
 
 def chosen_by_others(
-    search: Search, evaluation: Evaluation, drawn: Drawn, settings: Settings
+    search: Search, evaluation: Evaluation, drawn: DrawnRows, settings: Settings
 ) -> tuple[Evidence, NDArray[np.intp], NDArray[np.float64]]:
     """For each sample the configuration that is best on the rows that it drew, and its score there.
 
@@ -74,7 +74,7 @@ def chosen_by_others(
 
 
 def bootstraps_of_models(
-    evaluation: Evaluation, drawn: Drawn, chosen: NDArray[np.intp], in_bag: NDArray[np.float64]
+    evaluation: Evaluation, drawn: DrawnRows, chosen: NDArray[np.intp], in_bag: NDArray[np.float64]
 ) -> list[Bootstrap]:
     names, values = evaluation.configurations.names, evaluation.fold_scores[evaluation.refit_metric].values
     cell_of = {(cell.key.configuration, cell.key.repeat): cell for cell in evaluation.cells}

@@ -15,7 +15,7 @@ from heldout.execution.cells import CellResult, CellState
 from heldout.execution.events import BarrierPassed, CellFinished, Event, SearchStarted, WorkersLost
 
 
-class BestSoFar(NamedTuple):
+class CurrentBest(NamedTuple):
     """The configuration that leads, as the scorer scores it (greater = better)."""
 
     configuration: int
@@ -24,7 +24,7 @@ class BestSoFar(NamedTuple):
     n_splits: int
 
 
-class Standings:
+class RunTally:
     """A tally that is told every event.
 
     Attributes
@@ -51,14 +51,14 @@ class Standings:
     Examples
     --------
     >>> from heldout.execution.cells import CellKey
-    >>> standings = Standings()
+    >>> standings = RunTally()
     >>> standings.see(SearchStarted(4, 0, 2, 2, names=("a", "b")))
     >>> for configuration, score in enumerate((0.5, 0.75)):
     ...     scores = {"score": score}
     ...     cell = CellResult(CellKey(configuration, 0, 0), CellState.DONE, test_scores=scores)
     ...     standings.see(CellFinished(cell))
     >>> standings.done, standings.best
-    (2, BestSoFar(configuration=1, name='b', score=0.75, n_splits=1))
+    (2, CurrentBest(configuration=1, name='b', score=0.75, n_splits=1))
     >>> standings.seconds_left(10.0)
     10.0
     """
@@ -110,7 +110,7 @@ class Standings:
         return seconds / here * self.left if here else None
 
     @property
-    def best(self) -> BestSoFar | None:
+    def best(self) -> CurrentBest | None:
         """Who leads; None before there is a score, and where several races mean several leaders.
 
         It is looked for when it is asked for, which is rarer than events are.
@@ -124,7 +124,7 @@ class Standings:
             return None
         score, negative = max(means)  # of equals the first
         name = self._names[-negative] if -negative < len(self._names) else f"configuration {-negative}"
-        return BestSoFar(-negative, name, score, level)
+        return CurrentBest(-negative, name, score, level)
 
     def failed_among(self, configurations: Iterable[int]) -> int:
         """How many of these have failed here."""

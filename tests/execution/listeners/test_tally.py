@@ -5,12 +5,12 @@ import math
 from heldout.dropping.base import Barrier, Dropped
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.events import BarrierPassed, CellFinished, SearchStarted, WorkersLost
-from heldout.execution.listeners.standings import Standings
+from heldout.execution.listeners.tally import RunTally
 from heldout.execution.listeners.words import best_words
 
 
 def begun(n_configurations=3, n_splits=4, **more):
-    standings = Standings()
+    standings = RunTally()
     names = [f"c{j}" for j in range(n_configurations)]
     standings.see(SearchStarted(n_configurations * n_splits, 0, n_configurations, n_splits, names, **more))
     return standings
@@ -71,7 +71,7 @@ def test_fits_saved_and_configurations_alive_follow_the_barriers():
 
 
 def test_what_was_done_before_is_no_measure_of_the_pace_here():
-    standings = Standings()
+    standings = RunTally()
     standings.see(SearchStarted(20, 10, 4, 5))
     assert standings.seconds_left(100.0) is None
     score(standings, 4, 0.1, 0.2)
@@ -81,7 +81,7 @@ def test_what_was_done_before_is_no_measure_of_the_pace_here():
 
 
 def test_what_was_done_and_is_now_saved_is_not_left_twice():
-    standings = Standings()
+    standings = RunTally()
     standings.see(SearchStarted(20, 18, 4, 5))
     leave(standings, 1, [0, 1], 2, 8)  # done by a run that dropped nobody
     assert standings.left == 0

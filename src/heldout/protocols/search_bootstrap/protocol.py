@@ -25,18 +25,18 @@ from heldout.estimates.question import Aggregate, Settings, check_interval_setti
 from heldout.estimates.types import Alternative, Estimate
 from heldout.estimates.words import QUANTITY_BOOTSTRAP_SEARCH
 from heldout.evaluate import evaluate
+from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
-from heldout.execution.session import Running
 from heldout.flags import Flag
 from heldout.folds.splits import check_splits, listed_splits
 from heldout.kernels.blocks import effective_threads
 from heldout.metrics.base import Metric
 from heldout.metrics.opaque import OpaqueMetric
-from heldout.protocols.base import Branched, run_branches
-from heldout.protocols.bootstrapped.estimate import Bootstrap, SearchBootstrapEstimate
-from heldout.protocols.bootstrapped.models import bootstraps_of_models, check_opened, chosen_by_others
-from heldout.protocols.bootstrapped.samples import Sample, divides_anew, folds_of_models, samples_of_search
-from heldout.protocols.draws import Demands, Drawn, draw
+from heldout.protocols.branches import BranchedSearch, run_branches
+from heldout.protocols.draws import Demands, DrawnRows, draw
+from heldout.protocols.search_bootstrap.estimate import Bootstrap, SearchBootstrapEstimate
+from heldout.protocols.search_bootstrap.models import bootstraps_of_models, check_opened, chosen_by_others
+from heldout.protocols.search_bootstrap.samples import Sample, divides_anew, folds_of_models, samples_of_search
 from heldout.result import Evaluation
 
 SCHEMES = ("cvt", "models")
@@ -109,7 +109,7 @@ def bootstrap_search(
     confidence_level : float, default=0.95
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
     groups : array-like of shape (N,), optional
-        Drawn whole, and kept whole by the folds inside.
+        DrawnRows whole, and kept whole by the folds inside.
     sample_weight : array-like of shape (N,), optional
         Importance weights, for fits and scores.
     random_state : int, RandomState or Generator, optional
@@ -239,7 +239,7 @@ class BootstrapPlan:
     repeats: int = 1
     classifier: bool = False
 
-    def run_cvt(self, running: Running) -> SearchBootstrapEstimate:
+    def run_cvt(self, running: RunSettings) -> SearchBootstrapEstimate:
         """The direct bootstrap."""
         search = self.search
         _check_countable(search)
@@ -254,7 +254,7 @@ class BootstrapPlan:
         evidence = _evidence(search, done.evaluation, self.settings)
         return self._concluded(CVT, evidence, done.evaluation, bootstraps, drawn, done.n_fits, done.n_fits_saved)
 
-    def run_models(self, running: Running) -> SearchBootstrapEstimate:
+    def run_models(self, running: RunSettings) -> SearchBootstrapEstimate:
         """All configurations on every sample, no folds inside."""
         check_opened(self.search)
         check_splits(self.settings.n_bootstraps, self.search.task.n_rows, _FEWER)
@@ -269,7 +269,7 @@ class BootstrapPlan:
             evidence = replace(evidence, flags=flags)
         return self._concluded(MODELS, evidence, evaluation, bootstraps, drawn, n_fits, 0)
 
-    def _draw(self, copies_apart: int) -> Drawn:
+    def _draw(self, copies_apart: int) -> DrawnRows:
         search = self.search
         metrics = [metric for metric in search.scoring.metrics.values() if metric is not None]
         seed = stream(search.entropy, "draws")
@@ -281,7 +281,7 @@ class BootstrapPlan:
         evidence: Evidence,
         evaluation: Evaluation,
         bootstraps: Sequence[Bootstrap],
-        drawn: Drawn,
+        drawn: DrawnRows,
         n_fits: int,
         n_fits_saved: int,
     ) -> SearchBootstrapEstimate:
@@ -352,7 +352,7 @@ def _uncorrected(search: Search, evaluation: Evaluation) -> float:
     return float(defined.mean()) if defined.size else float("nan")
 
 
-def _of_searches(done: Branched, samples: Sequence[Sample]) -> list[Bootstrap]:
+def _of_searches(done: BranchedSearch, samples: Sequence[Sample]) -> list[Bootstrap]:
     names = done.evaluation.configurations.names
     return [
         Bootstrap(
