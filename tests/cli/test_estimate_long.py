@@ -108,8 +108,8 @@ def test_tidymodels(command: Command, tmp_path: Path, suffix: str, order: str) -
 
     assert document(by_name) == known and document(by_grid) == known
     assert "60 rows, 6 configurations ('pre0_mod1_post0' to 'pre0_mod6_post0'), binary target" in by_name.err
-    assert "Set aside 'penalty', 'mixture', which each configuration has one value of" in by_name.err
-    assert "'.pred_class' of labels is not used; to use that: --prediction .pred_class." in by_name.err
+    assert "Excluded 'penalty', 'mixture': one value in each configuration" in by_name.err
+    assert "the labels '.pred_class' are not used; to use them: --prediction .pred_class." in by_name.err
     assert "('penalty=0.001, mixture=0.0' to 'penalty=0.01, mixture=1.0')" in by_grid.err
 
 
@@ -201,8 +201,12 @@ def changed(frame: pd.DataFrame, line: int, column: str, value: Any) -> pd.DataF
     ("change", "options", "said"),
     [
         (lambda it: it[1:], [], "row 1 of configuration pre0_mod1_post0 is in no line; each configuration must"),
-        (lambda it: it[5:], [], "(one of 5 that are lacking)"),
-        (lambda it: pd.concat([it, it[:1]]), [], "stands in two lines, 1 and 361; name every column that tells"),
+        (lambda it: it[5:], [], "(one of 5 that are missing)"),
+        (
+            lambda it: pd.concat([it, it[:1]]),
+            [],
+            "is in two lines, 1 and 361; name every column that distinguishes",
+        ),
         (lambda it: changed(it, 7, "Class", "x"), [], "has two values of the target (column 'Class')"),
         (lambda it: changed(it, 7, "id", "Fold9"), [], "has two values of the folds (column 'id')"),
         (
@@ -214,7 +218,7 @@ def changed(frame: pd.DataFrame, line: int, column: str, value: Any) -> pd.DataF
         (
             lambda it: it.assign(other=np.arange(len(it)) * 1.5),
             [],
-            "and not one column of predictions; name it with",
+            "instead of one column of predictions; name it with",
         ),
         (lambda it: it, ["--configuration", ".row"], "column '.row' was named for two uses"),
         (lambda it: it, ["--configuration", "nothing"], "no column 'nothing' to use as the configurations"),
@@ -253,24 +257,24 @@ WITHOUT_NAMES = ["--exclude", "id", "--exclude", ".pred_class"]
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([], "if the table has a line for each row and configuration, say --configuration COL --row COL"),
+        ([], "if the table has a line for each row and configuration, use --configuration COL --row COL"),
         (
             ["--configuration", "penalty", "--row", ".row"],
-            "row 1 of configuration penalty=0.001 stands in two lines",
+            "row 1 of configuration penalty=0.001 is in two lines",
         ),
         (["--configuration", ".config"], "would be read as a configuration, which its name does not suggest"),
         ([*WITHOUT_NAMES, "--exclude", ".row"], "column '.config' would be read as a configuration"),
         ([*WITHOUT_NAMES, "--exclude", ".row", "--exclude", ".config"], "'.row' holds 1 in several lines"),
         (
             [*WITHOUT_NAMES, "--row", ".row", "--exclude", ".config"],
-            "column '.config' tells 6 configurations apart",
+            "column '.config' distinguishes 6 configurations",
         ),
-        ([*WITHOUT_NAMES, "--row", ".row", "--repeat", ".config"], "which numbers no repeat of a cross-validation"),
+        ([*WITHOUT_NAMES, "--row", ".row", "--repeat", ".config"], "which is not the number of a repeat"),
         (
             ["--row", ".row", "--repeat", "penalty", "--prediction", ".pred_M"],
-            "--repeat penalty: the column holds 0.001, which numbers no repeat",
+            "--repeat penalty: the column holds 0.001, which is not the number of a repeat",
         ),
-        (["--configuration", ".pred_M", "--row", ".row"], "would tell 360 configurations apart in 360 lines"),
+        (["--configuration", ".pred_M", "--row", ".row"], "would make 360 configurations of 360 lines"),
     ],
 )
 def test_a_long_table_is_no_wide_one(command: Command, tmp_path: Path, options: list[str], said: str) -> None:

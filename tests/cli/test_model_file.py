@@ -158,7 +158,7 @@ def test_the_command_takes_a_saved_class_that_is_trusted(
     refused = command(*asked, "m.skops")
     assert refused.code == 2
     assert refused.last == (
-        "Error: --model m.skops holds types that are not reviewed: prior_of_rows.Prior; look at them, and if you "
+        "Error: --model m.skops holds types that are not reviewed: prior_of_rows.Prior; review them, and if you "
         "trust each, load it with ho.load_model(path, trust=['prior_of_rows.Prior']), or with --trust "
         "prior_of_rows.Prior."
     )

@@ -17,7 +17,7 @@ from heldout.data.task import Task, truth_of
 from heldout.metrics import metric_named
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions
-from heldout.readers.table_predictions_own import table_of_predictions
+from heldout.readers.own_table import table_of_predictions
 
 Command = Callable[..., Any]
 N, R = 60, 3

@@ -43,7 +43,7 @@ def test_a_table_becomes_a_model_an_estimate_and_a_report(command: Command, tabl
         "2 configurations (logistic) x 5 folds = 10 fits, seed 0",
     ):
         assert said in ended.out
-    assert "Note: Set aside 'constant' (constant)." in ended.err
+    assert "Note: Excluded 'constant' (constant)." in ended.err
     for label in ("winner", "corrected", "interval", "uncorrected", "optimism", "fits", "time", "files"):
         assert f"\n{label}" in ended.out
 

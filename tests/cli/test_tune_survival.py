@@ -41,7 +41,7 @@ def test_a_study_becomes_a_model_an_estimate_and_a_report(command: Command, stud
     ended = tune(command, study)
     for said in (
         "study.csv: 80 rows, 2 columns to predict from. 1 of them hold",
-        "Target 'years' holds times and 'died' says which of them are events",
+        "Target 'years' holds times and 'died' marks the events among them",
         "so this is survival.",
         "Metric: concordance_index.",
         "7 configurations (cox) x 3 folds = 21 fits",
@@ -82,7 +82,7 @@ def test_the_search_is_repeated_by_nested(command: Command, study: Path) -> None
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--task", "survival"), "--task survival needs the column that says whether the event was seen"),
+        (("--task", "survival"), "--task survival needs the column of events at the times"),
         (("--event", "died", "--task", "regression"), "--event died is for times to an event"),
         (("--event", "marker"), "column 'marker' (the event) has 3 missing values in 80 rows"),
         (("--event", "died", "--metric", "r2"), "metric 'r2' does not fit a survival target; metrics that do:"),

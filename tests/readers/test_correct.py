@@ -228,5 +228,5 @@ def test_results_that_are_none_are_refused(changed: dict[str, Any], said: str) -
 def test_a_winner_that_is_not_among_the_candidates_is_refused() -> None:
     finished = GridSearchCV(TREE, GRID, cv=3).fit(X, Y)
     finished.best_index_ = 99
-    with pytest.raises(ho.InputError, match="best_index_ must be one of the 8 that are compared, got 99"):
+    with pytest.raises(ho.InputError, match="best_index_ must be one of the 8 compared rows, got 99"):
         ho.correct(finished, **ASKED)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from heldout.readers.predictors import categories_said, columns_set_aside, remarks_on_text
+from heldout.readers.predictors import categories_sentence, excluded_columns, remarks_on_text
 
 N = 60
 SHUFFLED = np.random.default_rng(0).permutation(N)
@@ -29,7 +29,7 @@ def test_useless_columns_are_set_aside_with_the_reason() -> None:
         }
     )
 
-    reasons = columns_set_aside(frame)
+    reasons = excluded_columns(frame)
 
     assert set(reasons) == {"constant", "empty", "name", "when", "how_long"}
     assert reasons["constant"] == "constant" and reasons["empty"] == "all missing"
@@ -50,7 +50,7 @@ def test_useless_columns_are_set_aside_with_the_reason() -> None:
     ],
 )
 def test_whole_numbers_that_number_the_rows_are_set_aside(name: str, values: Any) -> None:
-    reasons = columns_set_aside(pd.DataFrame({name: values}))
+    reasons = excluded_columns(pd.DataFrame({name: values}))
 
     assert f"to use it: --keep {name}" in reasons[name]
 
@@ -67,7 +67,7 @@ def test_whole_numbers_that_number_the_rows_are_set_aside(name: str, values: Any
     ],
 )
 def test_measurements_are_not(name: str, values: Any) -> None:
-    assert columns_set_aside(pd.DataFrame({name: values})) == {}
+    assert excluded_columns(pd.DataFrame({name: values})) == {}
 
 
 @pytest.mark.parametrize(
@@ -76,8 +76,8 @@ def test_measurements_are_not(name: str, values: Any) -> None:
 def test_text_that_is_all_dates_is_dates(written: str) -> None:
     days = [written.format(i % 28 + 1) for i in range(N)]
 
-    assert columns_set_aside(pd.DataFrame({"day": days}))["day"].startswith("dates; to use it: --keep day")
-    assert columns_set_aside(pd.DataFrame({"day": [*days[1:], "unknown"]})) == {}
+    assert excluded_columns(pd.DataFrame({"day": days}))["day"].startswith("dates; to use it: --keep day")
+    assert excluded_columns(pd.DataFrame({"day": [*days[1:], "unknown"]})) == {}
 
 
 def test_categories_are_counted_and_odd_ones_pointed_at() -> None:
@@ -93,7 +93,7 @@ def test_categories_are_counted_and_odd_ones_pointed_at() -> None:
 
     numbers, many = remarks_on_text(frame)
 
-    assert categories_said(frame) == " 4 of them hold categories: 'amount', 'share', 'comment', 'colour'."
+    assert categories_sentence(frame) == " 4 of them hold categories: 'amount', 'share', 'comment', 'colour'."
     assert numbers.startswith("'amount' ('50,096'), 'share' ('0%') look like numbers")
     assert many.startswith("'comment' holds 40 different texts: in training, all but the 20 most frequent")
-    assert categories_said(frame[["x"]]) == "" and remarks_on_text(frame[["x", "colour"]]) == []
+    assert categories_sentence(frame[["x"]]) == "" and remarks_on_text(frame[["x", "colour"]]) == []

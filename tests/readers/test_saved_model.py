@@ -71,7 +71,7 @@ def test_a_list_beside_the_model_decides_nothing(attack: tuple[Path, Path]) -> N
         ho.load_model(path)
 
     assert str(refused.value) == (
-        f"{path} holds types that are not reviewed: numpy.full_like, numpy.vectorize, posix.system; look at them, "
+        f"{path} holds types that are not reviewed: numpy.full_like, numpy.vectorize, posix.system; review them, "
         "and if you trust each, load it with ho.load_model(path, trust=['numpy.full_like', 'numpy.vectorize', "
         "'posix.system']), or with --trust numpy.full_like --trust numpy.vectorize --trust posix.system."
     )

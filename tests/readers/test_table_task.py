@@ -106,7 +106,7 @@ def test_target_and_groups_are_no_predictors() -> None:
         ({"y": "no"}, r"the target column 'y' has one value in all 60 rows, 'no'"),
         ({"y": [None, *["no", "yes"] * 29, "no"]}, r"has 1 missing value in 60 rows \(the first in row 1\)"),
         ({"y": pd.date_range("2020-01-01", periods=N)}, "must hold labels or numbers"),
-        ({"y": [*[f"{i}.5" for i in range(N - 1)], "12o"]}, r"but for 1 value such as '12o' \(row 60\)"),
+        ({"y": [*[f"{i}.5" for i in range(N - 1)], "12o"]}, r"except for 1 value such as '12o' \(row 60\)"),
         ({"x": 1}, r"no usable column left to predict 'y' from: 'x' \(constant\)"),
         (
             {"x": [0.5, np.inf, *range(N - 2)]},
@@ -126,7 +126,7 @@ def test_what_cannot_be_learned_is_refused(columns: dict[str, Any], said: str) -
 
 
 def test_groups_need_a_value_in_every_row_and_another_column_than_the_target() -> None:
-    with pytest.raises(InputError, match="groups column 'g' has 2 missing values"):
+    with pytest.raises(InputError, match=r"column 'g' .the groups. has 2 missing values"):
         task_from_table(table(g=[None, None, *range(N - 2)]), "y", groups="g")
     with pytest.raises(InputError, match="both the target and the groups"):
         task_from_table(table(), "y", groups="y")
@@ -146,7 +146,7 @@ def test_folds_need_as_many_groups_and_every_class_in_two_of_them() -> None:
     with pytest.raises(InputError, match="5 folds need at least 5 groups, got 4"):
         check_folds_fit(task_from_table(table(g=groups), "y", groups="g"), 5)
     one_sided = task_from_table(table(g=groups, y=np.where(groups == 0, "yes", "no")), "y", groups="g")
-    with pytest.raises(InputError, match="class 'yes' of 'y' is found in 1 group only"):
+    with pytest.raises(InputError, match="class 'yes' of 'y' occurs in 1 group only"):
         check_folds_fit(one_sided, 4)
 
 
@@ -169,8 +169,7 @@ def test_a_target_with_an_event_is_survival_and_neither_column_predicts() -> Non
     assert found.task.truth.values["time"].tolist() == DAYS.tolist()
     assert found.task.truth.values["event"].tolist() == [died == 1 for died in DIED]
     assert found.why == (
-        "Target 'y' holds times and 'died' says which of them are events (20 events in 60 rows), so this is "
-        "survival."
+        "Target 'y' holds times and 'died' marks the events among them (20 events in 60 rows), so this is survival."
     )
     check_folds_fit(found, 5)
 
@@ -178,7 +177,7 @@ def test_a_target_with_an_event_is_survival_and_neither_column_predicts() -> Non
 @pytest.mark.parametrize(
     ("columns", "asked", "said"),
     [
-        ({}, {"kind": "survival"}, "--task survival needs the column that says whether the event was seen at the"),
+        ({}, {"kind": "survival"}, "--task survival needs the column of events at the"),
         (
             {},
             {"event": "died", "kind": "regression"},
@@ -215,7 +214,7 @@ def test_folds_need_two_events() -> None:
 @pytest.mark.parametrize("values", [(1e19, 2e19, 3.0), (np.inf, 1.0, 2.0), (2.0**53, 2.0**54, 1.0)])
 @pytest.mark.parametrize("kind", [None, "classification"])
 def test_numbers_beyond_whole_floats_are_no_labels(values: tuple[float, ...], kind: str | None) -> None:
-    with pytest.raises(InputError, match=r"the labels of the target column 'y' hold .* say --task regression"):
+    with pytest.raises(InputError, match=r"the labels of the target column 'y' hold .* use --task regression"):
         task_from_table(table(y=list(values) * 20), "y", kind=kind)
 
 

@@ -92,7 +92,7 @@ def _candidates(text: str | None) -> str | float | None:
 
 def _configuration(wanted: Options, reading: Reading) -> str | None:
     """The configuration to bound; without --row, which a long table needs, --configuration names it too."""
-    from heldout.readers.tables import quoted
+    from heldout.readers.columns import quoted
 
     name = wanted.fixed_configuration
     if wanted.configuration and not reading.long:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from heldout.estimates.responses import ResponseName
     from heldout.metrics.base import Metric
     from heldout.predictions import HeldOutPredictions
-    from heldout.readers.table_predictions import TablePredictions
-    from heldout.readers.table_predictions_classes import Heads
+    from heldout.readers.prediction_columns import PredictionColumns
+    from heldout.readers.predictions import TablePredictions
     from heldout.readers.tables import Table
 
 
@@ -61,8 +61,12 @@ def read(wanted: Options, console: Console) -> Reading:
     """
     from heldout.estimates.columns import read_as, refuse_labels, threshold_of_reading
     from heldout.metrics.base import full_name
-    from heldout.readers.table_predictions_checks import check_kinds, remarks_on_whole_numbers
-    from heldout.readers.table_predictions_classes import heads_of, held_out
+    from heldout.readers.prediction_columns import (
+        check_kinds,
+        held_out,
+        prediction_columns_of,
+        remarks_on_whole_numbers,
+    )
     from heldout.readers.tables import read_table
     from heldout.selection import rule_of
 
@@ -72,7 +76,7 @@ def read(wanted: Options, console: Console) -> Reading:
     for remark in (*table.remarks, *found.remarks, *remarks_on_whole_numbers(found)):
         console.note(remark)
     truth = _with_positive(_truth(found, wanted), found, wanted.positive)
-    heads = heads_of(found, truth)
+    heads = prediction_columns_of(found, truth)
     metric = _metric(wanted, table, truth, found, heads, console)
     check_kinds(found, heads, truth, metric)
     _check_folds(wanted, found)
@@ -101,8 +105,8 @@ def read(wanted: Options, console: Console) -> Reading:
 
 
 def _predictions(table: Table, wanted: Options) -> TablePredictions:
-    from heldout.readers.table_predictions import predictions_from_table
-    from heldout.readers.table_predictions_own import check_repeats_used, predictions_from_own_table
+    from heldout.readers.own_table import check_repeats_used, predictions_from_own_table
+    from heldout.readers.predictions import predictions_from_table
 
     if table.roles is not None:
         own = {name: name for name in ("fold", "group", "weight", "row", "repeat")}
@@ -204,10 +208,10 @@ def _with_positive(truth: Truth, found: TablePredictions, label: str | None) -> 
 
 
 def _metric(
-    wanted: Options, table: Table, truth: Truth, found: TablePredictions, heads: Heads, console: Console
+    wanted: Options, table: Table, truth: Truth, found: TablePredictions, heads: PredictionColumns, console: Console
 ) -> Metric:
     from heldout.metrics import check_fits, metric_named
-    from heldout.readers.table_predictions_checks import guessed_metric
+    from heldout.readers.prediction_columns import guessed_metric
 
     own = None if table.roles is None else table.roles.metric
     name = wanted.metric or own or guessed_metric(truth, found, heads)

@@ -121,7 +121,7 @@ def search_document(evaluation: Evaluation, files: dict[str, str], plan: Plan, *
             "task": plan.task.truth.kind.value,
             "n_rows": plan.task.n_rows,
             "columns": list(plan.task.X.columns),
-            "set_aside": plan.found.set_aside,
+            "set_aside": plan.found.excluded,
             "n_configurations": len(plan.configurations),
             "n_fits": evaluation.n_fits,
             "n_fits_saved": evaluation.n_fits_saved,

@@ -53,7 +53,7 @@ def write_predictions(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from heldout.readers.table_predictions_own import table_of_predictions
+    from heldout.readers.own_table import table_of_predictions
 
     frame, roles = table_of_predictions(evaluation.task, evaluation.predictions, metric, target, event)
     if evaluation.estimate is not None:

@@ -44,9 +44,10 @@ def read_task(
     InputError
     """
     from heldout._text import counted
-    from heldout.readers.predictors import categories_said, columns_in_doubt, remarks_on_text
+    from heldout.readers.columns import quoted
+    from heldout.readers.predictors import categories_sentence, columns_in_doubt, remarks_on_text
     from heldout.readers.table_task import task_from_table
-    from heldout.readers.tables import quoted, read_table
+    from heldout.readers.tables import read_table
 
     table = read_table(data)
     if predictors:
@@ -59,13 +60,13 @@ def read_task(
     task = found.task
     console.say(
         f"{table.name}: {counted(task.n_rows, 'row')}, {counted(task.X.shape[1], 'column')} to predict from."
-        + categories_said(task.X)
+        + categories_sentence(task.X)
     )
     for remark in (*table.remarks, *remarks_on_text(task.X)):
         console.note(remark)
-    for reason in dict.fromkeys(found.set_aside.values()):
-        names = [name for name, why in found.set_aside.items() if why == reason]
-        console.note(f"Set aside {quoted(names)} ({reason}).")
+    for reason in dict.fromkeys(found.excluded.values()):
+        names = [name for name, why in found.excluded.items() if why == reason]
+        console.note(f"Excluded {quoted(names)} ({reason}).")
     console.say(found.why)
     return Read(found, table.name)
 

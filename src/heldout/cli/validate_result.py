@@ -163,7 +163,7 @@ def validation_document(
         "task": asked.plan.task.truth.kind.value,
         "n_rows": asked.plan.task.n_rows,
         "columns": list(asked.found.task.X.columns),
-        "set_aside": dict(asked.found.set_aside),
+        "set_aside": dict(asked.found.excluded),
         "seconds": {"command": seconds},
         "files": dict(files),
     }

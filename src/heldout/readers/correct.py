@@ -1,4 +1,4 @@
-"""``ho.correct``: what the winner of a finished search is worth, from the scores that it kept, with no refit."""
+"""``ho.correct``: the corrected score of a finished search, from the scores of its splits, without any fit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from heldout.estimates.named import answer, method_of
 from heldout.estimates.question import Settings, check_interval_settings
 from heldout.estimates.types import Alternative, Estimate
 from heldout.predictions import FoldScores
-from heldout.readers.finished_search import check_metric, finished_search, metric_of
+from heldout.readers.finished_search import finished_search, metric_of, reported_metric
 from heldout.selection.base import metrics_read
 
 
@@ -29,34 +29,34 @@ def correct(
     alternative: Alternative = "two-sided",
     random_state: RandomState = None,
 ) -> Estimate:
-    """Correct the score of a search that is finished, whoever ran it, with nothing fitted again.
+    """Correct the score of a finished search of any tool, without fitting anything again.
 
     Parameters
     ----------
     search : fitted search or study
         ``GridSearchCV``, ``RandomizedSearchCV``, the halving searches and ``HeldOutSearchCV`` by their
-        ``cv_results_``; an Optuna study whose trials kept a score a split (``trial.report(score, step=fold)``, or
+        ``cv_results_``; an Optuna study whose trials kept a score per split (``trial.report(score, step=fold)``, or
         ``user_attrs`` named ``split0_test_score`` and so on).
     method : str or method
         "bbc_f", "tt", "cv", or with ``test_share`` "wmc" and "wmcs" for a search over a ShuffleSplit.
     metric : str, optional
-        Of several scorers, the one to report; the one that chose the winner by default. The choice that is replayed
-        stays the search's own, a callable ``refit`` included.
+        The scorer to report if there are several; by default the one that selected the winner. The replayed
+        selection is always the search's own, including a callable ``refit``.
     test_share : float, optional
-        The share of rows that each split tests.
+        The share of rows in the test set of each split.
     n_bootstraps, confidence_level, alternative, random_state
         As in ``ho.estimate``.
 
     Returns
     -------
     Estimate
-        With the sign of the search's scores. A search that proposed or dropped configurations by what it had seen
-        is flagged: of a halving the last rung is replayed, of a study its completed trials.
+        With the sign of the search's scores. An adaptive search is flagged: for a halving search the last rung is
+        replayed, for a study its completed trials.
 
     Raises
     ------
     InputError
-        When there is nothing to correct, or the search's own choice cannot be told.
+        When there is nothing to correct, or the search's own selection cannot be replayed.
 
     References
     ----------
@@ -71,30 +71,33 @@ def correct(
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> grid = {"max_depth": [2, 3, 4, 5], "min_samples_leaf": [1, 3, 9]}
     >>> finished = GridSearchCV(DecisionTreeClassifier(random_state=0), grid, cv=10).fit(X, y)
-    >>> found = ho.correct(finished, random_state=0)
-    >>> round(found.uncorrected - float(finished.best_score_), 12), bool(found.value < finished.best_score_)
+    >>> estimate = ho.correct(finished, random_state=0)
+    >>> round(estimate.uncorrected - float(finished.best_score_), 12), bool(estimate.value < finished.best_score_)
     (0.0, True)
     """
     check_interval_settings(n_bootstraps, confidence_level, alternative)
-    chosen, found = method_of(method), finished_search(search)
-    reported = check_metric(found, metric)
-    sign = 1.0 if found.greater_is_better else -1.0
+    chosen, finished = method_of(method), finished_search(search)
+    reported = reported_metric(finished, metric)
+    sign = 1.0 if finished.greater_is_better else -1.0
     evidence = evidence_of_scores(
-        FoldScores(found.scores[reported], found.greater_is_better, found.repeat),
-        metric_of(found, reported),
-        names=found.names,
-        rule=found.rule,
+        FoldScores(finished.scores[reported], finished.greater_is_better, finished.repeat),
+        metric_of(finished, reported),
+        names=finished.names,
+        rule=finished.rule,
         settings=Settings(n_bootstraps, confidence_level, alternative, entropy_of(random_state)),
         test_share=checked_share(test_share),
-        params=found.params,
-        read={name: sign * found.scores[name] for name in metrics_read(found.rule, found.scores, found.deciding)},
+        params=finished.params,
+        read={
+            name: sign * finished.scores[name]
+            for name in metrics_read(finished.rule, finished.scores, finished.deciding)
+        },
     )
-    if found.winner is not None and evidence.winner != found.winner:
+    if finished.winner is not None and evidence.winner != finished.winner:
         raise InputError(
-            f"the search chose {found.names[found.winner]}, but by '{found.rule.name}' its scores choose "
-            f"{found.names[evidence.winner]}, so its choice cannot be replayed; pass the scores to "
+            f"the search chose {finished.names[finished.winner]}, but by '{finished.rule.name}' its scores choose "
+            f"{finished.names[evidence.winner]}, so its choice cannot be replayed; pass the scores to "
             f"ho.estimate_from_scores with the rule as {argument('selection', ...)}."
         )
-    estimate = answer(chosen, replace(evidence, flags={**evidence.flags, **found.flags}))
+    estimate = answer(chosen, replace(evidence, flags={**evidence.flags, **finished.flags}))
     warn_of(estimate, stacklevel=2)
     return estimate

@@ -1,6 +1,6 @@
-"""What a finished search leaves of its scores: scikit-learn's ``cv_results_``, or the trials of an Optuna study.
+"""The scores of a finished search: scikit-learn's ``cv_results_``, or the trials of an Optuna study.
 
-Nothing of the other tool is imported: both are known by what they hold.
+The other tool is not imported: a search or study is recognised by its attributes.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _OF_SCORES = re.compile(r"params$|param_|split\d+_test_|(mean|std|rank)_test_|(r
 
 @dataclass(frozen=True, eq=False)
 class FinishedSearch:
-    """Scores of the splits of every configuration that can be compared.
+    """The scores of a finished search, for every configuration that can be compared.
 
     Attributes
     ----------
     scores : mapping of str to ndarray of shape (splits, C)
         By metric; greater = better, except in a study that minimises.
     deciding : str
-        The metric that chose the winner.
+        The metric that selected the winner.
     rule : SelectionRule
     greater_is_better : bool
     names : tuple of str
@@ -45,11 +45,11 @@ class FinishedSearch:
     params : sequence of mapping
     repeat : ndarray of int, shape (splits,)
     winner : int or None
-        The configuration that the search chose; None where it chose none.
+        The configuration that the search selected; None if it selected none.
     opened : mapping of str to Metric
-        The metrics whose scorers can be opened, which tell their names and ranges.
+        The metrics whose scorers can be opened, with their names and ranges.
     title : str
-        What an only metric is called that is no opened scorer's; its key is "score" then.
+        The name of a single metric whose scorer cannot be opened; its key is "score".
     flags : mapping of Flag to str
     """
 
@@ -69,10 +69,7 @@ class FinishedSearch:
 def finished_search(search: Any) -> FinishedSearch:
     """Read a fitted search of scikit-learn (grid, randomised, halving, ours), or an Optuna study.
 
-    Raises
-    ------
-    InputError
-        When it is neither, is not fitted, or kept no scores of splits.
+    Anything else is refused, as are searches that are not fitted or kept no scores of splits.
     """
     if isinstance(search, type):
         raise InputError(f"a finished search is needed, got the class {search.__name__}; fit one first.")
@@ -107,7 +104,7 @@ def _of_cv_results(search: Any) -> FinishedSearch:
         deciding=deciding,
         rule=rule,
         greater_is_better=True,
-        names=tuple(_named(search.estimator, each, place) for place, each in enumerate(params)),
+        names=tuple(_configuration_name(search.estimator, each, place) for place, each in enumerate(params)),
         params=params,
         repeat=_repeats(search, len(next(iter(scores.values())))),
         winner=_place_of_best(search, rows),
@@ -131,18 +128,18 @@ def _candidates(results: Any) -> Sequence[Mapping[str, Any]]:
 
 
 def _place_of_best(search: Any, rows: NDArray[np.intp]) -> int | None:
-    """Where the search's winner is among the rows."""
+    """The position of the search's winner among the rows."""
     best = getattr(search, "best_index_", None)
     if best is None:
         return None
     found = np.flatnonzero(rows == best)
     if len(found) != 1:
-        raise InputError(f"best_index_ must be one of the {len(rows)} that are compared, got {shortened(best)}.")
+        raise InputError(f"best_index_ must be one of the {len(rows)} compared rows, got {shortened(best)}.")
     return int(found[0])
 
 
 def _last_rung(results: Mapping[str, Any], n_candidates: int) -> NDArray[np.intp]:
-    """Places of the configurations scored on as many rows as the winner: all, or the last of a halving."""
+    """The configurations scored on as many rows as the winner: all, or the last rung of a halving search."""
     if results.get("iter") is None:
         return np.arange(n_candidates)
     rungs = _numbers(results["iter"], "iter", n_candidates)
@@ -178,13 +175,13 @@ def _scores_of_splits(results: Mapping[str, Any], rows: NDArray[np.intp]) -> dic
     return {name: np.stack([splits[i] for i in sorted(splits)]) for name, splits in by_metric.items()}
 
 
-def _named(estimator: Any, params: Mapping[str, Any], place: int) -> str:
+def _configuration_name(estimator: Any, params: Mapping[str, Any], place: int) -> str:
     template = estimator if not isinstance(estimator, list) else estimator[0][1]
     return Configuration(place, params, template, params.get("model") if isinstance(estimator, list) else None).name
 
 
 def _repeats(search: Any, n_splits: int) -> NDArray[np.intp]:
-    """The repeat of each split: of a splitter that repeats, of one whose test sets overlap, else one for all."""
+    """The repeat of each split: each its own if test sets overlap, those of a repeated splitter, or one for all."""
     splitter = getattr(search, "cv", None)
     times = max(getattr(search, "repeats", 1), getattr(splitter, "n_repeats", 1))
     if "ShuffleSplit" in type(splitter).__name__:
@@ -230,7 +227,7 @@ def _of_study(study: Any) -> FinishedSearch:
 
 
 def _scores_of_trial(trial: Any) -> list[float]:
-    """By split: what optuna-integration's search keeps of each trial, or what the objective reported by step."""
+    """The scores by split: kept by optuna-integration's search in each trial, or reported by the objective."""
     kept = {
         int(match[1]): float(value)
         for key, value in trial.user_attrs.items()
@@ -248,27 +245,21 @@ def _trial_name(trial: Any) -> str:
     return f"trial {trial.number}" + (f" ({shown})" if shown else "")
 
 
-def metric_of(found: FinishedSearch, name: str) -> OpaqueMetric:
-    """What the scores of a name are: with the range and, of a single scorer, the name of its metric."""
-    known = found.opened.get(name)
+def metric_of(search: FinishedSearch, name: str) -> OpaqueMetric:
+    """The metric of the scores under a name, with the range and name of an opened scorer."""
+    known = search.opened.get(name)
     if known is None:
-        return OpaqueMetric(found.title if name == "score" else name, found.greater_is_better)
-    return OpaqueMetric(known.name if name == "score" else name, found.greater_is_better, range=known.range)
+        return OpaqueMetric(search.title if name == "score" else name, search.greater_is_better)
+    return OpaqueMetric(known.name if name == "score" else name, search.greater_is_better, range=known.range)
 
 
-def check_metric(found: FinishedSearch, metric: str | None) -> str:
-    """The metric that is to be reported.
-
-    Raises
-    ------
-    InputError
-        For one that the search has not.
-    """
+def reported_metric(search: FinishedSearch, metric: str | None) -> str:
+    """The metric to report: the given one, or the one that selected the winner."""
     if metric is None:
-        return found.deciding
-    if metric not in found.scores:
+        return search.deciding
+    if metric not in search.scores:
         raise InputError(
-            f"metric must be one of the search's scores, {labels_text(found.scores)}, got {metric!r}.",
+            f"metric must be one of the search's scores, {labels_text(search.scores)}, got {metric!r}.",
             argument="metric",
         )
     return metric

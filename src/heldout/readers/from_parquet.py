@@ -1,4 +1,4 @@
-"""``ho.estimates.estimate_from_parquet``: the corrected performance from a file larger than the memory."""
+"""``ho.estimates.estimate_from_parquet``: an estimate from a file larger than memory."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ def estimate_from_parquet(
     n_jobs: int | None = None,
     n_bins: int = 1024,
 ) -> Estimate:
-    """Estimate the performance of the best of C configurations from a Parquet file larger than the memory.
+    """Estimate the performance of the best of C configurations from a Parquet file larger than memory.
 
-    The method is ``bbc`` of ``heldout.estimate`` on the rows pooled, with the plain best configuration selected;
-    there are no folds, repeats, groups or weights. The draws are those of the multinomial over all rows, divided
-    among blocks of 65 536 rows. A file of one block gives what ``heldout.estimate`` gives for the same seed.
+    The method is ``bbc`` of ``heldout.estimate`` on the pooled rows, with the selection rule "best" and without
+    folds, repeats, groups or weights. Each bootstrap draws from all rows, divided into blocks of 65 536 rows. A
+    file of one block gives the same result as ``heldout.estimate`` for the same seed.
 
     Parameters
     ----------
     path : str or Path
-        A Parquet file with a row a row and a column a configuration. Workers on other machines must find it there.
+        A Parquet file with a line per row and a column per configuration, at a path that every worker can read.
     target : str
         The column of true values.
     metric : str or Metric
-        A mean of one loss a row (accuracy, log loss, Brier, squared and absolute error, ...), which is exact:
-        losses are summed as whole numbers. Or ``roc_auc``, from scores sorted into ``n_bins`` bins, with a bound
-        on what that changes.
+        A mean of one loss per row (accuracy, log loss, Brier, squared and absolute error, ...), which is exact:
+        losses are summed as whole numbers. Or ``roc_auc``, from scores in ``n_bins`` bins, with a bound on the
+        error of binning.
     configurations : sequence of str, optional
         The columns of predictions; all but the target by default.
     pos_label : label, optional
-        The positive class of a binary task, which scores point to; the last in order by default.
+        The positive class of a binary task; the last in order by default.
     response, threshold
         As in ``heldout.estimate``.
     n_bootstraps, confidence_level, alternative
@@ -57,17 +57,17 @@ def estimate_from_parquet(
     random_state : int, RandomState, Generator or None
         The same seed gives the same bits, for any ``n_jobs``, backend and layout of the file.
     n_jobs : int, optional
-        Workers: threads, unless ``joblib.parallel_config`` says processes or a cluster. Each holds a block and the
+        Workers: threads, unless ``joblib.parallel_config`` sets processes or a cluster. Each holds a block and the
         sums of some bootstraps, about 150 MB for 20 configurations.
     n_bins : int
-        For ``roc_auc``: intervals of each configuration's scores, found on an even sample of the rows.
+        For ``roc_auc``: the number of bins of each configuration's scores, found on an even sample of the rows.
 
     Returns
     -------
     Estimate
-        In the metric's own direction and units. ``provenance["error_bound"]`` is how far binning can have moved
-        the value for the configurations that were selected (0 for row-wise metrics), ``"selections_certain"`` the
-        share of the bootstraps whose selection is that of exact scores for certain.
+        In the metric's own direction and units. ``provenance["error_bound"]`` bounds the error of binning for the
+        selected configurations (0 for row-wise metrics), ``"selections_certain"`` is the share of bootstraps whose
+        selection certainly agrees with exact scores.
 
     Raises
     ------
@@ -86,14 +86,14 @@ def estimate_from_parquet(
     >>> table = pd.DataFrame(rng.random((200, 50)), columns=[f"c{j}" for j in range(50)])
     >>> table["y"] = rng.integers(0, 2, 200)
     >>> table.to_parquet("guesses.parquet")  # doctest: +SKIP
-    >>> found = estimate_from_parquet("guesses.parquet", target="y", metric="roc_auc")  # doctest: +SKIP
+    >>> estimate = estimate_from_parquet("guesses.parquet", target="y", metric="roc_auc")  # doctest: +SKIP
     """
-    measured = metric_named(metric)
-    check_summable(measured)
-    source = open_blocks(path, target, measured, configurations=configurations, pos_label=pos_label)
+    checked = metric_named(metric)
+    check_summable(checked)
+    source = open_blocks(path, target, checked, configurations=configurations, pos_label=pos_label)
     return estimate_from_blocks(
         source,
-        measured,
+        checked,
         response=response,
         threshold=threshold,
         n_bootstraps=n_bootstraps,

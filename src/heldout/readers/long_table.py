@@ -1,7 +1,7 @@
-"""Tables with a line for each row and configuration, as caret and tidymodels save them, turned into wide ones.
+"""Long tables, with a line per row and configuration as caret and tidymodels save them, turned into wide ones.
 
-Lines are placed by their keys: the row, the configuration and, where there are several, the repeat. Each
-combination must be in exactly one line, so that the order of the lines means nothing.
+Lines are placed by their keys: the row, the configuration and, if there are several, the repeat. Each combination
+must be in exactly one line, so the order of the lines means nothing.
 """
 
 from __future__ import annotations
@@ -16,33 +16,31 @@ from numpy.typing import NDArray
 
 from heldout._text import counted
 from heldout.errors import InputError
-from heldout.readers.class_columns import columns_of_classes, texts_of_classes
-from heldout.readers.table_cells import Axis, axis_of, lines_of_cells
-from heldout.readers.table_predictions import (
+from heldout.readers.columns import check_complete, columns_of_classes, plain, quoted, texts_of_classes
+from heldout.readers.lines import Axis, axis_of, lines_of_cells
+from heldout.readers.predictions import (
     Configurations,
     TablePredictions,
-    check_complete,
     predictions_from_table,
 )
-from heldout.readers.table_words import plain, quoted
 from heldout.readers.tables import Table
 
 _REPEAT_IN_FOLD = re.compile(r"(.+)\.(Rep\d+)")
-"""How caret numbers the folds of repeats: ``Fold1.Rep2``."""
+"""The names that caret gives to the folds of repeats: ``Fold1.Rep2``."""
 
 
 @dataclass(frozen=True)
 class LongColumns:
-    """Which column of a long table is what.
+    """The roles of the columns of a long table.
 
     Attributes
     ----------
     configuration : tuple of str
-        Columns that together say of which configuration a line is, such as ``("penalty", "mixture")``.
+        Columns that together identify the configuration of a line, such as ``("penalty", "mixture")``.
     row, target : str
     event, fold, repeat, group, weight : str or None
     predictions : tuple of str
-        The column of predictions, or one for each class; found among those of no other use when empty.
+        The column of predictions, or one per class; by default found among the columns without another role.
     exclude : tuple of str
     """
 
@@ -59,17 +57,17 @@ class LongColumns:
 
     @property
     def purposes(self) -> dict[str, str]:
-        """What each column that is named is for."""
+        """The role of each named column."""
         single = {
             "the rows": self.row, "the target": self.target, "the event": self.event, "the folds": self.fold,
             "the repeats": self.repeat, "the groups": self.group, "the weights": self.weight,
         }  # fmt: skip
-        found = [(name, purpose) for purpose, name in single.items() if name is not None]
-        found += [(name, "the configurations") for name in self.configuration]
-        found += [(name, "the predictions") for name in self.predictions]
-        found += [(name, "one to leave out") for name in self.exclude]
+        pairs = [(name, purpose) for purpose, name in single.items() if name is not None]
+        pairs += [(name, "the configurations") for name in self.configuration]
+        pairs += [(name, "the predictions") for name in self.predictions]
+        pairs += [(name, "one to leave out") for name in self.exclude]
         purposes: dict[str, str] = {}
-        for name, purpose in found:
+        for name, purpose in pairs:
             if name in purposes:
                 raise InputError(f"column {name!r} was named for two uses; a column has one.")
             purposes[name] = purpose
@@ -77,17 +75,17 @@ class LongColumns:
 
 
 @dataclass(frozen=True, eq=False)
-class Widened:
-    """A long table with a line for each row and repeat, and columns for each configuration.
+class WideTable:
+    """A long table turned into one with a line per row and repeat, and columns for each configuration.
 
     Attributes
     ----------
     table : Table
-        With the columns that ``columns`` still names, and those of ``configurations``.
+        The columns that ``columns`` names, and those of ``configurations``.
     columns : LongColumns
-        With the repeats that were found in the names of the folds.
+        The roles, including repeats that were found in the names of the folds.
     configurations : tuple
-        By configuration its name, and its columns with the class that each is of, None where there is only one.
+        Each configuration's name, and its columns with their classes; the class is None for a single column.
     """
 
     table: Table
@@ -95,22 +93,22 @@ class Widened:
     configurations: Configurations
 
 
-def widened(table: Table, columns: LongColumns) -> Widened:
+def wide_table(table: Table, columns: LongColumns) -> WideTable:
     """Turn a long table into a wide one.
 
     Raises
     ------
     InputError
         When a combination of row, configuration and repeat is in two lines or in none, a row has two true values
-        (folds, groups, weights), or it is not clear which columns are predictions.
+        (folds, groups, weights), or it is unclear which columns are predictions.
 
     Examples
     --------
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"row": [2, 1, 1, 2], "k": [5, 5, 9, 9], "obs": [0.2, 0.1, 0.1, 0.2],
     ...                       "pred": [0.21, 0.12, 0.13, 0.24]})
-    >>> found = widened(Table("t", frame), LongColumns(("k",), "row", "obs"))
-    >>> found.table.frame[["k=5", "k=9"]].to_numpy().tolist()
+    >>> wide = wide_table(Table("t", frame), LongColumns(("k",), "row", "obs"))
+    >>> wide.table.frame[["k=5", "k=9"]].to_numpy().tolist()
     [[0.12, 0.13], [0.21, 0.24]]
     """
     for name, purpose in columns.purposes.items():
@@ -123,27 +121,22 @@ def widened(table: Table, columns: LongColumns) -> Widened:
     _check_agreement(table, columns, lines)
     predictions, more = _prediction_columns(table, columns, configurations)
     wide, found = _wide(table, columns, lines, configurations, predictions)
-    return Widened(replace(table, frame=wide, remarks=(*table.remarks, *remarks, *more)), columns, found)
+    return WideTable(replace(table, frame=wide, remarks=(*table.remarks, *remarks, *more)), columns, found)
 
 
 def predictions_from_long_table(table: Table, columns: LongColumns) -> tuple[Table, TablePredictions]:
-    """Read a table with a line for each row and configuration.
+    """Read a table with a line per row and configuration.
 
     Returns
     -------
     Table
-        The same with the lines placed, and with what was assumed.
+        The wide table, with further remarks on assumptions.
     TablePredictions
-
-    Raises
-    ------
-    InputError
-        As ``widened`` and ``predictions_from_table``.
     """
-    found = widened(table, columns)
-    named = found.columns
+    wide = wide_table(table, columns)
+    named = wide.columns
     predictions = predictions_from_table(
-        found.table,
+        wide.table,
         named.target,
         event=named.event,
         fold=named.fold,
@@ -151,13 +144,13 @@ def predictions_from_long_table(table: Table, columns: LongColumns) -> tuple[Tab
         row=named.row,
         group=named.group,
         weight=named.weight,
-        configurations=found.configurations,
+        configurations=wide.configurations,
     )
-    return found.table, predictions
+    return wide.table, predictions
 
 
 def _with_repeats_of_folds(table: Table, columns: LongColumns) -> tuple[Table, LongColumns, tuple[str, ...]]:
-    """The repeats that caret writes into the names of the folds, as a column of their own."""
+    """The table with the repeats that caret writes into the names of folds as a column of their own."""
     if columns.repeat is not None or columns.fold is None:
         return table, columns, ()
     folds = table.frame[columns.fold]
@@ -175,10 +168,10 @@ def _with_repeats_of_folds(table: Table, columns: LongColumns) -> tuple[Table, L
 
 
 def _axis_of_configurations(table: Table, columns: LongColumns) -> Axis:
-    """The combinations of the columns that tell configurations apart, by the sorted values of each."""
+    """The configurations: combinations of the values of their columns, by the sorted values of each column."""
     axes = [axis_of("configuration", table.frame[name]) for name in columns.configuration]
     codes = np.zeros(len(table.frame), dtype=np.intp)
-    for axis in axes:  # one after the other, as all combinations of many settings would be too many to number
+    for axis in axes:  # one column after the other: all combinations of many settings would be too many to number
         codes = np.unique(codes * len(axis.labels) + axis.codes, return_inverse=True)[1].reshape(-1)
     first = np.unique(codes, return_index=True)[1]
     alone = len(axes) == 1 and isinstance(axes[0].labels[0], str)
@@ -193,15 +186,15 @@ def _axis_of_configurations(table: Table, columns: LongColumns) -> Axis:
     ]
     if 2 * len(labels) > len(codes):
         raise InputError(
-            f"{quoted(columns.configuration)} of {table.name} would tell {len(labels)} configurations apart in "
-            f"{counted(len(codes), 'line')}, so that hardly one has two rows; name the columns of settings with "
+            f"{quoted(columns.configuration)} of {table.name} would make {len(labels)} configurations of "
+            f"{counted(len(codes), 'line')}, most of them with one row; name the columns of settings with "
             "--configuration (to bound one configuration named beforehand: --fixed-configuration NAME)."
         )
     return Axis("configuration", codes, labels)
 
 
 def _lines(table: Table, columns: LongColumns, configurations: Axis) -> NDArray[np.intp]:
-    """(N, R, C): the line of each row, repeat and configuration."""
+    """The line of each row, repeat and configuration: (N, R, C)."""
     frame = table.frame
     repeats = Axis("repeat", np.zeros(len(frame), dtype=np.intp), [None])
     if columns.repeat is not None:
@@ -209,9 +202,9 @@ def _lines(table: Table, columns: LongColumns, configurations: Axis) -> NDArray[
     return lines_of_cells(
         [axis_of("row", frame[columns.row]), repeats, configurations],
         (
-            "name every column that tells configurations apart with --configuration, and the one that numbers the "
-            "repeats with --repeat (rows that were held out several times in one repeat, as by bootstrap samples, "
-            "cannot be read)",
+            "name every column that distinguishes configurations with --configuration, and the one that numbers "
+            "the repeats with --repeat (rows that were held out several times in one repeat, as by bootstrap "
+            "samples, cannot be read)",
             "each configuration must have predicted the same rows: leave out those that did not (in racing, those "
             "that were dropped), or add lines with an empty prediction",
         ),
@@ -219,7 +212,7 @@ def _lines(table: Table, columns: LongColumns, configurations: Axis) -> NDArray[
 
 
 def _check_agreement(table: Table, columns: LongColumns, lines: NDArray[np.intp]) -> None:
-    """Refuse rows of which different lines say different things."""
+    """Refuse rows whose lines contradict each other."""
     n_rows, n_repeats, n_configurations = lines.shape
     once = lines.reshape(n_rows, -1)
     in_repeat = lines.reshape(n_rows * n_repeats, n_configurations)
@@ -245,15 +238,14 @@ def _check_same(what: str, column: Any, places: NDArray[np.intp], rows: Any) -> 
         f"row {plain(rows.iloc[one])} has two values of {what} (column {column.name!r}): "
         f"{plain(column.iloc[one])} in "
         f"line {one + 1} and {plain(column.iloc[two])} in line {two + 1}; fix the file, or name the column that "
-        "numbers "
-        "the rows with --row."
+        "numbers the rows with --row."
     )
 
 
 def _prediction_columns(
     table: Table, columns: LongColumns, configurations: Axis
 ) -> tuple[dict[str, str | None], tuple[str, ...]]:
-    """The columns of predictions with the class that each is of, None for the only one."""
+    """The columns of predictions with their classes (None for a single column), and remarks."""
     texts = texts_of_classes(table.frame[columns.target]) if columns.event is None else []
     if columns.predictions:
         for name in columns.predictions:
@@ -266,22 +258,21 @@ def _prediction_columns(
     if constant and not rest:
         _check_no_setting(table.frame[constant[0]], configurations)
     if constant:
-        remarks.append(f"Set aside {quoted(constant)}, which each configuration has one value of (its settings).")
+        remarks.append(f"Excluded {quoted(constant)}: one value in each configuration (its settings).")
     classes = columns_of_classes(rest, texts)
     labels = [name for name in rest if len(classes) == 1 and name not in classes[0]]
     if len(classes) == 1 and all(_holds_labels(table.frame[name], texts) for name in labels):
         if labels:
             remarks.append(
-                f"The probabilities {quoted(list(classes[0]))} are the predictions, and {quoted(labels)} of "
-                "labels is not "
-                f"used; to use that: --prediction {labels[0]}."
+                f"The probabilities {quoted(list(classes[0]))} are the predictions, and the labels "
+                f"{quoted(labels)} are not used; to use them: --prediction {labels[0]}."
             )
         return dict(classes[0]), tuple(remarks)
     if len(rest) == 1:
         return _alone(table, rest[0], texts), tuple(remarks)
     raise InputError(
-        f"{table.name} has {quoted(rest, 8) if rest else 'no column'} besides those named, and not one column of "
-        "predictions; name it with --prediction COL, or one for each class (the rest is then ignored)."
+        f"{table.name} has {quoted(rest, 8) if rest else 'no column'} besides those named, instead of one column "
+        "of predictions; name it with --prediction COL, or one for each class (the rest is then ignored)."
     )
 
 
@@ -292,16 +283,15 @@ def _named_predictions(table: Table, columns: LongColumns, texts: Sequence[str])
         if len(classes) != 1:
             raise InputError(
                 f"--prediction was given {len(named)} columns, {quoted(named)}, which are not one for each class "
-                "of the "
-                f"target ({quoted(texts) if texts else 'it holds numbers'}), with the class in its name; name one "
-                "column of predictions, or one for each class."
+                f"of the target ({quoted(texts) if texts else 'it holds numbers'}), with the class in its name; "
+                "name one column of predictions, or one for each class."
             )
         return dict(classes[0])
     return _alone(table, named[0], texts)
 
 
 def _alone(table: Table, name: str, texts: Sequence[str]) -> dict[str, str | None]:
-    """One column of predictions, with its class where it has sisters that are named after the others."""
+    """A single column of predictions, with its class if other columns are named after the other classes."""
     for classes in columns_of_classes(list(table.frame.columns), texts):
         if name in classes:
             return _only_of_a_class(name, classes)
@@ -309,7 +299,7 @@ def _alone(table: Table, name: str, texts: Sequence[str]) -> dict[str, str | Non
 
 
 def _only_of_a_class(name: str, classes: Mapping[str, str]) -> dict[str, str | None]:
-    """One class's column alone says all of two classes, and too little of more."""
+    """A single column of a class, which is enough for two classes only."""
     if len(classes) > 2:
         others = " ".join(f"--prediction {other}" for other in classes if other != name)
         raise InputError(
@@ -353,9 +343,8 @@ def _check_no_setting(column: Any, configurations: Axis) -> None:
     if _is_setting(column, configurations):
         raise InputError(
             f"column {column.name!r} has one value in each configuration ({plain(column.iloc[0])} in "
-            f"{configurations.labels[configurations.codes[0]]}), so that it is a setting and no prediction; name "
-            "the "
-            "column of predictions with --prediction COL."
+            f"{configurations.labels[configurations.codes[0]]}), so it is a setting, not a prediction; name "
+            "the column of predictions with --prediction COL."
         )
 
 

@@ -1,7 +1,7 @@
-"""A Parquet file of predictions, read in blocks of rows: never more of it in memory than a few blocks.
+"""A Parquet file of predictions, read in blocks of rows, with only a few blocks in memory.
 
-Blocks are counted in rows of the table, so neither the file's row groups nor the batches that it is read in can
-change one. A reader holds the path, and opens the file wherever it is sent.
+Blocks are counted in rows of the table, so the file's row groups and the size of batches do not change them. A
+reader holds the path, and opens the file on the worker that receives it.
 """
 
 from __future__ import annotations
@@ -21,13 +21,15 @@ from heldout.errors import InputError, MissingExtraError
 from heldout.estimates.out_of_core import Block
 from heldout.kernels.block_draws import BLOCK_ROWS
 from heldout.metrics.base import Metric
-from heldout.readers.own_roles import OwnRoles, roles_of_metadata
-from heldout.readers.tables import check_file, quoted
+from heldout.readers.columns import first_line, quoted
+from heldout.readers.own_metadata import ColumnRoles, roles_of_metadata
+from heldout.readers.predictions import NO_CONFIGURATION
+from heldout.readers.tables import check_file
 
 FEWEST_BLOCKS, MOST_BLOCKS = 8, 32
-"""Of a range that is read in one go."""
+"""Blocks of a range that is read at once."""
 READ_AHEAD = 1 << 20
-"""Bytes of a column that are fetched at once."""
+"""Bytes of a column that are read at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +49,7 @@ class ParquetBlocks:
         The labels of the whole file.
     positive : int or None
     block_rows, batch_rows : int
-        Of a block, and of what is decoded at once.
+        Rows of a block, and rows that are decoded at once.
     """
 
     path: str
@@ -65,11 +67,11 @@ class ParquetBlocks:
         return self.path
 
     def no_rows(self) -> Truth:
-        """The target without a row of it: its kind and classes."""
+        """The target with no rows: its kind and classes."""
         return Truth(self.kind, np.zeros(0, dtype=np.int32), self.classes, self.positive)
 
     def ranges(self) -> list[tuple[int, int]]:
-        """Ranges that begin near the beginnings of row groups, as a group is decoded from its beginning."""
+        """Ranges that begin near the start of a row group, because a group is decoded from its start."""
         n_blocks = -(-self.n_rows // self.block_rows)
         with _open(self.path) as file:
             starts = [0, *np.cumsum(_group_rows(file)).tolist()]
@@ -87,13 +89,7 @@ class ParquetBlocks:
         return ranges
 
     def blocks(self, first: int, last: int) -> Iterator[Block]:
-        """Blocks ``first .. last - 1``.
-
-        Raises
-        ------
-        InputError
-            When a value is missing, or a label is none of the target's.
-        """
+        """Blocks ``first .. last - 1``; missing values and labels that the target lacks are refused."""
         begin, end = first * self.block_rows, min(last * self.block_rows, self.n_rows)
         pieces: list[Block] = []
         held = 0
@@ -178,13 +174,7 @@ def open_blocks(
     block_rows: int = BLOCK_ROWS,
     batch_rows: int = BLOCK_ROWS,
 ) -> ParquetBlocks:
-    """A reader of a file, after a look at its columns and at the labels of its target.
-
-    Raises
-    ------
-    InputError
-        When a column is missing or holds neither numbers nor labels, or the target does not fit the metric.
-    """
+    """A reader of a file, whose columns and labels of the target are checked first."""
     with _open(str(path)) as file:
         schema, n_rows = file.schema_arrow, file.metadata.num_rows
         _check_one_repeat(file, roles_of_metadata(schema.metadata, str(path)), str(path))
@@ -205,8 +195,8 @@ def open_blocks(
     )
 
 
-def _check_one_repeat(file: Any, roles: OwnRoles | None, path: str) -> None:
-    """Refuse our own table of several repeats: every line counts as a row of its own where it is read in blocks."""
+def _check_one_repeat(file: Any, roles: ColumnRoles | None, path: str) -> None:
+    """Refuse heldout's own table of several repeats: read in blocks, every line counts as a row of its own."""
     if roles is None or "repeat" not in file.schema_arrow.names:
         return
     for batch in file.iter_batches(BLOCK_ROWS, columns=["repeat"], use_threads=False):
@@ -256,8 +246,6 @@ def _configurations(
 
 
 def _refuse_other_columns(path: str, names: Sequence[str]) -> None:
-    from heldout.readers.table_predictions import NO_CONFIGURATION
-
     for name in names:
         if name.lower() in NO_CONFIGURATION:
             raise InputError(
@@ -306,11 +294,10 @@ def _open(path: str) -> Any:
         raise MissingExtraError("reading a Parquet file in blocks", "app") from None
     check_file(Path(path))
     try:
-        # Not the whole row group in advance, but a little of each column at a time.
+        # Read a little of each column at a time, not a whole row group in advance.
         return pq.ParquetFile(path, buffer_size=READ_AHEAD, pre_buffer=False)
     except (pa.ArrowException, OSError) as error:
-        said = str(error).strip().splitlines()[0]
-        raise InputError(f"{path} cannot be read as Parquet: {said}; is the file complete?") from None
+        raise InputError(f"{path} cannot be read as Parquet: {first_line(error)}; is the file complete?") from None
 
 
 def _group_rows(file: Any) -> list[int]:

@@ -1,7 +1,7 @@
-"""Which columns of a table can help to predict, and what is said of those that are read in an unexpected way.
+"""The columns of a table to predict from, and remarks on columns of text.
 
-A number of the row predicts whatever the rows were sorted by, perfectly and for no new row; so what looks like one
-is set aside, aloud, and kept if the user says so.
+A row number predicts perfectly whatever the rows were sorted by, but for no new row. So columns that look like row
+numbers are excluded, with a note, unless the user keeps them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
-from heldout.readers.tables import quoted, reads_as_number
+from heldout.readers.columns import quoted, reads_as_number
 from heldout.spaces.preprocessing import MOST_CATEGORIES, column_kinds
 
 _DATE = re.compile(
@@ -26,24 +26,19 @@ _IDENTIFIER = re.compile(
 _WRITTEN_NUMBER = re.compile(r"[+-]?[\d.,'\s]*\d[\d.,'\s]*\s*%?")
 
 
-def columns_set_aside(frame: Any, keep: Sequence[str] = ()) -> dict[str, str]:
-    """Columns that cannot help to predict, or that the preset models cannot read, with the reason.
+def excluded_columns(frame: Any, keep: Sequence[str] = ()) -> dict[str, str]:
+    """The columns that cannot help to predict, or that the preset models cannot read, with the reason.
 
     Parameters
     ----------
     frame : pandas.DataFrame
     keep : sequence of str
-        Columns to use although they look like numbers of rows, names or dates.
-
-    Raises
-    ------
-    InputError
-        When one of ``keep`` cannot be used whatever is said.
+        Columns to use even if they look like row numbers, names or dates. One that cannot be used is refused.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> columns_set_aside(pd.DataFrame({"row": [0, 1, 2, 3], "x": [0.1, 0.4, 0.2, 0.9]}))
+    >>> excluded_columns(pd.DataFrame({"row": [0, 1, 2, 3], "x": [0.1, 0.4, 0.2, 0.9]}))
     {'row': 'whole numbers that count the rows; to use it: --keep row'}
     """
     reasons = {}
@@ -58,7 +53,7 @@ def columns_set_aside(frame: Any, keep: Sequence[str] = ()) -> dict[str, str]:
 
 
 def columns_in_doubt(frame: Any) -> list[str]:
-    """The columns that are set aside unless they are asked for."""
+    """The columns that are excluded unless the user keeps them."""
     return [
         name for name in frame.columns if not _why_unreadable(frame[name]) and _why_doubtful(frame[name], str(name))
     ]
@@ -77,7 +72,7 @@ def _why_unreadable(column: Any) -> str:
 
 
 def _why_doubtful(column: Any, name: str) -> str:
-    """Why a column that can be read is hardly meant to be: it tells one row from another, or when it came."""
+    """Why a column is probably not meant as a predictor: it identifies rows, or holds dates."""
     present = column.dropna()
     if column.dtype.kind == "O" and all(isinstance(value, str) for value in present):
         if all(_DATE.fullmatch(value.strip()) for value in present):
@@ -94,8 +89,8 @@ def _why_doubtful(column: Any, name: str) -> str:
     return ""
 
 
-def categories_said(frame: Any) -> str:
-    """How many of the columns in use are read as categories, for the sentence that counts the columns."""
+def categories_sentence(frame: Any) -> str:
+    """A sentence on the columns that are read as categories; empty if there are none."""
     categorical = column_kinds(frame).categorical
     if not categorical:
         return ""
@@ -104,21 +99,23 @@ def categories_said(frame: Any) -> str:
 
 
 def remarks_on_text(frame: Any) -> list[str]:
-    """What is odd about columns of text: numbers written for people, and more texts than there are categories."""
+    """Remarks on columns of text that hold written numbers, or more distinct texts than categories are kept."""
     remarks, examples = [], {}
     many: dict[str, int] = {}
     for name in column_kinds(frame).categorical:
         present = frame[name].dropna()
         texts = [value for value in present.unique() if isinstance(value, str)]
         stranger = next((text for text in texts if not reads_as_number(text)), None)
-        if stranger is not None and _mostly_numbers(texts):  # all numbers as text are codes, written so on purpose
+        if stranger is not None and _mostly_numbers(
+            texts
+        ):  # numbers as text throughout are codes, written so on purpose
             examples[name] = stranger
         elif len(texts) > MOST_CATEGORIES:
             many[name] = len(texts)
     if examples:
         remarks.append(
             f"{_listed(examples)} {'looks' if len(examples) == 1 else 'look'} like numbers but cannot be read as "
-            "such, so that they are categories; write them like 1234.5, and leave empty what is missing."
+            "numbers, so they are categories; write them like 1234.5, and leave missing cells empty."
         )
     if many:
         remarks.append(

@@ -1,10 +1,10 @@
-"""The types and functions that a saved model may hold: each was looked at, and each only computes.
+"""The types and functions that a saved model may hold: each was reviewed, and each only computes.
 
-The list is part of the package, because whoever can write a model file can write what lies beside it. It holds what
-heldout's own estimators and those of scikit-learn need beyond what skops trusts itself (scikit-learn's estimators,
-containers, arrays, and the ufuncs of NumPy and SciPy). A function is listed by its own name, never by its module.
-What calls other code is missing on purpose: ``functools.partial``, ``operator``, bound methods, and
-``PyFuncDistance``.
+The list is part of the package, because anybody who can write a model file can also write the files beside it. It
+holds what heldout's estimators and those of scikit-learn need beyond what skops itself trusts (scikit-learn's
+estimators, containers, arrays, and the ufuncs of NumPy and SciPy). A function is listed by its own name, never by
+its module. Types that call other code are left out on purpose: ``functools.partial``, ``operator``, bound methods,
+and ``PyFuncDistance``.
 """
 
 from __future__ import annotations

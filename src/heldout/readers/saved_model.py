@@ -1,8 +1,8 @@
-"""Models saved by skops: only what was reviewed is loaded, and what a user trusts by its full name.
+"""Models saved by skops: only reviewed types are loaded, and types that the user trusts by their full name.
 
-Reading such a file runs no code of the file's, but using a model calls what it holds: a transformer calls its
-function, a neighbours model its metric. So everything that a file names must be on a list, and the list is in this
-package (``reviewed_types.py``), not beside the file.
+Reading such a file runs none of its code, but using a model calls what it holds: a transformer calls its function,
+a neighbours model its metric. So everything that a file names must be on a list, and the list is in this package
+(``reviewed_types.py``), not beside the file.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from heldout.errors import InputError, MissingExtraError
 from heldout.readers.reviewed_types import REVIEWED_TYPES
 
 CACHE = "joblib.memory.Memory"
-"""What a pipeline makes of ``memory="folder"``: it unpickles that folder's files when it is fitted."""
+"""The cache of a pipeline with ``memory="folder"``, which unpickles that folder's files when it is fitted."""
 
 
 def load_model(path: str | Path, trust: Iterable[str] = ()) -> Any:
-    """Load the model that ``heldout tune`` or ``heldout validate`` left, or any other in a skops file.
+    """Load a model saved by ``heldout tune`` or ``heldout validate``, or any other in a skops file.
 
     Using a model runs its code, so a file may hold reviewed types only: those of heldout and scikit-learn that
     compute and do nothing else. A function in it must be reviewed by its own name.
@@ -31,7 +31,7 @@ def load_model(path: str | Path, trust: Iterable[str] = ()) -> Any:
     path : str or Path
         A ``.skops`` file.
     trust : sequence of str
-        Full names of further types and functions that you have looked at, such as ``"mypackage.models.MyModel"``.
+        Full names of further types and functions that you have reviewed, such as ``"mypackage.models.MyModel"``.
 
     Returns
     -------
@@ -47,8 +47,8 @@ def load_model(path: str | Path, trust: Iterable[str] = ()) -> Any:
 
     Notes
     -----
-    What is refused is code. Numbers are not checked: a file that somebody crafted can still predict nonsense or
-    crash the process, as scikit-learn does not check the nodes of a tree. Load models of people you trust.
+    Only code is checked. Numbers are not: a crafted file can still predict nonsense or crash the process, as
+    scikit-learn does not check the nodes of a tree. Load models of people you trust.
 
     Examples
     --------
@@ -69,13 +69,7 @@ def load_model(path: str | Path, trust: Iterable[str] = ()) -> Any:
 
 
 def unreviewed_types(data: bytes, path: str | Path) -> list[str]:
-    """Full names of the types and functions in the bytes of a skops file that are not reviewed, in order.
-
-    Raises
-    ------
-    InputError
-        When it is not such a file; ``path`` is what to call it.
-    """
+    """Full names of the types and functions in the bytes of a skops file that are not reviewed, in order."""
     return [name for name in types_to_trust(data, path) if name not in REVIEWED_TYPES]
 
 
@@ -90,16 +84,16 @@ def types_to_trust(data: bytes, path: str | Path) -> list[str]:
 
 
 def names_a_cache(model: Any) -> bool:
-    """Whether some ``memory`` in the model, or in the grid of a search, is more than None or a number.
+    """Whether some ``memory`` in the model, or in the grid of a search, is anything but None or a number.
 
-    The loaded model is asked, as two nodes of a file may share one value.
+    This examines the loaded model rather than the file, since two nodes of a file may share one value.
     """
-    seen, left = set(), [model]
+    done, left = set(), [model]
     while left:
         part = left.pop()
-        if id(part) in seen:
+        if id(part) in done:
             continue
-        seen.add(id(part))
+        done.add(id(part))
         named = part if isinstance(part, dict) else getattr(part, "__dict__", {})
         if any(_is_memory(name) and not isinstance(value, int | float | None) for name, value in named.items()):
             return True
@@ -119,7 +113,7 @@ def _refuse(strangers: set[str], path: str | Path) -> None:
     if strangers:
         names = sorted(strangers)
         raise InputError(
-            f"{path} holds types that are not reviewed: {', '.join(names)}; look at them, and if you trust each, "
+            f"{path} holds types that are not reviewed: {', '.join(names)}; review them, and if you trust each, "
             f"load it with ho.load_model(path, trust={names}), or with --trust {' --trust '.join(names)}."
         )
 
@@ -150,8 +144,8 @@ def _bytes_of(path: Path) -> bytes:
 
 
 def _not_loaded(path: str | Path, error: Exception) -> InputError:
-    said = " ".join(str(error).split()).rstrip(".")
-    return InputError(f"{path} could not be loaded ({type(error).__name__}: {said}).")
+    reason = " ".join(str(error).split()).rstrip(".")
+    return InputError(f"{path} could not be loaded ({type(error).__name__}: {reason}).")
 
 
 def _skops() -> Any:

@@ -1,6 +1,6 @@
-"""From a table to a task: which column is the target, what kind of prediction it asks for, what is set aside.
+"""From a table to a task: the target, its kind, and the columns to predict from.
 
-Everything that is guessed comes with a sentence that says so and how to say otherwise.
+Every guess comes with a sentence that explains it and names the option that overrides it.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from heldout._text import counted
 from heldout.data.arrays import check_told_apart, shortened
 from heldout.data.task import Task, TaskKind, Truth, labels_text, truth_of
 from heldout.errors import InputError
-from heldout.readers.predictors import columns_set_aside
-from heldout.readers.table_survival import survival_of_columns
-from heldout.readers.tables import Table, reads_as_number, text_of
+from heldout.readers.columns import TRUE_VALUE, check_complete, reads_as_number, survival_of_columns, text_of
+from heldout.readers.predictors import excluded_columns
+from heldout.readers.tables import Table
 from heldout.spaces.presets import MOST_CLASSES
 
 CLASSIFICATION = "classification"
 TASKS = (CLASSIFICATION, "binary", "multiclass", "regression", "survival")
-"""What ``--task`` may say; classification leaves the number of classes to the data."""
+"""The values of ``--task``; for classification the data decide on the number of classes."""
 
 GREATEST = 1e38
-"""Numbers beyond this are refused."""
+"""Larger numbers are refused."""
 
 DEFAULT_METRICS: Mapping[TaskKind, str] = {
     TaskKind.BINARY: "roc_auc",
@@ -34,30 +34,30 @@ DEFAULT_METRICS: Mapping[TaskKind, str] = {
     TaskKind.REGRESSION: "r2",
     TaskKind.SURVIVAL: "concordance_index",
 }
-"""Scorer names by task; docs/decisions/0006-command-line.md says why these."""
+"""Scorer names by task, for the reasons in docs/decisions/0006-command-line.md."""
 
 
 @dataclass(frozen=True, eq=False)
 class TableTask:
-    """A task with what was decided on the way to it.
+    """A task from a table, with the decisions made in reading it.
 
     Attributes
     ----------
     task : Task
-        ``task.X`` is a DataFrame of the columns in use.
+        ``task.X`` is a DataFrame of the columns to predict from.
     target : str
     why : str
-        What the target was read as, and from what, as a sentence.
-    set_aside : mapping of str to str
+        A sentence: how the target was read, and why.
+    excluded : mapping of str to str
         Columns that are not used, with the reason.
     event : str or None
-        Of a survival task the column of events.
+        The column of events of a survival task.
     """
 
     task: Task
     target: str
     why: str
-    set_aside: Mapping[str, str]
+    excluded: Mapping[str, str]
     event: str | None = None
 
 
@@ -79,27 +79,26 @@ def task_from_table(
     target : str
         Name of the column to predict; with ``event``, of the times to the event or to censoring.
     event : str, optional
-        Name of the column that says whether the event was seen at that time (0 and 1, or true and false): then the
-        task is survival.
+        Name of the column of events at that time (0 and 1, or true and false), which makes the task survival.
     kind : str, optional
-        One of ``TASKS``; guessed from the target's values when None.
+        One of ``TASKS``; by default guessed from the target's values.
     groups : str, optional
-        Name of the column that says which rows belong together (a patient, a site); no predictor.
+        Name of the column of groups of rows (patients, sites); not a predictor.
     positive : str, optional
-        The positive class of a binary target, as text; the last in order when None.
+        The positive class of a binary target, as text; the last in order by default.
     keep : sequence of str
-        Columns to predict from although they look like numbers of rows, names or dates.
+        Columns to predict from even if they look like row numbers, names or dates.
 
     Raises
     ------
     InputError
-        When a column is unknown, the target cannot be learned, or no usable column is left.
+        When a column is unknown, the target cannot be learned, or no column is left to predict from.
 
     Examples
     --------
     >>> from heldout.readers.tables import read_table
-    >>> found = task_from_table(read_table("example:breast_cancer"), "target")
-    >>> found.task.truth.kind.value, found.task.truth.pos_label, found.task.X.shape
+    >>> task = task_from_table(read_table("example:breast_cancer"), "target").task
+    >>> task.truth.kind.value, task.truth.pos_label, task.X.shape
     ('binary', 'malignant', (569, 30))
     """
     if kind is not None and kind not in TASKS:
@@ -116,21 +115,21 @@ def task_from_table(
         table.column(name, "one to keep")
         if name in uses:
             raise InputError(f"--keep {name}: the column is {uses[name]}.")
-    set_aside = columns_set_aside(rest, keep)
-    usable = rest.drop(columns=list(set_aside))
+    excluded = excluded_columns(rest, keep)
+    usable = rest.drop(columns=list(excluded))
     if not usable.shape[1]:
-        reasons = ", ".join(f"{name!r} ({reason})" for name, reason in list(set_aside.items())[:5])
+        reasons = ", ".join(f"{name!r} ({reason})" for name, reason in list(excluded.items())[:5])
         raise InputError(
             f"{table.name} has no usable column left to predict {target!r} from"
             + (f": {reasons}; add columns that differ between rows." if reasons else "; add predictor columns.")
         )
     for name in usable.select_dtypes("number").columns:
         _check_size(usable[name], f"column {name!r}")
-    return TableTask(Task(usable, truth, _group_labels(group_column, groups)), target, why, set_aside, event)
+    return TableTask(Task(usable, truth, _group_labels(group_column)), target, why, excluded, event)
 
 
 def _uses(target: str, event: str | None, groups: str | None) -> dict[str, str]:
-    """The columns that are no predictors, with what they are."""
+    """The columns that are not predictors, with their roles."""
     uses = {target: "the target"}
     for name, use in ((event, "the event"), (groups, "the groups")):
         if name is None:
@@ -146,29 +145,22 @@ def _survival(
 ) -> tuple[Truth, str]:
     if event is None:
         raise InputError(
-            f"--task survival needs the column that says whether the event was seen at the time in {time.name!r}; "
-            "name it with --event COL."
+            f"--task survival needs the column of events at the times in {time.name!r}; name it with --event COL."
         )
     if kind not in (None, "survival"):
         raise InputError(f"--event {event} is for times to an event, got --task {kind}; leave one of them out.")
     if positive is not None:
         raise InputError(f"--positive {positive} needs a target of two classes, got a survival one.")
     truth = survival_of_columns(time, table.column(event, "the event"))
-    seen = counted(int(truth.values["event"].sum()), "event")
+    events = counted(int(truth.values["event"].sum()), "event")
     return truth, (
-        f"Target {time.name!r} holds times and {event!r} says which of them are events ({seen} in "
+        f"Target {time.name!r} holds times and {event!r} marks the events among them ({events} in "
         f"{counted(len(time), 'row')}), so this is survival."
     )
 
 
 def _truth(column: Any, target: str, kind: str | None, positive: str | None) -> tuple[Truth, str]:
-    absent = column.isna()
-    if absent.any():
-        lacking, first = counted(int(absent.sum()), "missing value"), int(absent.to_numpy().argmax()) + 1
-        raise InputError(
-            f"the target column {target!r} has {lacking} in {len(column)} rows (the first in row {first}); every "
-            "row needs its true value: leave these rows out."
-        )
+    check_complete(column, "the target", TRUE_VALUE)
     if column.dtype.kind in "mMc":
         raise InputError(f"the target column {target!r} holds {column.dtype}; it must hold labels or numbers.")
     distinct = int(column.nunique())
@@ -178,38 +170,32 @@ def _truth(column: Any, target: str, kind: str | None, positive: str | None) -> 
             f"{shortened(column.iloc[0])}; there is nothing to predict: use a column with at least two."
         )
     if kind is None:
-        wanted, seen = _guessed(column, target, distinct)
+        wanted, evidence = _guessed_kind(column, target, distinct)
         other = CLASSIFICATION if wanted is TaskKind.REGRESSION else "regression"
         numeric = column.dtype.kind in "biuf"
-        said = f"{seen}, so this is {{kind}}" + (f" (to override: --task {other})" if numeric else "")
+        how = f"{evidence}, so this is {{kind}}" + (f" (to override: --task {other})" if numeric else "")
     else:
         wanted = TaskKind.MULTICLASS if kind == CLASSIFICATION else TaskKind(kind)
         strangers = [value for value in column.unique() if not reads_as_number(value)]
         if wanted is TaskKind.REGRESSION and strangers:
             raise InputError(
                 f"--task regression needs a target of numbers, but column {target!r} holds "
-                f"{shortened(strangers[0])}; fix it, or say --task classification."
+                f"{shortened(strangers[0])}; fix it, or use --task classification."
             )
-        said = f"{distinct} distinct values, read as {{kind}} as --task {kind} says"
+        how = f"{distinct} distinct values, read as {{kind}} because of --task {kind}"
     if wanted is TaskKind.REGRESSION and column.dtype.kind in "iuf":
         _check_size(column, f"the target column {target!r}")
     if wanted is not TaskKind.REGRESSION:
-        remedy = "name the classes by text, or if they are amounts say --task regression"
+        remedy = "name the classes by text, or if they are amounts use --task regression"
         check_told_apart(column.to_numpy(), f"the labels of the target column {target!r}", remedy)
     truth = truth_of(_values(column, wanted), wanted)
     if positive is not None:
         truth = truth.with_positive(code_of_text(truth, positive))
-    return truth, f"Target {target!r} holds {said.format(kind=_worded(truth))}."
+    return truth, f"Target {target!r} holds {how.format(kind=_kind_text(truth))}."
 
 
 def code_of_text(truth: Truth, label: str) -> int:
-    """The code of the class that a user wrote after ``--positive``; ``1.0`` is the class 1 too.
-
-    Raises
-    ------
-    InputError
-        When the target is not binary or has no such class.
-    """
+    """The code of the class in ``--positive``; ``1.0`` is the class 1 too."""
     if truth.kind is not TaskKind.BINARY or truth.classes is None:
         raise InputError(f"--positive {label} needs a target of two classes, got a {truth.kind.value} one.")
     for code, found in enumerate(truth.classes.tolist()):
@@ -219,8 +205,8 @@ def code_of_text(truth: Truth, label: str) -> int:
     raise InputError(f"--positive must be one of the classes {labels_text(truth.classes)}, got {label!r}.")
 
 
-def _guessed(column: Any, target: str, distinct: int) -> tuple[TaskKind, str]:
-    """The kind (multiclass stands for any classification) and what was seen, in words."""
+def _guessed_kind(column: Any, target: str, distinct: int) -> tuple[TaskKind, str]:
+    """The kind of task (multiclass for any classification), and the reason in words."""
     if column.dtype.kind == "b":
         return TaskKind.MULTICLASS, "true and false"
     if column.dtype.kind not in "iuf":
@@ -234,7 +220,7 @@ def _guessed(column: Any, target: str, distinct: int) -> tuple[TaskKind, str]:
 
 
 def _check_not_numbers(column: Any, target: str, distinct: int) -> None:
-    """A column of amounts with a few typing errors is text, and would become one class a row."""
+    """Refuse amounts with a few typing errors: read as text, every row would be a class of its own."""
     if distinct <= MOST_CLASSES:
         return
     strangers = [value for value in column.unique() if not reads_as_number(value)]
@@ -242,8 +228,8 @@ def _check_not_numbers(column: Any, target: str, distinct: int) -> None:
         row = int((column == strangers[0]).to_numpy().argmax()) + 1 if strangers else 1
         example = strangers[0] if strangers else column.iloc[0]
         raise InputError(
-            f"the target column {target!r} is nearly all numbers but for {counted(len(strangers), 'value')} such "
-            f"as {shortened(example)} (row {row}); mend or leave out these rows, or say --task classification."
+            f"the target column {target!r} holds numbers except for {counted(len(strangers), 'value')} such as "
+            f"{shortened(example)} (row {row}); fix or leave out these rows, or use --task classification."
         )
 
 
@@ -255,7 +241,7 @@ def _values(column: Any, kind: TaskKind) -> NDArray[Any]:
     return np.asarray(column.to_numpy())
 
 
-def _worded(truth: Truth) -> str:
+def _kind_text(truth: Truth) -> str:
     if truth.kind is TaskKind.BINARY:
         return f"binary classification (positive class {labels_text([truth.pos_label])})"
     if truth.kind is TaskKind.MULTICLASS:
@@ -264,8 +250,7 @@ def _worded(truth: Truth) -> str:
 
 
 def _check_size(column: Any, what: str) -> None:
-    """Refuse infinities, and numbers beyond those of float32: forests keep no greater ones, and no variance of
-    them can be computed, by which the other models scale."""
+    """Refuse infinities and numbers beyond float32, which forests cannot hold and other models cannot scale."""
     excess = np.abs(column.to_numpy(dtype=float, na_value=np.nan)) > GREATEST
     if excess.any():
         first = int(excess.argmax())
@@ -276,27 +261,16 @@ def _check_size(column: Any, what: str) -> None:
         )
 
 
-def _group_labels(column: Any, name: str | None) -> NDArray[Any] | None:
+def _group_labels(column: Any) -> NDArray[Any] | None:
     if column is None:
         return None
-    absent = column.isna()
-    if absent.any():
-        raise InputError(
-            f"the groups column {name!r} has {counted(int(absent.sum()), 'missing value')} in {len(column)} rows; "
-            "every row needs its group: fill them in, or leave these rows out."
-        )
+    check_complete(column, "the groups", "its group: fill them in, or leave these rows out")
     labels = np.asarray(column.to_numpy())
     return text_of(column) if labels.dtype == object else labels
 
 
 def check_folds_fit(found: TableTask, n_folds: int) -> None:
-    """Refuse folds that some class or the groups cannot fill, before anything is fitted.
-
-    Raises
-    ------
-    InputError
-        Naming the class and its count, or the number of groups.
-    """
+    """Refuse more folds than some class, the groups or the events can fill, before anything is fitted."""
     task = found.task
     if n_folds < 2:
         raise InputError(
@@ -331,7 +305,7 @@ def _check_class(target: str, label: str, count: int, least: int, what: str) -> 
         return
     if what == "groups":
         raise InputError(
-            f"class {label} of {target!r} is found in {count} group only, and so never in training and test rows "
+            f"class {label} of {target!r} occurs in {count} group only, and so never in training and test rows "
             "at once; gather more groups of it, or leave its rows out."
         )
     remedy = (

@@ -1,7 +1,7 @@
-"""Tables from files: CSV, Parquet, or one of the sets that scikit-learn ships.
+"""Tables from files: CSV, Parquet, or one of the data sets that scikit-learn ships.
 
-A table comes with what was assumed while reading it (``remarks``), so that nothing is decided in silence.
-What a column is used for is decided later, in ``table_task`` and ``table_predictions``.
+A table comes with the assumptions made while reading it (``remarks``). The use of each column is decided later, in
+``table_task`` and ``predictions``.
 """
 
 from __future__ import annotations
@@ -14,47 +14,38 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout.errors import InputError, MissingExtraError
-from heldout.readers.own_roles import OwnRoles
-from heldout.readers.table_csv import read_csv
-from heldout.readers.table_parquet import read_parquet
-from heldout.readers.table_words import quoted as quoted
-from heldout.readers.table_words import reads_as_number as reads_as_number
+from heldout.readers.columns import check_names, first_line, plain, quoted, reads_as_number
+from heldout.readers.csv_table import read_csv
+from heldout.readers.own_metadata import ColumnRoles, roles_of_metadata
 
 EXAMPLES = ("breast_cancer", "diabetes", "digits", "iris", "wine")
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table that was read.
+    """A table read from a file.
 
     Attributes
     ----------
     name : str
-        For sentences: the file as the user wrote it, or ``example:NAME``.
+        The file as the user wrote it, or ``example:NAME``, for sentences.
     frame : pandas.DataFrame
-        Rows numbered from 0; at least one row; distinct column names, all text.
+        At least one row, numbered from 0; distinct column names, all text.
     remarks : tuple of str
-        What was assumed, each a sentence.
-    roles : OwnRoles or None
-        What the columns are, where the file says it (predictions that heldout wrote).
+        Sentences about assumptions that were made.
+    roles : ColumnRoles or None
+        What the columns are, in a file of predictions that heldout wrote.
     """
 
     name: str
     frame: Any
     remarks: tuple[str, ...] = ()
-    roles: OwnRoles | None = None
+    roles: ColumnRoles | None = None
 
     def column(self, name: str, purpose: str) -> Any:
-        """A column by name, as a pandas Series.
-
-        Raises
-        ------
-        InputError
-            When there is none of that name; the sentence names the nearest.
-        """
+        """A column by name, as a pandas Series; the error for an unknown name suggests the nearest."""
         if name in self.frame.columns:
             return self.frame[name]
         raise InputError(f"{self.name} has no column {name!r} to use as {purpose}; {self._nearest(name)}")
@@ -114,19 +105,14 @@ def read_table(source: str | Path) -> Table:
 
 
 def check_file(path: Path) -> None:
-    """Refuse what is no file that can be read, in a sentence of its own for each reason.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a path that is not a readable file, with a sentence for each reason."""
     shown = str(path) if len(str(path)) <= 300 else f"{str(path)[:300]}…"
     try:
         found = path.stat()
         if stat.S_ISDIR(found.st_mode):
             raise InputError(f"{shown} is a folder; name a CSV or Parquet file in it.")
         if not stat.S_ISREG(found.st_mode):
-            raise InputError(f"{shown} is no file but a pipe or device; write the table to a file first.")
+            raise InputError(f"{shown} is not a file but a pipe or device; write the table to a file first.")
         if found.st_size == 0:
             raise InputError(f"{shown} is empty (0 bytes); a table needs column names and rows.")
         with path.open("rb"):
@@ -171,7 +157,7 @@ def _example(name: str) -> Table:
 
 
 def _plain_types(frame: Any) -> Any:
-    """Types that scikit-learn takes: numbers, bool, text; pandas' nullable and category types are unpacked."""
+    """The columns in types that scikit-learn accepts: numbers, bool, text, without pandas' nullable types."""
     pd = _pandas()
     kept = [isinstance(dtype, np.dtype) and dtype.kind in "iufbmM" for dtype in frame.dtypes]
     plain = {name: _plain_type(frame[name]) for name in frame.columns[np.logical_not(kept)]}
@@ -204,7 +190,7 @@ def _plain_type(column: Any) -> Any:
 
 
 def _plain_objects(column: Any) -> Any:
-    """Objects with NaN for whatever is missing; as text where their types differ."""
+    """Objects with NaN for missing values; as text if their types differ."""
     present = column.dropna()
     kinds = {type(value) for value in present}
     if kinds and all(issubclass(kind, int | float | Decimal) and kind is not bool for kind in kinds):
@@ -214,28 +200,69 @@ def _plain_objects(column: Any) -> Any:
     return present.astype(object).reindex(column.index)
 
 
-def text_of(column: Any) -> NDArray[np.str_]:
-    """A column of text as an array of NumPy's own.
-
-    Raises
-    ------
-    InputError
-        Where two texts would become one: NumPy drops NUL characters at a text's end.
-    """
-    objects = column.to_numpy()
-    text = objects.astype(str)
-    if len(set(text.tolist())) < len(set(map(str, objects))):
-        raise InputError(
-            f"column {column.name!r} holds texts that differ only in NUL characters at their end, which would be "
-            "one label; remove these characters, or write the labels otherwise."
-        )
-    return np.asarray(text)
-
-
 def _pandas() -> Any:
     try:
         import pandas as pd
-        import pyarrow  # noqa: F401  (Parquet, and so that the lack of it is said before the work)
+        import pyarrow  # noqa: F401  (needed for Parquet: its absence is reported before the work)
     except ImportError:
         raise MissingExtraError("Reading tables", "app") from None
     return pd
+
+
+def read_parquet(path: Path) -> tuple[Any, ColumnRoles | None]:
+    """The table of a Parquet file as pandas reads it, and the roles of its columns if heldout wrote it.
+
+    A damaged file, two columns of one name, and columns of lists or other compound values are refused.
+    """
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        schema = pq.read_schema(path)
+        check_names(path, list(schema.names))
+        _check_types(path, schema)
+        roles = roles_of_metadata(schema.metadata, str(path))
+        arrow = pq.read_table(path)
+    except InputError:
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be read as Parquet: {first_line(error)}; is the file complete?") from None
+    try:
+        frame = arrow.to_pandas()
+    except MemoryError:
+        raise
+    except Exception as error:  # pandas' metadata is untrusted too, and decoding it can raise anything
+        raise InputError(
+            f"{path} cannot be read as a table: its types or its metadata 'pandas' do not fit its columns "
+            f"({type(error).__name__}: {first_line(error)}); write the file again, or save it as CSV."
+        ) from None
+    if not isinstance(frame.index, pd.RangeIndex):
+        frame = frame.reset_index(drop=all(name is None for name in frame.index.names))
+    frame.columns = [str(name) for name in frame.columns]
+    check_names(path, list(frame.columns))
+    return frame, roles
+
+
+def _check_types(path: Path, schema: Any) -> None:
+    odd = {field.name: field.type for field in schema if not _is_plain(field.type)}
+    if odd:
+        name, kind = next(iter(odd.items()))
+        every = f" (as do {quoted(list(odd)[1:])})" if len(odd) > 1 else ""
+        raise InputError(
+            f"column {name!r} of {path} holds {plain(kind)}{every}, and a cell must hold one number, text or "
+            "date; write the file without it, or its parts as columns of their own."
+        )
+
+
+def _is_plain(kind: Any) -> bool:
+    import pyarrow as pa
+
+    of = pa.types
+    if of.is_dictionary(kind):
+        return _is_plain(kind.value_type)
+    checks = (
+        of.is_integer, of.is_floating, of.is_boolean, of.is_decimal, of.is_string, of.is_large_string,
+        of.is_string_view, of.is_null, of.is_date, of.is_timestamp, of.is_time, of.is_duration,
+    )  # fmt: skip
+    return any(check(kind) for check in checks)

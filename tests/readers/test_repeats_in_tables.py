@@ -11,8 +11,8 @@ import pytest
 from heldout.data.task import truth_of
 from heldout.errors import InputError
 from heldout.metrics import metric_named
-from heldout.readers.table_predictions import MATCHED_BY_ORDER, TablePredictions, predictions_from_table
-from heldout.readers.table_predictions_classes import heads_of, held_out
+from heldout.readers.prediction_columns import held_out, prediction_columns_of
+from heldout.readers.predictions import MATCHED_BY_ORDER, TablePredictions, predictions_from_table
 from heldout.readers.tables import Table
 
 N, R = 10, 3
@@ -49,7 +49,7 @@ def test_repeats_are_the_same_rows(shuffled: bool, row: str | None) -> None:
     rows, predictions, folds = wide()
     found = read(long(shuffled), row)
     truth = truth_of(found.y_true, "regression")
-    held = held_out(found, heads_of(found, truth), truth, metric_named("r2"))
+    held = held_out(found, prediction_columns_of(found, truth), truth, metric_named("r2"))
 
     np.testing.assert_array_equal(found.y_true, rows["y"])
     np.testing.assert_array_equal(found.groups, rows["site"])
@@ -78,7 +78,7 @@ def changed(line: int, column: str, value: Any) -> pd.DataFrame:
         (
             long(True),
             None,
-            "repeats r0 and r1 are not of the same rows in the same order: the target .* by --row COL",
+            "repeats r0 and r1 are not of the same rows in the same order: the target .* with --row COL",
         ),
         (
             long(False).drop(index=25),
@@ -90,7 +90,7 @@ def changed(line: int, column: str, value: Any) -> pd.DataFrame:
             None,
             "repeat r0 has 10 rows and repeat r2 9; each repeat must hold the same rows",
         ),
-        (changed(3, "id", "p4"), "id", "row p4 of repeat r0 stands in two lines, 4 and 5"),
+        (changed(3, "id", "p4"), "id", "row p4 of repeat r0 is in two lines, 4 and 5"),
         (
             changed(17, "y", 0.5),
             "id",
@@ -109,11 +109,9 @@ def test_repeats_of_other_rows_are_refused(frame: pd.DataFrame, row: str | None,
 def test_rows_that_recur_without_a_repeat_are_refused() -> None:
     table = Table("p.csv", long(False))
 
-    with pytest.raises(
-        InputError, match=r"row p0 stands in more than one line .11 is the second.; .* --repeat COL"
-    ):
+    with pytest.raises(InputError, match=r"row p0 is in more than one line .11 is the second.; .* --repeat COL"):
         predictions_from_table(table, "y", fold="fold", row="id", exclude=["rep", "site"])
     with pytest.raises(
-        InputError, match=r"column 'id' would be read as a configuration.* say --row id, or --exclude id"
+        InputError, match=r"column 'id' would be read as a configuration.* use --row id, or --exclude id"
     ):
         predictions_from_table(table, "y", fold="fold", repeat="rep")

@@ -1,7 +1,7 @@
-"""Held-out predictions from a table of anyone's: which column is what, and which rows are the same.
+"""Held-out predictions from a table of another tool: which column is what, and which lines are the same row.
 
-The user names the target and the columns that are no predictions; every remaining column is a configuration's. A
-table that heldout wrote says itself what its columns are (``table_predictions_own``).
+The user names the target and the columns that are not predictions; every other column belongs to a configuration. A
+table that heldout wrote describes its own columns (``own_table``).
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import counted
-from heldout.data.arrays import shortened
 from heldout.data.survival_target import survival_target
 from heldout.errors import InputError
 from heldout.predictions import HeldOutPredictions
-from heldout.readers.long_signs import (
+from heldout.readers.columns import check_complete, check_numbers, events_of_column, labels_of_column, quoted
+from heldout.readers.lines import places_of_repeats
+from heldout.readers.long_table_signs import (
     AS_LONG,
     CONFIGURATION_NAMES,
     ROW_NAMES,
@@ -27,9 +28,7 @@ from heldout.readers.long_signs import (
     check_no_setting,
     check_uses,
 )
-from heldout.readers.table_predictions_repeats import places_of_repeats
-from heldout.readers.table_survival import events_of_column
-from heldout.readers.tables import Table, quoted, reads_as_number, text_of
+from heldout.readers.tables import Table
 
 NO_CONFIGURATION = {
     **dict.fromkeys(("fold", "folds", "split", "resample", "id2"), "--fold"),
@@ -41,35 +40,34 @@ NO_CONFIGURATION = {
     **dict.fromkeys(CONFIGURATION_NAMES, "--configuration"),
     "unnamed: 0": "--exclude",
 }
-"""Names that no configuration has, and the option that a column of that name is for."""
+"""Names that no configuration has, with the option for a column of that name."""
 
 MATCHED_BY_ORDER = (
     "The rows of the {repeats} repeats were matched by their order in the file; --row COL matches them by a name."
 )
 
-
 Configurations: TypeAlias = tuple[tuple[str, Mapping[str, str | None]], ...]
-"""Names of configurations, each with its columns and the class that a column is of, None for an only column."""
+"""Names of configurations, each with its columns and their classes; the class is None for a single column."""
 
 
 @dataclass(frozen=True, eq=False)
 class TablePredictions:
-    """What ``heldout.estimate`` needs, as a table holds it.
+    """The input of ``heldout.estimate``, read from a table.
 
     Attributes
     ----------
     y_true : ndarray of shape (N,)
-        For survival a structured array of ``event`` and ``time``.
+        A structured array of ``event`` and ``time`` for survival.
     predictions : HeldOutPredictions or pandas.DataFrame
-        The latter with a row a line of the file, and a column (or one a class) for each configuration.
+        The data frame has a row per line of the file, and one column, or one per class, for each configuration.
     folds : ndarray of shape (N,) or (N, R), or None
     groups, sample_weight : ndarray of shape (N,) or None
     places : ndarray of int, shape (N, R), or None
-        The line of the data frame that holds a row in a repeat; None with ``HeldOutPredictions``.
+        The line of the data frame of each row in each repeat; None with ``HeldOutPredictions``.
     remarks : tuple of str
-        What was assumed, each a sentence.
+        Sentences about assumptions that were made.
     configurations : tuple or None
-        Which columns are whose, where that is known and need not be read from their names.
+        The columns of each configuration; None if they follow from the names of the columns.
     """
 
     y_true: NDArray[Any]
@@ -83,7 +81,7 @@ class TablePredictions:
 
     @property
     def held(self) -> HeldOutPredictions | None:
-        """The predictions where the table was heldout's own."""
+        """The predictions of a table that heldout wrote."""
         return self.predictions if isinstance(self.predictions, HeldOutPredictions) else None
 
 
@@ -101,33 +99,33 @@ def predictions_from_table(
     predictions: Sequence[str] = (),
     configurations: Configurations | None = None,
 ) -> TablePredictions:
-    """Read a foreign table of predictions.
+    """Read a table of predictions of another tool.
 
     Parameters
     ----------
     table : Table
-        A line for each row, or for each row and repeat.
+        With a line per row, or per row and repeat.
     target : str
         Column of true values; with ``event``, of the times to the event or to censoring.
     event : str, optional
-        Column that says whether the event was seen at that time: 0 and 1, or true and false.
+        Column of events at that time: 0 and 1, or true and false.
     fold, group, weight : str, optional
-        Columns that say in which fold a row was held out, to which group it belongs, and how much it counts.
+        Columns of the fold in which a row was held out, its group and its weight.
     repeat, row : str, optional
-        Columns that say of which repeat a line is, and of which row; without ``row`` the lines of each repeat are
-        the same rows in the same order.
+        Columns of the repeat and the row of a line; without ``row`` the lines of each repeat are the same rows in
+        the same order.
     exclude : sequence of str
-        Columns that are nothing of these.
+        Columns to ignore.
     predictions : sequence of str
-        The only columns of predictions, where they are not all the others.
+        The columns of predictions; all other columns by default.
     configurations : tuple, optional
-        Which columns of predictions are whose, where they are known.
+        The columns of each configuration, if they are known.
 
     Raises
     ------
     InputError
-        When a column is unknown or has two uses, no configuration is left or one has no predictions at all, or
-        the repeats are not of the same rows.
+        When a column is unknown or has two uses, no configuration is left or one has no predictions, or the
+        repeats are not of the same rows.
     """
     roles = {
         "the target": target, "the event": event, "the folds": fold, "the repeats": repeat, "the rows": row,
@@ -135,17 +133,17 @@ def predictions_from_table(
     }  # fmt: skip
     named = {purpose: name for purpose, name in roles.items() if name is not None}
     columns = {purpose: table.column(name, purpose) for purpose, name in named.items()}
-    held = _columns_of_predictions(table, [*named.values(), *exclude], exclude, predictions, configurations)
+    kept = _columns_of_predictions(table, [*named.values(), *exclude], exclude, predictions, configurations)
     if configurations is None:
         check_uses(table.frame, exclude, repeat)
         if repeat is None:
-            check_no_setting(held, columns["the target"])
-            # Left out, a setting still divides the lines; folds and groups may do so by chance.
+            check_no_setting(kept, columns["the target"])
+            # An excluded setting still divides the lines into copies; folds and groups may do so by chance.
             others = [name for name in exclude if name.lower() not in NO_CONFIGURATION]
             check_no_setting(table.frame[others], columns["the target"])
     for purpose, column in columns.items():
         if purpose == "the folds":
-            _check_held_out(column, held)
+            _check_held_out(column, kept)
         else:
             check_complete(column, purpose)
     weights = columns.get("the weights")
@@ -153,7 +151,7 @@ def predictions_from_table(
         check_numbers(weights, "the weights")
     once = ("the target", "the event", "the groups", "the weights")
     shared = {what: columns[what] for what in once if what in columns}
-    places = places_of_repeats(columns.get("the repeats"), columns.get("the rows"), shared, len(held))
+    places = places_of_repeats(columns.get("the repeats"), columns.get("the rows"), shared, len(kept))
     first = places[:, 0]
     folds = labels_of_column(columns.get("the folds"))
     if folds is not None and repeat is not None:
@@ -161,7 +159,7 @@ def predictions_from_table(
     by_order = places.shape[1] > 1 and row is None
     return TablePredictions(
         y_true=_truth(columns, first),
-        predictions=held,
+        predictions=kept,
         folds=None if folds is None else folds[places] if places.shape[1] > 1 else folds[first],
         groups=None if group is None else labels_of_column(columns["the groups"])[first],
         sample_weight=None if weights is None else weights.to_numpy()[first],
@@ -178,7 +176,7 @@ def _columns_of_predictions(
     named: Sequence[str],
     configurations: Configurations | None,
 ) -> Any:
-    """The columns of predictions: those that are named, else those that have no other use."""
+    """The columns of predictions: the named ones, or else those without another use."""
     for name in exclude:
         table.column(name, "one to leave out")
     for name in named:
@@ -191,19 +189,20 @@ def _columns_of_predictions(
         _check_left_over(predictions.columns)
     if not predictions.shape[1]:
         raise InputError(
-            f"{table.name} has no column of predictions besides {quoted(used)}; it needs a column a configuration."
+            f"{table.name} has no column of predictions besides {quoted(used)}; it needs a column per "
+            "configuration."
         )
     empty = list(predictions.columns[predictions.isna().all()])
     if empty:
         raise InputError(
             f"{quoted(empty)} of {table.name} {'has' if len(empty) == 1 else 'have'} no predictions at all, only "
-            f"missing values; leave {'it' if len(empty) == 1 else 'them'} out (--exclude), or mend the file."
+            f"missing values; leave {'it' if len(empty) == 1 else 'them'} out (--exclude), or fix the file."
         )
     return predictions
 
 
 def _truth(columns: Mapping[str, Any], first: NDArray[np.intp]) -> NDArray[Any]:
-    """The target, or times and events as scikit-survival keeps them."""
+    """The target; for survival the structured array of events and times."""
     target = columns["the target"]
     if "the event" not in columns:
         return np.asarray(labels_of_column(target)[first])
@@ -211,55 +210,19 @@ def _truth(columns: Mapping[str, Any], first: NDArray[np.intp]) -> NDArray[Any]:
     return survival_target((events_of_column(columns["the event"])[first], target.to_numpy()[first]))
 
 
-def check_numbers(column: Any, purpose: str) -> None:
-    """Refuse a column that holds anything else than numbers.
-
-    Raises
-    ------
-    InputError
-    """
-    if column.dtype.kind not in "iuf":
-        stranger = next((value for value in column if not reads_as_number(value)), column.iloc[0])
-        raise InputError(f"{purpose} column {column.name!r} must hold numbers, got {shortened(stranger)}.")
-
-
-def check_complete(column: Any, purpose: str) -> None:
-    """Refuse a column that lacks a value.
-
-    Raises
-    ------
-    InputError
-    """
-    absent = column.isna()
-    if absent.any():
-        lacking, first = counted(int(absent.sum()), "missing value"), int(absent.to_numpy().argmax()) + 1
-        raise InputError(
-            f"column {column.name!r} ({purpose}) has {lacking} in {counted(len(column), 'row')} (the first in row "
-            f"{first}); every row needs one: fill them in, or leave these rows out."
-        )
-
-
 def _check_held_out(folds: Any, predictions: Any) -> None:
-    """A row of no fold was never held out, so that nothing can have been predicted of it."""
+    """Refuse predictions of a row without a fold: it was never held out."""
     wrong = folds.isna().to_numpy() & predictions.notna().any(axis=1).to_numpy()
     if wrong.any():
         raise InputError(
             f"column {folds.name!r} (the folds) has a missing value in {counted(int(wrong.sum()), 'row')} with "
             f"predictions (the first in row {int(wrong.argmax()) + 1}); a row without a fold was not held out: "
-            "fill its fold in, or take its predictions out."
+            "fill in its fold, or remove its predictions."
         )
 
 
-def labels_of_column(column: Any) -> Any:
-    """A column as an array, text as NumPy's own."""
-    if column is None:
-        return None
-    array = column.to_numpy()
-    return text_of(column) if array.dtype == object and not column.isna().any() else array
-
-
 def _check_left_over(names: Sequence[str]) -> None:
-    """A forgotten column of folds would pass for a configuration, and could even win."""
+    """Refuse names that no configuration has: a forgotten column of folds could otherwise win."""
     long = f"; {AS_LONG}" if {name.lower() for name in names} & {".row", "rowindex", ".config"} else ""
     for name in names:
         option = NO_CONFIGURATION.get(name.lower())
@@ -268,6 +231,6 @@ def _check_left_over(names: Sequence[str]) -> None:
             if option == "--configuration":
                 use = f"{option} {name} --row COL if it tells configurations apart, or "
             raise InputError(
-                f"column {name!r} would be read as a configuration, which its name does not suggest; say {use}"
+                f"column {name!r} would be read as a configuration, which its name does not suggest; use {use}"
                 f"--exclude {name} (or rename it if it is one){long}."
             )

@@ -1,6 +1,6 @@
-"""Tables from text: delimiter, encoding and decimal sign are found, and every line has a field for each name.
+"""Tables from text files: finds delimiter, encoding and decimal sign, and checks the number of fields in each line.
 
-What could be read in two ways is refused, and what was assumed is said.
+A file that could be read in two ways is refused; assumptions are reported as remarks.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from typing import IO, Any
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.readers.table_words import check_names, first_line
+from heldout.readers.columns import check_names, first_line
 
 DELIMITERS = ",;\t|"
 MISSING_TOKENS = ["?", "."]
-"""Read as missing besides pandas' own (empty, NA, N/A, NaN, null, None and their like)."""
+"""Read as missing, in addition to pandas' own (empty, NA, N/A, NaN, null, None and similar)."""
 
 _SAMPLE_BYTES = 1 << 18
 _DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
@@ -58,19 +58,17 @@ class Dialect:
         return self.path.suffix.lower() == ".gz"
 
     def opened(self) -> IO[str]:
-        """The text with its line ends as they are."""
+        """The text, with its line ends unchanged."""
         if self.zipped:
             return gzip.open(self.path, "rt", encoding=self.encoding, newline="")
         return self.path.open("r", encoding=self.encoding, newline="")
 
 
 def read_csv(path: Path) -> tuple[Any, tuple[str, ...]]:
-    """The table of a text file as pandas reads it, with what was assumed.
+    """The table of a text file as pandas reads it, and remarks on assumptions.
 
-    Raises
-    ------
-    InputError
-        When it is no text, has lines of different lengths or columns of one name, or can be read in two ways.
+    A file that is not text, has lines of different lengths or two columns of one name, or can be read in two ways
+    is refused.
     """
     try:
         dialect, remarks = _dialect_of(path)
@@ -88,7 +86,7 @@ def read_csv(path: Path) -> tuple[Any, tuple[str, ...]]:
     unnamed = next((place for place, name in enumerate(names) if not name), None)
     if unnamed is not None and frame.iloc[:, unnamed].tolist() == list(range(len(frame))):
         frame = frame.drop(columns=frame.columns[unnamed])
-        remarks.append("The column without a name holds row numbers and was set aside.")
+        remarks.append("The column without a name holds row numbers and was excluded.")
     for name in frame.columns[[dtype.kind not in "iufb" for dtype in frame.dtypes]]:
         frame[name] = _long_numbers(frame[name])
     return frame, tuple(remarks)
@@ -105,13 +103,7 @@ def _dialect_of(path: Path) -> tuple[Dialect, list[str]]:
 
 
 def _names_and_lengths(dialect: Dialect) -> list[str]:
-    """The names of the first line, after a look at every line: pandas fills up short ones without a word.
-
-    Raises
-    ------
-    InputError
-        When a line has more or fewer fields than there are names.
-    """
+    """The names in the first line; a line with more or fewer fields is refused, as pandas fills up short ones."""
     names: list[str] | None = None
     with dialect.opened() as stream, _long_fields():
         rows = csv.reader(_without_nul(dialect.path, stream), delimiter=dialect.delimiter, skipinitialspace=True)
@@ -129,7 +121,7 @@ def _names_and_lengths(dialect: Dialect) -> list[str]:
 
 
 def _refuse_length(path: Path, lines: tuple[int, int], fields: Sequence[str], names: Sequence[str]) -> None:
-    where = f"line {lines[1]}" if lines[0] == lines[1] else f"what begins in line {lines[0]} and ends in {lines[1]}"
+    where = f"line {lines[1]}" if lines[0] == lines[1] else f"the record from line {lines[0]} to line {lines[1]}"
     what = "close the quotation mark that was opened there"
     if lines[0] == lines[1]:
         what = "name every column in the first line, and quote fields that hold the delimiter"
@@ -153,7 +145,7 @@ def _without_nul(path: Path, lines: IO[str]) -> Iterator[str]:
 def _frame(dialect: Dialect) -> Any:
     import pandas as pd
 
-    # Before 3.1 pandas' own way of reading a number could be off by the last bit, and other data is another run.
+    # Before 3.1 pandas' own parser of numbers could be off by the last bit, which would change a run's identity.
     older = tuple(int(part) for part in pd.__version__.split(".")[:2]) < (3, 1)
     exact = {"float_precision": "round_trip"} if older else {}
     try:
@@ -179,7 +171,7 @@ def _frame(dialect: Dialect) -> Any:
 
 
 def _sample_of(path: Path) -> tuple[str, str, list[str]]:
-    """The beginning of a text file, cut at a line's end where there is one, with its encoding."""
+    """The beginning of a text file, cut at the end of a line if possible, with its encoding and remarks."""
     with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
         raw = stream.read(_SAMPLE_BYTES)
         is_cut = bool(stream.read(1))
@@ -206,7 +198,7 @@ def _sample_of(path: Path) -> tuple[str, str, list[str]]:
 
 
 def _delimiter_of(sample: str) -> str:
-    """The delimiter that cuts the first lines into the same number of fields, the more the better."""
+    """The delimiter that divides the first lines into equally many fields; of several, the one with most fields."""
     lines = _LINE_END.split(sample.lstrip(), maxsplit=50)[:50]
 
     def agreement(delimiter: str) -> tuple[float, int]:
@@ -220,13 +212,7 @@ def _delimiter_of(sample: str) -> str:
 
 
 def _decimal_of(path: Path, sample: str, delimiter: str) -> str:
-    """A comma where numbers are written with commas and none with a point, else a point.
-
-    Raises
-    ------
-    InputError
-        When every comma could mark thousands as well.
-    """
+    """A comma if numbers have commas and none has a point, else a point; refused if commas could mark thousands."""
     if delimiter == ",":
         return "."
     fields = [field.strip().strip('"') for line in _LINE_END.split(sample) for field in line.split(delimiter)]
@@ -242,13 +228,7 @@ def _decimal_of(path: Path, sample: str, delimiter: str) -> str:
 
 
 def _long_numbers(column: Any) -> Any:
-    """Whole numbers that no type of integers holds, which pandas leaves as text or as Python's, as floats.
-
-    Raises
-    ------
-    InputError
-        When a number is beyond the greatest float.
-    """
+    """Convert whole numbers too long for an integer type, which pandas leaves as objects, to floats."""
     if not all(_is_whole(value) for value in column.dropna()):
         return column
     numbers = column.map(_as_float, na_action="ignore").astype("float64")
@@ -256,9 +236,8 @@ def _long_numbers(column: Any) -> Any:
     if infinite.any():
         first = int(infinite.argmax())
         raise InputError(
-            f"column {column.name!r} holds a whole number of over 308 digits in row {first + 1}, and the greatest "
-            "that can be computed with is 1.8e308; scale the numbers, or if they are labels write them as text "
-            "(such as n123)."
+            f"column {column.name!r} holds a whole number of over 308 digits in row {first + 1}, but the "
+            "largest number is 1.8e308; scale the numbers, or if they are labels write them as text (such as n123)."
         )
     return numbers
 
@@ -278,7 +257,7 @@ def _as_float(value: int | str) -> float:
 
 @contextmanager
 def _long_fields() -> Iterator[None]:
-    """Let Python's csv read fields of any length meanwhile; it stops at 131 072 characters."""
+    """Let Python's csv module read fields of any length; by default it stops at 131 072 characters."""
     before = csv.field_size_limit(sys.maxsize if sys.maxsize < 2**31 else 2**31 - 1)
     try:
         yield

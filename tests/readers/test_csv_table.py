@@ -64,7 +64,7 @@ REFUSED = {
     "short": ("a,b,c\n1,2,3\n4,5\n", "line 3 has 2 fields where 3 were expected; write every field"),
     "cut": ("a,b,c\n1,2,3\n4,5,6\n7,", "line 4 has 2 fields where 3 were expected; .*is the file complete"),
     "trailing": ("a,b\n1,2,\n3,4,\n", "line 2 has 3 fields where 2 were expected; name every column"),
-    "open quote": ('a,b,c\n1,"2,3\n4,5,6\n', "what begins in line 2 and ends in 3 has 2 fields .* quotation mark"),
+    "open quote": ('a,b,c\n1,"2,3\n4,5,6\n', "the record from line 2 to line 3 has 2 fields .* quotation mark"),
     "late NUL": (f"a,b\n{'1,2' + chr(10)}" * 1 + "1,2\n" * 80_000 + "3,\0\n", "a NUL character in line 80003"),
     "late twice": (",".join(f"a_rather_long_name_{i}" for i in range(14_000)) + ",z,z\n", "one column called 'z'"),
     "digits": (f"a,b\n{'9' * 310},1\n2,3\n", "'a' holds a whole number of over 308 digits in row 1, .* n123"),
@@ -114,7 +114,7 @@ def test_names_that_no_file_can_have_are_refused_in_short(tmp_path: Path) -> Non
         (Path("a\0b"), "null"),
         (tmp_path / "circle", "symbolic links"),
         (tmp_path, "is a folder"),
-        (Path("/dev/null"), "is no file but a pipe or device"),
+        (Path("/dev/null"), "is not a file but a pipe or device"),
     ):
         with pytest.raises(InputError, match=said) as refused:
             check_file(path)

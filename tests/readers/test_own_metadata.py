@@ -14,7 +14,7 @@ import pytest
 
 from heldout.errors import InputError
 from heldout.estimates import estimate_from_parquet
-from heldout.readers.own_roles import REMEDY, roles_of_json, roles_of_metadata
+from heldout.readers.own_metadata import REMEDY, roles_of_json, roles_of_metadata
 from heldout.readers.tables import read_table
 
 GOOD: dict[str, Any] = {

@@ -1,6 +1,7 @@
-"""The table of predictions that heldout itself writes, and reads back as the same ``HeldOutPredictions``.
+"""The table of predictions that heldout writes, and reads back as the same ``HeldOutPredictions``.
 
-Its metadata (``Table.roles``) says what each column is: repeats and probabilities of several classes included.
+Its metadata (``Table.roles``) gives the role of each column, including repeats and probabilities of several
+classes.
 """
 
 from __future__ import annotations
@@ -16,16 +17,14 @@ from heldout.data.task import Task, TaskKind, Truth, checked_groups, checked_wei
 from heldout.errors import InputError
 from heldout.metrics.base import Metric, Response, full_name, times_of
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
-from heldout.readers.own_roles import OwnRoles
-from heldout.readers.table_cells import Axis, lines_of_cells
-from heldout.readers.table_predictions import TablePredictions, check_complete, check_numbers, labels_of_column
-from heldout.readers.table_predictions_repeats import check_agree
-from heldout.readers.table_survival import survival_of_columns
-from heldout.readers.table_words import plain
+from heldout.readers.columns import check_complete, check_numbers, labels_of_column, plain, survival_of_columns
+from heldout.readers.lines import Axis, check_agree, lines_of_cells
+from heldout.readers.own_metadata import ColumnRoles
+from heldout.readers.predictions import TablePredictions
 from heldout.readers.tables import Table
 
 OWN_COLUMNS = ("row", "repeat", "fold", "group", "weight")
-"""Columns before the target and the configurations."""
+"""The columns before the target and the configurations."""
 
 AS_WRITTEN = "use the file as heldout tune wrote it"
 AS_CSV = f"{AS_WRITTEN}, or save it as CSV and name its columns"
@@ -34,21 +33,21 @@ AS_CSV = f"{AS_WRITTEN}, or save it as CSV and name its columns"
 def table_of_predictions(
     task: Task, predictions: HeldOutPredictions, metric: Metric, target: str, event: str | None = None
 ) -> tuple[Any, dict[str, Any]]:
-    """The predictions that a metric reads as a table, with what each column is.
+    """The predictions that a metric reads as a table, with the role of each column.
 
     Parameters
     ----------
     target, event : str
-        Names for the columns of the target; of a survival task those of the time and the event.
+        Names for the columns of the target; in a survival task those of time and event.
 
     Returns
     -------
     frame : pandas.DataFrame
-        One row for each data row and repeat: ``row``, ``repeat``, ``fold``, ``group`` and ``weight`` where there
-        are any, the target, then a column a configuration (one a configuration and class of several classes, one a
-        configuration and time of survival probabilities).
+        One line per row and repeat: ``row``, ``repeat``, then ``fold``, ``group`` and ``weight`` if there are any,
+        the target, and a column per configuration (per configuration and class if there are several classes, per
+        configuration and time for survival probabilities).
     roles : dict
-        JSON-safe; ``own_roles`` reads it, and ``predictions_from_own_table`` the frame by it.
+        JSON-safe; ``own_metadata`` reads it back.
     """
     import pandas as pd
 
@@ -103,14 +102,11 @@ def table_of_predictions(
 
 
 def predictions_from_own_table(table: Table) -> TablePredictions:
-    """Read back what ``table_of_predictions`` wrote, whatever the order of its lines.
+    """Read back what ``table_of_predictions`` wrote, in any order of its lines.
 
-    Raises
-    ------
-    InputError
-        When lines or columns are missing, occur twice, contradict each other, or hold what they cannot.
+    Lines and columns that are missing, occur twice or contradict each other are refused.
     """
-    assert table.roles is not None, "asked only of tables that say what their columns are"
+    assert table.roles is not None, "called only for tables with roles"
     frame, roles = table.frame, table.roles
     _check_columns(table, roles)
     places = _places(table, roles)
@@ -142,33 +138,28 @@ def predictions_from_own_table(table: Table) -> TablePredictions:
 
 
 def check_repeats_used(table: Table, repeat: str | None) -> None:
-    """Refuse to read our own table by other columns without its repeats: each row would count several times.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse to read heldout's own table without its repeats: each row would count several times."""
     if repeat != "repeat" and "repeat" in table.frame and table.frame["repeat"].nunique() > 1:
         raise InputError(
             f"{table.name} holds several repeats of the same rows, which would count as different rows; add --row "
-            "row --repeat repeat, or name no column at all, as the file says itself what its columns are."
+            "row --repeat repeat, or name no column at all, as the file describes its own columns."
         )
 
 
-def _check_columns(table: Table, roles: OwnRoles) -> None:
-    """Refuse a table that lost a column, or got one that nothing is said of."""
-    said = ["row", "repeat", roles.target, *([roles.event] if roles.event else []), *chain(*roles.columns)]
-    absent = [name for name in said if name not in table.frame]
+def _check_columns(table: Table, roles: ColumnRoles) -> None:
+    """Refuse a table with a column that is missing, or that its metadata does not name."""
+    expected = ["row", "repeat", roles.target, *([roles.event] if roles.event else []), *chain(*roles.columns)]
+    absent = [name for name in expected if name not in table.frame]
     if absent:
         raise InputError(f"{table.name} has no column {absent[0]!r}, which its metadata 'heldout' names; {AS_CSV}.")
-    strange = [name for name in table.frame if name not in {*said, *OWN_COLUMNS}]
+    strange = [name for name in table.frame if name not in {*expected, *OWN_COLUMNS}]
     if strange:
         raise InputError(
             f"{table.name} has a column {strange[0]!r}, which its metadata 'heldout' does not name; {AS_CSV}."
         )
 
 
-def _places(table: Table, roles: OwnRoles) -> NDArray[np.intp]:
+def _places(table: Table, roles: ColumnRoles) -> NDArray[np.intp]:
     """(N, R): the line of each row in each repeat."""
     axes = [_numbered(table, "row", roles.rows), _numbered(table, "repeat", roles.repeats)]
     return lines_of_cells(
@@ -181,7 +172,7 @@ def _places(table: Table, roles: OwnRoles) -> NDArray[np.intp]:
 
 
 def _numbered(table: Table, noun: str, size: int | None) -> Axis:
-    """The axis of a column that counts from 0, up to ``size`` or as far as it goes."""
+    """The axis of a column that counts from 0, up to ``size`` if that is known."""
     column = table.frame[noun]
     if column.dtype.kind not in "iu" or column.min() < 0 or column.max() >= 2**62:
         stranger = _first_stranger(column)
@@ -198,7 +189,7 @@ def _numbered(table: Table, noun: str, size: int | None) -> Axis:
 
 
 def _first_stranger(column: Any) -> Any:
-    """A value that is no whole number from 0, where there is one."""
+    """The first value that is not a whole number from 0, or the first value."""
     return next((value for value in column if not _counts(value)), column.iloc[0])
 
 
@@ -207,21 +198,21 @@ def _counts(value: Any) -> bool:
     return numeric and 0 <= value < 2**62 and int(value) == value
 
 
-def _once_a_row(table: Table, roles: OwnRoles, places: NDArray[np.intp]) -> dict[str, Any]:
-    """What a row has once, whatever the repeat: (N,) columns by name."""
+def _once_a_row(table: Table, roles: ColumnRoles, places: NDArray[np.intp]) -> dict[str, Any]:
+    """The columns that are equal in all repeats of a row: name → (N,)."""
     uses = {roles.target: "the target", "group": "the groups", "weight": "the weights"}
     uses |= {} if roles.event is None else {roles.event: "the event"}
-    found = {}
+    once = {}
     for name, use in uses.items():
         if name in table.frame:
             column = table.frame[name]
             check_complete(column, use)
             check_agree(use, column, places, range(places.shape[1]), table.frame["row"])
-            found[name] = column.iloc[places[:, 0]].reset_index(drop=True)
-    return found
+            once[name] = column.iloc[places[:, 0]].reset_index(drop=True)
+    return once
 
 
-def _true_values(roles: OwnRoles, once: Mapping[str, Any], classes: NDArray[Any] | None) -> NDArray[Any]:
+def _true_values(roles: ColumnRoles, once: Mapping[str, Any], classes: NDArray[Any] | None) -> NDArray[Any]:
     """The target: labels of the classes, numbers, or times and events."""
     target = once[roles.target]
     if roles.event is not None:
@@ -232,18 +223,18 @@ def _true_values(roles: OwnRoles, once: Mapping[str, Any], classes: NDArray[Any]
     return classes[_codes(target, classes)]
 
 
-def _predictions_of(table: Table, roles: OwnRoles, classes: NDArray[Any] | None) -> NDArray[Any]:
+def _predictions_of(table: Table, roles: ColumnRoles, classes: NDArray[Any] | None) -> NDArray[Any]:
     """(lines, C) or (lines, C, n_classes or n_times), labels as codes."""
     if roles.response is Response.LABELS:
         assert classes is not None, "labels are of classes"
         lines = [_codes(table.frame[head], classes) for (head,) in roles.columns]
         return np.stack(lines, axis=1)
     for head in chain(*roles.columns):
-        if table.frame[head].notna().any():  # all missing of what failed, which has no type
+        if table.frame[head].notna().any():  # a failed configuration has missing values only, of no type
             check_numbers(table.frame[head], "the predictions")
-    held = table.frame[list(chain(*roles.columns))].to_numpy(dtype=np.float64)
-    shape = (len(held), len(roles.columns))
-    return held.reshape(*shape, -1) if roles.several else held
+    values = table.frame[list(chain(*roles.columns))].to_numpy(dtype=np.float64)
+    shape = (len(values), len(roles.columns))
+    return values.reshape(*shape, -1) if roles.several else values
 
 
 def _folds(column: Any, places: NDArray[np.intp]) -> NDArray[np.int32]:
@@ -261,7 +252,7 @@ def _folds(column: Any, places: NDArray[np.intp]) -> NDArray[np.int32]:
 
 
 def _truth_columns(truth: Truth, target: str, event: str | None) -> dict[str, NDArray[Any]]:
-    """The target's column by a name that no other column has; of survival the time and the event."""
+    """The target's column, or time and event for survival, under names that no other column has."""
     free = {name: name if name not in OWN_COLUMNS else f"{name} (target)" for name in (target, event or "event")}
     if truth.kind is not TaskKind.SURVIVAL:
         return {free[target]: truth.labels()}
@@ -273,7 +264,7 @@ def _response_held(predictions: HeldOutPredictions, metric: Metric) -> Response:
 
 
 def _distinct(names: Sequence[str], taken: Sequence[str]) -> list[str]:
-    """Column names that differ from each other and from the other columns."""
+    """Column names that differ from each other and from those in ``taken``."""
     used = {*taken}
     distinct = []
     for name in names:
@@ -298,7 +289,7 @@ def _readable(codes: NDArray[Any], classes: NDArray[Any] | None) -> NDArray[Any]
 
 
 def _codes(column: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
-    """The code of each label, -1 where it is missing."""
+    """The code of each label, -1 for a missing one."""
     absent = column.isna().to_numpy()
     codes = np.full(len(column), UNPREDICTED_LABEL, dtype=np.int32)
     labels = column.to_numpy()[~absent]

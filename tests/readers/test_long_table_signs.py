@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from heldout.errors import InputError
-from heldout.readers.class_columns import columns_of_classes, texts_of_classes
-from heldout.readers.long_signs import (
+from heldout.readers.columns import columns_of_classes, texts_of_classes
+from heldout.readers.long_table_signs import (
     check_folds_of_repeats,
     check_no_probabilities_of_classes,
     check_no_setting,
@@ -104,11 +104,11 @@ def test_what_tells_lines_apart_is_not_left_out() -> None:
         {".config": ["a", "b"], ".row": [1, 1], "penalty": [0.1, 0.2], "rep": [1, 2], "row": [3, 4]}
     )
 
-    with pytest.raises(InputError, match=r"'\.config' tells 2 configurations apart, .* --configuration \.config"):
+    with pytest.raises(InputError, match=r"'\.config' distinguishes 2 configurations, .* --configuration \.config"):
         check_uses(frame, [".config"], None)
     with pytest.raises(InputError, match=r"'\.row' holds 1 in several lines, .* --row \.row"):
         check_uses(frame, [".row"], None)
-    with pytest.raises(InputError, match=r"--repeat penalty: the column holds 0\.1, which numbers no repeat"):
+    with pytest.raises(InputError, match=r"--repeat penalty: the column holds 0\.1, which is not the number"):
         check_uses(frame, [], "penalty")
     check_uses(frame, ["row", "penalty", ".row"], "rep")
 

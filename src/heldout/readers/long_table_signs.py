@@ -1,6 +1,6 @@
-"""Signs that a table has a line for each row and configuration, where a wide one was expected.
+"""Signs that a table read as a wide one is a long one, with a line per row and configuration.
 
-Read as a wide one it would count every row many times, and take settings and probabilities of classes for the
+Read as a wide table it would count every row many times, and treat settings and probabilities of classes as
 predictions of configurations.
 """
 
@@ -13,43 +13,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
-from heldout.readers.class_columns import columns_of_classes
-from heldout.readers.table_words import plain, quoted
+from heldout.readers.columns import columns_of_classes, plain, quoted
 
 CONFIGURATION_NAMES = (".config", "config", "configuration", "wflow_id", "learner_id", "model_id")
-"""What tools call the column that says of which configuration a line is."""
+"""Names that tools give to the column of configurations."""
 ROW_NAMES = ("row", ".row", "rowindex", "row_id", "row_ids", "row_number")
-"""What tools call the number of a row."""
-AS_LONG = "if the table has a line for each row and configuration, say --configuration COL --row COL"
+"""Names that tools give to the column of row numbers."""
+AS_LONG = "if the table has a line for each row and configuration, use --configuration COL --row COL"
 
 _ROUNDED = 0.0101
-"""How far from 1 probabilities sum that were rounded to two decimals."""
+"""The largest distance from 1 of the sum of probabilities that were rounded to two decimals."""
 _FEWEST_CHANGES = 5
 _MANY_VALUES = 10
 _HEAD = 200
 
 
 def check_uses(frame: Any, exclude: Sequence[str], repeat: str | None) -> None:
-    """Refuse to leave out what says that lines are of the same row, and to take configurations for repeats.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse to exclude a column that identifies the lines of a row, and to read configurations as repeats."""
     for name in exclude:
         column = frame[name]
         if name.lower() in CONFIGURATION_NAMES and column.nunique() > 1:
             raise InputError(
-                f"column {name!r} tells {column.nunique()} configurations apart, and without it their lines would "
-                "count "
-                f"as different rows; say --configuration {name} --row COL instead of leaving it out."
+                f"column {name!r} distinguishes {column.nunique()} configurations, and without it their lines "
+                f"would count as different rows; use --configuration {name} --row COL instead of leaving it out."
             )
         if name.lower() in ROW_NAMES and repeat is None and column.duplicated().any():
             again = plain(column[column.duplicated()].iloc[0])
             raise InputError(
                 f"column {name!r} holds {again} in several lines, which would count as different rows; name it "
-                "with "
-                f"--row {name}, and what tells its lines apart with --repeat COL or --configuration COL."
+                f"with --row {name}, and the column that distinguishes its lines with --repeat COL or "
+                "--configuration COL."
             )
     if repeat is not None:
         _check_repeats(frame[repeat])
@@ -60,14 +53,13 @@ def _check_repeats(column: Any) -> None:
     if fractions or column.name.lower() in CONFIGURATION_NAMES:
         value = column[column != column.round()].iloc[0] if fractions else column.iloc[0]
         raise InputError(
-            f"--repeat {column.name}: the column holds {plain(value)}, which numbers no repeat of a "
-            "cross-validation; "
-            f"predictions of different configurations would be averaged: {AS_LONG}."
+            f"--repeat {column.name}: the column holds {plain(value)}, which is not the number of a repeat "
+            f"of cross-validation; predictions of different configurations would be averaged: {AS_LONG}."
         )
 
 
 def check_no_setting(predictions: Any, target: Any) -> None:
-    """Refuse columns by whose values the lines divide into copies of the same rows.
+    """Refuse columns whose values divide the lines into copies of the same rows.
 
     Parameters
     ----------
@@ -75,10 +67,6 @@ def check_no_setting(predictions: Any, target: Any) -> None:
         Columns that would be configurations.
     target : pandas.Series
         True values of the same lines.
-
-    Raises
-    ------
-    InputError
     """
     truth = target.factorize()[0]
     for name in predictions.columns:
@@ -87,10 +75,9 @@ def check_no_setting(predictions: Any, target: Any) -> None:
             if _divides_into_copies(codes, len(labels), truth):
                 raise InputError(
                     f"the lines hold the same rows once for each of the {len(labels)} values of column {name!r} "
-                    f"({quoted([plain(value) for value in labels])}), which is a setting or a name and no "
-                    "prediction; "
-                    f"say --configuration {name} --row COL (with --configuration for each setting), or --repeat "
-                    f"{name} if its values are repeats."
+                    f"({quoted([plain(value) for value in labels])}), which is a setting or a name, not a "
+                    f"prediction; use --configuration {name} --row COL (with --configuration for each setting), or "
+                    f"--repeat {name} if its values are repeats."
                 )
 
 
@@ -106,17 +93,13 @@ def _divides_into_copies(codes: NDArray[np.intp], n_values: int, truth: NDArray[
 
 
 def check_no_probabilities_of_classes(predictions: Any, classes: Sequence[Any]) -> None:
-    """Refuse columns side by side, or named after the classes, that sum to 1 in every row.
+    """Refuse neighbouring columns, or columns named after the classes, that sum to 1 in every row.
 
     Parameters
     ----------
     predictions : pandas.DataFrame
         Columns that would each be a configuration.
     classes : sequence of K labels
-
-    Raises
-    ------
-    InputError
     """
     named = columns_of_classes(list(predictions.columns), [str(label) for label in classes])
     together = next((list(own) for own in named if _sum_to_one(predictions[list(own)])), None)
@@ -125,8 +108,7 @@ def check_no_probabilities_of_classes(predictions: Any, classes: Sequence[Any]) 
         raise InputError(
             f"{quoted(together)} sum to 1 in every row, as the probabilities of the target's classes "
             f"({quoted([str(label) for label in classes])}) do, and would be read as {len(together)} "
-            "configurations; "
-            f"name them name[class], or, {AS_LONG} (or leave out all but one with --exclude)."
+            f"configurations; name them name[class], or, {AS_LONG} (or leave out all but one with --exclude)."
         )
 
 
@@ -155,23 +137,18 @@ def _sum_to_one(columns: Any) -> bool:
 
 
 def check_folds_of_repeats(fold: Any, repeat: Any, folds: NDArray[Any]) -> None:
-    """Refuse repeats that all have the same folds: so have the lines of configurations, and they would be averaged.
+    """Refuse repeats with equal folds: such "repeats" are configurations, whose predictions would be averaged.
 
     Parameters
     ----------
     fold, repeat : pandas.Series
         The columns, for the sentence.
     folds : ndarray of shape (N, R)
-
-    Raises
-    ------
-    InputError
     """
     if folds.shape[1] > 1 and (folds == folds[:, :1]).all() and len(np.unique(folds)) > 1:
         raise InputError(
             f"the {folds.shape[1]} repeats (column {repeat.name!r}) have the same folds (column {fold.name!r}), "
-            "as the "
-            f"lines of several configurations have, and their predictions would be averaged; say --configuration "
-            f"{repeat.name} --row COL, or, if they repeat the same folds, leave the folds out (--exclude "
-            f"{fold.name})."
+            "as the lines of several configurations have, and their predictions would be averaged; use "
+            f"--configuration {repeat.name} --row COL, or, if the same folds were repeated, leave the folds out "
+            f"(--exclude {fold.name})."
         )

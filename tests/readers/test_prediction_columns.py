@@ -12,9 +12,8 @@ from heldout.data.task import truth_of
 from heldout.errors import InputError
 from heldout.metrics import metric_named
 from heldout.metrics.base import Response
-from heldout.readers.table_predictions import TablePredictions
-from heldout.readers.table_predictions_checks import check_kinds, guessed_metric
-from heldout.readers.table_predictions_classes import heads_of, held_out
+from heldout.readers.prediction_columns import check_kinds, guessed_metric, held_out, prediction_columns_of
+from heldout.readers.predictions import TablePredictions
 
 N = 12
 THREE, TWO = ["a", "b", "c"] * 4, [0, 1] * 6
@@ -36,7 +35,7 @@ def probabilities(labels: list[Any], *names: str) -> dict[str, Any]:
 def test_classes_are_put_in_the_targets_order_whatever_the_files() -> None:
     columns = probabilities(["c", "a", "b"], "one", "two")
     found, truth = table(THREE, columns), truth_of(THREE)
-    heads = heads_of(found, truth)
+    heads = prediction_columns_of(found, truth)
     held = held_out(found, heads, truth, metric_named("log_loss"))
 
     assert heads.names == held.names == ("one", "two") and heads.per_class
@@ -49,7 +48,7 @@ def test_classes_are_put_in_the_targets_order_whatever_the_files() -> None:
 
 def test_several_classes_scored_by_labels_take_the_greatest() -> None:
     found, truth = table(THREE, probabilities(["a", "b", "c"], "one")), truth_of(THREE)
-    held = held_out(found, heads_of(found, truth), truth, metric_named("accuracy"))
+    held = held_out(found, prediction_columns_of(found, truth), truth, metric_named("accuracy"))
 
     greatest = found.predictions.to_numpy().argmax(axis=1)
     np.testing.assert_array_equal(held.responses[Response.LABELS][:, 0, 0], greatest)
@@ -60,7 +59,7 @@ def test_of_two_classes_both_or_the_positive_one_will_do(labels: list[str]) -> N
     columns = probabilities(["0", "1"], "one", "two")
     columns = {f"{name}[{label}]": columns[f"{name}[{label[0]}]"] for name in ("one", "two") for label in labels}
     found, truth = table(TWO, columns), truth_of(TWO)
-    heads = heads_of(found, truth)
+    heads = prediction_columns_of(found, truth)
     held = held_out(found, heads, truth, metric_named("roc_auc"))
 
     assert held.names == ("one", "two")
@@ -71,10 +70,10 @@ def test_of_two_classes_both_or_the_positive_one_will_do(labels: list[str]) -> N
 
 def test_brackets_that_hold_no_class_belong_to_the_name() -> None:
     columns = {"svm[C=1]": 0.5, "svm[C=2]": 0.25, "forest": 0.75}
-    heads = heads_of(table(TWO, pd.DataFrame(columns, index=range(N))), truth_of(TWO))
+    heads = prediction_columns_of(table(TWO, pd.DataFrame(columns, index=range(N))), truth_of(TWO))
 
     assert heads.names == ("svm[C=1]", "svm[C=2]", "forest") and not heads.per_class
-    numbers = heads_of(table(np.arange(N) + 0.5, {"svm[0]": np.ones(N)}), truth_of(np.arange(N) + 0.5))
+    numbers = prediction_columns_of(table(np.arange(N) + 0.5, {"svm[0]": np.ones(N)}), truth_of(np.arange(N) + 0.5))
     assert numbers.names == ("svm[0]",)
 
 
@@ -82,8 +81,16 @@ def test_brackets_that_hold_no_class_belong_to_the_name() -> None:
     ("y", "columns", "said"),
     [
         (THREE, ["one[a]", "one[b]"], r"'one' has no column of class 'c' beside 'one\[a\]'; .*: 'a', 'b', 'c'\.$"),
-        (THREE, ["one[a]", "one[b]", "one[c]", "two"], r"'one\[a\]' is of a class of the target and 'two' of none"),
-        (THREE, ["one[a]", "one[b]", "one[d]"], r"'one\[a\]' is of a class of the target and 'one\[d\]' of none"),
+        (
+            THREE,
+            ["one[a]", "one[b]", "one[c]", "two"],
+            r"'one\[a\]' belongs to a class of the target and 'two' to none",
+        ),
+        (
+            THREE,
+            ["one[a]", "one[b]", "one[d]"],
+            r"'one\[a\]' belongs to a class of the target and 'one\[d\]' to none",
+        ),
         (TWO, ["one[0]"], r"'one' has no column of class 1 beside .*positive one, 1, is enough; --positive LABEL"),
         (TWO, ["one[0]", "one[1]", "two[1]"], "'two' has no column of class 0 beside"),
         (TWO, ["one[1]", "one[1.0]"], r"'one\[1\]', 'one\[1.0\]' name a class of the target twice"),
@@ -94,7 +101,7 @@ def test_brackets_that_hold_no_class_belong_to_the_name() -> None:
 def test_classes_that_cannot_be_matched_are_refused(y: Any, columns: list[str], said: str) -> None:
     share = np.full(N, 1 / len(columns))
     with pytest.raises(InputError, match=said):
-        heads_of(table(y, dict.fromkeys(columns, share)), truth_of(y))
+        prediction_columns_of(table(y, dict.fromkeys(columns, share)), truth_of(y))
 
 
 def test_text_in_a_column_of_a_class_is_refused_with_its_row() -> None:
@@ -103,9 +110,9 @@ def test_text_in_a_column_of_a_class_is_refused_with_its_row() -> None:
     found, truth = table(THREE, columns), truth_of(THREE)
 
     with pytest.raises(
-        InputError, match=r"column 'one\[b\]' holds 'high' in row 12, but a column of a class needs"
+        InputError, match=r"column 'one\[b\]' holds 'high' in row 12, but the column of a class needs"
     ):
-        check_kinds(found, heads_of(found, truth), truth, metric_named("accuracy"))
+        check_kinds(found, prediction_columns_of(found, truth), truth, metric_named("accuracy"))
 
 
 def test_shares_that_do_not_sum_to_one_are_refused() -> None:
@@ -113,4 +120,4 @@ def test_shares_that_do_not_sum_to_one_are_refused() -> None:
     found, truth = table(THREE, columns), truth_of(THREE)
 
     with pytest.raises(InputError, match=r"log_loss needs probabilities, got decision as they reach"):
-        held_out(found, heads_of(found, truth), truth, metric_named("log_loss"))
+        held_out(found, prediction_columns_of(found, truth), truth, metric_named("log_loss"))

@@ -1,15 +1,16 @@
-"""What the metadata of heldout's own Parquet file says of its columns, checked as any input is.
+"""The metadata of heldout's own Parquet files: the roles of the columns, checked like any input.
 
-Whoever holds the file can have changed it, so that nothing in it is believed before its type and range are known.
+Anybody with the file can change it, so the type and range of every entry are checked.
 """
 
 from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NoReturn
 
 from heldout.data.arrays import shortened
@@ -30,21 +31,21 @@ _RESPONSES = {
 
 
 @dataclass(frozen=True)
-class OwnRoles:
-    """What each column of a table that ``heldout tune`` wrote is.
+class ColumnRoles:
+    """The role of each column in a table that ``heldout tune`` wrote.
 
     Attributes
     ----------
     target : str
-        Column of true values; of a survival task of the times, with ``event`` beside it.
+        Column of true values; of times in a survival task, which also has ``event``.
     kind : TaskKind
     metric : str
     response : Response
         What the predictions are.
     names : tuple of str
-        Of the C configurations.
+        Names of the C configurations.
     columns : tuple of C tuples of str
-        The columns of each configuration: one, or one for each class or time.
+        The columns of each configuration: one, or one per class or time.
     classes : tuple or None
         The labels of a classification, in the order of their codes.
     positive : int or None
@@ -55,10 +56,9 @@ class OwnRoles:
     training_range : (int, int) or None
         As in ``HeldOutPredictions``.
     rows, repeats : int or None
-        How many the table has; None in files of earlier versions.
+        Numbers of rows and repeats; None in files of earlier versions.
     settings : mapping
-        What the search was asked for: ``aggregate``, ``entropy``, ``n_bootstraps``, ``confidence_level``,
-        ``interval``.
+        Settings of the search: ``aggregate``, ``entropy``, ``n_bootstraps``, ``confidence_level``, ``interval``.
     """
 
     target: str
@@ -88,14 +88,8 @@ class OwnRoles:
         return len(self.columns[0]) > 1 or self.response is Response.SURVIVAL
 
 
-def roles_of_metadata(metadata: Mapping[bytes, bytes] | None, path: str) -> OwnRoles | None:
-    """What a Parquet file's metadata says of its columns; None where heldout did not write it.
-
-    Raises
-    ------
-    InputError
-        When it is no JSON object, or says what cannot be.
-    """
+def roles_of_metadata(metadata: Mapping[bytes, bytes] | None, path: str) -> ColumnRoles | None:
+    """The column roles in the metadata of a Parquet file; None if heldout did not write the file."""
     if not metadata or METADATA_KEY not in metadata:
         return None
     try:
@@ -106,50 +100,46 @@ def roles_of_metadata(metadata: Mapping[bytes, bytes] | None, path: str) -> OwnR
     return roles_of_json(found, path)
 
 
-def roles_of_json(found: Any, path: str) -> OwnRoles:
-    """The same from decoded JSON.
-
-    Raises
-    ------
-    InputError
-    """
+def roles_of_json(found: Any, path: str) -> ColumnRoles:
+    """The column roles in decoded JSON; wrong types and values that contradict each other are refused."""
     if not isinstance(found, dict):
         raise InputError(
             f"{path}: its metadata 'heldout' must be a JSON object of what the columns are, got "
             f"{shortened(found)}; {REMEDY}."
         )
-    said = _Said(found, path)
-    roles = OwnRoles(
-        target=said.entry("target", _is_text, "the name of a column"),
-        event=said.optional("event", _is_text, "the name of a column"),
-        kind=TaskKind(said.entry("kind", _one_of(TaskKind), f"one of {', '.join(TaskKind)}")),
-        metric=said.entry("metric", _is_text, "the name of a metric"),
-        response=Response(said.entry("response", _one_of(Response), f"one of {', '.join(Response)}")),
-        names=tuple(said.entry("names", _is_list_of(_is_text), "the names of the configurations")),
+    entries = _Entries(found, path)
+    roles = ColumnRoles(
+        target=entries.entry("target", _is_text, "the name of a column"),
+        event=entries.optional("event", _is_text, "the name of a column"),
+        kind=TaskKind(entries.entry("kind", _one_of(TaskKind), f"one of {', '.join(TaskKind)}")),
+        metric=entries.entry("metric", _is_text, "the name of a metric"),
+        response=Response(entries.entry("response", _one_of(Response), f"one of {', '.join(Response)}")),
+        names=tuple(entries.entry("names", _is_list_of(_is_text), "the names of the configurations")),
         columns=tuple(
-            tuple(own) for own in said.entry("columns", _is_list_of(_is_list_of(_is_text)), "lists of column names")
+            tuple(own)
+            for own in entries.entry("columns", _is_list_of(_is_list_of(_is_text)), "lists of column names")
         ),
-        classes=_tuple(said.optional("classes", _are_labels, "two or more different labels of one type")),
-        positive=said.optional("positive", _is_count, "the number of a class"),
-        times=tuple(said.optional("times", _are_times, "ascending numbers") or ()),
-        failed=said.reasons("failed"),
-        dropped=said.reasons("dropped"),
-        exchangeable=said.entry("exchangeable", _is_flag, "true or false"),
-        training_rows=said.optional("training_rows", _is_number, "a number"),
-        training_range=_tuple(said.optional("training_range", _is_range, "two whole numbers, ascending")),
-        grouped=bool(said.optional("grouped", _is_flag, "true or false")),
-        test_share=said.optional("test_share", _is_share, "a number between 0 and 1"),
-        rows=said.optional("rows", _is_count, "how many rows there are"),
-        repeats=said.optional("repeats", _is_count, "how many repeats there are"),
-        settings=_settings(said),
+        classes=_tuple(entries.optional("classes", _are_labels, "two or more different labels of one type")),
+        positive=entries.optional("positive", _is_count, "the number of a class"),
+        times=tuple(entries.optional("times", _are_times, "ascending numbers") or ()),
+        failed=entries.reasons("failed"),
+        dropped=entries.reasons("dropped"),
+        exchangeable=entries.entry("exchangeable", _is_flag, "true or false"),
+        training_rows=entries.optional("training_rows", _is_number, "a number"),
+        training_range=_tuple(entries.optional("training_range", _is_range, "two whole numbers, ascending")),
+        grouped=bool(entries.optional("grouped", _is_flag, "true or false")),
+        test_share=entries.optional("test_share", _is_share, "a number between 0 and 1"),
+        rows=entries.optional("rows", _is_count, "how many rows there are"),
+        repeats=entries.optional("repeats", _is_count, "how many repeats there are"),
+        settings=_settings(entries),
     )
-    _check_together(roles, said)
+    _check_together(roles, entries)
     return roles
 
 
 @dataclass(frozen=True)
-class _Said:
-    """The entries of the metadata, each asked for with what it may be."""
+class _Entries:
+    """The entries of the metadata, each read with a check of its value."""
 
     found: Mapping[str, Any]
     path: str
@@ -172,9 +162,9 @@ class _Said:
         raise InputError(f"{self.path}: {name!r} of its metadata 'heldout' {why}; {REMEDY}.")
 
 
-def _settings(said: _Said) -> dict[str, Any]:
-    settings = said.optional("settings", lambda value: isinstance(value, dict), "an object of settings") or {}
-    within = _Said(settings, said.path)
+def _settings(entries: _Entries) -> dict[str, Any]:
+    settings = entries.optional("settings", lambda value: isinstance(value, dict), "an object of settings") or {}
+    within = _Entries(settings, entries.path)
     found = {
         "aggregate": within.optional("aggregate", _is_text, "the name of an aggregate"),
         "entropy": within.optional("entropy", _is_entropy, "a whole number from 0 to 2**64 - 1"),
@@ -185,54 +175,47 @@ def _settings(said: _Said) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _check_together(roles: OwnRoles, said: _Said) -> None:
-    """Refuse entries that do not fit each other."""
+def _check_together(roles: ColumnRoles, entries: _Entries) -> None:
+    """Refuse entries that contradict each other."""
     n_classes = None if roles.classes is None else len(roles.classes)
     if roles.response not in _RESPONSES[roles.kind]:
-        said.refuse("response", f"must fit a {roles.kind} target, got {roles.response!s}")
+        entries.refuse("response", f"must fit a {roles.kind} target, got {roles.response!s}")
     if roles.kind.is_classification != (n_classes is not None) or (
         roles.kind is TaskKind.BINARY and n_classes != 2
     ):
-        said.refuse("classes", f"must be the labels of a {roles.kind} target, got {n_classes or 'none'}")
+        entries.refuse("classes", f"must be the labels of a {roles.kind} target, got {n_classes or 'none'}")
     if roles.positive is not None and roles.positive >= (n_classes or 0):
-        said.refuse("positive", f"must be the number of a class, got {roles.positive}")
+        entries.refuse("positive", f"must be the number of a class, got {roles.positive}")
     if roles.kind is TaskKind.BINARY and roles.positive is None:
-        said.refuse("positive", "must be 0 or 1, got nothing")
+        entries.refuse("positive", "must be 0 or 1, got nothing")
     if (roles.kind is TaskKind.SURVIVAL) != (roles.event is not None):
-        said.refuse("event", f"must be given for survival alone, got {roles.event!r} for a {roles.kind} target")
+        entries.refuse("event", f"must be given for survival alone, got {roles.event!r} for a {roles.kind} target")
     if not roles.names or len(roles.names) != len(roles.columns):
-        said.refuse(
+        entries.refuse(
             "columns", f"must be a list for each of {len(roles.names)} configurations, got {len(roles.columns)}"
         )
     each = _columns_of_each(roles)
     odd = next((own for own in roles.columns if len(own) != each), None)
     if odd is not None:
-        said.refuse("columns", f"must have {each} for each configuration, got {len(odd)}: {shortened(list(odd))}")
-    _check_distinct(roles, said)
-    for name in ("failed", "dropped"):
-        beyond = [number for number in getattr(roles, name) if number >= len(roles.names)]
+        entries.refuse(
+            "columns", f"must have {each} for each configuration, got {len(odd)}: {shortened(list(odd))}"
+        )
+    _check_distinct(roles, entries)
+    for name, reasons in (("failed", roles.failed), ("dropped", roles.dropped)):
+        beyond = [number for number in reasons if number >= len(roles.names)]
         if beyond:
-            said.refuse(name, f"must number configurations from 0 to {len(roles.names) - 1}, got {beyond[0]}")
+            entries.refuse(name, f"must number configurations from 0 to {len(roles.names) - 1}, got {beyond[0]}")
 
 
-def _check_distinct(roles: OwnRoles, said: _Said) -> None:
-    uses = [name for own in roles.columns for name in own] + [
-        roles.target,
-        "row",
-        "repeat",
-        "fold",
-        "group",
-        "weight",
-    ]
+def _check_distinct(roles: ColumnRoles, entries: _Entries) -> None:
+    uses = [*chain(*roles.columns), roles.target, "row", "repeat", "fold", "group", "weight"]
     uses += [] if roles.event is None else [roles.event]
-    seen: set[str] = set()
-    for name in uses:
-        if name in seen:
-            said.refuse("columns", f"must give each column one use, got {name!r} twice")
-        seen.add(name)
+    twice = [name for name, times in Counter(uses).items() if times > 1]
+    if twice:
+        entries.refuse("columns", f"must give each column one use, got {twice[0]!r} twice")
 
 
-def _columns_of_each(roles: OwnRoles) -> int:
+def _columns_of_each(roles: ColumnRoles) -> int:
     if roles.response is Response.SURVIVAL:
         return len(roles.times)
     by_class = roles.kind is TaskKind.MULTICLASS and roles.response is not Response.LABELS

@@ -15,8 +15,8 @@ from heldout.errors import InputError
 from heldout.metrics import metric_named
 from heldout.metrics.base import Response, times_of
 from heldout.predictions import HeldOutPredictions
-from heldout.readers.own_roles import OwnRoles, roles_of_json
-from heldout.readers.table_predictions_own import predictions_from_own_table, table_of_predictions
+from heldout.readers.own_metadata import ColumnRoles, roles_of_json
+from heldout.readers.own_table import predictions_from_own_table, table_of_predictions
 from heldout.readers.tables import Table
 
 N, C = 12, 3
@@ -109,7 +109,7 @@ def test_a_table_without_groups_and_weights_has_no_columns_of_them() -> None:
     )
 
 
-def _long(metric: str, repeats: int = 3) -> tuple[pd.DataFrame, OwnRoles]:
+def _long(metric: str, repeats: int = 3) -> tuple[pd.DataFrame, ColumnRoles]:
     task, predictions = task_and_predictions(metric, repeats)
     frame, roles = table_of_predictions(task, predictions, metric_named(metric), "outcome")
     return frame, roles_of_json(json.loads(json.dumps(roles)), "t")
@@ -152,11 +152,11 @@ def _changed(line: int, column: str, value: object) -> Callable[[pd.DataFrame], 
     ("change", "said"),
     [
         (lambda frame: frame.drop(index=20), "row 8 of repeat 1 is in no line; the file was cut or filtered"),
-        (lambda frame: frame[:30], r"row 6 of repeat 2 is in no line \(one of 6 that are lacking\)"),
+        (lambda frame: frame[:30], r"row 6 of repeat 2 is in no line \(one of 6 that are missing\)"),
         (lambda frame: frame[frame["repeat"] < 2], r"row 0 of repeat 2 is in no line \(one of 12"),
         (lambda frame: frame[frame["row"] < 11], "row 11 of repeat 0 is in no line"),
-        (lambda frame: pd.concat([frame, frame[3:4]]), "row 3 of repeat 0 stands in two lines, 4 and 37; each row"),
-        (_changed(15, "row", 4), "row 4 of repeat 1 stands in two lines, 16 and 17"),
+        (lambda frame: pd.concat([frame, frame[3:4]]), "row 3 of repeat 0 is in two lines, 4 and 37; each row"),
+        (_changed(15, "row", 4), "row 4 of repeat 1 is in two lines, 16 and 17"),
         (_changed(15, "row", 12), "column 'row' of t must be from 0 to 11 by its metadata 'heldout', got 12"),
         (_changed(15, "row", -1), "column 'row' of t must number the rows from 0, got -1"),
         (_changed(15, "row", 2**63 + 5), "column 'row' of t must number the rows from 0, got 9223372036854775813"),

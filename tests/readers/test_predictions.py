@@ -11,9 +11,13 @@ import pytest
 from heldout.data.task import Truth, truth_of
 from heldout.errors import InputError
 from heldout.metrics import metric_named
-from heldout.readers.table_predictions import predictions_from_table
-from heldout.readers.table_predictions_checks import check_kinds, guessed_metric, remarks_on_whole_numbers
-from heldout.readers.table_predictions_classes import heads_of
+from heldout.readers.prediction_columns import (
+    check_kinds,
+    guessed_metric,
+    prediction_columns_of,
+    remarks_on_whole_numbers,
+)
+from heldout.readers.predictions import predictions_from_table
 from heldout.readers.tables import Table
 
 N = 12
@@ -43,7 +47,7 @@ def test_every_column_that_is_not_named_is_a_configuration() -> None:
 @pytest.mark.parametrize(
     ("columns", "arguments", "said"),
     [
-        ({}, {}, "column 'fold' would be read as a configuration.* say --fold fold, or --exclude fold"),
+        ({}, {}, "column 'fold' would be read as a configuration.* use --fold fold, or --exclude fold"),
         ({}, {"fold": "Folds"}, "no column 'Folds' to use as the folds; the nearest name is 'fold'"),
         ({}, {"fold": "fold", "group": "fold"}, "column 'fold' was named for two uses"),
         ({}, {"fold": "fold", "exclude": ["m1", "m2", "site", "w"]}, "no column of predictions besides"),
@@ -93,11 +97,11 @@ def test_events_that_are_none_are_refused(columns: dict[str, Any], said: str) ->
 
 
 def checked(found: Any, truth: Truth, metric: str) -> None:
-    check_kinds(found, heads_of(found, truth), truth, metric_named(metric))
+    check_kinds(found, prediction_columns_of(found, truth), truth, metric_named(metric))
 
 
 def guessed(truth: Truth, found: Any) -> str:
-    return guessed_metric(truth, found, heads_of(found, truth))
+    return guessed_metric(truth, found, prediction_columns_of(found, truth))
 
 
 def read(**columns: Any) -> Any:
@@ -156,6 +160,6 @@ def test_what_may_be_predictions_is_not_remarked_on(columns: dict[str, Any]) -> 
 @pytest.mark.parametrize("name, option", [("rep", "repeat"), ("Patient_ID", "group"), ("row_id", "row")])
 def test_names_that_no_configuration_has_are_refused_with_their_option(name: str, option: str) -> None:
     with pytest.raises(
-        InputError, match=f"column '{name}' would be read as a configuration.*say --{option} {name}"
+        InputError, match=f"column '{name}' would be read as a configuration.*use --{option} {name}"
     ):
         predictions_from_table(foreign(**{name: np.arange(N)}), "truth", fold="fold", group="site")

@@ -1,0 +1,185 @@
+"""The columns of a table: names and values for sentences, checks, labels, events, and columns of classes."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout._text import counted
+from heldout.data.arrays import shortened
+from heldout.data.survival_target import survival_target
+from heldout.data.task import TaskKind, Truth, truth_of
+from heldout.errors import InputError
+
+MOST_CLASSES = 50
+"""Numbers with more distinct values are amounts."""
+_ONLY_PYTHON = re.compile(r"_|[^\x00-\x7f]|nan", re.IGNORECASE)
+"""Texts that Python's float accepts and readers of tables do not: 1_000, digits of other scripts, NaN."""
+TRUE_VALUE = "its true value: leave these rows out"
+"""The end of a sentence on missing values of a target."""
+_MEANINGS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
+
+
+def quoted(names: Sequence[Any], most: int = 5) -> str:
+    """Names for a sentence: the first few, and how many more."""
+    shown = ", ".join(shortened(str(name), most=120) for name in names[:most])
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def plain(value: Any, most: int = 60) -> str:
+    """The text of a cell, without quotation marks, cut if it is long."""
+    text = " ".join(str(value).split())
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def reads_as_number(value: Any) -> bool:
+    """Whether a value is a number, or text that people and CSV readers read as one.
+
+    Examples
+    --------
+    >>> [reads_as_number(value) for value in (1.5, "-2e3", "inf", "1,5", "1_000", "Nan", None)]
+    [True, True, True, False, False, False, False]
+    """
+    if isinstance(value, str) and _ONLY_PYTHON.search(value):
+        return False
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    except OverflowError:  # a whole number of 310 digits is one too
+        return True
+    return True
+
+
+def first_line(error: Exception) -> str:
+    """The first line of an error's message, without its full stop."""
+    text = str(error).strip() or type(error).__name__
+    return text.splitlines()[0].rstrip(".")
+
+
+def check_names(path: Any, names: Sequence[str]) -> None:
+    """Refuse two columns of one name."""
+    twice = [name for name, times in Counter(names).items() if times > 1 and name]
+    if twice:
+        raise InputError(
+            f"{path} has more than one column called {quoted(twice)}; give every column a name of its own"
+            + (" (does its first line hold the names?)." if reads_as_number(twice[0]) else ".")
+        )
+
+
+def check_numbers(column: Any, purpose: str) -> None:
+    """Refuse a column that does not hold numbers."""
+    if column.dtype.kind not in "iuf":
+        stranger = next((value for value in column if not reads_as_number(value)), column.iloc[0])
+        raise InputError(f"{purpose} column {column.name!r} must hold numbers, got {shortened(stranger)}.")
+
+
+def check_complete(column: Any, purpose: str, need: str = "one: fill them in, or leave these rows out") -> None:
+    """Refuse a column with missing values; ``need`` ends the sentence "every row needs"."""
+    absent = column.isna()
+    if absent.any():
+        missing, first = counted(int(absent.sum()), "missing value"), int(absent.to_numpy().argmax()) + 1
+        raise InputError(
+            f"column {column.name!r} ({purpose}) has {missing} in {counted(len(column), 'row')} (the first in row "
+            f"{first}); every row needs {need}."
+        )
+
+
+def labels_of_column(column: Any) -> Any:
+    """A column as an array, with text in NumPy's own type."""
+    if column is None:
+        return None
+    array = column.to_numpy()
+    return text_of(column) if array.dtype == object and not column.isna().any() else array
+
+
+def text_of(column: Any) -> NDArray[np.str_]:
+    """A column of text in NumPy's own type.
+
+    Texts that would become equal are refused: NumPy drops NUL characters at the end of a text.
+    """
+    objects = column.to_numpy()
+    text = objects.astype(str)
+    if len(set(text.tolist())) < len(set(map(str, objects))):
+        raise InputError(
+            f"column {column.name!r} holds texts that differ only in NUL characters at their end, which would "
+            "become one label; remove these characters, or use other labels."
+        )
+    return np.asarray(text)
+
+
+def survival_of_columns(time: Any, event: Any) -> Truth:
+    """A survival target from two columns (pandas Series): the times, and whether each is an event.
+
+    Raises
+    ------
+    InputError
+        When a value is missing, a time is not a number of at least 0, an event is neither true nor false, or there
+        is no event at all.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"days": [3, 5], "died": ["true", "false"]})
+    >>> survival_of_columns(table["days"], table["died"]).values.tolist()
+    [(True, 3.0), (False, 5.0)]
+    """
+    check_complete(time, "the target (times)", TRUE_VALUE)
+    check_complete(event, "the event", TRUE_VALUE)
+    if time.dtype.kind not in "iuf":
+        stranger = next((value for value in time if not reads_as_number(value)), time.iloc[0])
+        raise InputError(
+            f"the target column {time.name!r} must hold times, numbers of at least 0, as there is an event; got "
+            f"{shortened(stranger)}."
+        )
+    return truth_of(survival_target((events_of_column(event), time.to_numpy())), TaskKind.SURVIVAL)
+
+
+def events_of_column(column: Any) -> NDArray[np.bool_]:
+    """Events as booleans, from 0 and 1, or from true and false as booleans or text."""
+    words = column.map(lambda value: str(value).lower())
+    strange = ~words.isin(list(_MEANINGS))
+    if strange.any():
+        first = int(strange.to_numpy().argmax())
+        raise InputError(
+            f"the event column {column.name!r} must hold 1 (the event was seen) or 0 (censored), or true and "
+            f"false, got {plain(column.iloc[first])} in row {first + 1}."
+        )
+    return np.asarray(words.map(_MEANINGS).to_numpy().astype(bool))
+
+
+def texts_of_classes(target: Any) -> list[str]:
+    """The classes of a target column as text; empty for a column of amounts."""
+    if target.dtype.kind == "f" and (target != target.round()).any():
+        return []
+    values = sorted(target.unique().tolist(), key=str)
+    return [] if len(values) > MOST_CLASSES else [str(value) for value in values]
+
+
+def columns_of_classes(names: Sequence[str], classes: Sequence[str]) -> list[dict[str, str]]:
+    """The sets of columns whose names differ only by a class, with one column per class: column → class.
+
+    Examples
+    --------
+    >>> columns_of_classes([".pred_class", ".pred_no", ".pred_yes", "penalty"], ["no", "yes"])
+    [{'.pred_no': 'no', '.pred_yes': 'yes'}]
+    """
+    if len(classes) < 2:
+        return []
+    by_lower = {name.lower(): name for name in names}
+    first = classes[0].lower()
+    found: list[dict[str, str]] = []
+    for lower in by_lower:
+        place = lower.find(first)
+        while place >= 0:
+            head, tail = lower[:place], lower[place + len(first) :]
+            members = [by_lower.get(f"{head}{label.lower()}{tail}") for label in classes]
+            if all(name is not None for name in members) and len({*members}) == len(classes):
+                found.append({str(name): label for name, label in zip(members, classes, strict=True)})
+            place = lower.find(first, place + 1)
+    return found

@@ -1,0 +1,180 @@
+"""Which line of a table holds each cell, such as a row in a repeat.
+
+Lines are placed by their keys, and every combination of keys must be in exactly one line, so the order of the lines
+means nothing. A repeat is a cross-validation on all rows: every repeat holds each row once, with one true value.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import InputError
+from heldout.readers.columns import plain
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """One key of a cell.
+
+    Attributes
+    ----------
+    noun : str
+        What its values are, such as "row".
+    codes : ndarray of int, shape (n_lines,)
+        The number of each line's value.
+    labels : sequence of n values
+        The value of each code.
+    """
+
+    noun: str
+    codes: NDArray[np.intp]
+    labels: Sequence[Any]
+
+    def named(self, code: int) -> str:
+        """A value, for a sentence."""
+        return f"{self.noun} {self.labels[code]!s}"
+
+
+def axis_of(noun: str, column: Any) -> Axis:
+    """The axis of a column's values, sorted if they have an order, so the order of lines does not matter.
+
+    Parameters
+    ----------
+    column : pandas.Series
+        Without missing values.
+    """
+    codes, labels = column.factorize(sort=True)
+    return Axis(noun, codes, labels)
+
+
+def lines_of_cells(axes: Sequence[Axis], remedies: tuple[str, str]) -> NDArray[np.intp]:
+    """The line of each cell; a cell in two lines, or in none, is refused.
+
+    Parameters
+    ----------
+    axes : sequence of Axis
+    remedies : (str, str)
+        What to do about a cell in two lines, and about a cell in none.
+
+    Returns
+    -------
+    ndarray of int, with an axis for each of ``axes``
+
+    Examples
+    --------
+    >>> row = Axis("row", np.array([1, 0, 0, 1]), ["a", "b"])
+    >>> lines_of_cells([row, Axis("repeat", np.array([0, 1, 0, 1]), [1, 2])], ("fix it", "fill it in")).tolist()
+    [[2, 1], [0, 3]]
+    """
+    shape = tuple(len(axis.labels) for axis in axes)
+    if math.prod(shape) > np.iinfo(np.int64).max:
+        raise InputError(
+            f"{' x '.join(f'{n} {axis.noun}s' for n, axis in zip(shape, axes, strict=True))} are too many cells."
+        )
+    keys = np.ravel_multi_index([axis.codes for axis in axes], shape)
+    order = np.argsort(keys, kind="stable")
+    placed = keys[order]
+    again = np.flatnonzero(placed[1:] == placed[:-1])
+    if again.size:
+        first, second = sorted(int(order[again[0] + i]) + 1 for i in (0, 1))
+        raise InputError(
+            f"{_cell(axes, shape, int(placed[again[0]]))} is in two lines, {first} and {second}; {remedies[0]}."
+        )
+    if len(placed) < math.prod(shape):
+        gaps = np.flatnonzero(placed != np.arange(len(placed)))
+        gap = int(gaps[0]) if gaps.size else len(placed)
+        missing = math.prod(shape) - len(placed)
+        more = f" (one of {missing} that are missing)" if missing > 1 else ""
+        raise InputError(f"{_cell(axes, shape, gap)} is in no line{more}; {remedies[1]}.")
+    return order.reshape(shape)
+
+
+def _cell(axes: Sequence[Axis], shape: tuple[int, ...], key: int) -> str:
+    codes = [int(code) for code in np.unravel_index(key, shape)]
+    named = [axis.named(code) for axis, code in zip(axes, codes, strict=True) if len(axis.labels) > 1]
+    return " of ".join(named or [axes[0].named(0)])
+
+
+def places_of_repeats(repeat: Any, row: Any, shared: Mapping[str, Any], n_lines: int) -> NDArray[np.intp]:
+    """The line of each row in each repeat.
+
+    Parameters
+    ----------
+    repeat, row : pandas.Series of n_lines values or None
+        The repeat and the row of each line.
+    shared : mapping of str to pandas.Series
+        Columns that are equal in all repeats of a row: the target, its group and weight.
+
+    Returns
+    -------
+    ndarray of int, shape (N, R)
+        Sorted by the names of rows and repeats if rows have names, else in the order of the file.
+    """
+    if repeat is None:
+        if row is not None:
+            _check_once(row)
+        return np.arange(n_lines, dtype=np.intp)[:, None]
+    repeats = axis_of("repeat", repeat)
+    places = _by_order(repeats) if row is None else _by_row(repeats, row)
+    for what, column in shared.items():
+        check_agree(what, column, places, repeats.labels, row)
+    return places
+
+
+def _by_order(repeats: Axis) -> NDArray[np.intp]:
+    labels, counts = repeats.labels, np.bincount(repeats.codes, minlength=len(repeats.labels))
+    odd = np.flatnonzero(counts != counts[0])
+    if odd.size:
+        raise InputError(
+            f"repeat {labels[0]!s} has {counts[0]} rows and repeat {labels[odd[0]]!s} {counts[odd[0]]}; each "
+            "repeat must hold the same rows: leave out the others, or name the column of row names with --row COL."
+        )
+    return np.argsort(repeats.codes, kind="stable").astype(np.intp).reshape(len(labels), -1).T
+
+
+def _by_row(repeats: Axis, row: Any) -> NDArray[np.intp]:
+    return lines_of_cells(
+        [axis_of("row", row), repeats],
+        (
+            "a repeat holds each row once: fix the file, name other columns with --row and --repeat, or, if the "
+            "lines are of several configurations, name the column that identifies them with --configuration COL",
+            "each repeat must hold the same rows: leave out the rows that are missing in some repeat",
+        ),
+    )
+
+
+def _check_once(row: Any) -> None:
+    again = row.duplicated().to_numpy()
+    if again.any():
+        first = int(again.argmax())
+        raise InputError(
+            f"row {row.iloc[first]!s} is in more than one line ({first + 1} is the second); if the lines are "
+            "of several repeats, name the column that numbers them with --repeat COL; if they are of several "
+            "configurations, the column that identifies them with --configuration COL."
+        )
+
+
+def check_agree(what: str, column: Any, places: NDArray[np.intp], labels: Any, row: Any) -> None:
+    """Refuse rows (N, R) for which a column differs between repeats."""
+    values = column.to_numpy()[places]
+    differs = np.argwhere(values != values[:, :1])
+    if not differs.size:
+        return
+    place, where = differs[0]
+    first, other = int(places[place, 0]), int(places[place, where])
+    if row is None:
+        raise InputError(
+            f"repeats {labels[0]!s} and {labels[where]!s} are not of the same rows in the same order: {what} "
+            f"(column {column.name!r}) is {plain(column.iloc[first])} in row {first + 1} of the file and "
+            f"{plain(column.iloc[other])} in row {other + 1}; name the column of row names with --row COL."
+        )
+    raise InputError(
+        f"row {row.iloc[first]!s} has two values of {what} (column {column.name!r}): {column.iloc[first]!s} in "
+        f"repeat {labels[0]!s} and {column.iloc[other]!s} in repeat {labels[where]!s}; fix the file."
+    )

@@ -1,0 +1,327 @@
+"""The columns of each configuration: which they are, whether a metric can read them, and their predictions.
+
+A configuration has one column, or one per class, named ``name[class]``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.data.arrays import array_of, numbers_of, shortened
+from heldout.data.task import TaskKind, Truth, labels_text
+from heldout.errors import InputError
+from heldout.estimates.input_arrays import TWO_DECIMALS, read_predictions
+from heldout.estimates.responses import ResponseName
+from heldout.metrics.base import Metric, Response
+from heldout.predictions import HeldOutPredictions
+from heldout.readers.columns import plain, quoted, reads_as_number
+from heldout.readers.long_table_signs import check_no_probabilities_of_classes
+from heldout.readers.predictions import TablePredictions
+
+_OF_CLASS = re.compile(r"(.+)\[([^\[\]]*)\]")
+MOST_REMARKS = 3
+
+
+@dataclass(frozen=True)
+class PredictionColumns:
+    """The columns of each configuration.
+
+    Attributes
+    ----------
+    names : tuple of str
+    columns : tuple of tuple of str
+        One per configuration, or one per class in the target's order.
+    per_class : bool
+        Whether each column belongs to a class.
+    """
+
+    names: tuple[str, ...]
+    columns: tuple[tuple[str, ...], ...]
+    per_class: bool = False
+
+
+def prediction_columns_of(found: TablePredictions, truth: Truth) -> PredictionColumns:
+    """Find the columns of each configuration.
+
+    ``name[class]`` is the column of a class if the text in brackets is a class of the target; with two classes the
+    column of the positive one is enough. Missing classes, or columns of which only some name a class, are refused.
+    """
+    if found.held is not None:
+        return PredictionColumns(found.held.names, ())
+    frame = found.predictions
+    if found.configurations is not None:
+        names = tuple(name for name, _ in found.configurations)
+        plain = PredictionColumns(names, tuple(tuple(own) for _, own in found.configurations))
+        stems = {
+            name: {column: label for column, label in own.items() if label} for name, own in found.configurations
+        }
+    else:
+        plain = PredictionColumns(tuple(frame.columns), tuple((name,) for name in frame.columns))
+        stems = _stems(frame.columns)
+    codes = {column: class_code(truth, label) for labels in stems.values() for column, label in labels.items()}
+    if truth.classes is None or all(code is None for code in codes.values()):
+        _check_no_classes(frame, stems, truth)
+        _check_a_column_each(plain)
+        return plain
+    _check_all_are_classes(frame.columns, codes, truth)
+    by_class = {stem: {codes[column]: column for column in labels} for stem, labels in stems.items()}
+    complete = all(len(by_code) == truth.n_classes for by_code in by_class.values())
+    needed: Sequence[int] = range(truth.n_classes)
+    if not complete and truth.positive is not None and all(set(by) == {truth.positive} for by in by_class.values()):
+        needed = [truth.positive]
+    for stem, by_code in by_class.items():
+        _check_classes(stem, by_code, stems[stem], needed, truth)
+    return PredictionColumns(
+        tuple(by_class), tuple(tuple(by[code] for code in needed) for by in by_class.values()), True
+    )
+
+
+def _stems(columns: Sequence[str]) -> dict[str, dict[str, str]]:
+    """The columns named ``name[class]``, by configuration, each with its class."""
+    stems: dict[str, dict[str, str]] = {}
+    for column in columns:
+        match = _OF_CLASS.fullmatch(column)
+        if match:
+            stems.setdefault(match[1], {})[column] = match[2]
+    return stems
+
+
+def _check_a_column_each(heads: PredictionColumns) -> None:
+    several = next((own for own in heads.columns if len(own) > 1), None)
+    if several is not None:
+        raise InputError(
+            f"{quoted(several)} belong to classes, but the target is read as numbers; name one column of "
+            "predictions with --prediction COL, or use a metric of labels."
+        )
+
+
+def class_code(truth: Truth, label: str) -> int | None:
+    """The code of the class that a text names, or None; ``1.0`` is the class 1 too.
+
+    Examples
+    --------
+    >>> from heldout.data.task import truth_of
+    >>> class_code(truth_of([0, 1, 1]), "1.0"), class_code(truth_of(["no", "yes"]), "maybe")
+    (1, None)
+    """
+    known = [] if truth.classes is None else truth.classes.tolist()
+    for code, found in enumerate(known):
+        same_number = not isinstance(found, str | bool) and reads_as_number(label) and float(label) == found
+        if label.strip() == str(found) or same_number:
+            return code
+    return None
+
+
+def held_out(
+    found: TablePredictions,
+    heads: PredictionColumns,
+    truth: Truth,
+    metric: Metric,
+    *,
+    response: ResponseName = "auto",
+    threshold: float | None = None,
+) -> HeldOutPredictions:
+    """The predictions that ``metric`` reads, named after their configurations.
+
+    Predictions that the metric cannot use, or that can be read in two ways, are refused.
+    """
+    if found.held is not None:
+        return found.held
+    assert found.places is not None, "a table that heldout did not write has places"
+    if len(heads.columns[0]) == 1:
+        lines = array_of(found.predictions[[column for (column,) in heads.columns]], "predictions")
+        array = np.moveaxis(lines[found.places], 2, 1)[..., None]  # (N, R, C) as (N, C, R, 1)
+    else:
+        of_each = [
+            numbers_of(array_of(found.predictions[list(own)], "predictions"), own[0]) for own in heads.columns
+        ]
+        array = np.stack([lines[found.places] for lines in of_each], axis=1)
+    held = read_predictions(truth, array, metric, response=response, threshold=threshold, folds=found.folds)
+    return replace(held, names=heads.names)
+
+
+def _check_no_classes(frame: Any, stems: Mapping[str, Mapping[str, str]], truth: Truth) -> None:
+    """Refuse columns in brackets that sum to 1 like probabilities but name no class of the target."""
+    if truth.classes is None:
+        return
+    for columns in stems.values():
+        if len(columns) == truth.n_classes and _sums_to_one(frame[list(columns)]):
+            raise InputError(
+                f"{quoted(list(columns))} sum to 1 as the probabilities of classes do, but the brackets name no "
+                f"class of the target ({labels_text(truth.classes)}); name them name[class]."
+            )
+
+
+def _sums_to_one(columns: Any) -> bool:
+    if any(dtype.kind not in "iuf" for dtype in columns.dtypes):
+        return False
+    sums: NDArray[np.float64] = columns.to_numpy(dtype=np.float64).sum(axis=1)
+    present = sums[~np.isnan(sums)]
+    return bool(present.size and (np.abs(present - 1) <= TWO_DECIMALS).all())
+
+
+def _check_all_are_classes(columns: Sequence[str], codes: Mapping[str, int | None], truth: Truth) -> None:
+    of_class = next(column for column, code in codes.items() if code is not None)
+    other = next((column for column in columns if codes.get(column) is None), None)
+    if other is not None:
+        raise InputError(
+            f"column {of_class!r} belongs to a class of the target and {other!r} to none (its classes are "
+            f"{labels_text(truth.classes)}); name every column of predictions name[class], or none, or leave "
+            "columns out (--exclude)."
+        )
+
+
+def _check_classes(
+    stem: str, by_code: Mapping[int | None, str], columns: Mapping[str, str], needed: Sequence[int], truth: Truth
+) -> None:
+    assert truth.classes is not None
+    if len(by_code) < len(columns):
+        raise InputError(f"{quoted(list(columns))} name a class of the target twice; leave one out (--exclude).")
+    missing = [truth.classes[code] for code in needed if code not in by_code]
+    if missing:
+        own = next(iter(columns))
+        hint = (
+            f" (with two classes the column of the positive one, {labels_text([truth.pos_label])}, is enough; "
+            "--positive LABEL names it)"
+            if truth.positive is not None
+            else ""
+        )
+        raise InputError(
+            f"configuration {stem!r} has no column of class {labels_text(missing)} beside {own!r}; it needs one "
+            f"for each class of the target: {labels_text(truth.classes)}{hint}."
+        )
+
+
+def check_kinds(found: TablePredictions, heads: PredictionColumns, truth: Truth, metric: Metric) -> None:
+    """Refuse text among numbers, and numbers beside labels, naming the column, value and row."""
+    if found.held is not None:
+        return
+    frame = found.predictions
+    _check_no_dates(frame)
+    if truth.classes is not None and not heads.per_class and found.configurations is None:
+        check_no_probabilities_of_classes(frame, truth.classes.tolist())
+    if truth.kind is TaskKind.MULTICLASS and not heads.per_class:
+        _check_labels_of_several_classes(frame, truth, metric)
+    texts = [name for name in frame.columns if frame[name].dtype.kind not in "iufb"]
+    labels_will_do = truth.kind.is_classification and Response.LABELS in metric.responses
+    needs_numbers = heads.per_class or not labels_will_do
+    for name in texts:
+        present = frame[name].dropna()
+        is_number = present.map(reads_as_number).astype(bool)
+        if is_number.all() or not (needs_numbers or is_number.mean() > 0.5):
+            continue
+        stranger = present[~is_number]
+        why = "most of its other rows hold numbers"
+        if needs_numbers:
+            why = "the column of a class needs numbers" if heads.per_class else f"{metric.name} needs numbers"
+        raise InputError(
+            f"column {name!r} holds {shortened(stranger.iloc[0])} in row {stranger.index[0] + 1}, but {why}; fix "
+            "the file, or leave the column out (--exclude)."
+        )
+    _check_of_one_kind(frame)
+
+
+def _check_no_dates(frame: Any) -> None:
+    """Refuse dates, times and durations, which are no predictions."""
+    for name in frame.columns:
+        column = frame[name]
+        if column.dtype.kind in "iufb":
+            continue
+        strange = column.map(lambda value: not isinstance(value, str | bool | int | float))
+        if strange.any():
+            value = column[strange].iloc[0]
+            raise InputError(
+                f"column {name!r} holds {plain(value)}, a {type(value).__name__}, where a "
+                "prediction must be a number or a label; leave the column out (--exclude)."
+            )
+
+
+def _check_of_one_kind(frame: Any) -> None:
+    """Refuse numbers beside text, and true and false beside other numbers, with a value of each."""
+    kinds = {name: frame[name].dtype.kind for name in frame.columns}
+    of = {
+        "numbers": [name for name, kind in kinds.items() if kind in "iuf"],
+        "true and false": [name for name, kind in kinds.items() if kind == "b"],
+        "text": [name for name, kind in kinds.items() if kind not in "iufb"],
+    }
+    held = [(what, names) for what, names in of.items() if names]
+    if len(held) > 1:
+        (one, these), (other, those) = held[:2]
+        raise InputError(
+            f"{quoted(these)} hold {one} and {quoted(those)} {other} (such as {_example(frame[those[0]])}); "
+            "predictions must be all scores or all labels: leave one kind out (--exclude), or fix the file."
+        )
+
+
+def _example(column: Any) -> str:
+    """A value of a column of text, one that is no number if there is one, and its row."""
+    present = column.dropna()
+    strange = present[~present.map(reads_as_number).astype(bool)]
+    first = (strange if len(strange) else present).head(1)
+    return f"{shortened(first.iloc[0])} in row {first.index[0] + 1}"
+
+
+def remarks_on_whole_numbers(found: TablePredictions) -> tuple[str, ...]:
+    """Remarks on columns of whole numbers: a forgotten column of groups or rows would count as a configuration."""
+    if found.held is not None:
+        return ()
+    frame = found.predictions
+    whole = [name for name in frame.columns if frame[name].dtype.kind in "iu" and frame[name].nunique() > 2]
+    others = [name for name in frame.columns if name not in whole]
+    if not whole or len(whole) >= len(others) or any(frame[name].dtype.kind != "f" for name in others):
+        return ()
+    return tuple(
+        f"Column {name!r} is read as a configuration, although it holds whole numbers and most others do not; if "
+        "it is not one, name its use (--group, --row, --repeat, ...), or --exclude it."
+        for name in whole[:MOST_REMARKS]
+    )
+
+
+def _check_labels_of_several_classes(frame: Any, truth: Truth, metric: Metric) -> None:
+    """Refuse columns that do not hold labels: one column per configuration cannot hold several probabilities."""
+    instead = "probabilities of several classes are a column for each class, named name[class]"
+    assert truth.classes is not None
+    if Response.LABELS not in metric.responses:
+        raise InputError(
+            f"{metric.name} needs {' or '.join(metric.responses)}, and {instead}; give those, or use a metric of "
+            "labels such as accuracy, with columns of labels."
+        )
+    known = {*truth.classes.tolist(), *map(str, truth.classes.tolist())}
+    for name in frame.columns:
+        present = frame[name].dropna()
+        strange = present[~present.isin(known)]
+        if not len(strange):
+            continue
+        value, row = strange.iloc[0], strange.index[0] + 1
+        has_decimals = frame[name].dtype.kind == "f" and bool((present != present.round()).any())
+        why = (
+            f"; with {truth.n_classes} classes a column must hold labels: {instead}"
+            if has_decimals
+            else "; fix the file, or leave the column out (--exclude)"
+        )
+        raise InputError(
+            f"column {name!r} holds {plain(value)} in row {row}, which is none of the target's classes "
+            f"({labels_text(truth.classes)}){why}."
+        )
+
+
+def guessed_metric(truth: Truth, found: TablePredictions, heads: PredictionColumns) -> str:
+    """A metric that fits the predictions: ranks for scores, else accuracy or R²."""
+    if truth.kind is TaskKind.SURVIVAL:
+        return "concordance_index"
+    if truth.kind is TaskKind.REGRESSION:
+        return "r2"
+    if truth.kind is TaskKind.BINARY and found.held is None:
+        numeric = all(dtype.kind in "iuf" for dtype in found.predictions.dtypes)
+        assert truth.classes is not None
+        labels = set(truth.classes.tolist())
+        hard = all(set(found.predictions[name].dropna()) <= labels for name in found.predictions)
+        if numeric and (heads.per_class or not hard):
+            return "roc_auc"
+    return "accuracy"
