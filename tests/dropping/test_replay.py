@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from race_on_matrix import race_on_matrix
 from sklearn.linear_model import Ridge
 from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -12,7 +13,7 @@ from standings import standing_of
 import heldout as ho
 from heldout.dropping import Bootstrap
 from heldout.dropping.loss_course import LossCourse, SplitLosses, on_product_grid
-from heldout.dropping.replay import DroppingHistory, race_on_matrix
+from heldout.dropping.replay import DroppingHistory
 from heldout.dropping.shares import share_of_more_errors
 from heldout.dropping.simulated import CountedCourse, SimulatedRace, draws_within
 from heldout.estimates.dropping_replay import with_dropping_replayed

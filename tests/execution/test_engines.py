@@ -31,7 +31,6 @@ from heldout.execution.executors import JoblibExecutor, local
 from heldout.execution.executors.base import Work
 from heldout.execution.executors.deadline import TimeIsUp, deadline
 from heldout.execution.executors.local import MOST_UNEXPLAINED, Processes
-from heldout.execution.executors.marks import marked, take_marks
 from heldout.execution.executors.payload import (
     SHARED_FROM_BYTES,
     ArrayPayload,
@@ -40,7 +39,7 @@ from heldout.execution.executors.payload import (
     payload_array,
     write_payload,
 )
-from heldout.execution.executors.worker import timeout_result
+from heldout.execution.executors.worker import mark_of, take_marks, timeout_result
 from heldout.execution.fit import CellContext, Routing, make_scoring, single_threaded
 from heldout.execution.loop import ResultKeeper, run_races
 from heldout.execution.plan import Race, RunPlan, all_cells
@@ -355,12 +354,12 @@ def test_threads_cannot_be_stopped() -> None:
 
 
 def test_marks_say_what_was_running(tmp_path: Path) -> None:
-    with marked(str(tmp_path), CellKey(3, 1, 2)):
+    with mark_of(str(tmp_path), CellKey(3, 1, 2)):
         pass
     assert take_marks(tmp_path) == {}
     other = tmp_path / "other"
     other.mkdir()
-    with marked(str(other), CellKey(3, 1, 2)):
+    with mark_of(str(other), CellKey(3, 1, 2)):
         time.sleep(0.01)
         found = take_marks(other)
     assert list(found) == [CellKey(3, 1, 2)]

@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from heldout.dropping.matched_samples import cochran_q, friedman
+from heldout.dropping.matched_samples import BlockTest, cochran_q, friedman_of_each
+
+
+def friedman(table: np.ndarray) -> BlockTest:
+    return list(friedman_of_each(table))[-1]
+
 
 HITS = """
 0001 1111 1001 0000 0101 0101 0010 0101 0111 0111 0011 0001 1010 0010 0101

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from heldout.data.task import truth_of
-from heldout.imputation.outcome import nelson_aalen, outcome_columns
+from heldout.imputation.settings import nelson_aalen, outcome_columns
 
 
 def test_classes_are_coded_and_numbers_stay() -> None:

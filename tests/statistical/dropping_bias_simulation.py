@@ -16,17 +16,21 @@ protocol is its estimate less the true accuracy of its winner:
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import heldout as ho
-from heldout.dropping.replay import DroppingHistory, race_on_matrix
+from heldout.dropping.replay import DroppingHistory
 from heldout.estimates.dropping_replay import with_dropping_replayed
 from heldout.estimates.inputs import read_inputs
 from heldout.estimates.named import answer, method_of
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "dropping"))
+from race_on_matrix import race_on_matrix
 
 PROTOCOLS = ("bbc", "after", "replayed", "complete")
 FOLDS = 10

@@ -33,8 +33,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
 from heldout.metrics import metric_named
+from heldout.protocols.validation.corrections.leave_one_out import OutOfBag
 from heldout.protocols.validation.corrections.optimism import Optimism
-from heldout.protocols.validation.corrections.out_of_bag import OutOfBag
 from heldout.protocols.validation.corrections.point632 import Point632, Point632Plus
 from heldout.protocols.validation.intervals import interval_of
 

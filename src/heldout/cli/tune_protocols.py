@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from heldout.execution.run import RunSettings
     from heldout.execution.search import Search
     from heldout.protocols.nested.estimate import NestedEstimate
-    from heldout.protocols.nested.plan import NestedFolds
-    from heldout.protocols.nested.settings import Across, NestedSettings
+    from heldout.protocols.nested.plan import Across, NestedFolds, NestedSettings
     from heldout.protocols.search_bootstrap.estimate import SearchBootstrapEstimate
     from heldout.result import Evaluation
 
@@ -74,8 +73,7 @@ def _check_bootstrap(wanted: Options) -> None:
 def _settings(wanted: Options) -> NestedSettings:
     from heldout.errors import InputError
     from heldout.protocols.nested.intervals import INTERVALS, NADEAU_BENGIO
-    from heldout.protocols.nested.plan import HOLD_OUT, REMAINING
-    from heldout.protocols.nested.settings import NestedSettings
+    from heldout.protocols.nested.plan import HOLD_OUT, REMAINING, NestedSettings
 
     words = (REMAINING, HOLD_OUT)
     if wanted.inner not in words and not (wanted.inner.isdecimal() and int(wanted.inner) >= 2):

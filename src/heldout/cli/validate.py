@@ -107,7 +107,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     DATA is a CSV or Parquet file, or example:breast_cancer (also iris, wine, digits, diabetes). DIR receives
     run.db, model.skops, validation.json and report.html.
     """
-    from heldout.protocols.validation.memory import bytes_recorded
+    from heldout.protocols.validation.plan import bytes_recorded
 
     wanted = ValidateOptions(**options)
     console = Console(wanted.as_json, wanted.quiet)

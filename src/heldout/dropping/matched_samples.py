@@ -1,8 +1,8 @@
-"""Tests of whether several treatments do alike on the same blocks: Cochran's Q and Friedman's.
+"""Tests of whether several treatments are alike on the same blocks: Cochran's Q and Friedman's.
 
-Here treatments are configurations, and blocks are the rows that all of them predicted, or steps that all of them
-went through. Columns are taken up one after another, and there is a test after each: a set that grows is tested at
-the cost of its last table.
+Here treatments are configurations, and blocks are the rows that all of them predicted, or the steps that all of
+them ran. Columns are added one after another, with a test after each: all tests of a growing set together cost as
+much as the last one alone.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from scipy.special import chdtrc
 from heldout.kernels.reference import Floats
 
 FEW_ENTRIES = 24
-"""Up to so many entries in rows that differ, Q is not near enough to chi-squared (Tate & Brown 1970)."""
+"""With at most so many entries in rows that differ, Q is too far from chi-squared (Tate & Brown 1970)."""
 
 
 class BlockTest(NamedTuple):
@@ -43,23 +43,8 @@ def cochran_q(table: NDArray[Any]) -> BlockTest:
     >>> cochran_q(np.array([[1, 1, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]))
     BlockTest(statistic=4.5, p_value=0.2222222222222222)
     """
-    return _last(cochran_q_of_each(table))
-
-
-def friedman(table: NDArray[Any]) -> BlockTest:
-    """Friedman's statistic of a table (n, k) of numbers, a row a block.
-
-    With R_j the sum of column j's ranks within rows, ties sharing theirs, it is
-    12/(nk(k+1)) Σ(R_j - n(k+1)/2)² / (1 - Σ(t³-t)/(nk(k²-1))), t the size of each tie, about chi-squared with k - 1
-    degrees of freedom (Friedman 1937). Where every row is one tie, or there is one column, it is 0 and p is 1.
-
-    Examples
-    --------
-    >>> found = friedman(np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [2.0, 1.0, 3.0], [1.0, 3.0, 2.0]]))
-    >>> found.statistic, round(found.p_value, 4)
-    (4.5, 0.1054)
-    """
-    return _last(friedman_of_each(table))
+    *_, last = cochran_q_of_each(table)
+    return last
 
 
 def cochran_q_of_each(table: NDArray[Any]) -> Iterator[BlockTest]:
@@ -84,14 +69,25 @@ def cochran_q_of_each(table: NDArray[Any]) -> Iterator[BlockTest]:
 
 
 def friedman_of_each(table: NDArray[Any]) -> Iterator[BlockTest]:
-    """Friedman's statistic of the first 1, 2, ..., k columns."""
+    """Friedman's statistic of the first 1, 2, ..., k columns of a table (n, k) of numbers, a row a block.
+
+    With R_j the sum of column j's ranks within rows (ties share theirs), it is
+    12/(nk(k+1)) Σ(R_j - n(k+1)/2)² / (1 - Σ(t³-t)/(nk(k²-1))), t the size of each tie, about chi-squared with k - 1
+    degrees of freedom (Friedman 1937). Where every row is one tie, or there is one column, it is 0 and p is 1.
+
+    Examples
+    --------
+    >>> *_, of_all = friedman_of_each(np.array([[1, 2, 3], [1, 2, 3], [2, 1, 3], [1, 3, 2]]))
+    >>> of_all.statistic, round(of_all.p_value, 4)
+    (4.5, 0.1054)
+    """
     n = len(table)
     rank_sums: Floats = np.zeros(table.shape[1])
     ties = 0.0
     for k in range(1, table.shape[1] + 1):
         before, new = table[:, : k - 1], table[:, k - 1, None]
         above, equal = before > new, before == new
-        # One who joins a row moves those above it up by one, and shares its rank with its equals.
+        # A new entry moves the greater ones of its row up by one, and shares its rank with its equals.
         rank_sums[: k - 1] += above.sum(axis=0) + equal.sum(axis=0) / 2
         tied = equal.sum(axis=1).astype(np.float64)
         rank_sums[k - 1] = float((k - above.sum(axis=1) - tied / 2).sum())
@@ -120,10 +116,3 @@ def _exact_p(row_sums: Sequence[int], k: int, spread: int) -> float:
     total = sum(row_sums)
     reached = sum(n for sums, n in ways.items() if k * sum(each**2 for each in sums) - total**2 >= spread)
     return reached / prod(comb(k, size) for size in row_sums)
-
-
-def _last(tests: Iterator[BlockTest]) -> BlockTest:
-    last = BlockTest(0.0, 1.0)
-    for last in tests:  # noqa: B007 - the last is what is wanted
-        pass
-    return last

@@ -14,7 +14,7 @@ from heldout.dropping.base import Barrier, Dropped, DropRule, Standing, Verdict
 from heldout.errors import InputError
 from heldout.estimates.evidence import gather
 from heldout.estimates.question import Aggregate, Question, Settings
-from heldout.execution.collect import RaceResults, RaceOutcome
+from heldout.execution.collect import RaceOutcome, RaceResults
 from heldout.execution.fit import Scoring
 from heldout.kernels.draws import Draws, UndefinedDrawsError, always
 from heldout.metrics.base import quiet_if_foreign

@@ -1,19 +1,22 @@
-"""A cell of work: one configuration on one split, and what came of it.
+"""A cell of work: one configuration on one split, and its result.
 
-Cells are what a search plans, what its workers do, and what its store acknowledges one by one.
+A search plans cells, its workers do them, and its store acknowledges them one by one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
+from heldout.data.task import Truth
+from heldout.errors import StoreError
 from heldout.folds.splits import Place
 from heldout.metrics.base import Response
+from heldout.predictions import UNPREDICTED_LABEL
 
 
 class CellKey(NamedTuple):
@@ -35,12 +38,12 @@ class CellState(StrEnum):
     DONE = "done"
     FAILED = "failed"
     DROPPED = "dropped"
-    """Never fitted: its configuration had left the race."""
+    """Never fitted: its configuration was dropped before."""
 
 
 @dataclass(frozen=True, eq=False)
 class CellResult:
-    """What came of a cell.
+    """The result of a cell.
 
     Attributes
     ----------
@@ -50,7 +53,7 @@ class CellResult:
         Why it failed: the exception's type and text, or which response was not finite; empty when done.
     fit_seconds, score_seconds : float
     test_scores, train_scores : mapping of scorer name to float
-        As the scorers return them (greater = better); empty where not asked for or failed.
+        As the scorers return them (greater = better); empty where not requested or failed.
     predictions : mapping of Response to ndarray
         Of the split's test rows, in their order: (n_test,) or (n_test, n_classes), as ``HeldOutPredictions``
         holds them.
@@ -66,3 +69,51 @@ class CellResult:
     train_scores: Mapping[str, float] = field(default_factory=dict)
     predictions: Mapping[Response, NDArray[Any]] = field(default_factory=dict)
     attempts: int = 1
+
+
+def check_result(
+    result: CellResult, truth: Truth, n_times: int, rows: Sequence[int], completions: tuple[int, ...] = ()
+) -> None:
+    """Refuse predictions in a store that no cell can have written.
+
+    Predictions of another shape would be broadcast over rows, and a code beyond the classes would index beyond
+    them. The checksum of a cell finds chance damage only: someone who changes a cell can write a new checksum.
+
+    Parameters
+    ----------
+    n_times : int
+        Of survival probabilities.
+    rows : sequence of int
+        The numbers of rows that are allowed.
+    completions : () or (H,)
+        The axis after the rows, where rows were completed H times.
+
+    Raises
+    ------
+    StoreError
+    """
+    for response, values in result.predictions.items():
+        shapes = [(n, *completions, *_outputs(response, truth, n_times)) for n in rows]
+        if values.shape not in shapes:
+            raise _damaged(result, f"{response} of shape {values.shape} where {shapes[0]} is due")
+        if values.dtype.kind not in ("iu" if response is Response.LABELS else "f"):
+            raise _damaged(result, f"{response} of type {values.dtype}")
+        if response is not Response.LABELS or not values.size:
+            continue
+        if not UNPREDICTED_LABEL <= values.min() <= values.max() < truth.n_classes:
+            raise _damaged(result, f"labels coded {values.min()} to {values.max()} of {truth.n_classes} classes")
+
+
+def _outputs(response: Response, truth: Truth, n_times: int) -> tuple[int, ...]:
+    if response is Response.SURVIVAL:
+        return (n_times,)
+    by_class = response in (Response.PROBABILITIES, Response.DECISION) and truth.n_classes > 2
+    return (truth.n_classes,) if by_class else ()
+
+
+def _damaged(result: CellResult, why: str) -> StoreError:
+    configuration, repeat, fold = result.key
+    return StoreError(
+        f"the run file is damaged (the cell of configuration {configuration}, repeat {repeat}, fold {fold} holds "
+        f"{why}) and cannot be resumed; restore a copy of it, or move it away and start again."
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from heldout.configurations import Configurations
 from heldout.data.task import TaskKind, Truth
 from heldout.dropping.base import Barrier, Dropped, who_left
-from heldout.execution.cells import CellKey, CellResult, CellState
+from heldout.execution.cells import CellKey, CellResult, CellState, check_result
 from heldout.execution.fit import Scoring
 from heldout.execution.plan import all_cells
-from heldout.execution.stored import check_result
 from heldout.folds.splits import Folds, Place, Split
 from heldout.metrics.base import Metric, Response
 from heldout.predictions import UNPREDICTED_LABEL, FoldScores, HeldOutPredictions
@@ -205,16 +204,6 @@ class ResultCollector:
                 for repeat, fold in places:
                     array[tested[repeat, fold], configuration, met.columns[repeat]] = empty
         return responses
-
-
-def collect(
-    results: Iterable[CellResult], truth: Truth, configurations: Configurations, folds: Folds, scoring: Scoring
-) -> RaceResults:
-    """What the results of a search amount to in which everybody met every split."""
-    collector = ResultCollector(truth, configurations, folds, scoring)
-    for result in results:
-        collector.put(result)
-    return collector.collected()
 
 
 def _scorer_names(cells: Sequence[CellResult], scoring: Scoring) -> tuple[str, ...]:

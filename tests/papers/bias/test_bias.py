@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from math import comb, isnan
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heldout.dropping.replay import race_on_matrix
 from heldout.dropping.shares import share_of_more_errors
 from heldout.errors import InputError, StoreError
 from heldout_papers import BiasSetting, BiasStudy, bias
@@ -17,6 +17,9 @@ from heldout_papers.bias.matrix import Matrix, stratified
 from heldout_papers.bias.predicted import RightOrWrong
 from heldout_papers.bias.protocols import PROTOCOLS, Found, bbc, bced, cross_validation, nested, tibshirani
 from heldout_papers.bias.race import exact_shares, survivors
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "dropping"))
+from race_on_matrix import race_on_matrix
 
 SETTING = BiasSetting(60, 40, (9.0, 6.0), folds=10, n_bootstraps=50, protocols=tuple(PROTOCOLS))
 

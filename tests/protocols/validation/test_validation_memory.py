@@ -14,7 +14,7 @@ from heldout.errors import InputError
 from heldout.execution.memory import BYTES_A_CELL
 from heldout.protocols import Imputation, bootstrap_validate
 from heldout.protocols.validation.arguments import ValidationArguments
-from heldout.protocols.validation.memory import bytes_recorded
+from heldout.protocols.validation.plan import bytes_recorded
 
 X = np.random.default_rng(5).normal(size=(40, 2))
 Y = (X[:, 0] > 0).astype(int)

@@ -20,10 +20,9 @@ from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult
 from heldout.execution.executors.base import Work, WorkersLostError
 from heldout.execution.executors.deadline import GRACE_SECONDS
-from heldout.execution.executors.marks import take_marks
 from heldout.execution.executors.payload import ArrayPayload, FilePayload, payload_array, write_payload
 from heldout.execution.executors.shared_folder import shared_folder
-from heldout.execution.executors.worker import Terms, do_cell, do_sent_cell, timeout_result
+from heldout.execution.executors.worker import Terms, do_cell, do_sent_cell, take_marks, timeout_result
 from heldout.execution.fit import single_threaded
 from heldout.execution.interrupts import one_ctrl_c_at_a_time
 

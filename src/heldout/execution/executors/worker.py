@@ -1,12 +1,28 @@
-"""What is called in a worker, once a cell."""
+"""What runs in a worker: one cell, the mark that says which cell it is, and the watch on the parent process.
+
+Every process keeps a few bytes in a file that it has mapped into memory: which cell it is doing, and since when.
+The system writes these bytes to the file even if the process is killed. So the coordinator can tell the cells that
+were running when workers died from those that only waited in the same batch.
+
+Workers end when the process that they work for is killed. A worker of joblib waits up to five minutes for more work
+and does not notice that its parent is gone, because workers hold both ends of the pipes between them. The system
+gives an orphan another parent; a thread watches for that. (The signal that Linux sends on a parent's death is no
+use: it also comes when only the thread that started the worker ends.)
+"""
 
 from __future__ import annotations
 
+import functools
+import mmap
+import os
+import struct
 import threading
 import time
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from uuid import uuid4
 
 import numpy as np
@@ -16,8 +32,6 @@ from heldout.errors import Ending
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.executors.base import Work
 from heldout.execution.executors.deadline import TimeIsUp, deadline, raise_in
-from heldout.execution.executors.marks import marked
-from heldout.execution.executors.orphans import end_with
 from heldout.execution.executors.payload import UNPACKED, ArrayPayload, Payload, survives_sending
 from heldout.execution.fit import error_line
 
@@ -28,7 +42,7 @@ _running: dict[int, str] = {}
 
 @dataclass(frozen=True)
 class Terms:
-    """On what terms cells are done in another process.
+    """The conditions under which another process does cells.
 
     Attributes
     ----------
@@ -37,7 +51,7 @@ class Terms:
     marks : str or None
         The folder in which processes leave their marks.
     coordinator : str
-        The process that must not be ended, whatever is done in it.
+        The process that must not be ended.
     parent : int or None
         The number of the process with which its workers end.
     """
@@ -55,11 +69,11 @@ def do_cell(work: Work, cell: CellKey) -> CellResult:
 
 
 def do_sent_cell(payload: Payload, cell: CellKey, terms: Terms) -> CellResult:
-    """Fit and score one cell, in time, in a process that was sent its work."""
+    """Fit and score one cell within its time, in a process that received the work."""
     if terms.parent is not None:
         end_with(terms.parent)
-    work = UNPACKED.get(payload)  # before the mark: a process that dies of this, dies of no cell
-    with nullcontext() if terms.marks is None else marked(terms.marks, cell):
+    work = UNPACKED.get(payload)  # before the mark: if this kills the process, no cell is to blame
+    with nullcontext() if terms.marks is None else mark_of(terms.marks, cell):
         began = time.perf_counter()
         try:
             with deadline(terms.fit_timeout, ends_process=terms.coordinator != THIS_PROCESS):
@@ -70,10 +84,10 @@ def do_sent_cell(payload: Payload, cell: CellKey, terms: Terms) -> CellResult:
         except Exception as error:
             if survives_sending(error):
                 raise
-            # Pools take an error that they cannot send for the death of a worker, or wait for it for ever.
-            told = f"{work.configurations[cell.configuration].name}: {error_line(error)}"
-        # Out here it has no context, which Dask's way of pickling errors would send along.
-        raise RuntimeError(told)
+            # A pool takes an error that it cannot send for the death of a worker, or waits for it for ever.
+            line = f"{work.configurations[cell.configuration].name}: {error_line(error)}"
+        # Raised out here it has no context, which Dask would pickle too.
+        raise RuntimeError(line)
 
 
 def do_sent_cells(
@@ -89,9 +103,9 @@ def do_sent_cells(
 
 
 async def interrupt_cells(token: str) -> None:
-    """Stop, as far as they are in Python, the threads of this process that do cells of this work.
+    """Stop the threads of this process that do cells of this work, when they next run Python.
 
-    A coroutine, as Dask wants what nobody waits for.
+    A coroutine, because Dask needs one for a call without a result.
     """
     for thread, theirs in list(_running.items()):
         if theirs == token:
@@ -99,7 +113,7 @@ async def interrupt_cells(token: str) -> None:
 
 
 class FitAbandoned(Ending):
-    """Nobody waits any more for what is being done."""
+    """The coordinator no longer waits for the cell."""
 
 
 def timeout_result(work: Work, cell: CellKey, fit_timeout: float, seconds: float) -> CellResult:
@@ -114,3 +128,70 @@ def timeout_result(work: Work, cell: CellKey, fit_timeout: float, seconds: float
     if work.context.error_score == "raise":
         raise TimeoutError(f"{work.configurations[cell.configuration].name}: {message}")
     return CellResult(cell, CellState.FAILED, message, seconds)
+
+
+_MARK = struct.Struct("=?qqqd")
+
+
+@contextmanager
+def mark_of(folder: str, cell: CellKey) -> Iterator[None]:
+    """A mark in the folder while a cell runs."""
+    mark = _mark(folder, os.getpid())
+    # The first byte, "it runs", is written last: a mark that counts is complete.
+    _MARK.pack_into(mark, 0, False, *cell, time.monotonic())
+    mark[0] = 1
+    try:
+        yield
+    finally:
+        mark[0] = 0
+
+
+def take_marks(folder: Path) -> dict[CellKey, float]:
+    """Cells that were running when their processes ended, and the seconds since they began; erases the marks.
+
+    Call it when no worker is alive.
+    """
+    now, found = time.monotonic(), {}
+    for path in folder.glob("*.mark"):
+        is_running, configuration, repeat, fold, began = _MARK.unpack(path.read_bytes())
+        path.unlink()
+        if is_running:
+            found[CellKey(configuration, repeat, fold)] = now - began
+    return found
+
+
+@functools.lru_cache(maxsize=1)
+def _mark(folder: str, process: int) -> mmap.mmap:
+    with (Path(folder) / f"{process}.mark").open("w+b") as file:
+        file.write(bytes(_MARK.size))
+        file.flush()
+        return mmap.mmap(file.fileno(), _MARK.size)
+
+
+SECONDS_BETWEEN_LOOKS = 1.0
+
+
+def end_with(parent: int) -> None:
+    """From now on, end this process soon after its parent; do nothing if the number is not that of its parent.
+
+    Parameters
+    ----------
+    parent : int
+        The number of the process that sent the work. On Windows the death of a parent cannot be seen.
+    """
+    if os.name == "posix" and parent == os.getppid():
+        _watch(os.getpid(), parent)
+
+
+@lru_cache(maxsize=1)
+def _watch(process: int, parent: int) -> threading.Thread:
+    """One thread a process; a forked process does not inherit it."""
+    watch = threading.Thread(target=_end_as_orphan, args=(parent,), name="heldout-orphan", daemon=True)
+    watch.start()
+    return watch
+
+
+def _end_as_orphan(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+    os._exit(1)

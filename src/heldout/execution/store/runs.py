@@ -1,23 +1,31 @@
-"""The rows of ``run`` and ``configuration``: which runs a file holds, and how one is begun."""
+"""The rows of a run in the file: how it is recognised, started and inspected.
+
+The plan and the barriers are notes for inspection (``store.file_status``): a resumed run does not read them.
+"""
 
 from __future__ import annotations
 
 import json
+import math
 import re
 import sqlite3
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from heldout.data.declared import from_json, of_type
 from heldout.execution.store.base import RunIdentity
 from heldout.execution.store.matching import StoredRun
-from heldout.execution.store.notes import text_for_file
 from heldout.execution.store.opening import now, read_as_written
+from heldout.folds.splits import Place
+
+if TYPE_CHECKING:
+    from heldout.dropping.base import Barrier
 
 
 class _RunRow(NamedTuple):
-    """What a row of ``run`` says of its identity."""
+    """The columns of ``run`` that hold its identity."""
 
     number: int
     rows: str
@@ -64,7 +72,7 @@ def _stored_run(connection: sqlite3.Connection, row: _RunRow) -> StoredRun:
 
 
 def _terms(connection: sqlite3.Connection, run: int) -> dict[str, str]:
-    """What the run was started with; nothing in files of an earlier schema."""
+    """The options that the run was started with; none in files of an earlier schema."""
     if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'terms'").fetchone():
         return {}
     found = connection.execute("SELECT name, value FROM terms WHERE run = ?", (run,)).fetchall()
@@ -72,7 +80,7 @@ def _terms(connection: sqlite3.Connection, run: int) -> dict[str, str]:
 
 
 def new_run(connection: sqlite3.Connection, identity: RunIdentity) -> int:
-    """Begin a run; its key."""
+    """Insert a run; returns its key."""
     # Entropy as text: SQLite's integers are signed, and 64 bits of entropy are not.
     number = connection.execute(
         "INSERT INTO run (rows, folds, configurations, settings, entropy, versions, created) "
@@ -118,8 +126,94 @@ def count_cells(connection: sqlite3.Connection, run: int) -> int:
 
 
 def add_versions(connection: sqlite3.Connection, stored: StoredRun, versions: Mapping[str, str]) -> None:
-    """Record that other code goes on with a run."""
+    """Record that other code continues a run."""
     connection.execute(
         "UPDATE run SET versions = ? WHERE number = ?",
         (json.dumps([*stored.versions, dict(versions)]), stored.number),
     )
+
+
+@dataclass(frozen=True)
+class PlanNote:
+    """A row of ``plan``."""
+
+    n_configurations: int
+    n_splits: int
+    n_cells: int
+    metric: str
+    title: str
+    n_rows: int | None = None
+    names: tuple[str, ...] = ()
+
+
+def write_plan(connection: sqlite3.Connection, run: int, configurations: Sequence[int], note: PlanNote) -> None:
+    """Replace the plan, and delete the notes on earlier barriers.
+
+    ``configurations`` are the keys in the file, by position; here and below.
+    """
+    connection.execute("DELETE FROM barrier WHERE run = ?", (run,))
+    connection.execute(
+        'DELETE FROM "drop" WHERE configuration IN (SELECT number FROM configuration WHERE run = ?)', (run,)
+    )
+    connection.execute(
+        "INSERT OR REPLACE INTO plan (run, n_configurations, n_splits, n_cells, n_rows, metric, title) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (run, note.n_configurations, note.n_splits, note.n_cells, note.n_rows, note.metric, note.title),
+    )
+    connection.executemany(
+        "UPDATE configuration SET name = ? WHERE number = ?",
+        [(text_for_file(name), number) for name, number in zip(note.names, configurations, strict=False)],
+    )
+
+
+def write_barrier(
+    connection: sqlite3.Connection, run: int, configurations: Sequence[int], race: Sequence[Place], barrier: Barrier
+) -> None:
+    """Write the record of a barrier and of the configurations dropped there; it replaces an earlier record."""
+    splits = [(int(repeat), int(fold)) for repeat, fold in race]
+    number = splits[0][0]
+    connection.execute(
+        "INSERT OR REPLACE INTO barrier (run, race, after, splits, n_rows, n_before, leader, risk, stopped) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            run,
+            number,
+            int(barrier.after),
+            json.dumps(splits),
+            int(barrier.n_rows),
+            int(barrier.n_before),
+            configurations[barrier.leader],
+            float(barrier.risk) if math.isfinite(barrier.risk) else None,
+            int(barrier.stopped),
+        ),
+    )
+    connection.executemany(
+        'INSERT OR REPLACE INTO "drop" (configuration, race, barrier, statistic, reason) VALUES (?, ?, ?, ?, ?)',
+        [
+            (
+                configurations[left.configuration],
+                number,
+                int(left.after),
+                repr(float(left.statistic)),
+                text_for_file(left.reason),
+            )
+            for left in barrier.dropped
+        ],
+    )
+
+
+def write_opened(connection: sqlite3.Connection, run: int, n_cells: int) -> None:
+    """Record that a process has opened the run."""
+    connection.execute(
+        "UPDATE run SET opened = ?, cells_then = ? WHERE number = ?", (now("milliseconds"), n_cells, run)
+    )
+
+
+def write_acknowledged(connection: sqlite3.Connection, run: int) -> None:
+    """Record the time of an acknowledgement."""
+    connection.execute("UPDATE run SET acknowledged = ? WHERE number = ?", (now("milliseconds"), run))
+
+
+def text_for_file(text: str) -> str:
+    """The text as SQLite can hold it: without lone surrogates."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -18,7 +18,6 @@ from heldout.errors import StoreError
 from heldout.execution.cells import CellKey, CellResult
 from heldout.execution.store.base import RunIdentity
 from heldout.execution.store.matching import StoredRun, already_there, changed_versions, differences, other_run
-from heldout.execution.store.notes import PlanNote, write_acknowledged, write_barrier, write_opened, write_plan
 from heldout.execution.store.opening import (
     claim,
     clear_owner,
@@ -30,7 +29,18 @@ from heldout.execution.store.opening import (
     set_owner,
     trust,
 )
-from heldout.execution.store.runs import add_versions, configuration_numbers, count_cells, new_run, stored_runs
+from heldout.execution.store.runs import (
+    PlanNote,
+    add_versions,
+    configuration_numbers,
+    count_cells,
+    new_run,
+    stored_runs,
+    write_acknowledged,
+    write_barrier,
+    write_opened,
+    write_plan,
+)
 from heldout.execution.store.schema import ResultRows, checksum, decoded, encoded, read_rows
 from heldout.folds.splits import Place
 

@@ -1,16 +1,16 @@
-"""The splits of nested cross-validation: outer folds, and for each a search that never sees its rows. Pure.
+"""The splits of nested cross-validation: outer folds, and for each a search that never sees its rows.
 
 A *branch* is one search inside the protocol: some folds are left out, the search runs on what remains, and its
 winner is fitted on all that remains and predicts what was left out. Nested cross-validation has a branch for each
 outer fold; the interval of Bates, Hastie and Tibshirani has one more for each pair of folds. All splits of all
-branches are splits of one plan, told apart by repeat numbers of their own.
+branches belong to one plan; each branch has repeat numbers of its own.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -18,16 +18,24 @@ from heldout._random import stream
 from heldout._text import argument, in_python
 from heldout.data.task import Task
 from heldout.errors import InputError
+from heldout.estimates.question import check_interval_settings
+from heldout.estimates.types import Alternative
+from heldout.execution.search import Search
 from heldout.folds.plans import KFolds
 from heldout.folds.splits import Folds, Rows, Split, check_splits
 from heldout.protocols.branches import RepeatNumbers, folds_of_part
+from heldout.protocols.nested.intervals import (
+    BATES,
+    INTERVALS,
+    NADEAU_BENGIO,
+)
 
 REMAINING, HOLD_OUT = "remaining", "holdout"
 
 
 @dataclass(frozen=True, eq=False)
 class NestedBranch:
-    """A search on the rows that some folds leave.
+    """A search on the rows outside some folds.
 
     Attributes
     ----------
@@ -38,7 +46,7 @@ class NestedBranch:
     inner : tuple of Split
         Of the search; their rows are among ``refit.train``.
     refit : Split
-        Trains the winner on all that remains, and tests it on all that was left out.
+        Trains the winner on all remaining rows, and tests it on all rows left out.
     """
 
     repeat: int
@@ -54,11 +62,11 @@ class NestedFolds:
     Attributes
     ----------
     search : Folds
-        Of the search on all rows, which gives the model that is deployed.
+        Of the search on all rows, which gives the model to deploy.
     outer : tuple of NestedBranch
         One an outer fold, in the order of the outer folds.
     pairs : tuple of NestedBranch
-        One a pair of outer folds of the same repeat; empty unless asked for.
+        One a pair of outer folds of the same repeat; empty by default.
     n_folds : int or None
         K, where every repeat is a partition into as many folds.
     test_share : float
@@ -85,7 +93,7 @@ class NestedFolds:
         return len(self.branches) + 1
 
     def n_fits(self, n_configurations: int) -> int:
-        """All fits, were nobody dropped: K²C + K + 1 for one repeat of K folds with the remaining ones inside.
+        """All fits if none is dropped: K²C + K + 1 for one repeat of K folds with the remaining ones inside.
 
         Examples
         --------
@@ -107,15 +115,15 @@ def nested_folds(
     Parameters
     ----------
     task : Task
-        Its rows, target and groups are what an inner splitter sees.
+        The rows, target and groups that an inner splitter receives.
     folds : Folds
         The outer ones.
     inner : "remaining", "holdout", int or splitter
-        How each inner search splits what its outer fold leaves: the other folds of the same repeat, each in turn;
-        the next fold alone as a development set; or anew. An integer shuffles, and keeps classes in proportion and
-        groups whole. Where it splits anew, the search on all rows is split in the same way, so that what is
-        deployed is what was evaluated. Rows that an outer fold trains on several times are divided once, and their
-        copies train where they do.
+        How each inner search splits the rows outside its outer fold: by the other folds of the same repeat, each in
+        turn; the next fold alone as a development set; or anew. An integer shuffles, and keeps classes in
+        proportion and groups whole. Where it splits anew, the search on all rows is split in the same way, so that
+        the deployed model comes from the procedure that was evaluated. Rows that an outer fold trains on several
+        times are divided once, and their copies train where they do.
     pairs : bool
         Whether to leave out every two folds of a repeat as well.
     entropy : int
@@ -238,3 +246,62 @@ def _check(folds: Folds, inner: Any, pairs: bool, n_folds: int | None) -> None:
             f"outer folds, got {n_folds}; use {argument('cv', max(least, 5))}, or {_new_inner_folds()}.",
             argument="inner",
         )
+
+
+Across = Literal["folds", "all"]
+
+
+@dataclass(frozen=True)
+class NestedSettings:
+    """The arguments of nested cross-validation besides the search; the fields are those of ``nested_cv``."""
+
+    inner: Any = REMAINING
+    across: Across = "folds"
+    interval: str | None = NADEAU_BENGIO
+    confidence_level: float = 0.95
+    alternative: Alternative = "two-sided"
+
+    def check(self, search: Search) -> None:
+        """Refuse, before any fit, settings that do not go together."""
+        if self.across not in ("folds", "all"):
+            raise InputError(f"across must be 'folds' or 'all', got {self.across!r}.", argument="across")
+        if self.interval is not None and self.interval not in INTERVALS:
+            raise InputError(
+                f"interval must be one of {', '.join(INTERVALS)}, or None, got {self.interval!r}.",
+                argument="interval",
+            )
+        check_interval_settings(1, self.confidence_level, self.alternative)
+        if self.across == "all" and search.estimation.rule.reads_all_metrics:
+            raise InputError(
+                f"{argument('across', 'all')} compares one score a configuration, and the selection rule "
+                f"'{search.estimation.rule.name}' reads several; use {argument('across', 'folds')}.",
+                argument="across",
+            )
+        if self.across == "all" and search.drop is not None:
+            raise InputError(
+                f"{argument('across', 'all')} compares scores over the inner folds of all outer folds, which "
+                f"{argument('drop', search.drop.name)} leaves to those whom no search dropped, and there may be "
+                f"none; use {argument('drop', 'never', python='None')}, or {argument('across', 'folds')}.",
+                argument="across",
+            )
+        if self.interval == BATES:
+            self._check_bates(search)
+
+    def _check_bates(self, search: Search) -> None:
+        metric = search.scoring.metrics.get(search.scoring.refit_metric)
+        name = search.scoring.refit_metric if metric is None else metric.name
+        reason = None
+        if metric is None or not metric.row_wise:
+            reason = f"is for means of one loss a row, such as accuracy, and {name} is not one that can be opened"
+        elif search.task.groups is not None:
+            reason = "takes rows as independent, and here they come in groups"
+        elif search.task.sample_weight is not None:
+            reason = "has no form for weighted rows"
+        elif self.across == "all":
+            once = f"{argument('across', 'all')} chooses once for all folds"
+            reason = f"repeats the whole search, choice included, and {once}"
+        if reason:
+            raise InputError(
+                f"{argument('interval', BATES)} {reason}; use {argument('interval', NADEAU_BENGIO)}.",
+                argument="interval",
+            )

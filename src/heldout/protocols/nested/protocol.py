@@ -28,8 +28,7 @@ from heldout.protocols.nested.intervals import (
     BATES,
     NADEAU_BENGIO,
 )
-from heldout.protocols.nested.plan import REMAINING, nested_folds
-from heldout.protocols.nested.settings import Across, NestedSettings
+from heldout.protocols.nested.plan import REMAINING, Across, NestedSettings, nested_folds
 from heldout.selection import NONE_CHOSEN
 from heldout.selection.candidates import chosen_columns
 

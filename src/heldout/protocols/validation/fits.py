@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.execution.cells import CellResult, CellState
+from heldout.execution.cells import CellResult, CellState, check_result
 from heldout.execution.plan import Race
 from heldout.execution.run import OpenRun
-from heldout.execution.stored import check_result
 from heldout.folds.splits import Split
 from heldout.kernels.draws import Counts
 from heldout.metrics.base import Response

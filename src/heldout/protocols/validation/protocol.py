@@ -15,8 +15,7 @@ from heldout.protocols.validation.conclusion import ValidationConclusion
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.fits import Fits
 from heldout.protocols.validation.intervals import interval_kind
-from heldout.protocols.validation.memory import check_memory
-from heldout.protocols.validation.plan import ValidationPlan
+from heldout.protocols.validation.plan import ValidationPlan, check_memory
 
 
 def bootstrap_validate(

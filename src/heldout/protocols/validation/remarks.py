@@ -13,7 +13,17 @@ from heldout.metrics.base import Metric
 from heldout.protocols.validation.estimate import Candidate
 from heldout.protocols.validation.plan import ValidationPlan
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
-from heldout.protocols.validation.words import CHOSEN_UNCORRECTED, TWO_STAGE_UNCORRECTED
+
+TWO_STAGE_UNCORRECTED = (
+    "The model was chosen from {total} models by its corrected score on these rows, and a new bootstrap of the "
+    "chosen one does not take back what choosing adds: the score is a little optimistic. A search over the models, "
+    "passed as the model, repeats the choice in every bootstrap."
+)
+CHOSEN_UNCORRECTED = (
+    "The model was chosen from {total} models by the very scores that are reported here, so the best of them is a "
+    "little optimistic. A search over the models, passed as the model, repeats the choice in every bootstrap."
+)
+
 
 OFTEN = 0.05
 """The share of failed replicates above which an estimate is flagged."""

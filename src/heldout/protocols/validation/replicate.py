@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params
@@ -21,7 +22,7 @@ from heldout.execution.copies import with_copies_together
 from heldout.execution.fit import CellContext, error_line, on_one_thread, seeded_model
 from heldout.execution.responses import coded_responses
 from heldout.flags import Flag
-from heldout.folds.splits import Split
+from heldout.folds.splits import Rows, Split
 from heldout.imputation.coefficients import coefficients_of
 from heldout.imputation.pooled import PooledModel
 from heldout.imputation.rubin import PooledCoefficients, pool_coefficients
@@ -29,7 +30,6 @@ from heldout.imputation.settings import Imputation
 from heldout.imputation.tables import stacked
 from heldout.metrics.base import Response
 from heldout.protocols.validation.samples import ALL_ROWS
-from heldout.protocols.validation.weighing import weighed_rows, weighs_copies
 
 Predictions = dict[Response, NDArray[Any]]
 
@@ -201,3 +201,41 @@ def fitted_model(
     params = _check_method_params(context.X, params=given, indices=rows)
     X_train, y_train = _safe_split(model, context.X, context.y, rows)
     return model.fit(X_train, y_train, **params)
+
+
+_SOLVERS = {
+    LinearRegression: None,
+    Ridge: ("solver", ("auto", "cholesky", "svd")),
+    LogisticRegression: ("solver", ("lbfgs", "newton-cg", "newton-cholesky")),
+}
+"""Models whose loss is a sum over rows, so that a row of weight 2 is two, with solvers that heed no order."""
+
+
+def weighs_copies(model: Any) -> bool:
+    """Whether the model fitted on weighted rows is the one fitted on as many copies of them.
+
+    Only where that is known of the very class: weights that a model takes may mean something else to it, as to a
+    forest, which draws rows itself, or to a model that balances classes by counting rows.
+
+    Examples
+    --------
+    >>> weighs_copies(LogisticRegression()), weighs_copies(LogisticRegression(class_weight="balanced"))
+    (True, False)
+    """
+    if type(model) not in _SOLVERS or getattr(model, "class_weight", None) is not None:
+        return False
+    limit = _SOLVERS[type(model)]
+    return limit is None or getattr(model, limit[0]) in limit[1]
+
+
+def weighed_rows(rows: Rows, weights: Any = None) -> tuple[Rows, NDArray[np.float64]]:
+    """The different ones of sorted rows, and how often each stands there, times its weight in all rows.
+
+    Examples
+    --------
+    >>> distinct, counts = weighed_rows(np.array([0, 0, 3]))
+    >>> distinct.tolist(), counts.tolist()
+    ([0, 3], [2.0, 1.0])
+    """
+    distinct, counts = np.unique(rows, return_counts=True)
+    return distinct, counts * (1.0 if weights is None else np.asarray(weights)[distinct])

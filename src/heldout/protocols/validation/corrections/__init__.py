@@ -8,8 +8,8 @@ from typing import Any
 
 from heldout.errors import InputError
 from heldout.protocols.validation.corrections.base import CorrectedScore, Correction
+from heldout.protocols.validation.corrections.leave_one_out import OutOfBag
 from heldout.protocols.validation.corrections.optimism import Optimism
-from heldout.protocols.validation.corrections.out_of_bag import OutOfBag
 from heldout.protocols.validation.corrections.point632 import Point632, Point632Plus
 
 CORRECTIONS: Mapping[str, Callable[[], Correction]] = MappingProxyType(

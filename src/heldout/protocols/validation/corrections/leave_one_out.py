@@ -7,7 +7,9 @@ together (an area, a correlation) there is no loss of a row, and the mean over r
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from math import sqrt
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -144,3 +146,22 @@ def _by_replicate(replicates: Replicates, scores: ReplicateScores, kept: NDArray
     spread = float(defined.std(ddof=1) / sqrt(len(defined))) if len(defined) > 1 else float("nan")
     provenance = {"averaged": "by bootstrap", "n": len(defined), "monte_carlo_error": spread}
     return CorrectedScore(float(defined.mean()), flags, provenance)
+
+
+@dataclass(frozen=True)
+class OutOfBag:
+    """The leave-one-out bootstrap (Efron & Tibshirani 1997).
+
+    The loss of each row by the models that never saw it, then the mean over rows; of metrics that are no mean of
+    one loss a row, the mean over replicates of the score on the rows left out (``leave_one_out`` says it). Nothing
+    of the apparent score enters. It is pessimistic where models learn more from N rows than from the .632 N
+    different ones of a sample.
+    """
+
+    name: ClassVar[str] = "oob"
+    sources: ClassVar[tuple[str, ...]] = ("efron1983", "efron1997")
+    reads_left_out = True
+
+    def corrected(self, replicates: Replicates, scores: ReplicateScores) -> CorrectedScore:
+        found = left_out_score(replicates, scores)
+        return replace(found, provenance={"out_of_bag": found.value, **found.provenance})
