@@ -342,7 +342,7 @@ def test_the_best_of_finalists_is_not_said_to_be_corrected(method: Any) -> None:
     assert head.sentence.startswith("Of 5 configurations, 3 finalists were chosen on one part of the rows,")
     assert "the value is still optimistic" in head.sentence and "no part in the choice" not in head.sentence
     assert ", the choice among 3 finalists in the interval only," in head.quote
-    assert content.method[0].startswith("A part of the rows chose 3 finalists")
+    assert content.method[0].startswith("One part of the rows selected 3 finalists")
     assert ("Šidák" in content.method[0]) == (method is not ho.estimates.MABT)
 
 

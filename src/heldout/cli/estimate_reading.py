@@ -229,7 +229,7 @@ def _check_folds(wanted: Options, found: TablePredictions) -> None:
 
     folds = found.folds if found.held is None else found.held.folds
     method = None if wanted.method == "all" else METHODS[wanted.method]()
-    needs_more = getattr(method, "needs_test_share", False)  # than folds, and says so itself
+    needs_more = method is not None and method.needs_test_share  # than folds, and says so itself
     by_fold = method is not None and method.reads == {"fold scores"} and not needs_more
     by_fold_asked = wanted.aggregate in ("folds", "within")
     asking = f"--method {wanted.method}" if by_fold else f"--aggregate {wanted.aggregate}" if by_fold_asked else ""

@@ -99,13 +99,13 @@ def check_options(wanted: Options) -> None:
     check_protocol_options(wanted)
     method = method_wanted(wanted)
     is_one_split = isinstance(cv, HoldOut) and wanted.repeats == 1
-    if getattr(method, "needs_one_split", False) and not is_one_split:
+    if method is not None and method.needs_one_split and not is_one_split:
         raise InputError(
             f"--method {wanted.method} is for one development set, and here are {cv.words} with a model "
             "each; use bbc, or --cv holdout."
         )
     is_drawn_anew = isinstance(cv, HoldOut) or (isinstance(cv, Repeated) and isinstance(cv.plan, HoldOut))
-    if getattr(method, "needs_test_share", False) and (not is_drawn_anew or is_one_split):
+    if method is not None and method.needs_test_share and (not is_drawn_anew or is_one_split):
         raise InputError(
             f"--method {wanted.method} is for repeated subsampling, and here are {cv.words}; use --cv "
             "repeated_holdout:50:0.2, or --method bbc."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from heldout._text import argument, in_python
 from heldout.data.task import Truth
 from heldout.estimates.question import Settings
-from heldout.estimates.types import Estimate, Interval
-from heldout.estimates.words import quantity_given
+from heldout.estimates.types import Alternative, Estimate, Interval
+from heldout.estimates.words import MethodWords, quantity_given
 from heldout.flags import Flag
 from heldout.kernels.reference import Weightings
 from heldout.metrics.aggregate import AggregateScore
@@ -210,39 +210,86 @@ class Evidence:
         return defined_mean(self.fold_scores[:, self.winner_column])
 
 
-class Method(Protocol):
-    """A way from evidence to an estimate.
+class MethodDeclaration(Protocol):
+    """What an estimate says of the method or protocol that made it.
 
     Attributes
     ----------
     name : str
-    reads : frozenset of str
-        Any of "predictions" and "fold scores": it can work from either of those named.
-    draws : bool
-        Whether it draws bootstraps, and so needs two rows of everything.
-    scored : "as asked", "folds" or "folds if known"
-        The aggregate in which the winner must be the best: what the user asked for, or the mean over folds,
-        which the method corrects whatever was asked for.
     sources : tuple of str
         Keys of ``heldout.references``.
-
-    A method may also have ``scores_out_of_bag`` (whether it scores rows that a bootstrap left out),
-    ``replays_dropping`` (whether it repeats a search's dropping in every bootstrap, where that was asked for),
-    ``alternatives`` (the intervals that it has, where not all), ``needs_test_share`` (whether it reads the splits
-    of repeated subsampling), ``needs_one_split`` (whether it is for a hold-out only) and ``unfit_metric(metric)``,
-    which refuses before anything is fitted.
+    scores_out_of_bag : bool
+        Whether it scores rows that a bootstrap left out.
     """
 
     @property
     def name(self) -> str: ...
     @property
+    def sources(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def scores_out_of_bag(self) -> bool:
+        return False
+
+
+@runtime_checkable
+class Method(MethodDeclaration, Protocol):
+    """A way from evidence to an estimate; a class that names it as its base has the defaults below.
+
+    Attributes
+    ----------
+    reads : frozenset of str
+        "predictions", "fold scores" or both: the method works from any of those named.
+    draws : bool
+        Whether it draws bootstraps, and so needs two rows of everything.
+    scored : "as asked", "folds" or "folds if known"
+        The aggregate in which the winner must be the best: that of the user, or the mean over folds.
+    words : MethodWords
+        Its title, and how it arrives at its number.
+    replays_dropping : bool
+        Whether it repeats a search's dropping in every bootstrap, where the user asks for that.
+    alternatives : tuple of str
+        The intervals that it has.
+    needs_test_share : bool
+        Whether it reads the splits of repeated subsampling.
+    needs_one_split : bool
+        Whether it is for a hold-out only.
+    """
+
+    @property
     def reads(self) -> frozenset[str]: ...
     @property
-    def draws(self) -> bool: ...
+    def draws(self) -> bool:
+        return False
+
     @property
-    def scored(self) -> Literal["as asked", "folds", "folds if known"]: ...
+    def scored(self) -> Literal["as asked", "folds", "folds if known"]:
+        return "as asked"
+
     @property
-    def sources(self) -> tuple[str, ...]: ...
+    def words(self) -> MethodWords:
+        return MethodWords(self.name, self.name.replace("_", " "), "")
+
+    @property
+    def replays_dropping(self) -> bool:
+        return False
+
+    @property
+    def alternatives(self) -> tuple[Alternative, ...]:
+        return ("two-sided", "greater", "less")
+
+    @property
+    def needs_test_share(self) -> bool:
+        return False
+
+    @property
+    def needs_one_split(self) -> bool:
+        return False
+
+    def unfit_metric(self, metric: Metric) -> str | None:
+        """Why the method is not for this metric, known before anything is fitted; None where it is."""
+        return None
 
     def unfit(self, evidence: Evidence) -> str | None:
         """Why the method is not for this metric, task or matrix, as half a sentence; None where it is."""
@@ -253,7 +300,7 @@ class Method(Protocol):
 
 def conclude(
     evidence: Evidence,
-    method: Method,
+    method: MethodDeclaration,
     value: float,
     *,
     uncorrected: float | None = None,
@@ -273,7 +320,7 @@ def conclude(
     selected = evidence.winner if selected is None else selected
     before = evidence.uncorrected if uncorrected is None else uncorrected
     said = {**evidence.flags, **(flags or {})}
-    if not getattr(method, "scores_out_of_bag", False):
+    if not method.scores_out_of_bag:
         said.pop(Flag.OUT_OF_BAG_POOLED, None)  # of rows that this method never scored
     if np.isinf(value):
         said[Flag.UNDEFINED] = Flag.UNDEFINED.filled(
@@ -305,17 +352,17 @@ def conclude(
     )
 
 
-def _provenance_for(method: Method, evidence: Evidence) -> dict[str, Any]:
+def _provenance_for(method: MethodDeclaration, evidence: Evidence) -> dict[str, Any]:
     """What the evidence says of itself, without what is of rows that the method never scored."""
     said = dict(evidence.provenance)
-    if not getattr(method, "scores_out_of_bag", False):
+    if not method.scores_out_of_bag:
         said.pop("aggregate_out_of_bag", None)
     return said
 
 
 def no_value(
     evidence: Evidence,
-    method: Method,
+    method: MethodDeclaration,
     reason: str,
     *,
     flag: Flag = Flag.UNDEFINED,

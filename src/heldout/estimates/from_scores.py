@@ -108,7 +108,7 @@ def estimate_from_scores(
     chosen = method_of(method)
     held = _fold_scores(scores, greater_is_better, repeats)
     measured = OpaqueMetric(metric, held.greater_is_better, range=_checked_range(range, held.values))
-    if test_share is not None and not getattr(chosen, "needs_test_share", False):
+    if test_share is not None and not chosen.needs_test_share:
         raise InputError(
             f"{argument('test_share', test_share)} is for 'wmc' and 'wmcs', not for '{chosen.name}'; leave it out.",
             argument="test_share",

@@ -46,18 +46,11 @@ METHODS: Mapping[str, Callable[[], Method]] = MappingProxyType(
 
 
 def method_of(method: Any) -> Method:
-    """A method from its name or from itself.
-
-    Raises
-    ------
-    InputError
-        For anything else.
-    """
+    """A method from its name, or the method itself."""
     if isinstance(method, str) and method in METHODS:
         return METHODS[method]()
-    if hasattr(method, "estimate") and hasattr(method, "reads") and not isinstance(method, type):
-        configured: Method = method
-        return configured
+    if isinstance(method, Method) and not isinstance(method, type):
+        return method
     raise InputError(
         f"method must be one of {', '.join(METHODS)} or a method of ho.estimates, got {method!r}.",
         argument="method",
@@ -65,14 +58,8 @@ def method_of(method: Any) -> Method:
 
 
 def check_alternative(method: Any, alternative: Alternative) -> None:
-    """Refuse, before anything is fitted, an interval that the method does not have.
-
-    Raises
-    ------
-    InputError
-    """
-    offered = getattr(None if method is None else method_of(method), "alternatives", (alternative,))
-    if alternative not in offered:
+    """Refuse, before anything is fitted, an interval that the method does not have."""
+    if method is not None and alternative not in method_of(method).alternatives:
         raise InputError(
             f"method '{method_of(method).name}' gives a lower bound only, so it needs "
             f"{argument('alternative', 'greater')}, got '{alternative}'."

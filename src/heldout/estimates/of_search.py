@@ -104,9 +104,8 @@ def check_applicable(method: Any, metrics: Mapping[str, Metric | None], read: Se
     """
     if method is None or "fold scores" in method_of(method).reads:
         return
-    unfit_metric = getattr(method_of(method), "unfit_metric", None)
     refit_metric = metrics.get(read[0]) if read else None
-    reason = unfit_metric(refit_metric) if unfit_metric and refit_metric else None
+    reason = method_of(method).unfit_metric(refit_metric) if refit_metric else None
     if reason:
         raise InputError(f"method '{method_of(method).name}' does not fit: {reason}; 'bbc' fits every metric.")
     closed = [name for name in read if metrics.get(name) is None]
@@ -173,7 +172,7 @@ def estimates_of_search(
         )
         try:
             evidence = gather(truth, predictions, question)
-            if dropping is not None and dropping.is_replayed and getattr(chosen, "replays_dropping", False):
+            if dropping is not None and dropping.is_replayed and chosen.replays_dropping:
                 evidence = with_dropping_replayed(evidence, truth, predictions, question, dropping)
         except Exception as error:  # whatever it is, the search that took hours is kept
             evidence = _from_fold_scores(truth, metric, fold_scores[name], predictions, winner, settings, replay)

@@ -195,7 +195,7 @@ def _check_splits(search: Search) -> None:
             f"method '{method_of(estimation.method).name}' compares scores of single splits, and {lacking}; use "
             f"larger folds, or {argument('method', 'bbc')}."
         )
-    if estimation.method is not None and getattr(method_of(estimation.method), "needs_test_share", False):
+    if estimation.method is not None and method_of(estimation.method).needs_test_share:
         _check_subsampled(search)
     if estimation.method is None or metric is None or search.drop is not None:
         return

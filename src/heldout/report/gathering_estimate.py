@@ -14,9 +14,9 @@ from heldout.estimates.evidence import gather
 from heldout.estimates.inputs import Inputs
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Estimate
-from heldout.estimates.words import method_title
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import ideal_of
+from heldout.protocols.words import method_words
 from heldout.report.content import Entry, MethodRow, ReportContent
 from heldout.report.diagnostics import diagnose
 from heldout.report.entries import (
@@ -163,7 +163,9 @@ def _method_rows(comparison: Comparison, scale: Scale) -> tuple[MethodRow, ...]:
 
 
 def _refused(comparison: Comparison) -> tuple[Entry, ...]:
-    return tuple(Entry(method_title(name), reason_sentence(reason)) for name, reason in comparison.refused.items())
+    return tuple(
+        Entry(method_words(name).title, reason_sentence(reason)) for name, reason in comparison.refused.items()
+    )
 
 
 def _facts(asked: Inputs, failed: int, dropped: int, folds: str) -> tuple[Entry, ...]:

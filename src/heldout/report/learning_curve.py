@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from heldout._text import number_text
-from heldout.estimates.words import method_sentence, quantity_sentence
+from heldout.estimates.words import quantity_sentence
 from heldout.metrics.words import direction_sentence
 from heldout.protocols.learning import words as learning
 from heldout.protocols.learning.curve import LearningCurve
+from heldout.protocols.words import method_words
 from heldout.references import REFERENCES
 from heldout.report.drawing import INK, MORE_SERIES, MUTED, SERIES, altair, inline_data, inline_svg
 from heldout.report.numbers import Scale, scale_of
@@ -70,7 +71,7 @@ def render_learning_curve(curve: LearningCurve, *, title: str = "") -> str:
         },
         "caption": learning.caption(curve.scores.shape[1], len(drawn), len(curve.names)),
         "direction": direction_sentence(scale.greater_is_better, scale.ideal),
-        "method": (method_sentence("ipl", None), quantity_sentence(learning.QUANTITY_IPL, None)),
+        "method": (method_words("ipl").sentence(None), quantity_sentence(learning.QUANTITY_IPL, None)),
         "sources": sources,
     }
     return filled("learning_curve.html.jinja", values)

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from heldout._text import counted, number_text
 from heldout.estimates.comparison import SEEN_IN_THE_ROW
 from heldout.estimates.types import Estimate, is_uncorrected, was_named
-from heldout.estimates.words import CALIBRATED_INTERVAL, CONTROL, method_sentence, method_title, quantity_sentence
+from heldout.estimates.words import CALIBRATED_INTERVAL, CONTROL, quantity_sentence
 from heldout.metrics.words import in_sentence, metric_words
 from heldout.protocols.nested.words import ACROSS_SENTENCE, INTERVAL_SENTENCES
+from heldout.protocols.words import method_words
 from heldout.report.content import Distribution, Headline, MethodRow, MetricRow
 from heldout.report.numbers import Scale
 from heldout.report.words import (
@@ -107,9 +108,8 @@ def _how(estimate: Estimate) -> str:
     """How the method arrives at its number."""
     if estimate.provenance.get("across") == "all":
         return ACROSS_SENTENCE
-    return method_sentence(
-        estimate.method, _bootstraps(estimate), finalists=_finalists(estimate), named=was_named(estimate)
-    )
+    words = method_words(estimate.method)
+    return words.sentence(_bootstraps(estimate), finalists=_finalists(estimate), named=was_named(estimate))
 
 
 def is_ensemble(estimate: Estimate) -> bool:
@@ -194,7 +194,7 @@ def method_row(name: str, estimate: Estimate, scale: Scale, *, main: bool, same_
     low, high = scale.ends(estimate.interval)
     return MethodRow(
         name=name,
-        title=method_title(name),
+        title=method_words(name).title,
         is_main=main,
         value=scale.shown(estimate.value),
         low=low,

@@ -10,7 +10,7 @@ import numpy as np
 
 from heldout._text import number_text
 from heldout.estimates.types import Estimate, json_number
-from heldout.estimates.words import method_sentence, quantity_sentence
+from heldout.estimates.words import quantity_sentence
 from heldout.imputation.rubin import PooledCoefficients
 from heldout.metrics.base import ideal_of
 from heldout.metrics.words import in_sentence
@@ -19,6 +19,7 @@ from heldout.protocols.validation.curves import decision as decision_curves
 from heldout.protocols.validation.curves import roc as roc_curves
 from heldout.protocols.validation.curves.base import CONFIDENCE_LEVEL
 from heldout.protocols.validation.estimate import Candidate, Validation, ValidationRow
+from heldout.protocols.words import method_words
 from heldout.report import validation_words as words
 from heldout.report.content import Entry, Headline
 from heldout.report.entries import citations_of, positive_text, reproduction_of, rows_text, settings_of
@@ -256,7 +257,7 @@ def _method(estimate: Estimate, validation: Validation) -> tuple[str, ...]:
     quantity, rows = provenance.get("quantity"), provenance.get("training_rows")
     kind = str(provenance.get("interval"))
     sentences = (
-        method_sentence(validation.method, validation.n_bootstraps),
+        method_words(validation.method).sentence(validation.n_bootstraps),
         "" if estimate.interval is None else words.INTERVAL_OF_VALIDATION_SENTENCES.get(kind, ""),
         quantity_sentence(str(quantity), rows) if quantity else "",
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from heldout._text import counted, number_text
-from heldout.estimates.words import method_name
 from heldout.metrics.words import in_sentence
+from heldout.protocols.words import method_words
 
 INTERVAL_OF_VALIDATION_SENTENCES: dict[str, str] = {
     "location_shifted": (
@@ -70,7 +70,7 @@ def quotable_validation_sentence(
 ) -> str:
     """The result as one may quote it."""
     return (
-        f"{title} of {model}: {value}{interval}, corrected for optimism by {method_name(method)} "
+        f"{title} of {model}: {value}{interval}, corrected for optimism by {method_words(method).name} "
         f"({bootstraps:,} samples) from {apparent} apparent, on {counted_rows(rows)}."
     )
 
@@ -125,8 +125,8 @@ def corrected_curves_sentence(method: str, level: float) -> str:
     other = (
         ""
         if method in ("optimism", "two_stage")
-        else f" So the curves are corrected by the optimism bootstrap, not by {method_name(method)}, and may be "
-        "more flattering than the score above."
+        else f" So the curves are corrected by the optimism bootstrap, not by {method_words(method).name}, and may "
+        "be more flattering than the score above."
     )
     return (
         "Every curve was drawn for the model of all rows (apparent, dashed), and for the model of each bootstrap "

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from heldout._text import number_text
 from heldout.dropping.words import last_one_sentence
-from heldout.estimates.words import method_name
 from heldout.metrics.words import in_sentence
+from heldout.protocols.words import method_words
 
 _CHOOSING = {
     "best": "Choosing the best of",
@@ -187,8 +187,8 @@ def several_methods_sentence(title: str, main: str) -> str:
     """How to read a table of several methods' estimates."""
     return (
         f"The {in_sentence(title)} of the selected configuration by every method that applies, all on the same "
-        f"predictions; this report is about the one by {method_name(main)}. They differ in what they estimate, so "
-        "read below what each is, and choose one before looking at the numbers."
+        f"predictions; this report is about the one by {method_words(main).name}. They differ in what they "
+        "estimate, so read below what each is, and choose one before looking at the numbers."
     )
 
 
@@ -236,7 +236,7 @@ def quotable_sentence(
     if named:
         corrected = "with no selection to correct for"
     elif is_corrected:
-        corrected = f"corrected for selection by {method_name(method)}"
+        corrected = f"corrected for selection by {method_words(method).name}"
         if finalists > 1:
             corrected += f", the choice among {finalists} finalists in the interval only"
     elif method == "hoeffding":

@@ -12,6 +12,7 @@ from heldout.errors import InputError
 from heldout.estimates.base import (
     Evidence,
     Matrix,
+    Method,
     conclude,
     flags_of_choice,
     flags_of_dependence,
@@ -43,7 +44,7 @@ from heldout.estimates.intervals import (
 )
 from heldout.estimates.methods.least_width import with_least_width
 from heldout.estimates.types import Estimate, Interval
-from heldout.estimates.words import QUANTITY_BBC
+from heldout.estimates.words import MethodWords
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, needed_codes
 from heldout.selection.base import SelectionFailedError
@@ -52,8 +53,14 @@ from heldout.selection.choice import joined
 INTERVALS = ("percentile", "calibrated")
 
 
+QUANTITY = (
+    "the expected performance, over training sets of the size of a fold's training part, of the whole search: "
+    "tuning on about 63 % distinct rows and then predicting rows that took no part in the choice"
+)
+
+
 @dataclass(frozen=True)
-class BBC:
+class BBC(Method):
     """Bootstrap bias corrected cross-validation (Tsamardinos et al. 2018, algorithm 5, sections 4.1 and 4.2).
 
     For b = 1 .. B draw N rows with replacement, choose a configuration on them by the rule that chose the winner,
@@ -100,6 +107,16 @@ class BBC:
     draws: bool = True
     scored: Literal["as asked"] = "as asked"
     sources: tuple[str, ...] = ("tsamardinos2018", "salmon2011")
+    words: ClassVar[MethodWords] = MethodWords(
+        "Bootstrap bias correction",
+        "bootstrap bias-corrected cross-validation",
+        (
+            "The rows were resampled {bootstraps} times. Each time the selection was repeated on the drawn rows, "
+            "from the held-out predictions that the search had made, and the selected configuration was scored on "
+            "the rows that were not drawn. The estimate is the mean of these scores, the interval lies between "
+            "their percentiles, and no model was trained for it."
+        ),
+    )
     scores_out_of_bag: ClassVar[bool] = True
     replays_dropping: ClassVar[bool] = True
 
@@ -155,7 +172,7 @@ class BBC:
             flags=flags | flags_of_control(evidence, control, value) | reached.flags,
             selection_frequency=over_configurations(evidence, shares),
             provenance={
-                "quantity": QUANTITY_BBC,
+                "quantity": QUANTITY,
                 "n_bootstraps": evidence.settings.n_bootstraps,
                 "stratified": self.stratify,
                 "interval": self.interval,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.estimates.base import (
     Evidence,
+    Method,
     conclude,
     defined_mean,
     flags_of_choice,
@@ -33,14 +34,19 @@ from heldout.estimates.bootstraps.rows import flags_of_draws
 from heldout.estimates.intervals import bootstrap_interval
 from heldout.estimates.methods.least_width import with_least_width
 from heldout.estimates.types import Estimate
-from heldout.estimates.words import QUANTITY_BBC_F
+from heldout.estimates.words import MethodWords
 from heldout.flags import Flag
 from heldout.kernels.draws import out_of_bag
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError
 
+QUANTITY = (
+    "the expected performance, over training sets of the size of a fold's training part, of the whole search: "
+    "tuning on about 63 % of the folds and then predicting folds that took no part in the choice"
+)
+
 
 @dataclass(frozen=True)
-class BBCF:
+class BBCF(Method):
     """Bootstrap bias correction on folds (Paraschakis et al. 2024, algorithm 1).
 
     For b = 1 .. B draw K of the K folds with replacement, choose the configuration that is best on the drawn folds
@@ -76,6 +82,16 @@ class BBCF:
     draws: bool = True
     scored: Literal["folds"] = "folds"
     sources: tuple[str, ...] = ("paraschakis2024", "tsamardinos2018", "salmon2011")
+    words: ClassVar[MethodWords] = MethodWords(
+        "Bootstrap bias correction on folds",
+        "bootstrap bias correction on folds",
+        (
+            "The folds were resampled {bootstraps} times. Each time the configuration with the best mean over the "
+            "drawn folds was selected and scored by its mean over the folds that were not drawn. The estimate is "
+            "the mean of these scores, the interval lies between their percentiles, and no model was trained for "
+            "it."
+        ),
+    )
 
     def unfit(self, evidence: Evidence) -> str | None:
         """It needs fold scores of all that the selection reads, and two folds to a repeat."""
@@ -117,7 +133,7 @@ class BBCF:
             flags=flags | reached.flags,
             selection_frequency=over_configurations(evidence, times / len(chosen)),
             provenance={
-                "quantity": QUANTITY_BBC_F,
+                "quantity": QUANTITY,
                 "aggregate": "folds",
                 "winner_chosen_on": evidence.provenance.get("aggregate"),
                 "n_bootstraps": settings.n_bootstraps,

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
-from heldout.estimates.base import Evidence, conclude
+from heldout.estimates.base import Evidence, Method, conclude
 from heldout.estimates.types import Estimate
-from heldout.estimates.words import QUANTITY_CV
+from heldout.estimates.words import MethodWords
 from heldout.flags import Flag
+
+QUANTITY = (
+    "the expected performance, over training sets of the size of a fold's training part, of the winner as if it "
+    "had been chosen beforehand (what choosing it costs is left out of the definition)"
+)
 
 
 @dataclass(frozen=True)
-class CV:
+class CV(Method):
     """Cross-validation with tuning, uncorrected (Tsamardinos et al. 2018, algorithm 2).
 
     The score of the configuration that scored best: optimistic as soon as there was more than one to choose
@@ -24,6 +29,11 @@ class CV:
     draws: bool = False
     scored: Literal["as asked"] = "as asked"
     sources: tuple[str, ...] = ("tsamardinos2018",)
+    words: ClassVar[MethodWords] = MethodWords(
+        "Cross-validation of the winner",
+        "cross-validation of the winner",
+        "The score is the winner's own cross-validated score: nothing was corrected for having selected it.",
+    )
 
     def unfit(self, evidence: Evidence) -> str | None:
         """A score is all that it needs."""
@@ -34,4 +44,4 @@ class CV:
         flags = {Flag.NO_INTERVAL: Flag.NO_INTERVAL.filled(method=self.name)}
         if evidence.was_selected:
             flags[Flag.UNCORRECTED] = Flag.UNCORRECTED.filled(chosen_from=evidence.chosen_from)
-        return conclude(evidence, self, evidence.uncorrected, flags=flags, provenance={"quantity": QUANTITY_CV})
+        return conclude(evidence, self, evidence.uncorrected, flags=flags, provenance={"quantity": QUANTITY})

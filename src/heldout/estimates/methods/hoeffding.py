@@ -7,16 +7,21 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from heldout.estimates.base import Evidence, Matrix, conclude, needs_one_configuration, needs_predictions
+from heldout.estimates.base import Evidence, Matrix, Method, conclude, needs_one_configuration, needs_predictions
 from heldout.estimates.types import Estimate, Interval
-from heldout.estimates.words import QUANTITY_HOEFFDING
+from heldout.estimates.words import MethodWords
 from heldout.flags import Flag
 from heldout.metrics.base import Metric
 from heldout.metrics.bounded_means import effective_size, half_width, no_bounded_mean
 
+QUANTITY = (
+    "the performance on new rows of the models that the training part gave, the chosen one among them: not of a "
+    "model fitted again on more rows"
+)
+
 
 @dataclass(frozen=True)
-class Hoeffding:
+class Hoeffding(Method):
     """The simultaneous bound over all configurations, from one development set (Hoeffding 1963).
 
     Each of the C configurations, fixed beforehand, gave one model on the training part; n other rows are the
@@ -44,6 +49,14 @@ class Hoeffding:
     draws: bool = False
     scored: Literal["as asked"] = "as asked"
     sources: tuple[str, ...] = ("hoeffding1963",)
+    words: ClassVar[MethodWords] = MethodWords(
+        "Hoeffding, all configurations at once",
+        "a bound for all configurations at once (Hoeffding)",
+        (
+            "The score is that of the best configuration on one development set. The interval holds for all "
+            "configurations at once, whichever was chosen, by Hoeffding's inequality, and is wide for it."
+        ),
+    )
     needs_one_split: ClassVar[bool] = True
 
     def unfit(self, evidence: Evidence) -> str | None:
@@ -106,7 +119,7 @@ class Hoeffding:
             interval=interval,
             flags=flags,
             provenance={
-                "quantity": QUANTITY_HOEFFDING,
+                "quantity": QUANTITY,
                 "distance_to_best": distance,
                 "half_width": half,
                 "effective_rows": n,

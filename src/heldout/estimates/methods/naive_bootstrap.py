@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import argument
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence, conclude, needs_columns, needs_folds, needs_predictions
+from heldout.estimates.base import Evidence, Method, conclude, needs_columns, needs_folds, needs_predictions
 from heldout.estimates.bootstraps.folds import (
     FoldBlock,
     draws_of_folds,
@@ -34,12 +34,18 @@ from heldout.estimates.bootstraps.rows import (
 from heldout.estimates.intervals import bootstrap_interval
 from heldout.estimates.methods.least_width import with_least_width
 from heldout.estimates.types import Estimate
-from heldout.estimates.words import QUANTITY_NAIVE
+from heldout.estimates.words import MethodWords
 from heldout.flags import Flag
 from heldout.kernels.draws import always
 from heldout.kernels.reference import Floats
 
 UNITS = ("rows", "folds")
+
+
+QUANTITY = (
+    "the expected performance, over training sets of the size of a fold's training part, of the winner as if it "
+    "had been chosen beforehand; the interval is of this score and knows nothing of the choice"
+)
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class NaiveBootstrap:
+class NaiveBootstrap(Method):
     """The percentile bootstrap (Efron 1979) of the winner's score, ignoring that it was selected.
 
     The value is the winner's score as it stands, and the interval lies between the percentiles of its B
@@ -74,6 +80,14 @@ class NaiveBootstrap:
     name: str = "naive_bootstrap"
     draws: bool = True
     sources: tuple[str, ...] = ("efron1979", "paraschakis2024", "salmon2011")
+    words: ClassVar[MethodWords] = MethodWords(
+        "Bootstrap of the winner alone",
+        "the bootstrap of the winner alone",
+        (
+            "The held-out predictions of the winner alone were resampled {bootstraps} times, and the interval lies "
+            "between the percentiles of its score. That it was selected for its score was not corrected."
+        ),
+    )
 
     def __post_init__(self) -> None:
         if self.unit not in UNITS:
@@ -129,7 +143,7 @@ class NaiveBootstrap:
             distribution=drawn.scores,
             flags=self._flags(evidence, drawn, len(drawn.scores) - len(defined)) | reached.flags,
             provenance={
-                "quantity": QUANTITY_NAIVE,
+                "quantity": QUANTITY,
                 "unit": self.unit,
                 "value": "the winner's score as it stands, not the mean of its bootstrapped scores",
                 "n_bootstraps": settings.n_bootstraps,

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from heldout._text import argument
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence, conclude, defined_mean, needs_columns, needs_folds, no_value
+from heldout.estimates.base import Evidence, Method, conclude, defined_mean, needs_columns, needs_folds, no_value
 from heldout.estimates.types import Estimate
-from heldout.estimates.words import QUANTITY_TT
+from heldout.estimates.words import MethodWords
 from heldout.flags import Flag
 from heldout.metrics.base import oriented
 
+QUANTITY = (
+    "the expected performance, over training sets of the size of a fold's training part, of the winner of the "
+    "search"
+)
+
 
 @dataclass(frozen=True)
-class TT:
+class TT(Method):
     """Bias correction of Tibshirani and Tibshirani (2009; Tsamardinos et al. 2018, algorithm 4).
 
     bias = mean over folds of (best score in the fold - winner's score in the fold), and the estimate is the
@@ -30,6 +35,14 @@ class TT:
     draws: bool = False
     scored: Literal["folds"] = "folds"
     sources: tuple[str, ...] = ("tibshirani2009", "tsamardinos2018")
+    words: ClassVar[MethodWords] = MethodWords(
+        "Tibshirani and Tibshirani",
+        "the method of Tibshirani and Tibshirani",
+        (
+            "In each fold the winner's score was compared with the best score of any configuration. The mean of "
+            "these differences is the optimism, and it was subtracted from the winner's cross-validated score."
+        ),
+    )
 
     def unfit(self, evidence: Evidence) -> str | None:
         """It knows nothing but fold scores."""
@@ -78,7 +91,7 @@ class TT:
             uncorrected=uncorrected,
             flags=flags,
             provenance={
-                "quantity": QUANTITY_TT,
+                "quantity": QUANTITY,
                 "aggregate": "folds",
                 "winner_chosen_on": evidence.provenance.get("aggregate"),
                 "n_folds_used": len(in_folds),

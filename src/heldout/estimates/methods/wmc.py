@@ -21,7 +21,7 @@ from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Method, conclude, no_value, over_configurations
 from heldout.estimates.bootstraps.folds import winners_mean
 from heldout.estimates.types import Estimate
-from heldout.estimates.words import QUANTITY_WMC
+from heldout.estimates.words import MethodWords
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import oriented
@@ -37,8 +37,14 @@ LEAST_SIZE = 1e-150
 BLOCK = 2048
 
 
+QUANTITY = (
+    "the expected performance, over training sets of the size of a split's training part, of the procedure that "
+    "picks the configuration of the least mean error"
+)
+
+
 @dataclass(frozen=True)
-class WMC:
+class WMC(Method):
     """The weighted mean correction of Bernau, Augustin and Boulesteix (2013, section 3).
 
     The errors of ``niter`` splits have means m_j, correlations r_jk and variances s2_j. With rho the share of rows
@@ -76,6 +82,15 @@ class WMC:
     draws: bool = False
     scored: Literal["folds"] = "folds"
     sources: tuple[str, ...] = ("bernau2013", "nadeau2003", "higham1988")
+    words: ClassVar[MethodWords] = MethodWords(
+        "Weighted mean correction",
+        "the weighted mean correction of Bernau and others",
+        (
+            "The estimate is the mean of the errors of all configurations, each weighted by the probability that "
+            "it has the least mean error, which comes from a normal distribution fitted to the errors of the "
+            "splits."
+        ),
+    )
     needs_test_share: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -93,7 +108,7 @@ class WMC:
 
 
 @dataclass(frozen=True)
-class WMCS:
+class WMCS(Method):
     """The same with means shrunken to their grand mean (Bernau, Augustin and Boulesteix 2013, section 3).
 
     Under the normal distribution of ``WMC`` the winner's mean is expected to lie below the truth by
@@ -129,6 +144,14 @@ class WMCS:
     draws: bool = False
     scored: Literal["folds"] = "folds"
     sources: tuple[str, ...] = ("bernau2013", "nadeau2003", "higham1988")
+    words: ClassVar[MethodWords] = MethodWords(
+        "Weighted mean correction, shrunken",
+        "the shrunken weighted mean correction of Bernau and others",
+        (
+            "The mean errors of all configurations were drawn together by the optimism that such a normal "
+            "distribution gives the winner, and averaged, each weighted by the probability that it has the least."
+        ),
+    )
     needs_test_share: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -292,7 +315,7 @@ def _conclude(
         selection_frequency=over_configurations(evidence, weighed.weights),
         flags={Flag.NO_INTERVAL: Flag.NO_INTERVAL.filled(method=method.name)},
         provenance={
-            "quantity": QUANTITY_WMC,
+            "quantity": QUANTITY,
             "aggregate": "folds",
             "test_share": evidence.test_share,
             "n_draws": method.n_draws,

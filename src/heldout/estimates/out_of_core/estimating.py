@@ -21,7 +21,7 @@ from heldout.estimates.bootstraps.control import (
 from heldout.estimates.bootstraps.rows import flags_of_draws
 from heldout.estimates.evidence import build_evidence
 from heldout.estimates.intervals import percentile_interval, within_range
-from heldout.estimates.methods.bbc import BBC
+from heldout.estimates.methods.bbc import BBC, QUANTITY
 from heldout.estimates.methods.least_width import with_least_width
 from heldout.estimates.out_of_core.binned_areas import BinnedAreas, cuts_of, ties_in_range
 from heldout.estimates.out_of_core.blocks import BlockSource, Reading
@@ -41,7 +41,6 @@ from heldout.estimates.question import Settings, settings_of
 from heldout.estimates.responses import ResponseName
 from heldout.estimates.row_flags import flag_of_clipping, flag_of_errors
 from heldout.estimates.types import Alternative, Estimate
-from heldout.estimates.words import QUANTITY_BBC
 from heldout.flags import Flag
 from heldout.kernels.block_draws import BlockDraws
 from heldout.metrics import check_fits
@@ -280,7 +279,7 @@ def _provenance(source: BlockSource, reading: Reading, survey: Survey) -> dict[s
 def _provenance_of_sums(source: BlockSource, settings: Settings, summed: _Summed) -> dict[str, Any]:
     plan, observed = summed.plan, summed.observed
     return {
-        "quantity": QUANTITY_BBC,
+        "quantity": QUANTITY,
         "n_bootstraps": settings.n_bootstraps,
         "redrawn": summed.redraws,
         "block_rows": source.block_rows,

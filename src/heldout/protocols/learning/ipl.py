@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.estimates.base import Evidence, Method, conclude, flags_of_choice
+from heldout.estimates.base import Evidence, MethodDeclaration, conclude, flags_of_choice
 from heldout.estimates.candidates import FEW_GROUPS, failed_sentence
 from heldout.estimates.evidence import build_evidence
 from heldout.estimates.question import Settings
@@ -28,7 +28,7 @@ POOR_FIT = 2.0
 
 
 @dataclass(frozen=True)
-class InversePowerLaw:
+class InversePowerLaw(MethodDeclaration):
     """The method, as an estimate names it."""
 
     name: str = "ipl"
@@ -87,7 +87,7 @@ def estimate_of(
         value = best - error if metric.greater_is_better else best + error
         flags |= _flags_of_fit(law)
     return conclude(
-        evidence, cast("Method", IPL), value,  # of which only the name and the sources are read
+        evidence, IPL, value,
         uncorrected=uncorrected,
         flags=flags,
         provenance={

@@ -13,7 +13,6 @@ from heldout.errors import HeldoutWarning
 from heldout.estimates.candidates import failed_sentence, incomplete_sentence
 from heldout.estimates.evidence import TIES, settings_provenance
 from heldout.estimates.question import Settings
-from heldout.estimates.words import QUANTITY_NESTED
 from heldout.execution.cells import CellResult, CellState
 from heldout.execution.search import Search
 from heldout.execution.table import mean_over_splits
@@ -35,6 +34,7 @@ from heldout.protocols.nested.intervals import (
     nadeau_bengio,
 )
 from heldout.protocols.nested.plan import NestedBranch, NestedFolds, NestedSettings
+from heldout.protocols.words import QUANTITY_NESTED
 
 SOURCES = ("tsamardinos2018", "varma2006")
 SOURCES_OF_INTERVAL = {NADEAU_BENGIO: ("nadeau2003",), BATES: ("bates2024",)}

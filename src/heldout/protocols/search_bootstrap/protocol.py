@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -15,7 +15,7 @@ from heldout.arguments import SearchArguments
 from heldout.configurations import checked_entries
 from heldout.dropping import strategy_of
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence, Method, conclude, flags_of_choice
+from heldout.estimates.base import Evidence, MethodDeclaration, conclude, flags_of_choice
 from heldout.estimates.bootstraps.rows import flags_of_draws
 from heldout.estimates.candidates import FEW_GROUPS, failed_sentence
 from heldout.estimates.evidence import build_evidence
@@ -23,7 +23,6 @@ from heldout.estimates.intervals import bootstrap_interval
 from heldout.estimates.methods.least_width import with_least_width
 from heldout.estimates.question import Aggregate, Settings, check_interval_settings
 from heldout.estimates.types import Alternative, Estimate
-from heldout.estimates.words import QUANTITY_BOOTSTRAP_SEARCH
 from heldout.evaluate import evaluate
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
@@ -37,6 +36,7 @@ from heldout.protocols.draws import Demands, DrawnRows, draw
 from heldout.protocols.search_bootstrap.estimate import Bootstrap, SearchBootstrapEstimate
 from heldout.protocols.search_bootstrap.models import bootstraps_of_models, check_opened, chosen_by_others
 from heldout.protocols.search_bootstrap.samples import Sample, divides_anew, folds_of_models, samples_of_search
+from heldout.protocols.words import QUANTITY_BOOTSTRAP_SEARCH
 from heldout.result import Evaluation
 
 SCHEMES = ("cvt", "models")
@@ -208,11 +208,11 @@ def _classifies(estimator: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class BootstrapOfSearch:
+class BootstrapOfSearch(MethodDeclaration):
     """The method, as an estimate names it."""
 
-    name: str
-    sources: tuple[str, ...]
+    name: str = "bootstrap_search"
+    sources: tuple[str, ...] = ()
 
 
 CVT = BootstrapOfSearch("bootstrap_search", ("paraschakis2024",))
@@ -305,7 +305,7 @@ class BootstrapPlan:
             units=self._units(evidence.metric),
         )
         concluded = conclude(
-            evidence, cast("Method", method), value,  # of which only the name and the sources are read
+            evidence, method, value,
             uncorrected=_uncorrected(self.search, evaluation),
             interval=reached.interval,
             distribution=scores,

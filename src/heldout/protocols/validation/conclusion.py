@@ -12,7 +12,6 @@ from heldout.errors import InputError
 from heldout.estimates.evidence import settings_provenance
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Estimate, Interval
-from heldout.estimates.words import QUANTITY_OPTIMISM, QUANTITY_OUT_OF_BAG, QUANTITY_POINT632
 from heldout.execution.fit import on_one_thread
 from heldout.flags import Flag
 from heldout.imputation.rubin import PooledCoefficients
@@ -33,6 +32,7 @@ from heldout.protocols.validation.remarks import (
     undefined_in_some,
 )
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
+from heldout.protocols.words import QUANTITY_OPTIMISM, QUANTITY_OUT_OF_BAG, QUANTITY_POINT632
 
 _QUANTITIES = {
     "oob": QUANTITY_OUT_OF_BAG,

@@ -14,13 +14,13 @@ from sklearn import metrics as sk
 
 from heldout.data.task import truth_of
 from heldout.errors import InputError
-from heldout.estimates.words import METHOD_NAMES, METHOD_SENTENCES, METHOD_TITLES
 from heldout.flags import Flag
 from heldout.metrics import custom, metric_named
 from heldout.metrics.base import Response
 from heldout.protocols.validation.corrections import CORRECTIONS, Optimism, OutOfBag, correction_named
 from heldout.protocols.validation.corrections.point632 import weigh
 from heldout.protocols.validation.replicates import Replicates
+from heldout.protocols.words import PROTOCOL_WORDS
 
 FUNCTIONS: dict[str, tuple[Response, Callable[..., float]]] = {
     "accuracy": (Response.LABELS, sk.accuracy_score),
@@ -353,4 +353,4 @@ def test_an_object_is_a_correction_too():
 @pytest.mark.parametrize("name", CORRECTIONS)
 def test_every_correction_is_put_into_words(name):
     assert correction_named(name).name == name
-    assert all(name in words for words in (METHOD_SENTENCES, METHOD_NAMES, METHOD_TITLES))
+    assert name in PROTOCOL_WORDS

@@ -10,7 +10,8 @@ from scipy.optimize import brentq
 from scipy.special import betainc, betaincinv, ndtri
 
 from heldout.estimates.methods.two_part.second_part import SecondPart, Share
-from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPart
+from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPart, TwoPartWords
+from heldout.estimates.words import MethodWords
 
 
 def wilson_interval(right: int, n: int, tails: Tails) -> Bound:
@@ -105,6 +106,11 @@ class Wilson(TwoPart):
 
     name: str = "wilson"
     sources: tuple[str, ...] = ("wilson1927", "paraschakis2024", "sidak1967")
+    words: ClassVar[MethodWords] = TwoPartWords(
+        "Two parts, Wilson",
+        "selecting on one part of the rows and scoring on the other (Wilson)",
+        "The interval is Wilson's for a count of right predictions.",
+    )
 
     shares: ClassVar[frozenset[Share]] = frozenset({Share.ACCURACY})
     takes_repeats: ClassVar[bool] = False
@@ -134,6 +140,14 @@ class ClopperPearson(TwoPart):
 
     name: str = "clopper_pearson"
     sources: tuple[str, ...] = ("clopper1934", "paraschakis2024", "sidak1967")
+    words: ClassVar[MethodWords] = TwoPartWords(
+        "Two parts, Clopper and Pearson",
+        "selecting on one part of the rows and scoring on the other (Clopper and Pearson)",
+        (
+            "The interval is the one of Clopper and Pearson for a count of right predictions, which is "
+            "exact where rows are independent."
+        ),
+    )
 
     shares: ClassVar[frozenset[Share]] = frozenset({Share.ACCURACY})
     takes_repeats: ClassVar[bool] = False

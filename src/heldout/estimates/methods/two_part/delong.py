@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from heldout.estimates.methods.two_part.second_part import SecondPart, Share
-from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPart, no_bound, normal_bound
+from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPart, TwoPartWords, no_bound, normal_bound
+from heldout.estimates.words import MethodWords
 from heldout.kernels.reference import Floats
 
 NO_SPREAD = 1e-12
@@ -80,6 +81,14 @@ class DeLong(TwoPart):
 
     name: str = "delong"
     sources: tuple[str, ...] = ("delong1988", "sun2014", "paraschakis2024", "sidak1967")
+    words: ClassVar[MethodWords] = TwoPartWords(
+        "Two parts, DeLong",
+        "selecting on one part of the rows and scoring on the other (DeLong)",
+        (
+            "The interval is a normal one, its standard error from how each row ranks among those of the "
+            "other class (DeLong)."
+        ),
+    )
 
     shares: ClassVar[frozenset[Share]] = frozenset({Share.AUC})
 

@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from heldout.estimates.methods.two_part.second_part import SecondPart, Share
-from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPart, no_bound, normal_bound
+from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPart, TwoPartWords, no_bound, normal_bound
+from heldout.estimates.words import MethodWords
 
 
 def standard_error_of_area(area: float, n_positive: float, n_negative: float) -> float:
@@ -53,6 +54,14 @@ class HanleyMcNeil(TwoPart):
 
     name: str = "hanley_mcneil"
     sources: tuple[str, ...] = ("hanley1982", "paraschakis2024", "sidak1967")
+    words: ClassVar[MethodWords] = TwoPartWords(
+        "Two parts, Hanley and McNeil",
+        "selecting on one part of the rows and scoring on the other (Hanley and McNeil)",
+        (
+            "The interval is a normal one, its standard error from the area itself and the sizes of the "
+            "classes (Hanley and McNeil)."
+        ),
+    )
 
     shares: ClassVar[frozenset[Share]] = frozenset({Share.AUC})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from scipy.special import bdtr
@@ -12,7 +12,7 @@ from heldout.estimates.intervals import order_statistic
 from heldout.estimates.methods.two_part.binomial import strict_bound
 from heldout.estimates.methods.two_part.delong import NO_SPREAD
 from heldout.estimates.methods.two_part.second_part import SecondPart
-from heldout.estimates.methods.two_part.template import Bound, Tails, no_bound
+from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPartWords, no_bound
 from heldout.estimates.methods.two_part.tilting import (
     Bootstraps,
     Tilting,
@@ -24,6 +24,7 @@ from heldout.estimates.methods.two_part.tilting import (
     instead_of,
     tilt,
 )
+from heldout.estimates.words import MethodWords
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.selection.base import tie_exactly
@@ -70,6 +71,16 @@ class MABT(Tilting):
     candidates: Literal["best"] | float = 0.1
     name: str = "mabt"
     sources: tuple[str, ...] = ("rink2022", "efron1981", "paraschakis2024")
+    words: ClassVar[MethodWords] = TwoPartWords(
+        "Two parts, tilting adjusted for finalists",
+        "selecting finalists on one part of the rows and scoring them on the other (adjusted tilting)",
+        (
+            "The bound is the score at which, were the rows weighed towards worse, so good a score of the "
+            "best of as many correlated finalists would be just too rare: a tilted bootstrap, adjusted for the "
+            "choice."
+        ),
+        pays_by_sidak=False,
+    )
 
     def _tail(self, tail: float, n_finalists: int) -> float:
         return tail  # M pays for the choice

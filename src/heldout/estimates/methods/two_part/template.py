@@ -21,6 +21,7 @@ from heldout.errors import InputError
 from heldout.estimates.base import (
     Evidence,
     Matrix,
+    Method,
     conclude,
     flags_of_dependence,
     needs_one_configuration,
@@ -30,11 +31,53 @@ from heldout.estimates.base import (
 from heldout.estimates.methods.two_part.parts import Parts, Rows, split, split_at_random
 from heldout.estimates.methods.two_part.second_part import Reading, SecondPart, Share, reading_of, second_part
 from heldout.estimates.types import Alternative, Estimate, Interval
-from heldout.estimates.words import QUANTITY_FINALISTS, QUANTITY_NAMED, QUANTITY_TWO_PART
+from heldout.estimates.words import MethodWords
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, oriented
 from heldout.metrics.pairs import is_pair_based
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, tie_exactly
+
+QUANTITY_TWO_PART = (
+    "the performance on new rows, given these training sets, of the configuration that was chosen without the rows "
+    "it is scored on"
+)
+QUANTITY_FINALISTS = (
+    "the performance on new rows, given these training sets, of the best of several finalists that were chosen "
+    "without the rows they are scored on"
+)
+QUANTITY_NAMED = (
+    "the performance on new rows, given these training sets, of the configuration that was named beforehand"
+)
+
+SELECTED_ON_A_PART = (
+    "One part of the rows selected the configuration, by the held-out predictions there, and the others scored it: "
+    "rows that took no part in the selection."
+)
+FINALISTS_OF_A_PART = (
+    "One part of the rows selected {finalists} finalists, by the held-out predictions there. The others selected "
+    "and scored the best of these."
+)
+NAMED_BEFOREHAND = "The configuration was named beforehand, and all rows scored it."
+SIDAK = "To pay for the selection among the finalists, each tail of the interval was made smaller (Šidák)."
+
+
+@dataclass(frozen=True)
+class TwoPartWords(MethodWords):
+    """The words of a two-part method; ``how`` begins where both parts of the rows are described already.
+
+    Attributes
+    ----------
+    pays_by_sidak : bool
+        Whether the bound pays for several finalists by smaller tails.
+    """
+
+    pays_by_sidak: bool = True
+
+    def sentence(self, bootstraps: int | None, *, finalists: int = 1, named: bool = False) -> str:
+        parts = NAMED_BEFOREHAND if named else SELECTED_ON_A_PART if finalists == 1 else FINALISTS_OF_A_PART
+        how = super().sentence(bootstraps)
+        sidak = f" {SIDAK}" if finalists > 1 and self.pays_by_sidak else ""
+        return f"{parts.format(finalists=finalists)} {how}{sidak}"
 
 
 class Tails(NamedTuple):
@@ -76,7 +119,7 @@ class FirstPart(NamedTuple):
 
 
 @dataclass(frozen=True)
-class TwoPart:
+class TwoPart(Method):
     """The template of two-part methods (Paraschakis et al. 2024, sections 3 and 4).
 
     Attributes
@@ -104,6 +147,7 @@ class TwoPart:
     draws: bool = False
     scored: Literal["folds if known"] = "folds if known"
     sources: tuple[str, ...] = ("paraschakis2024",)
+    words: ClassVar[MethodWords] = TwoPartWords("Two parts", "selecting on one part of the rows", "")
 
     shares: ClassVar[frozenset[Share]] = frozenset(Share)
     """What it can bound."""

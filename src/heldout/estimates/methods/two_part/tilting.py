@@ -14,8 +14,9 @@ from heldout._random import stream
 from heldout.estimates.methods.two_part.binomial import mid_p_bound
 from heldout.estimates.methods.two_part.delong import NO_SPREAD, placements
 from heldout.estimates.methods.two_part.second_part import SecondPart, Share
-from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPart, no_bound
+from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPart, TwoPartWords, no_bound
 from heldout.estimates.types import Alternative
+from heldout.estimates.words import MethodWords
 from heldout.flags import Flag
 from heldout.kernels.blocks import map_blocks
 from heldout.kernels.dispatch import LossSums, draw_units
@@ -211,6 +212,15 @@ class Tilting(TwoPart):
     name: str = "tilting"
     draws: bool = True
     sources: tuple[str, ...] = ("efron1981", "rink2022", "paraschakis2024", "sidak1967")
+    words: ClassVar[MethodWords] = TwoPartWords(
+        "Two parts, bootstrap tilting",
+        "selecting on one part of the rows and scoring on the other (bootstrap tilting)",
+        (
+            "The bound is the score at which, were the rows weighed towards worse, a score as good as the "
+            "observed one would be just too rare: bootstrap tilting, which of an accuracy is a binomial bound by "
+            "its mid-p value."
+        ),
+    )
 
     alternatives: ClassVar[tuple[Alternative, ...]] = ("greater",)
 
