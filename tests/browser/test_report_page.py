@@ -1,6 +1,6 @@
 """The report in a headless Chromium: nothing overflows, nothing is loaded, the headline is there.
 
-A page is measured from outside, in a frame of the wanted width: the file itself stays as it was written.
+A page is measured from outside, in a frame of each width: the file itself stays as it was written.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +53,8 @@ FLAGS = (
 )  # fmt: skip
 MEASURE = """
 <script>
-const frame = document.querySelector("iframe");
-frame.addEventListener("load", () => {
+const measured = {};
+document.querySelectorAll("iframe").forEach((frame) => frame.addEventListener("load", () => {
   const page = frame.contentDocument, width = frame.clientWidth;
   const beyond = [...page.querySelectorAll("body *")].filter(
     (e) => !e.closest(".scroll, pre, svg") && getComputedStyle(e).position !== "absolute"
@@ -60,15 +62,16 @@ frame.addEventListener("load", () => {
   const seen = (e) => e.getBoundingClientRect().width > 0;
   const text = [...page.querySelectorAll("figure svg")].filter(seen).map((svg) =>
     Math.min(...[...svg.querySelectorAll("text")].map((t) => t.getBoundingClientRect().height)));
-  document.body.dataset.measured = JSON.stringify({
+  measured[width] = {
     width: page.documentElement.scrollWidth,
     beyond: beyond.map((e) => e.tagName + "." + e.className + ": " + e.textContent.slice(0, 60)),
     figures: [...page.querySelectorAll("figure svg")].filter(seen).length,
     smallest: Math.min(...text),
     text: page.body.innerText,
     loaded: frame.contentWindow.performance.getEntriesByType("resource").map((entry) => entry.name),
-  });
-});
+  };
+  document.body.dataset.measured = JSON.stringify(measured);
+}));
 </script>
 """
 
@@ -81,20 +84,24 @@ def chromium(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def measured(page: str, width: int, folder: Path) -> dict[str, Any]:
-    """The page laid out ``width`` pixels wide."""
-    frame = f'<iframe style="border:0;width:{width}px;height:900px" srcdoc="{html.escape(page)}"></iframe>'
-    outside = folder / f"outside-{width}.html"
-    outside.write_text(f"<!doctype html><body style='margin:0'>{frame}{MEASURE}</body>", encoding="utf-8")
+def measured(page: str, widths: tuple[int, ...], folder: Path) -> dict[int, dict[str, Any]]:
+    """The layout of the page for each width in pixels."""
+    frames = [
+        f'<iframe style="border:0;width:{width}px;height:900px" srcdoc="{html.escape(page)}"></iframe>'
+        for width in widths
+    ]
+    outside = folder / "outside.html"
+    outside.write_text(f"<!doctype html><body style='margin:0'>{''.join(frames)}{MEASURE}</body>", encoding="utf-8")
     dumped = chromium(
         folder, "--virtual-time-budget=10000", "--window-size=1400,1000", "--dump-dom", outside.as_uri()
     )
     match = re.search(r'data-measured="([^"]*)"', dumped)
     assert match is not None, "the measuring script did not run"
     found: dict[str, Any] = json.loads(html.unescape(match.group(1)))
-    return found
+    return {width: found[str(width)] for width in widths}
 
 
+@cache
 def searched(kind: str) -> ReportContent:
     """A small real search."""
     if kind == "regression":
@@ -130,6 +137,7 @@ def searched(kind: str) -> ReportContent:
     return report_content(search.evaluation_, command="heldout tune data.csv --target y " * 6, title="data.csv")
 
 
+@cache
 def compared() -> ReportContent:
     """Several methods' answers on predictions alone."""
     rng = np.random.default_rng(0)
@@ -189,20 +197,35 @@ def validated() -> ValidationContent:
     )
 
 
-@pytest.fixture(
-    scope="module", params=["binary", "multiclass", "regression", "raced", "unwieldy", "compared", "validated"]
-)
-def content(request: pytest.FixtureRequest) -> ReportContent | ValidationContent:
-    if request.param == "compared":
+@cache
+def content_of(kind: str) -> ReportContent | ValidationContent:
+    if kind == "compared":
         return compared()
-    if request.param == "validated":
+    if kind == "validated":
         return validated()
-    return unwieldy(searched("raced")) if request.param == "unwieldy" else searched(request.param)
+    return unwieldy(searched("raced")) if kind == "unwieldy" else searched(kind)
 
 
-@pytest.mark.parametrize("width", [375, 740, 1200])
-def test_the_page_fits_its_width(content: ReportContent | ValidationContent, width: int, tmp_path: Path) -> None:
-    found = measured(render_html(content), width, tmp_path)
+KINDS = ("binary", "multiclass", "regression", "raced", "unwieldy", "compared", "validated")
+WIDTHS = (375, 740, 1200)
+Layout = Callable[[str, int], dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def layout(tmp_path_factory: pytest.TempPathFactory) -> Layout:
+    """The layout of a kind of report in a width; the browser starts once for each kind."""
+
+    @cache
+    def of(kind: str) -> dict[int, dict[str, Any]]:
+        return measured(render_html(content_of(kind)), WIDTHS, tmp_path_factory.mktemp(kind))
+
+    return lambda kind, width: of(kind)[width]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_page_fits_its_width(kind: str, width: int, layout: Layout) -> None:
+    found = layout(kind, width)
     assert found["beyond"] == []
     assert found["width"] <= width
     assert found["loaded"] == []
@@ -210,29 +233,29 @@ def test_the_page_fits_its_width(content: ReportContent | ValidationContent, wid
     assert found["smallest"] >= 10.5  # pixels of a line of text: 9 pixel letters
 
 
-def test_the_headline_can_be_read(content: ReportContent | ValidationContent, tmp_path: Path) -> None:
-    text = measured(render_html(content), 375, tmp_path)["text"]
-    head = content.headline
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_headline_can_be_read(kind: str, layout: Layout) -> None:
+    text = layout(kind, 375)["text"]
+    head = content_of(kind).headline
     assert head.metric.title in text
     assert f"{head.value:,.{head.metric.decimals}f}" in text
     assert f"{head.uncorrected:,.{head.metric.decimals}f}" in text
     assert "The bootstrap" in text
 
 
-def test_who_was_dropped_can_be_read(tmp_path: Path) -> None:
-    content = searched("raced")
-    race = content.race
+@pytest.mark.parametrize("width", [375, 1200])
+def test_dropped_configurations_can_be_read(width: int, layout: Layout) -> None:
+    race = searched("raced").race
     assert race is not None and race.others, "too few were dropped for a page that folds some away"
-    for width in (375, 1200):
-        text = " ".join(measured(render_html(content), width, tmp_path)["text"].split())
-        assert "The race" in text and race.risk_sentence in text
-        assert all(row.name in text for row in race.first)
-        assert f"The other {len(race.others)}" in text
+    text = " ".join(layout("raced", width)["text"].split())
+    assert "The race" in text and race.risk_sentence in text
+    assert all(row.name in text for row in race.first)
+    assert f"The other {len(race.others)}" in text
 
 
-def test_every_method_of_a_comparison_can_be_read(tmp_path: Path) -> None:
+def test_every_method_of_a_comparison_can_be_read(layout: Layout) -> None:
     content = compared()
-    text = measured(render_html(content), 375, tmp_path)["text"]
+    text = layout("compared", 375)["text"]
     assert "Other estimates" in text and "Methods that are not for this question" in text
     for row in content.methods:
         assert row.title in text and f"{row.value:.{content.headline.metric.decimals}f}" in text
@@ -240,9 +263,10 @@ def test_every_method_of_a_comparison_can_be_read(tmp_path: Path) -> None:
         assert entry.text in text
 
 
-def test_the_page_prints(content: ReportContent | ValidationContent, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["multiclass", "unwieldy", "compared", "validated"])
+def test_the_page_prints(kind: str, tmp_path: Path) -> None:
     page, paper = tmp_path / "report.html", tmp_path / "report.pdf"
-    page.write_text(render_html(content), encoding="utf-8")
+    page.write_text(render_html(content_of(kind)), encoding="utf-8")
     chromium(tmp_path, "--no-pdf-header-footer", f"--print-to-pdf={paper}", page.as_uri())
     printed = paper.read_bytes()
     assert printed.startswith(b"%PDF")
@@ -250,15 +274,14 @@ def test_the_page_prints(content: ReportContent | ValidationContent, tmp_path: P
     assert 2 <= sheets <= 10
 
 
-@pytest.mark.parametrize("width", [360, 1200])
-def test_the_page_of_learning_curves_fits(width: int, tmp_path: Path) -> None:
+def test_the_page_of_learning_curves_fits(tmp_path: Path) -> None:
     X, y = make_classification(80, 4, flip_y=0.2, random_state=0)
     curve = learning_curve(
         LogisticRegression(), X, y, {"C": [0.01, 0.1, 1.0, 10.0]}, n_subsamples=3, random_state=0
     )
     long = "a_very_long_name_without_any_place_to_break_" * 3
     curve = replace(curve, names=tuple(f"{long}{j}" for j in range(4)))
-    found = measured(render_learning_curve(curve), width, tmp_path)
-    assert found["width"] <= width and not found["beyond"]
-    assert found["figures"] == 1 and found["smallest"] > 8
-    assert found["loaded"] == [] and "Learning curves" in found["text"]
+    for width, found in measured(render_learning_curve(curve), (360, 1200), tmp_path).items():
+        assert found["width"] <= width and not found["beyond"]
+        assert found["figures"] == 1 and found["smallest"] > 8
+        assert found["loaded"] == [] and "Learning curves" in found["text"]
