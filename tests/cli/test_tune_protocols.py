@@ -29,8 +29,8 @@ WITHOUT_INTERVAL = {"cv", "tt", "wmc", "wmcs"}
 
 @pytest.fixture
 def small(frame: Any, tmp_path: Path) -> Path:
-    """Twelve rows of each class."""
-    frame[["a", "outcome", "site"]].groupby("outcome").head(12).to_csv(tmp_path / "small.csv", index=False)
+    """Eight rows of each class."""
+    frame[["a", "outcome", "site"]].groupby("outcome").head(8).to_csv(tmp_path / "small.csv", index=False)
     return Path("small.csv")
 
 

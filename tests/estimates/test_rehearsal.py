@@ -74,10 +74,11 @@ def search(plan: str, metric: str, method: str, aggregate: Any = "pooled") -> ho
 @pytest.mark.parametrize(("plan", "metric"), FITTING, ids=[f"{plan}-{metric}" for plan, metric in FITTING])
 def test_it_gives_a_number_or_refuses_before_fitting(plan: str, metric: str) -> None:
     fitting = set()
+    rows = slice(40 if plan == "leave_one_out" else None)
     for method in METHODS:
         Column.fits = 0
         try:
-            found = search(plan, metric, method).fit(X, Y)
+            found = search(plan, metric, method).fit(X[rows], Y[rows])
         except InputError as error:
             assert f"method '{method}'" in str(error)
             assert Column.fits == 0

@@ -77,11 +77,13 @@ def fits(out):
         return dict(connection.execute("SELECT number, fit_seconds FROM cell"))
 
 
+# tests/cli/test_interrupt.py is the short version, with few cells.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "stops",
     [
         pytest.param([signal.SIGKILL], id="killed"),
-        pytest.param([signal.SIGINT, signal.SIGKILL], id="interrupted-and-killed", marks=pytest.mark.slow),
+        pytest.param([signal.SIGINT, signal.SIGKILL], id="interrupted-and-killed"),
     ],
 )
 def test_stopped_and_resumed_is_the_same_as_in_one_go(table, tmp_path, stops):

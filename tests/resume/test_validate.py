@@ -17,7 +17,7 @@ pytestmark = pytest.mark.xdist_group("processes")
 for needed in ("click", "rich", "pandas", "pyarrow", "skops", "altair"):
     pytest.importorskip(needed)
 
-N_FITS = 101
+N_FITS = 61
 
 
 @pytest.fixture

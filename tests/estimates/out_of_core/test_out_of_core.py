@@ -148,9 +148,9 @@ def test_the_area_of_few_distinct_scores_is_exact() -> None:
     assert Flag.BINNED_SCORES not in found.flags
 
 
-@pytest.mark.parametrize("n_bins", [2, 3, 8, 64])
+@pytest.mark.parametrize("n_bins", [2, 8, 64])
 def test_a_binned_area_lies_within_its_bound(n_bins: int) -> None:
-    rows, B = binary(300, 5, decimals=9), 40
+    rows, B = binary(300, 5, decimals=9), 25
     found = asked(rows, "roc_auc", n_bootstraps=B, n_bins=n_bins)
     y, counts = rows.truth.values, counts_of(rows, B)
     cuts = cuts_of(rows.predictions, n_bins)
