@@ -35,8 +35,8 @@ from heldout.report import (
     validation_content,
 )
 from heldout.report.learning_curve import render_learning_curve
-from heldout.report.race import Needed
-from heldout.report.ranking import Failure
+from heldout.report.race import SplitsNeeded
+from heldout.report.ranking import FailureGroup
 from heldout.report.validation_content import CandidateRow
 from heldout.search import HeldOutSearchCV
 
@@ -161,7 +161,7 @@ def unwieldy(content: ReportContent) -> ReportContent:
         race,
         barriers=tuple(replace(row, leader=long) for row in race.barriers),
         dropped=tuple(replace(row, name=f"{long}{row.index}", why=long) for row in race.dropped),
-        needed=(Needed(long, 12),),
+        needed=(SplitsNeeded(long, 12),),
         needed_sentence="How many more splits:",
     )
     flags = (f"{long}: something was set aside", *content.flags)
@@ -191,7 +191,7 @@ def validated() -> ValidationContent:
             CandidateRow(f"{long}{n}", n == 0, 0.9, 0.1, 0.8, 0.7, 0.9, 2, reason=long * n) for n in range(2)
         ),
         candidates_sentence="Two models.",
-        failures=(Failure(long, tuple(str(n) for n in range(20)), 12),),
+        failures=(FailureGroup(long, tuple(str(n) for n in range(20)), 12),),
         failures_sentence="Some failed.",
         imputation=replace(content.imputation, coefficients=coefficients),
     )
@@ -256,7 +256,7 @@ def test_dropped_configurations_can_be_read(width: int, layout: Layout) -> None:
 def test_every_method_of_a_comparison_can_be_read(layout: Layout) -> None:
     content = compared()
     text = layout("compared", 375)["text"]
-    assert "Other estimates" in text and "Methods that are not for this question" in text
+    assert "Other estimates" in text and "Methods that do not apply" in text
     for row in content.methods:
         assert row.title in text and f"{row.value:.{content.headline.metric.decimals}f}" in text
     for entry in content.refused:

@@ -39,7 +39,7 @@ def test_a_single_estimate_and_its_report(command: Command, tmp_path: Path) -> N
 
     assert left == {"estimate.json", "report.json", "report.html"}
     assert json.loads((tmp_path / "found" / "estimate.json").read_text()) == json.loads(ended.out)
-    assert "Other estimates" not in page and "Methods that are not for this question" not in page
+    assert "Other estimates" not in page and "Methods that do not apply" not in page
     for heading in ("The bootstrap", "Configurations", "ROC curve", "Calibration", "How the number was computed"):
         assert heading in page
     assert "heldout estimate p.csv --target truth --fold fold --n-bootstraps 100 --out found --json" in page

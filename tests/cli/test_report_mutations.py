@@ -18,7 +18,7 @@ from heldout.cli.report_content import page_of, read_content
 from heldout.data.declared import of_type
 from heldout.errors import InputError
 from heldout.report import ReportContent, report_content
-from heldout.report.validation import validation_content
+from heldout.report.from_validation import validation_content
 from heldout.report.validation_content import ValidationContent
 
 VALUES = (None, True, 1.5, "x", [], {"a": 1})

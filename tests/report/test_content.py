@@ -19,9 +19,9 @@ from heldout.estimates.named import answer, method_of
 from heldout.references import REFERENCES
 from heldout.report import estimate_content, render_html, report_content
 from heldout.report.content import ReportContent
-from heldout.report.entries import _moment, rows_text
+from heldout.report.estimate_parts import distribution_of
+from heldout.report.facts import _moment, rows_text
 from heldout.report.numbers import scale_of
-from heldout.report.of_estimate import distribution_of
 from heldout.result import Evaluation
 
 Make = Callable[..., Evaluation]
@@ -315,7 +315,7 @@ def test_what_was_named_beforehand_owes_nothing_to_selection() -> None:
     assert head.value == head.uncorrected and head.optimism == 0
     assert (head.label, head.is_corrected) == ("named beforehand", False)
     assert head.sentence.startswith(
-        "The configuration was named before its predictions were seen, so its ROC AUC of"
+        "The configuration was named before its predictions were seen, so selection cannot have made its ROC AUC of"
     )
     assert head.quote.startswith("ROC AUC of configuration 2, named beforehand among 5 configurations:")
     assert "with no selection to correct for" in head.quote and "selected" not in head.quote
@@ -339,7 +339,7 @@ def test_the_best_of_finalists_is_not_said_to_be_corrected(method: Any) -> None:
     content = content_by(method(candidates=0.5), alternative="greater")
     head = content.headline
 
-    assert head.sentence.startswith("Of 5 configurations, 3 finalists were chosen on one part of the rows,")
+    assert head.sentence.startswith("Of 5 configurations, 3 finalists were selected on one part of the rows,")
     assert "the value is still optimistic" in head.sentence and "no part in the choice" not in head.sentence
     assert ", the choice among 3 finalists in the interval only," in head.quote
     assert content.method[0].startswith("One part of the rows selected 3 finalists")
@@ -363,8 +363,7 @@ def test_an_ensemble_has_members_and_no_pictures_of_one_of_them() -> None:
     assert labels(content)["Weights"].count("configuration ") == 3
     assert content.headline.quote.startswith("ROC AUC of the ensemble of 3 configurations selected among 5:")
     assert content.headline.sentence.startswith("Building an ensemble from 5 configurations")
-    assert content.ranking.how.endswith("Selected is a configuration's mean weight in the ensembles built anew on "
-                                        "resampled rows.")  # fmt: skip
+    assert content.ranking.how.endswith("mean weight in ensembles built on resampled rows.")
 
 
 def test_facts_of_survival_count_the_events() -> None:

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from heldout.report.content import Distribution
-from heldout.report.diagnostics import Curve, Residuals
+from heldout.report.diagnostics import Residuals, RocPoints
 from heldout.report.drawing import MORE_SERIES, SERIES
 from heldout.report.figures import distribution_svg, fitted_svg, residuals_svg, roc_svg
 from heldout.report.numbers import scale_of
@@ -66,7 +66,7 @@ def test_without_interval_or_uncorrected_score_there_is_no_such_mark() -> None:
 def test_classes_differ_by_dash_and_colour_and_are_labelled_with_their_area() -> None:
     looks = SERIES + MORE_SERIES
     assert len({colour for colour, _ in looks}) == len({dash for _, dash in looks}) == len(looks)
-    curves = tuple(Curve(f"<{n}>", 0, (0.0, 1.0), (0.0, 1.0), n / 10) for n in range(7))
+    curves = tuple(RocPoints(f"<{n}>", 0, (0.0, 1.0), (0.0, 1.0), n / 10) for n in range(7))
     svg = roc_svg(curves, key="k")
     assert {f"<{n}> {n / 10:.3f}" for n in range(7)} <= set(text_of(svg))
     assert svg == roc_svg(curves, key="k")

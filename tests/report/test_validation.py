@@ -81,7 +81,7 @@ def test_the_table_holds_the_rows_of_the_validation(validation: Validation, cont
         for name in ("apparent", "in_bootstrap", "on_original", "out_of_bag", "optimism", "corrected"):
             assert getattr(shown, name) == getattr(row, name)
         assert (shown.low, shown.high, shown.n) == (*row.interval, 20)
-    assert "taken off the apparent score" in content.table_sentence
+    assert "subtracted from apparent" in content.table_sentence
 
 
 def test_the_headline_is_of_the_first_metric(validation: Validation, content: ValidationContent) -> None:
@@ -107,7 +107,7 @@ def test_the_curves_are_those_of_the_validation(validation: Validation, content:
     np.testing.assert_allclose(roc.corrected, np.clip(found.corrected, 0, 1))
     np.testing.assert_allclose(calibration.apparent, np.clip(line.apparent, 0, 1))
     assert sum(calibration.histogram) == 80 and calibration.name == roc.name == decision.name == "well"
-    digits = re.search(r"by (0\.\d+) in the mean, and nine in ten by less than (0\.\d+)", calibration.caption)
+    digits = re.search(r"is (0\.\d+) on average, and less than (0\.\d+) for nine in ten", calibration.caption)
     assert digits is not None
     assert float(digits[1]) == pytest.approx(line.mean_absolute_error, rel=0.1)
     assert float(digits[2]) == pytest.approx(line.quantile_90, rel=0.1)
@@ -140,7 +140,7 @@ def test_of_several_models_each_has_its_row() -> None:
     first = found.candidates[0].rows["roc_auc"]
     assert content.candidates[0].corrected == first.corrected != found.rows["roc_auc"].corrected
     assert content.headline.value == found.rows["roc_auc"].corrected
-    assert "New samples then estimated it" in content.candidates_sentence
+    assert "Its score above is from new samples" in content.candidates_sentence
     assert any("chosen" in flag for flag in content.flags)
     assert '<span class="tag">chosen</span>' in render_html(content)
 
@@ -166,7 +166,7 @@ def test_pooled_coefficients_have_their_table() -> None:
     )
     part = validation_content(found).imputation
     assert part is not None and found.coefficients is not None
-    assert "imputed 2 times, each bootstrap sample anew" in part.sentence
+    assert "imputed 2 times, in each bootstrap sample separately" in part.sentence
     assert [row.name for row in part.coefficients] == list(found.coefficients.names)
     np.testing.assert_allclose([row.value for row in part.coefficients], found.coefficients.values)
     np.testing.assert_allclose([row.df for row in part.coefficients], found.coefficients.df)

@@ -162,7 +162,7 @@ def _leave(
     """Write the files; the report last, so that its being there says that all is there."""
     from heldout.cli.saving import note_on_strangers, write_model
     from heldout.report import write_report
-    from heldout.report.validation import validation_content
+    from heldout.report.from_validation import validation_content
 
     files = {"run": folder.run_file}
     try:

@@ -1,7 +1,7 @@
-"""What a report says, as plain data: gathered once, rendered anywhere.
+"""The content of a report as plain data, which is collected once and can be rendered anywhere.
 
-``report_content`` reads a finished search, ``estimate_content`` an estimate made from predictions alone. Both
-give a ``ReportContent``, whose parts are None or empty where the input does not allow them.
+``report_content`` reads a finished search, ``estimate_content`` an estimate from predictions alone. Both return a
+``ReportContent``; parts that the input does not provide are None or empty.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ class Headline:
     Attributes
     ----------
     value, low, high, uncorrected, optimism : float or None
-        In the metric's own units; None where there is none.
+        In the metric's own units; None if unknown.
     is_corrected : bool
-        False where the value is the winner's cross-validated score as it stands.
+        False if the value is the winner's uncorrected cross-validated score.
     is_named : bool
-        Whether it is of a configuration that was named beforehand, so that there is nothing to correct.
+        Whether the configuration was named beforehand, so there is nothing to correct.
     sentence : str
         What the correction means.
     quote : str
-        The result as one may quote it.
+        The result as a sentence to quote.
     """
 
     metric: Scale
@@ -53,7 +53,7 @@ class Headline:
 
     @property
     def label(self) -> str:
-        """What the value is."""
+        """The kind of the value."""
         return "named beforehand" if self.is_named else "corrected" if self.is_corrected else "uncorrected"
 
     @property
@@ -63,7 +63,7 @@ class Headline:
 
     @property
     def interval_text(self) -> str:
-        """Both ends, empty where there is no interval."""
+        """Both ends; empty if there is no interval."""
         if self.low is None and self.high is None:
             return ""
         low, high = (number_text(end, self.metric.decimals) for end in (self.low, self.high))
@@ -105,15 +105,15 @@ class MethodRow:
     Attributes
     ----------
     title : str
-        The method's name for people.
+        The readable name of the method.
     is_main : bool
-        Whether it is the estimate that the report is about.
+        Whether the report is about this estimate.
     winner : str
-        The configuration that it is of, where that is another than the report's.
+        The selected configuration if it differs from the report's; empty otherwise.
     notes : tuple of str
         Sentences of its flags.
     how : tuple of str
-        How it arrives at its number, and what it estimates.
+        How the number is computed, and what it estimates.
     """
 
     name: str
@@ -131,7 +131,7 @@ class MethodRow:
 
 @dataclass(frozen=True)
 class Entry:
-    """A label and what it says."""
+    """A label and its text."""
 
     label: str
     text: str
@@ -139,7 +139,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of the winner; ``searched`` where the grid set it."""
+    """A parameter of the winner; ``searched`` if the grid set it."""
 
     name: str
     text: str
@@ -148,7 +148,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Citation:
-    """A work that a method used here comes from."""
+    """The source of a method used here."""
 
     text: str
     doi: str
@@ -156,7 +156,7 @@ class Citation:
 
 @dataclass(frozen=True)
 class ReportContent:
-    """Everything that a report shows.
+    """The content of a report.
 
     Attributes
     ----------
@@ -169,25 +169,25 @@ class ReportContent:
         Empty for a single metric.
     metrics_sentence : str
     methods : tuple of MethodRow
-        The same question answered by several methods; empty where one was asked.
+        The estimates of several methods; empty for a single one.
     methods_sentence : str
     refused : tuple of Entry
         Methods that do not apply, and why.
     race : RaceSummary or None
-        Where configurations could be dropped.
+        None if no configuration could be dropped.
     outer : OuterSummary or None
-        The outer folds of a nested cross-validation.
+        The outer folds of nested cross-validation.
     ranking : Ranking or None
     parameters : tuple of Parameter
     diagnostics : Diagnostics or None
     method : tuple of str
         How the number was computed, in sentences.
     settings : tuple of Entry
-        ... and in settings.
+        How the number was computed, as settings.
     flags : tuple of str
     citations : tuple of Citation
     command : str
-        What was run, empty where it is not known.
+        The command line or call; empty if unknown.
     reproduction : tuple of Entry
         Seed, versions, fingerprints.
     """

@@ -1,7 +1,6 @@
-"""What the winner's held-out predictions look like: ROC, calibration, confusion, residuals, as plain numbers.
+"""Diagnostics of the winner's held-out predictions: ROC, calibration, confusion and residuals, as plain numbers.
 
-Everything is of one configuration and needs no model. Repeats are never taken for more rows: intervals count
-each row once.
+They concern one configuration and need no model. Repeats do not count as more rows: intervals count each row once.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ ROWS_A_GROUP = 20
 
 
 @dataclass(frozen=True)
-class Curve:
+class RocPoints:
     """A receiver operating characteristic.
 
     Attributes
     ----------
     name : str
-        The class that is told from the others; empty for a binary task.
+        The class that is compared with all others; empty for a binary task.
     repeat : int
     x, y : tuple of float
         False and true positive rate.
@@ -49,7 +48,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class CalibrationGroup:
-    """Rows of similar predicted probability: what was said, what happened, and its 95 % Wilson interval."""
+    """Rows of similar predicted probability, the observed share, and its 95 % Wilson interval."""
 
     predicted: float
     observed: float
@@ -59,8 +58,8 @@ class CalibrationGroup:
 
 
 @dataclass(frozen=True)
-class Calibration:
-    """How far probabilities come true.
+class CalibrationGroups:
+    """Observed shares by predicted probability.
 
     Attributes
     ----------
@@ -83,12 +82,12 @@ class ConfusionMatrix:
 
 @dataclass(frozen=True)
 class Residuals:
-    """Predictions of a regression beside the truth (of the first repeat, a sample of many rows).
+    """Predictions of a regression and the truth, in the first repeat; a sample of the rows if they are many.
 
     Attributes
     ----------
     predicted, truth : tuple of float
-        Of the rows drawn in the scatter plots.
+        Values of the rows in the scatter plots.
     medians : tuple of (float, float)
         Median prediction and median residual of groups of equal size.
     half, most : float
@@ -104,13 +103,13 @@ class Residuals:
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """What could be drawn from the responses that were kept."""
+    """The diagnostics that the stored responses allow."""
 
     name: str
     repeats: int
     rows: int
-    roc: tuple[Curve, ...] = ()
-    calibration: Calibration | None = None
+    roc: tuple[RocPoints, ...] = ()
+    calibration: CalibrationGroups | None = None
     confusion: ConfusionMatrix | None = None
     residuals: Residuals | None = None
 
@@ -123,14 +122,14 @@ class Diagnostics:
 def diagnose(
     truth: Truth, predictions: HeldOutPredictions, winner: int, sample_weight: Floats | None = None
 ) -> Diagnostics | None:
-    """Everything that the winner's held-out predictions allow; None where they allow nothing."""
+    """All diagnostics that the winner's held-out predictions allow; None if they allow none."""
     responses = {name: array[:, winner] for name, array in predictions.responses.items()}
     weights = np.ones(truth.n_rows) if sample_weight is None else sample_weight
     probabilities = responses.get(Response.PROBABILITIES)
     ranks = _first_predicted(probabilities, responses.get(Response.DECISION))
     match truth.kind:
         case TaskKind.BINARY:
-            found = Diagnostics(
+            diagnostics = Diagnostics(
                 predictions.names[winner],
                 predictions.n_repeats,
                 truth.n_rows,
@@ -139,7 +138,7 @@ def diagnose(
                 confusion=_confusion(truth, responses.get(Response.LABELS), probabilities),
             )
         case TaskKind.MULTICLASS:
-            found = Diagnostics(
+            diagnostics = Diagnostics(
                 predictions.names[winner],
                 predictions.n_repeats,
                 truth.n_rows,
@@ -148,7 +147,7 @@ def diagnose(
             )
         case TaskKind.REGRESSION:
             values = responses.get(Response.VALUES)
-            found = Diagnostics(
+            diagnostics = Diagnostics(
                 predictions.names[winner],
                 predictions.n_repeats,
                 truth.n_rows,
@@ -156,21 +155,23 @@ def diagnose(
             )
         case _:
             return None
-    parts = (found.roc, found.calibration, found.confusion, found.residuals)
-    return found if any(part for part in parts) else None
+    parts = diagnostics.roc, diagnostics.calibration, diagnostics.confusion, diagnostics.residuals
+    return diagnostics if any(parts) else None
 
 
 def _first_predicted(*arrays: Floats | None) -> Floats | None:
     return next((array for array in arrays if array is not None and not np.isnan(array).all()), None)
 
 
-def _curve(name: str, repeat: int, positive: NDArray[np.bool_], scores: Floats, weights: Floats) -> Curve | None:
+def _curve(
+    name: str, repeat: int, positive: NDArray[np.bool_], scores: Floats, weights: Floats
+) -> RocPoints | None:
     present = ~np.isnan(scores) & (weights > 0)
     if not (present & positive).any() or not (present & ~positive).any():
         return None
     x, y, area = roc_points(positive[present], scores[present], weights[present])
     kept = _corners(x, y)
-    return Curve(name, repeat, tuple(x[kept].round(5).tolist()), tuple(y[kept].round(5).tolist()), area)
+    return RocPoints(name, repeat, tuple(x[kept].round(5).tolist()), tuple(y[kept].round(5).tolist()), area)
 
 
 def _corners(x: Floats, y: Floats) -> NDArray[np.intp]:
@@ -184,14 +185,14 @@ def _corners(x: Floats, y: Floats) -> NDArray[np.intp]:
     return kept
 
 
-def _binary_roc(truth: Truth, ranks: Floats, weights: Floats) -> tuple[Curve, ...]:
+def _binary_roc(truth: Truth, ranks: Floats, weights: Floats) -> tuple[RocPoints, ...]:
     positive = truth.values == truth.positive
     curves = (_curve("", repeat, positive, ranks[:, repeat], weights) for repeat in range(ranks.shape[1]))
     return tuple(curve for curve in curves if curve is not None)
 
 
-def _one_vs_rest(truth: Truth, ranks: Floats, weights: Floats) -> tuple[Curve, ...]:
-    """A curve a class in the first repeat; of many classes those that are told apart worst."""
+def _one_vs_rest(truth: Truth, ranks: Floats, weights: Floats) -> tuple[RocPoints, ...]:
+    """A curve per class in the first repeat; if classes are many, those with the smallest areas."""
     if ranks.ndim != 3:
         return ()
     names = class_names(truth)
@@ -223,7 +224,7 @@ def wilson(share: float, rows: float, level: float = 0.95) -> tuple[float, float
     return max(centre - half, 0.0), min(centre + half, 1.0)
 
 
-def _calibration(truth: Truth, probabilities: Floats | None, weights: Floats) -> Calibration | None:
+def _calibration(truth: Truth, probabilities: Floats | None, weights: Floats) -> CalibrationGroups | None:
     if probabilities is None or np.isnan(probabilities).all():
         return None
     positive = (truth.values == truth.positive)[:, None] & np.ones(probabilities.shape, dtype=bool)
@@ -244,13 +245,13 @@ def _calibration(truth: Truth, probabilities: Floats | None, weights: Floats) ->
         low, high = wilson(share, rows)
         groups.append(CalibrationGroup(float(np.average(predicted[inside], weights=mine)), share, low, high, rows))
     histogram = np.histogram(predicted, bins=20, range=(0, 1))[0] / repeats
-    return Calibration(tuple(groups), tuple(histogram.round(2).tolist()))
+    return CalibrationGroups(tuple(groups), tuple(histogram.round(2).tolist()))
 
 
 def _confusion(
     truth: Truth, labels: NDArray[np.int32] | None, probabilities: Floats | None
 ) -> ConfusionMatrix | None:
-    """Counts from predicted labels, else from probabilities (above one half, or the greatest)."""
+    """Counts of predicted labels, or else of labels from probabilities (above one half, or the largest)."""
     if labels is not None and (labels != UNPREDICTED_LABEL).any():
         predicted = labels
     elif probabilities is not None and not np.isnan(probabilities).all():
@@ -287,7 +288,7 @@ def _residuals(truth: Floats, predicted: Floats) -> Residuals | None:
     residuals = truth - predicted
     drawn = np.arange(len(truth))
     if len(truth) > MOST_SCATTER_POINTS:
-        # A fixed sample: the same content gives the same picture.
+        # A fixed sample, so the same content gives the same figure.
         drawn = np.sort(np.random.default_rng(0).choice(len(truth), MOST_SCATTER_POINTS, replace=False))
     n_groups = int(np.clip(len(truth) // ROWS_A_GROUP, 1, 10))
     by_prediction = np.array_split(np.argsort(predicted, kind="stable"), n_groups)

@@ -1,4 +1,4 @@
-"""The report's pictures of a search: its bootstrap, its race, and the winner's predictions."""
+"""Figures of a search: its bootstrapped scores, its configurations by split, and the winner's predictions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from heldout._text import number_text
 from heldout.dropping.words import alive_summary
 from heldout.report.content import Distribution
-from heldout.report.diagnostics import Calibration, Curve, Residuals
+from heldout.report.diagnostics import CalibrationGroups, Residuals, RocPoints
 from heldout.report.drawing import (
     BAND,
     BLUE,
@@ -89,8 +89,7 @@ class _Mark:
 def _marks(content: Distribution, most: float, middle: float) -> list[_Mark]:
     """The corrected and the uncorrected value, so that no label crosses the other line.
 
-    Both labels stand on the side with more room, and the outer line is the taller one: its label passes above
-    the other.
+    Both labels are on the side with more room. The outer line is taller, so its label is above the other.
     """
     values: list[tuple[str, float, str, tuple[int, ...]]] = [("corrected", content.value, BLUE, ())]
     if content.uncorrected is not None:
@@ -139,7 +138,7 @@ def _domain(content: Distribution) -> tuple[float, float]:
 
 
 def race_svg(content: RaceSummary, *, key: str, width: int) -> str:
-    """A bar a split: configurations that were fitted on it, and above them, pale, those that had left."""
+    """A bar per split: the configurations fitted on it and, pale above them, those that had been dropped."""
     alt = altair()
     total, splits = max(content.configurations, 1), len(content.alive)
     margin = min(0.12, 2 * splits / width)  # between bars, which may be thin
@@ -158,7 +157,7 @@ def race_svg(content: RaceSummary, *, key: str, width: int) -> str:
         .encode(x=x, x2="to:Q", y=alt.Y(f"{low}:Q", scale=y_scale, axis=None), y2=f"{high}:Q")
         for colour, low, high in ((BAND, "alive", "all"), (SKY, "zero", "alive"))
     ]
-    # Over thin bars a number stands where it changes, no nearer to the last one than it is wide.
+    # Over thin bars a number is shown where it changes, if there is room beside the last one.
     labelled: list[dict[str, Any]] = []
     for bar in bars:
         last = labelled[-1] if labelled else {"alive": -1, "middle": -splits}
@@ -178,8 +177,8 @@ def race_svg(content: RaceSummary, *, key: str, width: int) -> str:
 # --- Diagnostics of a classification ------------------------------------------------------------------------
 
 
-def roc_svg(curves: tuple[Curve, ...], *, key: str) -> str:
-    """One curve for a binary task (one a repeat), or one a class."""
+def roc_svg(curves: tuple[RocPoints, ...], *, key: str) -> str:
+    """One curve per repeat for a binary task, or one per class."""
     alt = altair()
     by_class = any(curve.name for curve in curves)
     unit = alt.Scale(domain=[0, 1], nice=False)
@@ -208,8 +207,8 @@ def roc_svg(curves: tuple[Curve, ...], *, key: str) -> str:
     )
 
 
-def _roc_labels(curves: tuple[Curve, ...], by_class: bool, x: Any, y: Any) -> list[Any]:
-    """The areas, in the empty corner under the curves, each beside a piece of its line."""
+def _roc_labels(curves: tuple[RocPoints, ...], by_class: bool, x: Any, y: Any) -> list[Any]:
+    """The areas, in the empty corner under the curves, each beside a sample of its line."""
     alt = altair()
     if not by_class:
         mean = sum(curve.area for curve in curves) / len(curves)
@@ -240,12 +239,12 @@ def _roc_labels(curves: tuple[Curve, ...], by_class: bool, x: Any, y: Any) -> li
     return layers
 
 
-def calibration_svg(content: Calibration, *, key: str) -> str:
+def calibration_svg(content: CalibrationGroups, *, key: str) -> str:
     """Observed share over predicted probability, and how often each probability was predicted."""
     alt = altair()
     unit = alt.Scale(domain=[0, 1], nice=False)
     x = alt.X("x:Q", scale=unit, axis=alt.Axis(title=None, tickCount=5, labels=False, ticks=False))
-    y = alt.Y("y:Q", scale=unit, axis=alt.Axis(title="share that came true", tickCount=5, format=".1f"))
+    y = alt.Y("y:Q", scale=unit, axis=alt.Axis(title="observed share", tickCount=5, format=".1f"))
     points = [{"x": g.predicted, "y": g.observed, "low": g.low, "high": g.high} for g in content.groups]
     base = alt.Chart(inline_data(points))
     upper = alt.layer(
@@ -276,8 +275,10 @@ def calibration_svg(content: Calibration, *, key: str) -> str:
         .properties(width=318, height=54)
     )
     chart = alt.vconcat(upper, lower, spacing=14)
-    said = "; ".join(f"{group.predicted:.2f} predicted, {group.observed:.2f} came true" for group in content.groups)
-    return inline_svg(chart, key, "Calibration", f"Groups of rows by predicted probability: {said}.", fit=False)
+    shares = "; ".join(
+        f"{group.predicted:.2f} predicted, {group.observed:.2f} observed" for group in content.groups
+    )
+    return inline_svg(chart, key, "Calibration", f"Groups of rows by predicted probability: {shares}.", fit=False)
 
 
 # --- Diagnostics of a regression ----------------------------------------------------------------------------
@@ -335,7 +336,7 @@ def _dots(points: list[dict[str, float]], x: Any, y: Any) -> Any:
 
 
 def _span(values: Any) -> tuple[float, float]:
-    """Least and greatest value with a margin, never empty."""
+    """The least and the largest value with a margin, never an empty range."""
     low, high = min(values), max(values)
     margin = 0.04 * (high - low) or 0.01 * abs(low) or 1.0
     return low - margin, high + margin

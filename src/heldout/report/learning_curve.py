@@ -1,4 +1,4 @@
-"""Learning curves as a picture, and as a page of their own."""
+"""Learning curves as a figure, and as a page of their own."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from heldout.report.numbers import Scale, scale_of
 from heldout.report.render import NARROW, WIDE, filled, safe, written
 
 MOST_CURVES = 5
-"""Of the configurations that are best at the largest size; the winner is always among those that are drawn."""
+"""The number of configurations drawn: the winner, and those that are best at the largest size."""
 STEPS = 60
 ROOM_BESIDE = 500
-"""From this width on the key stands beside the curves."""
+"""The width from which the key is beside the curves."""
 
 
 def write_learning_curve(curve: LearningCurve, path: str | os.PathLike[str], *, title: str = "") -> Path:
-    """Write learning curves as one self-contained HTML file: the picture, the estimate and a table.
+    """Write learning curves as one self-contained HTML file: the figure, the estimate and a table.
 
     Parameters
     ----------
     curve : LearningCurve
     path : path
-        Overwritten where it exists; its folder must exist.
+        An existing file is overwritten; the folder must exist.
     title : str
-        Of the data, for the head of the page.
+        The name of the data, for the head of the page.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def learning_curve_svg(curve: LearningCurve, *, key: str, width: int) -> str:
     Parameters
     ----------
     key : str
-        What the ids within the picture begin with.
+        The prefix of the ids in the figure.
     width : int
         In pixels.
     """
@@ -126,7 +126,7 @@ def learning_curve_svg(curve: LearningCurve, *, key: str, width: int) -> str:
 
 
 def _layers_of(curve: LearningCurve, scale: Scale, j: int, place: int, x: Any, y: Any, y_scale: Any) -> list[Any]:
-    """One configuration: its means with bars of a standard error, and its curve."""
+    """One configuration: its means with bars of one standard error, and its curve."""
     alt = altair()
     colour, dash = (SERIES + MORE_SERIES)[place]
     points = [
@@ -165,7 +165,7 @@ def _layers_of(curve: LearningCurve, scale: Scale, j: int, place: int, x: Any, y
 def _labels(
     curve: LearningCurve, drawn: tuple[int, ...], low: float, high: float, x_scale: Any, y_scale: Any, width: int
 ) -> list[Any]:
-    """A key beside the curves where there is room, and below the scores where there is none."""
+    """A key beside the curves if there is room, and below the scores otherwise."""
     alt = altair()
     wide, layers = width >= ROOM_BESIDE, []
     left = curve.n_rows * (1.03 if wide else 0.02)
@@ -212,7 +212,7 @@ def _domain(curve: LearningCurve, scale: Scale, drawn: tuple[int, ...]) -> tuple
 
 
 def _scale(curve: LearningCurve) -> Scale:
-    """With as many decimals as the winner's standard error allows: others may score on another scale."""
+    """The scale, with as many decimals as the winner's standard error allows: others may vary more."""
     mean, error = curve.mean[-1, curve.winner], np.nan_to_num(curve.standard_error[-1, curve.winner])
     return scale_of(curve.metric, curve.greater_is_better, curve.estimate, scores=(mean - error, mean + error))
 

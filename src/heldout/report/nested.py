@@ -1,4 +1,4 @@
-"""What the outer folds of a nested cross-validation chose, and how their winners did."""
+"""The outer folds of nested cross-validation: the winners that they selected, and their scores."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class OuterRow:
     Attributes
     ----------
     place : str
-        Its number, from 1, and its repeat where there are several.
+        Its number, from 1, and its repeat if there are several.
     rows : int
-        That it tests.
+        Test rows.
     winner : str
-        What was fitted: the winner inside, or the one configuration for all; empty where there was none.
+        The fitted configuration: the inner winner, or the one configuration for all; empty if there was none.
     inner, outer : float or None
         Its scores, in the metric's own units.
     """
@@ -41,7 +41,7 @@ class OuterRow:
 
 @dataclass(frozen=True)
 class ChosenRow:
-    """A configuration that some outer folds chose."""
+    """A configuration that some outer folds selected."""
 
     name: str
     wins: int
@@ -57,13 +57,13 @@ class OuterSummary:
     ----------
     how : str
     chosen : tuple of ChosenRow
-        The commonest first.
+        The most frequent first.
     unnamed : int
-        Others that were chosen.
+        The number of others that were selected.
     agreement : str
     folds : tuple of OuterRow
     means : str
-        Inner and outer scores compared.
+        A sentence that compares inner and outer scores.
     """
 
     how: str
@@ -75,17 +75,17 @@ class OuterSummary:
 
     @property
     def first(self) -> tuple[OuterRow, ...]:
-        """Those that are shown at once."""
+        """The folds that are always visible."""
         return self.folds[:MOST_FOLDS]
 
     @property
     def others(self) -> tuple[OuterRow, ...]:
-        """Those that are shown on request."""
+        """The folds that are visible on request."""
         return self.folds[MOST_FOLDS:]
 
 
 def outer_of(estimate: Estimate | None, scale: Scale) -> OuterSummary | None:
-    """The outer folds of an estimate; None of one that has none."""
+    """The outer folds of an estimate; None if it has none."""
     if not isinstance(estimate, NestedEstimate):
         return None
     folds, agreement = estimate.outer_folds, estimate.agreement

@@ -1,4 +1,4 @@
-"""Numbers for people: as many decimals as the uncertainty allows, and losses in their own units."""
+"""Numbers as the report shows them: as many decimals as the uncertainty allows, losses in their own units."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ Decimals: TypeAlias = Annotated[int, Between(0, 20)]
 
 @dataclass(frozen=True)
 class Scale:
-    """How one metric is shown.
+    """How the report shows one metric.
 
     Attributes
     ----------
     title : str
-        For people: "ROC AUC".
+        The readable name: "ROC AUC".
     definition : str
-        What it measures, empty for a metric of the user's own.
+        What it measures; empty for a metric of the user's own.
     greater_is_better : bool
-        Of the numbers as shown.
+        The direction of the numbers shown.
     sign : 1 or -1
-        scikit-learn's ``neg_`` losses are negative numbers; they are shown as the losses that they are.
+        -1 for scikit-learn's ``neg_`` losses, which are negative and shown as positive losses.
     decimals : int
     ideal : float or None
-        The best value, of a metric without a better direction.
+        The best value of a metric without a better direction.
     """
 
     title: str
@@ -45,7 +45,7 @@ class Scale:
     ideal: float | None = None
 
     def shown(self, value: float | None) -> float | None:
-        """A value as shown; None where it is not finite."""
+        """A value as shown; None if it is not finite."""
         return None if value is None else json_number(self.sign * float(value))
 
     def many(self, values: NDArray[np.float64]) -> tuple[float | None, ...]:
@@ -80,12 +80,12 @@ def scale_of(
     negated = metric.startswith("neg_") and greater_is_better
     decimals = decimals_for(_uncertainty(estimate, list(scores)))
     if estimate is not None and decimals_for(abs(estimate.optimism)) > decimals:
-        decimals += 1  # a small optimism is told from its neighbours' rounding
+        decimals += 1  # so that a small optimism does not vanish in rounding
     return Scale(title, definition, greater_is_better != negated, -1 if negated else 1, decimals, ideal)
 
 
 def _uncertainty(estimate: Estimate | None, scores: list[float]) -> float:
-    """A width that says which digits of a score mean something."""
+    """A width that shows which digits of a score are meaningful."""
     if estimate is not None and estimate.interval is not None:
         width = estimate.interval.high - estimate.interval.low
         if math.isfinite(width) and width > 0:
@@ -99,7 +99,7 @@ def _uncertainty(estimate: Estimate | None, scores: list[float]) -> float:
 
 
 def decimals_for(width: float) -> int:
-    """Decimals that show two significant digits of a width, 0 where there is none.
+    """Decimals that show two significant digits of a width; 0 without one.
 
     Examples
     --------

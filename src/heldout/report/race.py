@@ -1,4 +1,4 @@
-"""How the race of a search went: who left after which split and why, what that saved, and what it may have cost."""
+"""Dropping in a search: the configurations dropped after each split and why, the fits saved, and the risk."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from heldout.result import Evaluation
 
 @dataclass(frozen=True)
 class BarrierRow:
-    """What happened after a split.
+    """The decisions after one split.
 
     Attributes
     ----------
     after, rows : int
-        Splits met, and rows predicted by then.
+        Splits done, and rows predicted by then.
     before, dropped, failed, go_on : int
-        Configurations in the race until then, of those how many left and how, and how many went on.
+        Configurations before it, those dropped, those failed, and those that continue.
     leader : str
     risk : float or None
-        Estimated probability that the best was among those dropped; None where it cannot be told.
+        Estimated probability that the best was among those dropped; None if unknown.
     """
 
     after: int
@@ -54,15 +54,15 @@ class BarrierRow:
 
 @dataclass(frozen=True)
 class DroppedRow:
-    """A configuration that left.
+    """A configuration that was dropped.
 
     Attributes
     ----------
     after : int
-        Splits that it had met.
+        Splits on which it was fitted.
     why : str
     mean, spread : float or None
-        Of its scores on those splits.
+        Mean and standard deviation of its scores on those splits.
     """
 
     index: int
@@ -74,8 +74,8 @@ class DroppedRow:
 
 
 @dataclass(frozen=True)
-class Needed:
-    """How many more splits it would take to tell a configuration from the leader."""
+class SplitsNeeded:
+    """The number of splits needed to distinguish a configuration from the current best."""
 
     name: str
     folds: int
@@ -83,28 +83,28 @@ class Needed:
 
 @dataclass(frozen=True)
 class RaceSummary:
-    """A race with barriers.
+    """All decisions of a search that could drop configurations.
 
     Attributes
     ----------
     how : str
     barriers : tuple of BarrierRow
-        Those at which somebody left.
+        Those at which a configuration was dropped or failed.
     quiet : str
-        Of the others.
+        A sentence on the others.
     stopped : str
-        Where the rule ended the race.
+        A sentence if the rule stopped the search; empty otherwise.
     alive : tuple of int
-        Configurations fitted on each planned split, in the order in which splits were met.
+        Configurations fitted on each planned split, in the order of the splits.
     configurations : int
     fits, saved : int
     risk : float or None
-        Summed over the barriers, at most 1; None where nobody was dropped.
+        Sum over the barriers, at most 1; None if none was dropped.
     risk_sentence : str
     dropped : tuple of DroppedRow
-        The last to leave first, and of those the best first.
+        Latest first, and better first among those dropped together.
     dropped_sentence : str
-    needed : tuple of Needed
+    needed : tuple of SplitsNeeded
         The nearest first.
     needed_sentence : str
     """
@@ -121,22 +121,22 @@ class RaceSummary:
     risk_sentence: str
     dropped: tuple[DroppedRow, ...]
     dropped_sentence: str
-    needed: tuple[Needed, ...] = ()
+    needed: tuple[SplitsNeeded, ...] = ()
     needed_sentence: str = ""
 
     @property
     def first(self) -> tuple[DroppedRow, ...]:
-        """Those that came farthest."""
+        """The configurations dropped last, which are always visible."""
         return self.dropped[:MOST_SHOWN]
 
     @property
     def others(self) -> tuple[DroppedRow, ...]:
-        """Those that did not."""
+        """The other ones, visible on request."""
         return self.dropped[MOST_SHOWN:]
 
 
 def race_of(evaluation: Evaluation, scale: Scale) -> RaceSummary | None:
-    """The race of a search; None where nobody could have been dropped."""
+    """The decisions of a search; None if no configuration could be dropped."""
     barriers = evaluation.barriers
     if not barriers:
         return None
@@ -152,7 +152,7 @@ def race_of(evaluation: Evaluation, scale: Scale) -> RaceSummary | None:
     risk = min(1.0, sum(share for share in risks if not math.isnan(share))) if risks else None
     last = next((barrier for barrier in reversed(barriers) if barrier.folds_needed), None)
     alive = _alive(barriers, planned)
-    # Of this race alone: the counts of the evaluation are those of all searches, where a protocol repeats it.
+    # The counts of the evaluation include all searches of a protocol; these are of this search alone.
     fits, configurations = sum(alive), len(evaluation.configurations)
     saved = configurations * planned - fits
     return RaceSummary(
@@ -178,7 +178,7 @@ def race_of(evaluation: Evaluation, scale: Scale) -> RaceSummary | None:
 
 
 def sources_of(evaluation: Evaluation) -> tuple[str, ...]:
-    """Keys of the works behind the rule of dropping."""
+    """Keys of the sources of the drop rule."""
     rule: Any = RULES.get(str((evaluation.provenance.get("drop") or {}).get("rule")))
     return () if rule is None else tuple(rule.sources)
 
@@ -205,11 +205,11 @@ def _stopped(last: Barrier, planned: int) -> str:
 
 
 def _alive(barriers: tuple[Barrier, ...], planned: int) -> tuple[int, ...]:
-    """Configurations on each planned split; none on those that came after the race was ended."""
+    """Configurations on each planned split; 0 after the search was stopped."""
     on = [barriers[0].n_before]
     for barrier in barriers:
         on.append(0 if barrier.stopped else barrier.n_before - len(barrier.dropped))
-    # There is no barrier after the last split, nor any more once only one is left.
+    # There is no barrier after the last split, nor once a single configuration remains.
     return tuple((on + [on[-1]] * planned)[:planned])
 
 
@@ -242,20 +242,20 @@ def _dropped(evaluation: Evaluation, scale: Scale, failed: Mapping[int, str], ru
 
 
 def _mean_and_spread(values: Floats | None, configuration: int) -> tuple[float, float]:
-    """Over the splits that it has met."""
-    met = np.empty(0) if values is None else values[~np.isnan(values[:, configuration]), configuration]
-    return (float(met.mean()), float(met.std())) if met.size else (math.nan, math.nan)
+    """Mean and spread over the splits on which it was fitted."""
+    scores = np.empty(0) if values is None else values[~np.isnan(values[:, configuration]), configuration]
+    return (float(scores.mean()), float(scores.std())) if scores.size else (math.nan, math.nan)
 
 
-def _needed(barrier: Barrier, evaluation: Evaluation) -> tuple[Needed, ...]:
+def _needed(barrier: Barrier, evaluation: Evaluation) -> tuple[SplitsNeeded, ...]:
     """The nearest first."""
     finite = {j: int(folds) for j, folds in barrier.folds_needed.items() if math.isfinite(folds)}
     nearest = sorted(finite, key=lambda j: (finite[j], j))[:MOST_SHOWN]
-    return tuple(Needed(evaluation.configurations.names[j], finite[j]) for j in nearest)
+    return tuple(SplitsNeeded(evaluation.configurations.names[j], finite[j]) for j in nearest)
 
 
 def _needed_sentence(barrier: Barrier) -> str:
-    """Empty where no difference was looked at."""
+    """A sentence on the splits needed; empty if no difference was tested."""
     known = [folds for folds in barrier.folds_needed.values() if not math.isnan(folds)]
     endless = sum(math.isinf(folds) for folds in known)
     return needed_sentence(barrier.after, len(known) - endless, endless) if known else ""

@@ -1,8 +1,8 @@
-"""The configurations in order: scores, spread, how often each was selected, and those that failed."""
+"""The ranking of configurations: scores, spread, how often each was selected, and failures."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,13 +25,13 @@ class RankedConfiguration:
     rank : int
         From 1.
     index : int
-        Its place in the search, from 0.
+        Its position in the search, from 0.
     mean, spread : float or None
         Mean and standard deviation of its fold scores.
     pooled : float or None
         Its score on all held-out rows together.
     selected : float or None
-        Share of bootstraps that chose it.
+        Share of bootstraps that selected it.
     fold_scores : tuple of float or None
     """
 
@@ -47,8 +47,8 @@ class RankedConfiguration:
 
 
 @dataclass(frozen=True)
-class Failure:
-    """Configurations that failed in the same way."""
+class FailureGroup:
+    """Configurations, or bootstraps, that failed with the same message."""
 
     message: str
     names: tuple[str, ...]
@@ -57,14 +57,14 @@ class Failure:
 
 @dataclass(frozen=True)
 class Ranking:
-    """The best configurations, what is to be said of the others, and the failed ones.
+    """The best configurations, a sentence on the others, and the failed ones.
 
     Attributes
     ----------
     low, high : float or None
-        The scale of the fold scores that are shown.
+        The range of the fold scores shown.
     whole : str
-        The head of the column of scores that are no means over folds.
+        The head of the column of scores that are not means over folds.
     """
 
     shown: tuple[RankedConfiguration, ...]
@@ -72,19 +72,19 @@ class Ranking:
     rest: str
     low: float | None
     high: float | None
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[FailureGroup, ...] = ()
     whole: str = "Pooled"
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Which of mean, pooled, selected and folds hold anything."""
+        """The columns among mean, pooled, selected and folds that hold values."""
         has = {
             "mean": any(row.mean is not None for row in self.shown),
             "pooled": any(row.pooled is not None for row in self.shown),
             "selected": any(row.selected is not None for row in self.shown),
             "folds": any(len(row.fold_scores) > 1 for row in self.shown),
         }
-        return tuple(name for name, held in has.items() if held)
+        return tuple(name for name, is_there in has.items() if is_there)
 
 
 def rank_configurations(
@@ -116,7 +116,7 @@ def rank_configurations(
     within : bool
         Whether ``pooled`` are of the pairs of rows of one fold.
     dropped : collection of int
-        Configurations that left early: their scores are of other splits.
+        Configurations dropped early, whose scores are of fewer splits.
     """
     out = {*failures, *dropped}
     candidates = np.array([index for index in range(len(names)) if index not in out], dtype=np.intp)
@@ -154,7 +154,7 @@ def rank_configurations(
         rest=_rest(rest, scale, ranked_by_mean, weighs),
         low=min(ticks, default=None),
         high=max(ticks, default=None),
-        failures=_grouped(failures, names),
+        failures=failure_groups(failures, lambda index: names[index]),
         whole="Within folds" if within else "Pooled",
     )
 
@@ -182,7 +182,7 @@ def _rest(rows: Sequence[RankedConfiguration], scale: Scale, by_mean: bool, weig
 
 
 def share_text(share: float) -> str:
-    """A share as a percentage; "< 1 %" for little, and "0" for nothing at all.
+    """A share as a percentage; "< 1 %" below 1 %, and "0" for 0.
 
     Examples
     --------
@@ -194,11 +194,12 @@ def share_text(share: float) -> str:
     return "< 1 %" if share < 0.01 else f"{share * 100:.0f} %"
 
 
-def _grouped(failures: Mapping[int, str], names: Sequence[str]) -> tuple[Failure, ...]:
+def failure_groups(failures: Mapping[int, str], name_of: Callable[[int], str]) -> tuple[FailureGroup, ...]:
+    """Failures by their message, with the names of the first ``MOST_SHOWN``."""
     by_message: dict[str, list[str]] = {}
     for index in sorted(failures):
-        by_message.setdefault(failures[index], []).append(names[index])
+        by_message.setdefault(failures[index], []).append(name_of(index))
     return tuple(
-        Failure(message, tuple(who[:MOST_SHOWN]), max(len(who) - MOST_SHOWN, 0))
-        for message, who in by_message.items()
+        FailureGroup(message, tuple(names[:MOST_SHOWN]), max(len(names) - MOST_SHOWN, 0))
+        for message, names in by_message.items()
     )

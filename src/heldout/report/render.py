@@ -1,4 +1,4 @@
-"""From content to one HTML file that opens anywhere, without a network."""
+"""From content to one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from heldout.protocols.validation.estimate import Validation
 from heldout.report import figures, validation_figures
 from heldout.report import validation_words as words
 from heldout.report.content import ReportContent
-from heldout.report.gathering import report_content
+from heldout.report.from_search import report_content
+from heldout.report.from_validation import validation_content
 from heldout.report.numbers import decimals_for
 from heldout.report.ranking import RankedConfiguration, Ranking, share_text
-from heldout.report.validation import validation_content
 from heldout.report.validation_content import ValidationContent
 from heldout.report.words import (
     CALIBRATION_CAPTION,
@@ -48,12 +48,12 @@ def write_report(
     ----------
     report : Evaluation, Validation, or the content of either
     path : path
-        Overwritten where it exists; its folder must exist.
+        An existing file is overwritten; the folder must exist.
 
     Returns
     -------
     pathlib.Path
-        Where it was written.
+        The file.
 
     Raises
     ------
@@ -70,13 +70,7 @@ def write_report(
 
 
 def written(page: str, path: str | os.PathLike[str], what: str) -> Path:
-    """A page as a file.
-
-    Raises
-    ------
-    InputError
-        When it cannot be written.
-    """
+    """Write a page to a file, and return the path; an error names the reason."""
     target = Path(path)
     try:
         target.write_text(page, encoding="utf-8", newline="\n")
@@ -110,13 +104,7 @@ def render_html(content: ReportContent | ValidationContent) -> str:
 
 
 def filled(template: str, values: Mapping[str, Any]) -> str:
-    """A template of the package as a page, in the style of all pages.
-
-    Raises
-    ------
-    MissingExtraError
-        Without the packages of the extra ``app``.
-    """
+    """A template of the package filled with values, in the style of all pages."""
     try:
         import jinja2
     except ImportError:
@@ -144,8 +132,8 @@ def filled(template: str, values: Mapping[str, Any]) -> str:
 
 
 def _printable(value: Any) -> Any:
-    """Text of tables and runs without control characters, which a page shows as nothing or as other text."""
-    return printable(value) if type(value) is str else value  # and not of markup, which is ours
+    """Text from tables and runs without control characters; our own markup stays unchanged."""
+    return printable(value) if type(value) is str else value
 
 
 def number(value: float | None, decimals: int) -> str:
@@ -154,25 +142,25 @@ def number(value: float | None, decimals: int) -> str:
 
 
 def minus(text: str) -> str:
-    """Hyphens before digits as minus signs, where they stand for negative numbers."""
+    """Text with minus signs in place of the hyphens of negative numbers."""
     words = text.split(" ")
     return " ".join("−" + word[1:] if word[:1] == "-" and word[1:2].isdigit() else word for word in words)
 
 
 def count_text(count: float) -> str:
-    """Rows, which are fractions where they are means over repeats."""
+    """A number of rows, with a decimal if it is a mean over repeats."""
     return f"{count:,.0f}" if count == int(count) else f"{count:,.1f}"
 
 
 def breakable(name: str) -> Any:
-    """A parameter's name that may break after its double underscores."""
+    """A parameter's name that may break after double underscores."""
     from markupsafe import Markup, escape
 
     return Markup("__<wbr>").join(escape(part) for part in name.split("__"))
 
 
 def ticks(row: RankedConfiguration, ranking: Ranking) -> Any:
-    """Fold scores as ticks and their mean as a dot, on the scale that all rows share."""
+    """Fold scores as ticks and their mean as a dot, on one scale for all rows."""
     low, high = ranking.low, ranking.high
     if low is None or high is None:
         return ""
@@ -191,7 +179,7 @@ def ticks(row: RankedConfiguration, ranking: Ranking) -> Any:
 
 
 def safe(text: str) -> Any:
-    """Markup of our own, made of numbers and constants: not to be escaped."""
+    """Our own markup, made of numbers and constants, which is not escaped."""
     from markupsafe import Markup
 
     return Markup(text)
@@ -219,19 +207,19 @@ def _figures(content: ReportContent) -> dict[str, Any]:
             drawn[f"distribution_{name}"] = figures.distribution_svg(
                 content.distribution, key=f"distribution-{name}", width=width
             )
-    seen = content.diagnostics
-    if seen is not None and seen.roc:
-        drawn["roc"] = figures.roc_svg(seen.roc, key="roc")
-    if seen is not None and seen.calibration is not None:
-        drawn["calibration"] = figures.calibration_svg(seen.calibration, key="calibration")
-    if seen is not None and seen.residuals is not None:
-        drawn["fitted"] = figures.fitted_svg(seen.residuals, key="fitted")
-        drawn["residuals"] = figures.residuals_svg(seen.residuals, key="residuals")
+    diagnostics = content.diagnostics
+    if diagnostics is not None and diagnostics.roc:
+        drawn["roc"] = figures.roc_svg(diagnostics.roc, key="roc")
+    if diagnostics is not None and diagnostics.calibration is not None:
+        drawn["calibration"] = figures.calibration_svg(diagnostics.calibration, key="calibration")
+    if diagnostics is not None and diagnostics.residuals is not None:
+        drawn["fitted"] = figures.fitted_svg(diagnostics.residuals, key="fitted")
+        drawn["residuals"] = figures.residuals_svg(diagnostics.residuals, key="residuals")
     return {name: safe(svg) for name, svg in drawn.items()}
 
 
 def _validation_figures(content: ValidationContent) -> dict[str, Any]:
-    """Of each kind a list, one a class."""
+    """The figures by kind, each a list with one per class."""
     drawn: dict[str, Any] = {
         "roc": [
             safe(validation_figures.corrected_roc_svg(curve, key=f"roc-{n}")) for n, curve in enumerate(content.roc)
@@ -267,19 +255,23 @@ def _captions(content: ReportContent) -> dict[str, str]:
         "held_out": "",
         "residual_summary": "",
     }  # fmt: skip
-    seen = content.diagnostics
-    if seen is None:
+    diagnostics = content.diagnostics
+    if diagnostics is None:
         return captions
-    captions["held_out"] = held_out_sentence(seen.name, seen.repeats, seen.drawn, seen.rows)
-    by_class = any(curve.name for curve in seen.roc)
+    captions["held_out"] = held_out_sentence(
+        diagnostics.name, diagnostics.repeats, diagnostics.drawn, diagnostics.rows
+    )
+    by_class = any(curve.name for curve in diagnostics.roc)
     if by_class:
         captions["roc"] = ROC_BY_CLASS_CAPTION
-    elif seen.roc and seen.calibration is None:
+    elif diagnostics.roc and diagnostics.calibration is None:
         captions["held_out"] += " " + NO_CALIBRATION
-    if seen.repeats > 1:
+    if diagnostics.repeats > 1:
         captions["confusion"] += " " + CONFUSION_REPEATS
-    if seen.residuals is not None:
-        decimals = decimals_for(seen.residuals.half) + 1
-        half, most = (number_text(value, decimals) for value in (seen.residuals.half, seen.residuals.most))
+    if diagnostics.residuals is not None:
+        decimals = decimals_for(diagnostics.residuals.half) + 1
+        half, most = (
+            number_text(value, decimals) for value in (diagnostics.residuals.half, diagnostics.residuals.most)
+        )
         captions["residual_summary"] = residual_sentence(half, most)
     return captions

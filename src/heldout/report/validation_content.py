@@ -1,4 +1,4 @@
-"""What the report on a validation says, as plain data: gathered once, rendered anywhere."""
+"""The content of the report on a validation, as plain data."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from heldout.estimates.types import json_safe
 from heldout.report.content import Citation, Entry, Headline, Parameter
 from heldout.report.numbers import Decimals, Scale
-from heldout.report.ranking import Failure
+from heldout.report.ranking import FailureGroup
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class CandidateRow:
     Attributes
     ----------
     failed : int
-        Bootstraps that gave no model.
+        Bootstraps without a model.
     reason : str
-        Why it is no candidate; empty where it is one.
+        Why it is not a candidate; empty if it is one.
     """
 
     name: str
@@ -53,7 +53,7 @@ class CandidateRow:
 
 @dataclass(frozen=True)
 class CoefficientRow:
-    """A pooled coefficient; ``missing`` is the share of its variance that is owed to missing values."""
+    """A pooled coefficient; ``missing`` is the share of its variance due to missing values."""
 
     name: str
     value: float | None
@@ -67,7 +67,7 @@ class CoefficientRow:
 
 @dataclass(frozen=True)
 class ImputationPart:
-    """How missing values were dealt with, and the coefficients pooled over the completions."""
+    """How missing values were imputed, and the coefficients pooled over the completions."""
 
     sentence: str
     coefficients_sentence: str = ""
@@ -76,7 +76,7 @@ class ImputationPart:
 
 @dataclass(frozen=True)
 class OptimismPicture:
-    """Histogram of the optimism of one metric over the bootstraps, positive where flattering."""
+    """Histogram of the optimism of one metric over the bootstraps."""
 
     metric: Scale
     edges: tuple[float, ...]
@@ -88,7 +88,7 @@ class OptimismPicture:
 
 @dataclass(frozen=True)
 class RocPicture:
-    """A ROC curve; ``area`` are the areas as text."""
+    """A ROC curve, with its areas as text."""
 
     name: str
     x: tuple[float, ...]
@@ -103,16 +103,16 @@ class RocPicture:
 
 @dataclass(frozen=True)
 class CalibrationPicture:
-    """A calibration curve, groups of rows as (predicted, observed), and how often each prediction was made.
+    """A calibration curve, groups of rows as (predicted, observed), and a histogram of the predictions.
 
     Attributes
     ----------
     name : str
-        What is predicted; empty for the values of a regression.
+        The class or time that is predicted; empty for a regression.
     low_end, high_end : float
-        The scale of both axes: 0 and 1 for probabilities.
+        The range of both axes: 0 and 1 for probabilities.
     histogram : tuple of int
-        Rows by prediction in equal steps of the scale.
+        Rows by prediction in equal steps of this range.
     caption : str
     """
 
@@ -146,7 +146,7 @@ class DecisionPicture:
 
 @dataclass(frozen=True)
 class ValidationContent:
-    """Everything that the report on a validation shows.
+    """The content of the report on a validation.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ class ValidationContent:
     facts : tuple of Entry
         Rows, models, bootstraps, fits.
     table : tuple of ScoredRow
-        A row a metric.
+        A row per metric.
     table_sentence : str
     candidates : tuple of CandidateRow
         Empty for a single model.
@@ -164,9 +164,9 @@ class ValidationContent:
     imputation : ImputationPart or None
     curves_sentence : str
     roc, calibration, decision : tuples of pictures
-        One, or one a class.
+        One, or one per class.
     optimism : OptimismPicture or None
-    failures : tuple of Failure
+    failures : tuple of FailureGroup
         Bootstraps without a model, by message.
     failures_sentence : str
     parameters : tuple of Parameter
@@ -191,7 +191,7 @@ class ValidationContent:
     calibration: tuple[CalibrationPicture, ...] = ()
     decision: tuple[DecisionPicture, ...] = ()
     optimism: OptimismPicture | None = None
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[FailureGroup, ...] = ()
     failures_sentence: str = ""
     parameters: tuple[Parameter, ...] = ()
     method: tuple[str, ...] = ()

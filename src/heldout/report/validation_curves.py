@@ -1,4 +1,4 @@
-"""From the replicates of a validation to its pictures: corrected curves, and the optimism of each bootstrap."""
+"""From the replicates of a validation to its figures: corrected curves, and the optimism of each bootstrap."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from heldout.report.numbers import Scale, decimals_for
 from heldout.report.validation_content import CalibrationPicture, DecisionPicture, OptimismPicture, RocPicture
 
 MOST_CLASSES = 4
-"""Of a task of several classes: how many are drawn."""
+"""Classes that are drawn if there are several."""
 CALIBRATION_BINS = 25
 MOST_OPTIMISM_BINS = 30
 FROM_OWN_SAMPLES = ("optimism", "two_stage")
-"""Methods whose optimism is by how much models look better on their own sample than on all rows."""
+"""Methods whose optimism is the score on a model's own sample minus the score on all rows."""
 
 
 def roc_pictures(replicates: Replicates) -> tuple[RocPicture, ...]:
-    """Of a classification that has something to rank by; a picture a class where there are several."""
+    """The ROC curves of a classification with scores or probabilities, one per class if there are several."""
     truth = replicates.truth
     if (
         not truth.kind.is_classification
@@ -57,7 +57,7 @@ def roc_pictures(replicates: Replicates) -> tuple[RocPicture, ...]:
 
 
 def calibration_pictures(replicates: Replicates) -> tuple[CalibrationPicture, ...]:
-    """Of probabilities, values, or survival at the middle of the recorded times; none of too few rows."""
+    """Calibration of probabilities, values, or survival at the middle time; none if rows are too few."""
     wanted = {TaskKind.REGRESSION: Response.VALUES, TaskKind.SURVIVAL: Response.SURVIVAL}
     if wanted.get(replicates.truth.kind, Response.PROBABILITIES) not in replicates.on_original:
         return ()
@@ -65,7 +65,7 @@ def calibration_pictures(replicates: Replicates) -> tuple[CalibrationPicture, ..
     for settings in _settings(replicates):
         try:
             curve = calibration_curve(replicates, **settings)
-        except InputError:  # of ten rows or fewer there is no curve
+        except InputError:  # ten rows or fewer allow no curve
             return ()
         pictures.append(_calibration(curve, replicates.truth.kind))
     return tuple(pictures)
@@ -96,7 +96,7 @@ def _calibration(curve: CalibrationCurve, kind: TaskKind) -> CalibrationPicture:
 
 
 def _ends(curve: CalibrationCurve) -> tuple[float, float]:
-    """The range of everything that is drawn of a regression, with a margin."""
+    """The range of all values in the figure of a regression, with a margin."""
     drawn = [curve.of_rows, curve.apparent, curve.corrected, curve.low, curve.high]
     points = np.concatenate([*drawn, [group.observed for group in curve.groups]])
     points = points[np.isfinite(points)]
@@ -105,7 +105,7 @@ def _ends(curve: CalibrationCurve) -> tuple[float, float]:
 
 
 def decision_pictures(replicates: Replicates) -> tuple[DecisionPicture, ...]:
-    """Of two classes, or of survival at the middle of the recorded times."""
+    """Decision curves of two classes, or of survival at the middle time."""
     kind = replicates.truth.kind
     wanted = {TaskKind.BINARY: Response.PROBABILITIES, TaskKind.SURVIVAL: Response.SURVIVAL}.get(kind)
     if wanted is None or wanted not in replicates.on_original:
@@ -128,12 +128,12 @@ def decision_pictures(replicates: Replicates) -> tuple[DecisionPicture, ...]:
 
 
 def _of_class(label: str) -> str:
-    """A number alone would not be seen to be a class."""
+    """A label, with "class" before a number."""
     return f"class {label}" if label.lstrip("-")[:1].isdigit() else label
 
 
 def _settings(replicates: Replicates) -> Sequence[dict[str, Any]]:
-    """What a curve is asked for: a class, a time, or nothing."""
+    """The arguments of each curve: a class, a time, or none."""
     if replicates.truth.kind is TaskKind.SURVIVAL:
         times = replicates.times
         return [{"time": times[len(times) // 2]}] if times else []
@@ -148,7 +148,7 @@ def _classes(truth: Truth) -> Sequence[Any]:
 
 
 def optimism_picture(replicates: Replicates, metric: Metric, scale: Scale, method: str) -> OptimismPicture | None:
-    """How the optimism spreads over the bootstraps; None where it is nowhere known."""
+    """The distribution of the optimism over the bootstraps; None if it is always unknown."""
     scores = replicates.scores(metric)
     own = method in FROM_OWN_SAMPLES
     optimism = oriented(metric, scores.in_bootstrap - (scores.on_original if own else scores.out_of_bag))
@@ -175,5 +175,5 @@ def _numbers(values: Floats) -> tuple[float | None, ...]:
 
 
 def _clipped(values: NDArray[np.float64]) -> tuple[float | None, ...]:
-    """As a picture shows shares: it ends at 0 and 1."""
+    """Shares, clipped to the range of the figure."""
     return _numbers(np.clip(values, 0.0, 1.0))

@@ -1,6 +1,6 @@
-"""The pictures of a validation: corrected curves beside the apparent ones, and the optimism of each bootstrap.
+"""Figures of a validation: corrected curves beside the apparent ones, and the optimism of each bootstrap.
 
-Apparent is dashed, corrected is solid with a band, as everywhere in the report; the key is drawn inside.
+Apparent curves are dashed, corrected ones solid with a band; the key is inside the figure.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from heldout.report.validation_words import optimism_summary
 
 _Points = Sequence[float | None]
 _INNER, _UPPER, _LOWER = 318, 246, 54
-"""Of the calibration: width, height of the curves, height of the bars."""
+"""Width of the calibration figure, height of its curves, height of its bars."""
 
 
 def corrected_roc_svg(content: RocPicture, *, key: str) -> str:
@@ -38,7 +38,7 @@ def corrected_roc_svg(content: RocPicture, *, key: str) -> str:
     unit = alt.Scale(domain=[0, 1], nice=False)
     x = alt.X("x:Q", scale=unit, axis=alt.Axis(title="false positive rate", tickCount=5, format=".1f"))
     y = alt.Y("y:Q", scale=unit, axis=alt.Axis(title="true positive rate", tickCount=5, format=".1f"))
-    # Every curve begins in the corner, also where rows are found before the first false alarm.
+    # Every curve starts in the corner, even if rows are found before the first false alarm.
     start = (0.0, *content.x)
     curves = [(0.0, *values) for values in (content.apparent, content.corrected)]
     layers = [
@@ -106,10 +106,10 @@ def corrected_calibration_svg(content: CalibrationPicture, *, key: str) -> str:
         .properties(width=_INNER, height=_LOWER)
     )
     chart = alt.vconcat(upper, lower, spacing=14)
-    return inline_svg(chart, key, "Calibration, corrected for optimism", _calibration_said(content), fit=False)
+    return inline_svg(chart, key, "Calibration, corrected for optimism", _calibration_text(content), fit=False)
 
 
-def _calibration_said(content: CalibrationPicture) -> str:
+def _calibration_text(content: CalibrationPicture) -> str:
     decimals = 2 if (content.low_end, content.high_end) == (0.0, 1.0) else 1
     known = [
         (predicted, value)
@@ -117,32 +117,32 @@ def _calibration_said(content: CalibrationPicture) -> str:
         if value is not None
     ]
     places = known[:: max(len(known) // 5, 1)]
-    said = "; ".join(
+    points = "; ".join(
         f"{number_text(predicted, decimals)} predicted, {number_text(value, decimals)} observed"
         for predicted, value in places
     )
-    return f"The corrected curve: {said}." if said else "No point of the curve could be corrected."
+    return f"The corrected curve: {points}." if points else "No point of the curve could be corrected."
 
 
 def decision_svg(content: DecisionPicture, *, key: str) -> str:
-    """Net benefit of acting by the model, on everybody and on nobody, over the threshold."""
+    """Net benefit by threshold: acting on the model, on all rows, and on none."""
     alt = altair()
     most = max([value for value in (*content.apparent, *content.corrected) if value is not None], default=0.0)
     most = max(most, content.act_on_all[0], 0.01)
     x_scale = alt.Scale(domain=[0, 1], nice=False)
     y_scale = alt.Scale(domain=[-0.25 * most, 1.5 * most], nice=False)
     x = alt.X("x:Q", scale=x_scale, axis=alt.Axis(title="threshold probability", tickCount=5, format=".1f"))
-    y = alt.Y("y:Q", scale=y_scale, axis=alt.Axis(title="net benefit a row", tickCount=5))
-    nobody = alt.Chart(inline_data([{"y": 0.0}])).mark_rule(color=MUTED, strokeWidth=1.2).encode(y=y)
+    y = alt.Y("y:Q", scale=y_scale, axis=alt.Axis(title="net benefit per row", tickCount=5))
+    none = alt.Chart(inline_data([{"y": 0.0}])).mark_rule(color=MUTED, strokeWidth=1.2).encode(y=y)
     layers = [
         _band(content.x, content.low, content.high, x, y_scale),
-        nobody,
+        none,
         _line(content.x, content.act_on_all, x, y, MUTED, (2, 3), width=1.6),
         _line(content.x, content.apparent, x, y, VERMILLION, (6, 3)),
         _line(content.x, content.corrected, x, y, BLUE, ()),
         *_key(
             [
-                ("act on everybody", MUTED, (2, 3)),
+                ("act on all rows", MUTED, (2, 3)),
                 ("apparent", VERMILLION, (6, 3)),
                 ("corrected", BLUE, ()),
             ],
@@ -150,11 +150,11 @@ def decision_svg(content: DecisionPicture, *, key: str) -> str:
         ),
     ]  # fmt: skip
     chart = alt.layer(*layers).properties(width=WIDTH, height=TALL)
-    said = "; ".join(
+    benefits = "; ".join(
         f"{content.x[place]:.2f} {number_text(content.corrected[place], 3)}"
         for place in range(0, len(content.x), max(len(content.x) // 6, 1))
     )
-    return inline_svg(chart, key, "Net benefit, corrected for optimism", f"By threshold: {said}.")
+    return inline_svg(chart, key, "Net benefit, corrected for optimism", f"By threshold: {benefits}.")
 
 
 def optimism_svg(content: OptimismPicture, *, key: str, width: int) -> str:

@@ -1,4 +1,4 @@
-"""The sentences of the report and of the command line."""
+"""Sentences of the report, some of which the command line prints too."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def optimism_sentence(
     finalists: int = 1,
     dropped: int = 0,
 ) -> str:
-    """What the correction means, in few words for a reader who knows no statistics.
+    """What the correction means, for a reader who knows no statistics.
 
     Parameters
     ----------
     finalists : int
-        Of a two-part method: among how many the rows that gave the value chose once more.
+        The number of finalists among which a two-part method selects on the rows that give the value.
     dropped : int
-        Configurations that the search dropped early, beside the candidates.
+        Configurations that the search dropped early; they are not candidates.
     """
     configurations = "1 configuration" if candidates == 1 else f"{candidates} configurations"
     if dropped:
@@ -50,17 +50,19 @@ def optimism_sentence(
     if candidates == 1 and dropped and selection != "threshold":
         return last_one_sentence(metric, after, dropped)
     if candidates == 1 and selection != "threshold":
-        return f"One configuration was evaluated, so its {metric} of {before} owes nothing to selection."
+        return (
+            f"One configuration was evaluated, so selection cannot have made its {metric} of {before} optimistic."
+        )
     if finalists > 1:
         return (
-            f"Of {configurations}, {finalists} finalists were chosen on one part of the rows, and the {metric} of "
-            f"the best of them is {after} on the others ({before} on all rows, uncorrected). It was chosen there "
-            "too, so the value is still optimistic; only the interval allows for that."
+            f"Of {configurations}, {finalists} finalists were selected on one part of the rows, and the {metric} "
+            f"of the best of them is {after} on the others ({before} on all rows, uncorrected). The best one was "
+            "selected there too, so the value is still optimistic; only the interval allows for that."
         )
     if optimism <= 0:
         return (
-            f"{choice} did not flatter its {metric}: {before} uncorrected, {after} "
-            f"{_AFTER.get(method, 'on rows that took no part in the choice')}."
+            f"{choice} did not make its {metric} optimistic: {before} uncorrected, {after} "
+            f"{_AFTER.get(method, 'on rows that were not used for the choice')}."
         )
     return (
         f"{choice} made its {metric} look {number_text(optimism, decimals)} better than it is likely to be: "
@@ -69,15 +71,15 @@ def optimism_sentence(
 
 
 def named_sentence(metric: str, value: float, decimals: int = 3) -> str:
-    """Of a configuration that was bounded on all rows, because it was named before."""
+    """The sentence on a configuration that was named beforehand."""
     return (
-        "The configuration was named before its predictions were seen, so its "
-        f"{metric} of {number_text(value, decimals)} owes nothing to selection."
+        "The configuration was named before its predictions were seen, so selection cannot have made its "
+        f"{metric} of {number_text(value, decimals)} optimistic."
     )
 
 
 def scores_reversed_sentence(positive: str, other: str, option: str) -> str:
-    """Where the whole interval of a ranking metric lies below guessing."""
+    """For a ranking metric whose whole interval lies below guessing."""
     return (
         f"The whole interval lies below 0.5, which is guessing: the scores rank rows of class {other} above "
         f"those of class {positive}. If they are scores of class {other}, say --positive {option}."
@@ -85,28 +87,28 @@ def scores_reversed_sentence(positive: str, other: str, option: str) -> str:
 
 
 def level_and_sides(confidence_level: float, alternative: str) -> str:
-    """What stands before the two ends of an interval."""
+    """The text before the two ends of an interval."""
     sided = "" if alternative == "two-sided" else "one-sided "
     return f"{confidence_level * 100:.4g} % {sided}confidence interval"
 
 
 def no_estimate_sentence(title: str) -> str:
-    """Where a headline has only the uncorrected score."""
+    """For a headline that has only the uncorrected score."""
     return (
         f"No corrected {in_sentence(title)} was computed. The uncorrected one is the winner's own cross-validated "
-        "score, which is optimistic when there was a choice."
+        "score, which is optimistic if there was a choice."
     )
 
 
 _DISTRIBUTIONS = {
-    "bbc": "Scores of what was chosen on the rows left out of each of {bootstraps} bootstraps.",
+    "bbc": "Scores of the chosen configuration on the rows left out of each of {bootstraps} bootstraps.",
     "bbc_f": "Mean scores of the chosen configuration over the folds left out of each of {bootstraps} bootstraps.",
     "naive_bootstrap": "Scores of the winner on each of {bootstraps} bootstraps; the choice was not replayed.",
 }
 
 
 def distribution_caption(bootstraps: int, method: str = "bbc") -> str:
-    """Under the histogram of the bootstrapped scores."""
+    """The caption of the histogram of bootstrapped scores."""
     known = _DISTRIBUTIONS.get(method, "Scores of each of {bootstraps} bootstraps.")
     line = "the corrected score (their mean)" if method in ("bbc", "bbc_f") else "the estimate"
     return (
@@ -116,7 +118,7 @@ def distribution_caption(bootstraps: int, method: str = "bbc") -> str:
 
 
 def distribution_summary(title: str, value: str, low: str, high: str, uncorrected: str) -> str:
-    """What the histogram shows, for those who cannot see it."""
+    """The histogram in words, for readers who cannot see it."""
     return (
         f"Histogram of the bootstrapped {in_sentence(title)}. The corrected score is {value}, the interval runs "
         f"from {low} to {high}, and the uncorrected score is {uncorrected}."
@@ -124,24 +126,24 @@ def distribution_summary(title: str, value: str, low: str, high: str, uncorrecte
 
 
 def ranking_sentence(ranked_by: str, selection_known: bool, *, weighs: bool = False) -> str:
-    """How to read the ranking; with ``weighs`` the rule chooses weights over the configurations."""
+    """How to read the ranking; with ``weighs`` the rule selects weights of the configurations."""
     read = {
-        "mean": "Ranked by the mean score over the folds, the spread beside it being the standard deviation.",
+        "mean": "Ranked by the mean score over the folds; the spread beside it is the standard deviation.",
         "pooled": "Ranked by the score on all held-out rows together.",
-        "within": "Ranked by the score on the pairs of rows of one fold.",
+        "within": "Ranked by the score on pairs of rows in the same fold.",
     }[ranked_by]
     if not selection_known:
         return read
     if weighs:
-        return f"{read} Selected is a configuration's mean weight in the ensembles built anew on resampled rows."
+        return f"{read} Selected is a configuration's mean weight in ensembles built on resampled rows."
     return read + (
-        " Selected is how often a configuration was chosen when the choice was replayed on resampled rows: shares "
-        "that are spread widely say that the data could hardly tell the configurations apart."
+        " Selected is how often a configuration was chosen when the choice was replayed on resampled rows: if the "
+        "shares are spread over many configurations, the data hardly distinguish them."
     )
 
 
 def rest_sentence(rest: int, best: str, worst: str, selected: str, *, weighs: bool = False) -> str:
-    """The configurations below the ranking, in one sentence."""
+    """The configurations that the ranking does not list, in one sentence."""
     subject = "One more configuration" if rest == 1 else f"{rest:,} more configurations"
     scored = f"scored {best}" if best == worst else f"scored from {best} to {worst}"
     taken = f"with {selected} of the weight" if weighs else f"selected in {selected} of the bootstraps"
@@ -149,37 +151,37 @@ def rest_sentence(rest: int, best: str, worst: str, selected: str, *, weighs: bo
 
 
 def held_out_sentence(name: str, repeats: int, drawn: int, total: int) -> str:
-    """What the diagnostic figures rest on."""
+    """The predictions behind the diagnostic figures."""
     each = "a row is predicted" if repeats == 1 else f"in each of {repeats} repeats a row is predicted"
     sample = "" if drawn == total else f" The scatter plots draw {drawn:,} of the {total:,} rows."
     return (
         f"From the held-out predictions of {name}: {each} only by models that were not trained on it. These "
-        f"pictures are not corrected for the choice, so they are as flattering as the uncorrected score.{sample}"
+        f"pictures are not corrected for the choice, so they are as optimistic as the uncorrected score.{sample}"
     )
 
 
-NO_CALIBRATION = "No probabilities of the winner were kept, so there is no calibration to show."
+NO_CALIBRATION = "No probabilities of the winner were kept, so calibration cannot be shown."
 ROC_CAPTION = (
-    "How many rows of the positive class are found (true positive rate) at the price of how many false alarms, at "
+    "The share of the positive class that is found (true positive rate) against the share of false alarms, at "
     "every threshold. The dotted diagonal is guessing."
 )
 ROC_BY_CLASS_CAPTION = "Each class against all others, at every threshold. The dotted diagonal is guessing."
 CALIBRATION_CAPTION = (
-    "Rows in groups of equal size by predicted probability: what was predicted against what happened, with 95 % "
+    "Rows in groups of equal size by predicted probability: the predicted against the observed share, with 95 % "
     "Wilson intervals. On the dotted diagonal a prediction of 30 % comes true 30 % of the time. The bars count the "
     "predictions."
 )
 FITTED_CAPTION = "The truth against the prediction; on the dotted diagonal they agree."
 RESIDUAL_CAPTION = (
-    "Truth minus prediction. The line joins the medians of groups of equal size: where it leaves the dotted zero, "
-    "the model is off on the average."
+    "Truth minus prediction. The line connects the medians of groups of equal size: where it leaves the dotted "
+    "zero, the model is wrong on average."
 )
 CONFUSION_CAPTION = "Rows of each true class (down) by predicted class (across), and as a share of the true class."
 CONFUSION_REPEATS = "Counts are means over the repeats."
 
 
 def residual_sentence(half: str, most: str) -> str:
-    """How far predictions are off."""
+    """The size of the residuals."""
     return f"Half of the predictions are within {half} of the truth, and 95 % within {most}."
 
 
@@ -187,13 +189,13 @@ def several_methods_sentence(title: str, main: str) -> str:
     """How to read a table of several methods' estimates."""
     return (
         f"The {in_sentence(title)} of the selected configuration by every method that applies, all on the same "
-        f"predictions; this report is about the one by {method_words(main).name}. They differ in what they "
-        "estimate, so read below what each is, and choose one before looking at the numbers."
+        f"predictions; this report is about the one by {method_words(main).name}. The methods estimate different "
+        "quantities, explained below: choose one before looking at the numbers."
     )
 
 
 def reason_sentence(reason: str) -> str:
-    """Half a sentence on why a method does not apply, as a whole one."""
+    """The reason why a method does not apply, as a whole sentence."""
     return f"{reason[:1].upper()}{reason[1:].rstrip('.')}."
 
 
@@ -201,7 +203,7 @@ def several_metrics_sentence(refit_metric: str) -> str:
     """How to read a table of several metrics' estimates."""
     name = in_sentence(refit_metric)
     return (
-        f"Every metric is estimated for the one configuration that {name} chose, and the choice by {name} is "
+        f"Every metric is estimated for the one configuration that {name} selected, and the selection by {name} is "
         "replayed in each bootstrap."
     )
 
@@ -222,7 +224,7 @@ def quotable_sentence(
     named: bool = False,
     dropped: int = 0,
 ) -> str:
-    """The result as one may quote it; ``configurations`` are the candidates, ``dropped`` those that left before."""
+    """The result as a sentence to quote; ``configurations`` are the candidates, ``dropped`` come in addition."""
     early = f" (another {dropped:,} dropped early)" if dropped else ""
     chosen = (
         f"{name}, named beforehand among {configurations:,} configurations"
@@ -244,5 +246,5 @@ def quotable_sentence(
     return f"{title} of {chosen}: {value}{interval}, {corrected}, from {folds} of {rows:,} rows."
 
 
-NO_CANDIDATE = "it lacks predictions that others have, and was no candidate"
+NO_CANDIDATE = "it lacks predictions that others have, so it was not a candidate"
 NO_FINGERPRINT = "none: a parameter has no canonical form"

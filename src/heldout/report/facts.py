@@ -1,4 +1,4 @@
-"""Facts, settings, sources and what reproduces a number: labels and what they say."""
+"""Facts, settings, sources and provenance of a number, as labels with texts."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ _SETTINGS = {
     "as_published": "By the published formula",
 }
 _NOTHING = [("redrawn", 0), ("n_never_left_out", 0), ("n_rows_choosing", 0), ("across", "folds")]
-"""What did not happen."""
+"""Settings that are not shown: nothing happened."""
 _WORDS: dict[str, Mapping[str, str]] = {
     "aggregate": AGGREGATE_WORDS,
     "aggregate_of_value": AGGREGATE_WORDS,
@@ -93,7 +93,7 @@ _WORDS: dict[str, Mapping[str, str]] = {
 
 
 def folds_text(folds: NDArray[np.int32] | None, n_splits: int | None) -> str:
-    """Folds and repeats in words, for the facts and the quotation.
+    """Folds and repeats in words.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def folds_text(folds: NDArray[np.int32] | None, n_splits: int | None) -> str:
 
 
 def drop_text(drop: Mapping[str, Any] | None) -> str:
-    """The rule of dropping with its settings; empty where there was none.
+    """The drop rule with its settings; empty without one.
 
     Examples
     --------
@@ -127,13 +127,13 @@ def drop_text(drop: Mapping[str, Any] | None) -> str:
 
 
 def configurations_text(total: int, failed: int, dropped: int) -> str:
-    """How many configurations there were, and what became of those that are no candidates."""
+    """The number of configurations, and how many of them were dropped or failed."""
     out = (f", {n:,} {how}" for n, how in ((dropped, "dropped"), (failed, "failed")) if n)
     return f"{total:,}{''.join(out)}"
 
 
 def rows_text(truth: Truth) -> str:
-    """Rows, and of which classes they are."""
+    """The number of rows, in total and by class."""
     rows = f"{truth.n_rows:,}"
     if truth.kind is TaskKind.SURVIVAL:
         return f"{rows} ({int(truth.values['event'].sum()):,} with the event)"
@@ -149,14 +149,14 @@ def rows_text(truth: Truth) -> str:
 
 
 def positive_text(truth: Truth) -> str:
-    """The positive class, empty where there is none."""
+    """The positive class; empty if there is none."""
     return "" if truth.positive is None else str(truth.pos_label)
 
 
 def citations_of(
     estimates: Iterable[Estimate], diagnostics: Diagnostics | None, others: Iterable[str] = ()
 ) -> tuple[Citation, ...]:
-    """The works behind the numbers that are shown, once each; ``others`` are keys of works beside these."""
+    """The sources of the numbers shown, each once; ``others`` are keys of further sources."""
     keys = [key for estimate in estimates for key in estimate.provenance.get("sources", ())]
     keys += others
     if diagnostics is not None and diagnostics.calibration is not None:
@@ -166,7 +166,7 @@ def citations_of(
 
 
 def settings_of(records: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:
-    """What was asked for, from provenance."""
+    """The settings in provenance."""
     rows = []
     for key, value in _items(records):
         if key in _ELSEWHERE or key in _REPRODUCE or "fingerprint" in key:
@@ -178,7 +178,7 @@ def settings_of(records: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:
 
 
 def reproduction_of(records: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:
-    """Seed, versions and times, from provenance."""
+    """Seed, versions and times in provenance."""
     return tuple(
         Entry(_REPRODUCE.get(key, key.replace("_", " ").capitalize()), _moment(text))
         for key, value in _items(records)
@@ -187,7 +187,7 @@ def reproduction_of(records: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:
 
 
 def _moment(text: str) -> str:
-    """A time of ISO 8601 in UTC as people write it; any other text as it is."""
+    """A time of ISO 8601 in UTC in readable form; any other text unchanged."""
     found = re.fullmatch(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?\+00:00", text)
     return f"{found[1]} {found[2]} UTC" if found else text
 

@@ -1,4 +1,4 @@
-"""From an estimate to what a report shows of it: headline, histogram, rows of tables, and sentences."""
+"""The parts of a report on one estimate: headline, histogram, rows of tables, and sentences."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def headline_of(
     folds: str,
     dropped: int = 0,
 ) -> Headline:
-    """The headline of an estimate, or of the uncorrected score alone where there is none.
+    """The headline of an estimate, or of the uncorrected score if there is no estimate.
 
     Parameters
     ----------
     candidates, dropped : int
-        Configurations that the winner was chosen from, and others that the search dropped before.
+        Configurations that the winner was selected from, and those that the search dropped before.
     """
     if estimate is None or not np.isfinite(estimate.value):
         known = scale.shown(uncorrected)
@@ -105,7 +105,7 @@ def _finalists(estimate: Estimate) -> int:
 
 
 def _how(estimate: Estimate) -> str:
-    """How the method arrives at its number."""
+    """How the method computes its number."""
     if estimate.provenance.get("across") == "all":
         return ACROSS_SENTENCE
     words = method_words(estimate.method)
@@ -113,7 +113,7 @@ def _how(estimate: Estimate) -> str:
 
 
 def is_ensemble(estimate: Estimate) -> bool:
-    """Whether it is of weights over configurations rather than of one."""
+    """Whether the estimate is of an ensemble rather than of one configuration."""
     return sum(weight != 0 for weight in estimate.provenance.get("weights") or ()) > 1
 
 
@@ -138,12 +138,12 @@ def _quote(headline: Headline, estimate: Estimate, candidates: int, rows: int, f
 
 def interval_label(estimate: Estimate) -> str:
     """Level and sides of an estimate's interval."""
-    assert estimate.interval is not None, "asked only where there is an interval"
+    assert estimate.interval is not None, "called only with an interval"
     return level_and_sides(estimate.interval.confidence_level, estimate.interval.alternative)
 
 
 def distribution_of(estimate: Estimate | None, scale: Scale) -> Distribution | None:
-    """The histogram of an estimate's bootstrapped scores; None where there are none."""
+    """The histogram of an estimate's bootstrapped scores; None if there are none."""
     if estimate is None or estimate.distribution is None or not np.isfinite(estimate.value):
         return None
     scores = scale.sign * estimate.distribution[np.isfinite(estimate.distribution)]
@@ -166,7 +166,7 @@ def distribution_of(estimate: Estimate | None, scale: Scale) -> Distribution | N
 
 
 def _bins(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Equal bins over the scores, of at least the least number that floating point can tell apart."""
+    """Equal bins over the scores, wide enough for floating point."""
     low, high = float(scores.min()), float(scores.max())
     if high - low <= 1e-9 * max(abs(low), abs(high), 1e-300):
         half = max(abs(low), 1.0) * 1e-3
@@ -231,7 +231,7 @@ def method_sentences(estimate: Estimate | None) -> tuple[str, ...]:
 
 
 def _control(estimate: Estimate) -> str:
-    """What was subtracted for few rows; empty where nothing was."""
+    """What was subtracted for few rows; empty if nothing was."""
     size, choices = (estimate.provenance.get(key) for key in ("control_size", "control_choices"))
     if size is None or choices is None:
         return ""

@@ -12,7 +12,8 @@ from heldout.execution.cells import CellState
 from heldout.execution.listeners.words import work_words
 from heldout.report.content import Entry, Parameter, ReportContent
 from heldout.report.diagnostics import diagnose
-from heldout.report.entries import (
+from heldout.report.estimate_parts import distribution_of, headline_of, method_sentences, metric_row
+from heldout.report.facts import (
     citations_of,
     configurations_text,
     drop_text,
@@ -24,7 +25,6 @@ from heldout.report.entries import (
 )
 from heldout.report.nested import outer_of
 from heldout.report.numbers import Scale, plain, scale_of
-from heldout.report.of_estimate import distribution_of, headline_of, method_sentences, metric_row
 from heldout.report.race import race_of, sources_of
 from heldout.report.ranking import rank_configurations
 from heldout.report.words import NO_FINGERPRINT, several_metrics_sentence
@@ -36,7 +36,7 @@ _CONTAINERS = ("steps", "transformers", "transformer_list", "estimators")
 def report_content(
     evaluation: Evaluation, *, command: str | None = None, title: str | None = None
 ) -> ReportContent:
-    """The content of a finished search's report.
+    """The content of the report on a finished search.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def report_content(
     command : str, optional
         The command line or call that made it, shown under how to reproduce it.
     title : str, optional
-        What was searched on, for example the name of the data.
+        The name of the data, for example.
     """
     name, estimate, winner = evaluation.refit_metric, evaluation.estimate, evaluation.winner
     fold_scores = evaluation.fold_scores.get(name)
@@ -60,7 +60,7 @@ def report_content(
         scale,
         fold_scores=None if fold_scores is None else fold_scores.values,
         pooled=pooled,
-        # How often outer folds chose a configuration stands with these; it is no replay on resampled rows.
+        # How often outer folds selected a configuration is shown with them; it is not a replay on resampled rows.
         selected=None if estimate is None or outer is not None else estimate.selection_frequency,
         winner=winner,
         failures=failures,
@@ -80,7 +80,7 @@ def report_content(
             estimate,
             scale,
             uncorrected=uncorrected,
-            # A two-part method may have chosen another than the search, and the number is of that one.
+            # A two-part method may have selected another configuration than the search; the number is of that one.
             winner=evaluation.configurations.names[winner] if estimate is None else estimate.selected_name,
             candidates=len(evaluation.configurations) - len(failures) - len(dropped),
             rows=evaluation.task.n_rows,
@@ -124,25 +124,25 @@ def _metric_rows(evaluation: Evaluation) -> tuple[Any, ...]:
 
 
 def _dropping(evaluation: Evaluation) -> dict[str, str]:
-    """The rule of dropping as a setting."""
+    """The drop rule as a setting."""
     rule = drop_text(evaluation.provenance.get("drop"))
     return {"dropping": rule} if rule else {}
 
 
 def _folds_text(evaluation: Evaluation) -> str:
-    """Folds and repeats; of a search that was ended early, how many of the splits were met."""
-    met = evaluation.folds.n_splits
-    planned = evaluation.provenance.get("n_splits_planned", met)
-    if met < planned:
-        return f"{met} of {planned} splits"
-    return folds_text(evaluation.predictions.folds, met)
+    """Folds and repeats; for a search that stopped early, how many of the splits were used."""
+    done = evaluation.folds.n_splits
+    planned = evaluation.provenance.get("n_splits_planned", done)
+    if done < planned:
+        return f"{done} of {planned} splits"
+    return folds_text(evaluation.predictions.folds, done)
 
 
 def _search_facts(evaluation: Evaluation, failed: int, dropped: int, folds: str) -> tuple[Entry, ...]:
     fits = f"{evaluation.n_fits:,}" if evaluation.n_fits else ""
     if fits and evaluation.n_fits_saved:
         fits += f", {evaluation.n_fits_saved:,} saved"
-    # Of all fits together: a run that was resumed says the same as one that was not.
+    # Summed over all fits, so a resumed run shows the same as an uninterrupted one.
     seconds = sum(cell.fit_seconds + cell.score_seconds for cell in evaluation.cells)
     n_timed = sum(cell.state is not CellState.DROPPED for cell in evaluation.cells)
     what = "all fits" if evaluation.n_fits <= n_timed + 1 else "the search on all rows"
@@ -158,7 +158,7 @@ def _search_facts(evaluation: Evaluation, failed: int, dropped: int, folds: str)
 
 
 def _parameters(evaluation: Evaluation) -> tuple[Parameter, ...]:
-    """Everything that ``get_params`` of the winner says, what the search set first."""
+    """All parameters of the winner, those that the search set first."""
     winner = evaluation.configurations[evaluation.winner]
     searched = {name: value for name, value in winner.params.items() if not (name == "model" and winner.model)}
     rows = [Parameter("model", plain(winner.model), True)] if winner.model else []
@@ -167,7 +167,7 @@ def _parameters(evaluation: Evaluation) -> tuple[Parameter, ...]:
 
 
 def parameters_of(estimator: Any) -> tuple[Parameter, ...]:
-    """Everything that ``get_params`` of an estimator says, except for those that hold more."""
+    """All parameters of an estimator, except those that contain others."""
     whole = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
     return tuple(
         Parameter(name, plain(whole[name]), False)
@@ -177,7 +177,7 @@ def parameters_of(estimator: Any) -> tuple[Parameter, ...]:
 
 
 def flag_sentences(estimates: Mapping[str, Estimate], refit_metric: str) -> tuple[str, ...]:
-    """Every flag's sentence once, the refit metric's first; those of others alone name their metric."""
+    """The sentence of every flag once, first those of the refit metric; others name their metric."""
     first = estimates.get(refit_metric)
     sentences = [] if first is None else list(first.flags.values())
     for name, estimate in estimates.items():
@@ -186,7 +186,7 @@ def flag_sentences(estimates: Mapping[str, Estimate], refit_metric: str) -> tupl
 
 
 def _fingerprints(evaluation: Evaluation) -> tuple[Entry, ...]:
-    """What rows, folds and configurations a run must have to be this one, less those that provenance says."""
+    """The fingerprints of rows, folds and configurations that provenance does not list already."""
 
     def configurations() -> str:
         try:
@@ -200,5 +200,5 @@ def _fingerprints(evaluation: Evaluation) -> tuple[Entry, ...]:
         "folds": evaluation.folds.fingerprint,
         "configurations": configurations,
     }
-    told = " ".join(str(key) for key in evaluation.provenance if "fingerprint" in str(key))
-    return tuple(Entry(f"Fingerprint of {name}", make()) for name, make in parts.items() if name not in told)
+    listed = " ".join(str(key) for key in evaluation.provenance if "fingerprint" in str(key))
+    return tuple(Entry(f"Fingerprint of {name}", make()) for name, make in parts.items() if name not in listed)

@@ -11,6 +11,7 @@ import numpy as np
 from heldout._text import number_text
 from heldout.estimates.types import Estimate, json_number
 from heldout.estimates.words import quantity_sentence
+from heldout.imputation.pooled import PooledModel
 from heldout.imputation.rubin import PooledCoefficients
 from heldout.metrics.base import ideal_of
 from heldout.metrics.words import in_sentence
@@ -22,11 +23,11 @@ from heldout.protocols.validation.estimate import Candidate, Validation, Validat
 from heldout.protocols.words import method_words
 from heldout.report import validation_words as words
 from heldout.report.content import Entry, Headline
-from heldout.report.entries import citations_of, positive_text, reproduction_of, rows_text, settings_of
-from heldout.report.gathering import flag_sentences, parameters_of
+from heldout.report.estimate_parts import interval_label
+from heldout.report.facts import citations_of, positive_text, reproduction_of, rows_text, settings_of
+from heldout.report.from_search import flag_sentences, parameters_of
 from heldout.report.numbers import Scale, decimals_for, scale_of
-from heldout.report.of_estimate import interval_label
-from heldout.report.ranking import MOST_SHOWN, Failure
+from heldout.report.ranking import failure_groups
 from heldout.report.validation_content import (
     CandidateRow,
     CoefficientRow,
@@ -58,7 +59,7 @@ def validation_content(
     command : str, optional
         The command line or call that made it, shown under how to reproduce it.
     title : str, optional
-        What it was validated on, for example the name of the data.
+        The name of the data, for example.
     """
     first = next(iter(validation.rows))
     estimate, replicates = validation.estimates[first], validation.replicates
@@ -66,8 +67,8 @@ def validation_content(
     roc, calibration = roc_pictures(replicates), calibration_pictures(replicates)
     decision = decision_pictures(replicates)
     several = len(validation.candidates) > 1
-    drawn = {roc_curves.SOURCES: roc, calibration_curves.SOURCES: calibration, decision_curves.SOURCES: decision}
-    drawn_from = [key for keys, pictures in drawn.items() if pictures for key in keys]
+    figures = {roc_curves.SOURCES: roc, calibration_curves.SOURCES: calibration, decision_curves.SOURCES: decision}
+    sources = [key for keys, curves in figures.items() if curves for key in keys]
     return ValidationContent(
         title=title or "",
         headline=_headline(validation, estimate, scales[first]),
@@ -81,28 +82,33 @@ def validation_content(
         if several
         else "",
         imputation=_imputation(validation),
-        curves_sentence=words.corrected_curves_sentence(validation.method, CONFIDENCE_LEVEL) if drawn_from else "",
+        curves_sentence=words.corrected_curves_sentence(validation.method, CONFIDENCE_LEVEL) if sources else "",
         roc=roc,
         calibration=calibration,
         decision=decision,
         optimism=_optimism(validation, first, scales[first]),
-        failures=_failures(validation.failures),
+        failures=failure_groups(validation.failures, lambda number: f"{number + 1}"),
         failures_sentence=words.failures_sentence(len(validation.failures), replicates.n_replicates)
         if validation.failures
         else "",
-        parameters=parameters_of(next(iter(getattr(validation.model, "members", ())), validation.model)),
+        parameters=parameters_of(_first_member(validation.model)),
         method=_method(estimate, validation),
         settings=settings_of([_settings(validation, estimate)]),
         flags=flag_sentences(validation.estimates, first),
-        citations=citations_of(validation.estimates.values(), None, drawn_from),
+        citations=citations_of(validation.estimates.values(), None, sources),
         command=command or "",
         reproduction=reproduction_of([estimate.provenance]),
     )
 
 
+def _first_member(model: Any) -> Any:
+    """One of the models pooled over imputations, or the model itself."""
+    return model.members[0] if isinstance(model, PooledModel) else model
+
+
 def _scale(validation: Validation, name: str) -> Scale:
     metric, estimate = validation.metrics[name], validation.estimates[name]
-    # Without an interval the spread of the replicates' scores says which digits mean something.
+    # Without an interval the spread of the replicates' scores shows which digits are meaningful.
     spread = [] if estimate.interval is not None else validation.replicates.scores(metric).on_original.tolist()
     return scale_of(name, metric.greater_is_better, estimate, spread, ideal=ideal_of(metric))
 
@@ -203,11 +209,11 @@ def _candidate(candidate: Candidate, metric: str, scale: Scale, *, is_selected: 
 
 
 def _imputation(validation: Validation) -> ImputationPart | None:
-    asked = validation.settings.get("imputation")
-    if not asked or validation.replicates.n_completions < 2:
+    imputation = validation.settings.get("imputation")
+    if not imputation or validation.replicates.n_completions < 2:
         return None
     pooled = validation.coefficients
-    sentence = words.imputation_sentence(validation.replicates.n_completions, str(asked["order"]))
+    sentence = words.imputation_sentence(validation.replicates.n_completions, str(imputation["order"]))
     if pooled is None:
         return ImputationPart(sentence)
     level = float(validation.settings.get("confidence_level", 0.95))
@@ -240,17 +246,6 @@ def _optimism(validation: Validation, name: str, scale: Scale) -> OptimismPictur
     return optimism_picture(validation.replicates, validation.metrics[name], scale, validation.method)
 
 
-def _failures(failures: Mapping[int, str]) -> tuple[Failure, ...]:
-    """By message, the bootstraps counted from 1."""
-    by_message: dict[str, list[str]] = {}
-    for number in sorted(failures):
-        by_message.setdefault(failures[number], []).append(f"{number + 1}")
-    return tuple(
-        Failure(message, tuple(who[:MOST_SHOWN]), max(len(who) - MOST_SHOWN, 0))
-        for message, who in by_message.items()
-    )
-
-
 def _method(estimate: Estimate, validation: Validation) -> tuple[str, ...]:
     """How the number was computed, and what it estimates."""
     provenance: Mapping[str, Any] = estimate.provenance
@@ -265,12 +260,12 @@ def _method(estimate: Estimate, validation: Validation) -> tuple[str, ...]:
 
 
 def _settings(validation: Validation, estimate: Estimate) -> dict[str, Any]:
-    """Provenance without what the table says."""
-    told = {
+    """Provenance without the numbers in the table."""
+    settings = {
         key: f"{value:.3g}" if isinstance(value, float) and np.isfinite(value) else value
         for key, value in estimate.provenance.items()
         if key not in _IN_THE_TABLE
     }
-    kind = str(told.get("interval"))
-    told["interval"] = words.INTERVAL_OF_VALIDATION_WORDS.get(kind, "") if estimate.interval else ""
-    return told
+    kind = str(settings.get("interval"))
+    settings["interval"] = words.INTERVAL_OF_VALIDATION_WORDS.get(kind, "") if estimate.interval else ""
+    return settings

@@ -1,4 +1,4 @@
-"""From an estimate made from predictions alone, and those of other methods, to the content of a report."""
+"""From an estimate from predictions alone, and those of other methods, to the content of a report."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from heldout.metrics.base import ideal_of
 from heldout.protocols.words import method_words
 from heldout.report.content import Entry, MethodRow, ReportContent
 from heldout.report.diagnostics import diagnose
-from heldout.report.entries import (
+from heldout.report.estimate_parts import distribution_of, headline_of, is_ensemble, method_row, method_sentences
+from heldout.report.facts import (
     citations_of,
     configurations_text,
     folds_text,
@@ -29,7 +30,6 @@ from heldout.report.entries import (
     settings_of,
 )
 from heldout.report.numbers import Scale, scale_of
-from heldout.report.of_estimate import distribution_of, headline_of, is_ensemble, method_row, method_sentences
 from heldout.report.ranking import MOST_SHOWN, Ranking, rank_configurations
 from heldout.report.words import NO_CANDIDATE, reason_sentence, several_methods_sentence
 
@@ -42,7 +42,7 @@ def estimate_content(
     command: str | None = None,
     title: str | None = None,
 ) -> ReportContent:
-    """The content of the report on an estimate that was made from predictions alone.
+    """The content of the report on an estimate from predictions alone.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def estimate_content(
     command : str, optional
         The command line or call that made it.
     title : str, optional
-        Where the predictions come from, for example the name of the file.
+        The name of the file of predictions, for example.
     """
     within = estimate.provenance.get("aggregate") == "within"
     shown_in: Aggregate = "within" if within else "pooled"
@@ -66,7 +66,7 @@ def estimate_content(
     metric, weights = asked.question.metric, asked.question.sample_weight
     shown = pooled[evidence.candidates].tolist()
     scale = scale_of(metric.name, metric.greater_is_better, estimate, shown, ideal=ideal_of(metric))
-    # The pictures are of one configuration's predictions, and an ensemble's are none of them.
+    # The figures show the predictions of one configuration; an ensemble is not one of them.
     single = not is_ensemble(estimate)
     diagnostics = diagnose(asked.truth, asked.predictions, estimate.selected, weights) if single else None
     folds = folds_text(asked.predictions.folds, None)
@@ -105,12 +105,12 @@ def estimate_content(
 
 
 def _with_members(estimate: Estimate, names: Sequence[str]) -> dict[str, Any]:
-    """The provenance with an ensemble's weights beside the names of those that have any."""
+    """The provenance, with the weights of an ensemble beside the names of its members."""
     weights = estimate.provenance.get("weights") or ()
     members = sorted((-weight, place) for place, weight in enumerate(weights) if weight)
-    said = {names[place]: -weight for weight, place in members[:MOST_SHOWN]}
+    shown = {names[place]: -weight for weight, place in members[:MOST_SHOWN]}
     more = f" and {len(members) - MOST_SHOWN} more" if len(members) > MOST_SHOWN else ""
-    text = ", ".join(f"{name} ({weight:.3g})" for name, weight in said.items())
+    text = ", ".join(f"{name} ({weight:.3g})" for name, weight in shown.items())
     return {**estimate.provenance, **({"weights": text + more} if members else {})}
 
 
@@ -139,13 +139,13 @@ def _ranking(
 
 
 def _pooled(evidence: Evidence) -> Floats:
-    """Each configuration's score on all rows (C,), NaN for those that are no candidates."""
+    """Each configuration's score on all rows (C,); NaN for those that are not candidates."""
     assert evidence.matrix is not None, "evidence gathered from predictions holds a matrix"
     return _over_all(evidence.matrix.scores.observed()[None, :], evidence)[0]
 
 
 def _over_all(scores: Floats, evidence: Evidence) -> Floats:
-    """Scores (splits, columns) as (splits, C), NaN for those that are no candidates."""
+    """Scores (splits, columns) as (splits, C); NaN for those that are not candidates."""
     spread = np.full((len(scores), len(evidence.names)), np.nan)
     columns = evidence.best_columns
     spread[:, evidence.candidates[columns]] = scores[:, columns]
