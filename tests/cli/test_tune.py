@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -31,6 +32,25 @@ def tune(command: Command, path: Path, *options: object, target: str = "outcome"
     return ended
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Any]]:
+    """A folder for the finished run, and how its command ended, once it has."""
+    return tmp_path_factory.mktemp("kept") / "out", []
+
+
+@pytest.fixture
+def finished(command: Command, table: Write, tmp_path: Path, kept: tuple[Path, list[Any]]) -> Any:
+    """``out`` after ``heldout tune data.csv --json``, which runs once and is copied for each test."""
+    path = table()
+    folder, ended = kept
+    if not ended:
+        ended.append(tune(command, path, "--json"))
+        shutil.copytree(tmp_path / "out", folder)
+    else:
+        shutil.copytree(folder, tmp_path / "out")
+    return ended[0]
+
+
 def test_a_table_becomes_a_model_an_estimate_and_a_report(command: Command, table: Write, tmp_path: Path) -> None:
     ended = tune(command, table())
 
@@ -48,12 +68,11 @@ def test_a_table_becomes_a_model_an_estimate_and_a_report(command: Command, tabl
         assert f"\n{label}" in ended.out
 
 
-def test_every_time_says_which_time_it_is(command: Command, table: Write, tmp_path: Path) -> None:
+def test_every_time_says_which_time_it_is(command: Command, finished: Any, tmp_path: Path) -> None:
     """The clock on the wall for the command; the sum over cells, which is the same in report and status."""
-    ended = tune(command, table(), "--json")
-    seconds = json.loads(ended.out)["seconds"]
+    seconds = json.loads(finished.out)["seconds"]
     assert seconds["command"] >= sum(seconds[stage] for stage in ("search", "estimate", "refit"))
-    assert ", without reading the table and writing the files\n" in ended.err
+    assert ", without reading the table and writing the files\n" in finished.err
 
     with closing(sqlite3.connect(tmp_path / "out" / "run.db")) as file:
         (spent,) = file.execute("SELECT total(fit_seconds + score_seconds) FROM cell").fetchone()
@@ -90,9 +109,8 @@ def test_an_interval_that_the_method_does_not_have_is_refused(method: str, comma
     )
 
 
-def test_the_estimate_file_is_the_estimate(command: Command, table: Write, tmp_path: Path) -> None:
-    tune(command, table())
-
+@pytest.mark.usefixtures("finished")
+def test_the_estimate_file_is_the_estimate(tmp_path: Path) -> None:
     estimate = json.loads((tmp_path / "out" / "estimate.json").read_text())
 
     assert estimate["interval"]["low"] <= estimate["value"] <= estimate["interval"]["high"]
@@ -101,12 +119,8 @@ def test_the_estimate_file_is_the_estimate(command: Command, table: Write, tmp_p
     assert len(estimate["distribution"]) == 50
 
 
-def test_with_json_stdout_is_one_document_and_stderr_the_rest(
-    command: Command, table: Write, tmp_path: Path
-) -> None:
-    ended = tune(command, table(), "--json")
-
-    document = json.loads(ended.out)
+def test_with_json_stdout_is_one_document_and_stderr_the_rest(finished: Any, tmp_path: Path) -> None:
+    document = json.loads(finished.out)
     estimate = json.loads((tmp_path / "out" / "estimate.json").read_text())
 
     assert {name: document[name] for name in estimate} == estimate
@@ -114,7 +128,7 @@ def test_with_json_stdout_is_one_document_and_stderr_the_rest(
     assert document["set_aside"] == {"constant": "constant"}
     assert document["n_fits"] == 10 and document["task"] == "binary"
     assert all(Path(path).exists() for path in document["files"].values())
-    assert "60 rows" in ended.err
+    assert "60 rows" in finished.err
 
 
 def test_quiet_prints_the_result_alone(command: Command, table: Write) -> None:
@@ -145,11 +159,8 @@ def test_the_saved_predictions_give_the_same_estimate(command: Command, table: W
             assert again[name] == stored[name], (out, name)
 
 
-def test_the_saved_model_loads_with_the_reviewed_types(
-    command: Command, table: Write, frame: pd.DataFrame, tmp_path: Path
-) -> None:
-    tune(command, table())
-
+@pytest.mark.usefixtures("finished")
+def test_the_saved_model_loads_with_the_reviewed_types(frame: pd.DataFrame, tmp_path: Path) -> None:
     model = load_model(tmp_path / "out" / "model.skops")
 
     assert set(model.predict(frame[["a", "text", "site"]])) <= {"yes", "no"}
@@ -222,16 +233,15 @@ def test_models_without_probabilities_are_left_out_aloud(
 
 
 def test_resume_of_a_finished_run_fits_nothing_again(
-    command: Command, table: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: Command, finished: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = table()
-    first = json.loads(tune(command, path, "--json").out)
+    first = json.loads(finished.out)
 
     def never(*_: Any, **__: Any) -> None:
         raise AssertionError("a cell was fitted again")
 
     monkeypatch.setattr("heldout.execution.executors.local.do_cell", never)
-    again = json.loads(tune(command, path, "--json", "--resume").out)
+    again = json.loads(tune(command, Path("data.csv"), "--json", "--resume").out)
 
     assert again["distribution"] == first["distribution"] and again["value"] == first["value"]
     assert (first["n_fits_resumed"], again["n_fits_resumed"]) == (0, 10)
@@ -241,9 +251,8 @@ def test_resume_without_a_run_begins_one(command: Command, table: Write) -> None
     assert "nothing to resume" in tune(command, table(), "--resume").err
 
 
+@pytest.mark.usefixtures("finished")
 def test_resume_on_other_data_says_what_differs(command: Command, table: Write, frame: pd.DataFrame) -> None:
-    tune(command, table())
-
     other = table("other.csv", a=frame["a"] + 1)
     ended = command("tune", other, "--target", "outcome", "--out", "out", *QUICK, "--resume")
 
@@ -254,6 +263,7 @@ def test_resume_on_other_data_says_what_differs(command: Command, table: Write, 
     assert said in ended.last
 
 
+@pytest.mark.usefixtures("finished")
 @pytest.mark.parametrize(
     "options, said",
     [
@@ -264,20 +274,22 @@ def test_resume_on_other_data_says_what_differs(command: Command, table: Write, 
     ],
 )
 def test_resume_with_another_option_names_it_with_both_values(
-    command: Command, table: Write, options: list[str], said: str
+    command: Command, options: list[str], said: str
 ) -> None:
-    tune(command, table())
     ended = command("tune", "data.csv", "--target", "outcome", "--out", "out", *QUICK, *options, "--resume")
     assert ended.code == 2 and f"was started otherwise: {said}" in ended.last, ended.last
 
 
-def test_an_option_that_changes_no_fit_is_no_other_run(command: Command, table: Write) -> None:
-    tune(command, table())
-    assert "10 of them before" in tune(command, table(), "--preset", "standard", "--method", "cv", "--resume").out
+@pytest.mark.usefixtures("finished")
+def test_an_option_that_changes_no_fit_is_no_other_run(command: Command) -> None:
+    assert (
+        "10 of them before"
+        in tune(command, Path("data.csv"), "--preset", "standard", "--method", "cv", "--resume").out
+    )
 
 
-def test_report_is_drawn_again_from_what_the_folder_holds(command: Command, table: Write, tmp_path: Path) -> None:
-    tune(command, table())
+@pytest.mark.usefixtures("finished")
+def test_report_is_drawn_again_from_what_the_folder_holds(command: Command, tmp_path: Path) -> None:
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     (tmp_path / "out" / "report.html").unlink()
 
