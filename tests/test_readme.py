@@ -16,8 +16,7 @@ def where_tune_has_run(tmp_path, monkeypatch):
     """A folder with the model that ``heldout tune`` leaves."""
     from sklearn.linear_model import LogisticRegression
 
-    from heldout.cli.folder import OutputFolder
-    from heldout.cli.saving import write_model
+    from heldout.cli.files import OutputFolder, write_model
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "demo").mkdir()

@@ -231,5 +231,6 @@ def checked_sizes(name: str, values: Any, least: int) -> tuple[int, ...]:
     listed = list(values) if isinstance(values, list | tuple | range | np.ndarray) else [values]
     whole = all(isinstance(one, int | np.integer) and not isinstance(one, bool) and one >= least for one in listed)
     if not listed or not whole:
-        raise InputError(f"{name} must be whole numbers from {least} on, got {values!r}.")
+        wanted = "whole numbers" if isinstance(values, list | tuple | range | np.ndarray) else "a whole number"
+        raise InputError(f"{name} must be {wanted} from {least} on, got {values!r}.", argument=name)
     return tuple(dict.fromkeys(int(one) for one in listed))

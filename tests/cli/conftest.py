@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ N = 60
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended."""
+    """The exit code of a command and what it printed."""
 
     code: int
     out: str
@@ -30,7 +30,7 @@ class Ended:
 
     @property
     def last(self) -> str:
-        """The last thing that was said on stderr."""
+        """The last line on stderr."""
         return self.err.strip().splitlines()[-1] if self.err.strip() else ""
 
 
@@ -49,6 +49,17 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., En
         return Ended(int(end.value.code or 0), out.getvalue(), err.getvalue())
 
     return call
+
+
+@pytest.fixture
+def options_of_estimate() -> Iterator[None]:
+    """The library names the options of ``heldout estimate``, as that command has it do."""
+    from heldout._text import arguments_as_options
+    from heldout.cli.estimate import command
+    from heldout.cli.options import options_by_argument
+
+    with arguments_as_options(options_by_argument(command)):
+        yield
 
 
 @pytest.fixture

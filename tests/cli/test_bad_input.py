@@ -31,7 +31,7 @@ def nothing_is_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
     def fit(*_: Any, **__: Any) -> None:
         raise AssertionError("a search was started")
 
-    monkeypatch.setattr("heldout.evaluate.evaluate", fit)
+    monkeypatch.setattr("heldout.cli.tune._evaluate", fit)
 
 
 def test_missing_file(command: Command) -> None:
@@ -117,7 +117,7 @@ def test_a_metric_that_does_not_fit_the_task(command: Command, table: Write) -> 
         (["--method", "magic"], "--method must be one of"),
         (["--task", "ranking"], "--task must be one of"),
         (["--drop", "losers"], "--drop must be one of never, bootstrap, hoeffding_race"),
-        (["--drop", "bootstrap(level=0.9)"], "--drop bootstrap has no parameter 'level'; it has min_predictions"),
+        (["--drop", "bootstrap(level=0.9)"], "--drop 'bootstrap' has no parameter 'level'; it has min_predictions"),
         (["--engine", "there"], "--engine must be local, threads, or the address of a Dask scheduler"),
         (["--fit-timeout", "0"], "--fit-timeout must be a number of seconds above 0"),
         (["--fit-timeout", "9", "--engine", "threads"], "--fit-timeout needs worker processes"),
@@ -241,7 +241,7 @@ def test_a_folder_without_a_finished_run_has_no_report(command: Command, tmp_pat
     refused(command("report", "nowhere"), "there is no folder nowhere")
     refused(command("report", "."), "holds no report.json: give the folder")
     (tmp_path / "run.db").write_bytes(b"")
-    refused(command("report", "."), "its run is not finished; go on with it")
+    refused(command("report", "."), "its run is not finished; continue it")
     (tmp_path / "report.json").write_text('{"title": "old"}')
     refused(command("report", "."), "damaged or of another version")
 

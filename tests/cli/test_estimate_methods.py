@@ -37,7 +37,8 @@ def compared(scores: pd.DataFrame, **more: Any) -> Any:
     return ho.compare_estimates(scores["truth"], scores[NAMES], **asked)
 
 
-def test_all_methods_are_what_the_function_says(command: Command, scores: pd.DataFrame) -> None:
+@pytest.mark.usefixtures("options_of_estimate")
+def test_all_methods_are_what_the_function_returns(command: Command, scores: pd.DataFrame) -> None:
     ended = command(*READ, "--method", "all", "--json")
 
     assert ended.code == 0

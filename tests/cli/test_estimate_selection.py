@@ -105,11 +105,11 @@ def refused(*options: str) -> str:
 @pytest.mark.parametrize(
     "written, said",
     [
-        ("within", "--selection within needs its tolerance; write 'within(tolerance=...)'."),
-        ("top_k(j=2)", "--selection top_k has no parameter 'j'; it has k."),
+        ("within", "--selection 'within' needs its tolerance; write 'within(tolerance=...)'."),
+        ("top_k(j=2)", "--selection 'top_k' has no parameter 'j'; it has k."),
         (
             "top_k",
-            "--selection top_k averages the 10 best, but there are 3 configurations; write 'top_k(k=1)', with",
+            "--selection 'top_k' averages the 10 best, but there are 3 configurations; write 'top_k(k=1)', with",
         ),
         ("top_k(2)", "--selection must be one of best, one_standard_error, average_rank, top_k, greedy_ensemble,"),
         ("average_rank", "name them: \"average_rank(metrics=['roc_auc', 'log_loss'])\"."),

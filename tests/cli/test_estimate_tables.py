@@ -107,6 +107,7 @@ def repeats(tmp_path: Path) -> dict[str, Any]:
     return {"y_true": y, "predictions": predictions, "folds": folds, "sample_weight": weights}
 
 
+@pytest.mark.usefixtures("options_of_estimate")
 def test_repeats_of_the_same_rows(command: Command, repeats: dict[str, Any]) -> None:
     named = ["--target", "y", "--fold", "f", "--repeat", "rep", "--row", "patient", "--weight", "w"]
     ended = command("estimate", "p.parquet", *named, "--aggregate", "folds", *FEW, "--json")
@@ -169,7 +170,7 @@ def test_times_to_an_event(command: Command, survival: pd.DataFrame) -> None:
     [
         (["--event", "alive"], "no column 'alive' to use as the event"),
         (["--event", "cox 0"], "event column 'cox 0' must hold 1 (the event was seen) or 0 (censored)"),
-        (["--event", "died", "--metric", "roc_auc"], "--metric roc_auc: metric 'roc_auc' does not fit a survival"),
+        (["--event", "died", "--metric", "roc_auc"], "--metric 'roc_auc' does not fit a survival"),
         (
             ["--metric", "concordance_index"],
             "is for times to an event; name the column that says whether the event was seen with --event COL.",

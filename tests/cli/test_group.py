@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from heldout.cli.group import COMMANDS, Interrupted
+from heldout.cli.group import COMMANDS
+from heldout.cli.runs import Interruption
 
 Command = Callable[..., Any]
 
@@ -58,7 +59,7 @@ def test_what_the_machine_lacks_is_code_2(
     assert ended.code == 2 and said in ended.err and "Traceback" not in ended.err
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), Interrupted("Interrupted.")])
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), Interruption("Interrupted.")])
 def test_an_interrupt_is_code_130(command: Command, monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     ending(error, monkeypatch)
 

@@ -14,7 +14,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 
 import heldout as ho
-from heldout.cli.report_content import page_of, read_content
+from heldout.cli.report import page_of, read_content
 from heldout.data.declared import of_type
 from heldout.errors import InputError
 from heldout.report import ReportContent, report_content

@@ -39,7 +39,7 @@ def small(frame: Any, tmp_path: Path) -> Path:
 def test_every_method_on_every_plan_gives_a_number_or_is_refused_before_fitting(
     command: Command, small: Path, cv: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("heldout.cli.tune._leave", lambda *found: {})  # the files are tested elsewhere
+    monkeypatch.setattr("heldout.cli.tune._write_files", lambda *found: {})  # the files are tested elsewhere
     fitting = set()
     for method in METHODS:
         out = f"{method}-out"
@@ -70,7 +70,7 @@ def test_leave_one_out_scores_all_rows_together_and_says_so(command: Command, sm
 
 
 @pytest.mark.usefixtures("tiny_space")
-def test_leave_one_out_leaves_groups_out(command: Command, table: Write) -> None:
+def test_write_files_one_out_write_filess_groups_out(command: Command, table: Write) -> None:
     ended = command("tune", table(), *SHOWN, "--cv", "loo", "--groups", "site", "--json")
     assert ended.code == 0, ended.err
     assert "leave-one-out of whole groups = 20 fits" in ended.err

@@ -72,7 +72,7 @@ def test_survival_that_cannot_be_validated(command: Command, table: Write, frame
     late = refused(command, path, "--event", "seen", "--time", "1000", target="days")
     assert late.startswith("--time must lie within those of the target, from 1.5 to before 60.5, got 1000;")
     untimed = refused(command, path, "--event", "seen", "--metric", "roc_auc_at", target="days")
-    assert untimed == "roc_auc_at needs the time at which it is measured; add --time T."
+    assert untimed == "roc_auc_at needs the time at which it is measured; give it as 'roc_auc_at(time=5)'."
 
 
 def test_a_class_of_one_row(command: Command, table: Write, frame: pd.DataFrame) -> None:

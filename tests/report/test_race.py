@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from heldout.cli.report_content import read_content
+from heldout.cli.report import read_content
 from heldout.dropping.base import Barrier, Dropped
 from heldout.dropping.bootstrap import Bootstrap
 from heldout.predictions import FoldScores

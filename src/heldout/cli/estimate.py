@@ -1,21 +1,20 @@
-"""``heldout estimate``: a corrected performance from a file of held-out predictions, whoever made them."""
+"""``heldout estimate``: a corrected performance from a file of held-out predictions of any origin."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from heldout.cli.command_line import command_line
 from heldout.cli.console import Console, Row
-from heldout.cli.estimate_options import Options
-from heldout.cli.option_words import in_options, in_words_of_options
+from heldout.cli.estimate_input import EstimateOptions
+from heldout.cli.options import command_line, options_in_sentences
 from heldout.cli.result import comparison_lines, estimate_rows
 
 if TYPE_CHECKING:
-    from heldout.cli.estimate_reading import Reading
-    from heldout.cli.folder import OutputFolder
+    from heldout.cli.estimate_input import EstimateInput
+    from heldout.cli.files import OutputFolder
     from heldout.estimates.base import Method
     from heldout.estimates.comparison import Comparison
     from heldout.estimates.inputs import Inputs
@@ -88,58 +87,62 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else to stdout.")
 @click.option("--quiet", is_flag=True, help="Print only the result.")
 @click.pass_context
-def command(ctx: click.Context, /, **options: Any) -> None:
+def command(ctx: click.Context, /, **values: Any) -> None:
     """Estimate the performance of the best of the configurations in FILE, corrected for having been the best.
 
     FILE is a CSV or Parquet table with a line for each row: a column of true values, and a column of held-out
     predictions (scores or labels) for each configuration, or one for each class, named name[class]. With --repeat
     there is a line for each row and repeat; with --configuration and --row one for each row and configuration, as
-    caret and tidymodels save them. The predictions.parquet of `heldout tune` says itself what its columns
-    are.
+    caret and tidymodels save them. The predictions.parquet of `heldout tune` needs no options: it says what its
+    columns are.
     """
-    from heldout.cli.estimate_methods import check_names, methods_wanted
-    from heldout.cli.estimate_reading import read
-    from heldout.errors import InputError
-    from heldout.estimates.comparison import Comparison
+    options = EstimateOptions(**values)
+    console = Console(options.as_json, options.quiet)
+    with console.noting_warnings(), options_in_sentences(ctx):
+        if options.out_of_core:
+            from heldout.cli.estimate_out_of_core import estimate_out_of_core
 
-    wanted = Options(**options)
-    console = Console(wanted.as_json, wanted.quiet)
-    with console.noting_warnings(), in_words_of_options():
-        if wanted.out_of_core:
-            from heldout.cli.estimate_out_of_core import answer_out_of_core
-
-            _print(answer_out_of_core(wanted, console), {}, console)
+            _print(estimate_out_of_core(options, console), {}, console)
             return
-        if wanted.n_jobs is not None:
-            raise InputError("--n-jobs is for --out-of-core; leave it out, or add that.")
-        folder = _folder(wanted)
-        check_names(wanted)
-        reading = read(wanted, console)
-        methods = methods_wanted(wanted, reading)
-        asked = _ask(wanted, reading)
-        if folder is not None:
-            folder.check_writable()  # before the work that would be lost
-        result = _answer(wanted, asked, methods)
-        main = result[result.main] if isinstance(result, Comparison) else result
-        _note_other_way(main, reading, console)
-        files = {}
-        if folder is not None:
-            from heldout.cli.estimate_files import leave
-
-            files = leave(folder, asked, result, table=reading.table.name, command=command_line(ctx))
+        folder = _folder(options)
+        result, files = _estimate(options, folder, command_line(ctx), console)
     _print(result, files, console)
     where = f"the files are in {folder.path}" if folder else "nothing else was kept"
     console.check_all_was_printed(where)
 
 
-def _ask(wanted: Options, reading: Reading) -> Inputs:
+def _estimate(
+    options: EstimateOptions, folder: OutputFolder | None, command: str, console: Console
+) -> tuple[Estimate | Comparison, dict[str, str]]:
+    """The estimate, or the comparison of all methods, and the paths of the files by their names."""
+    from heldout.cli.estimate_input import read
+    from heldout.cli.estimate_methods import check_names, methods_of_options
+    from heldout.errors import InputError
+    from heldout.estimates.comparison import Comparison
+
+    if options.n_jobs is not None:
+        raise InputError("--n-jobs is for --out-of-core; leave it out, or add that.")
+    check_names(options)
+    reading = read(options, console)
+    methods = methods_of_options(options, reading)
+    inputs = _ask(options, reading)
+    if folder is not None:
+        folder.check_writable()  # before the work that would be lost
+    result = _answer(options, inputs, methods)
+    _note_other_way(result[result.main] if isinstance(result, Comparison) else result, reading, console)
+    if folder is None:
+        return result, {}
+    return result, _write_files(folder, inputs, result, table=reading.table.name, command=command)
+
+
+def _ask(options: EstimateOptions, reading: EstimateInput) -> Inputs:
     from heldout.estimates.inputs import read_inputs
 
     roles = reading.table.roles
     settings = {} if roles is None else roles.settings
 
-    def told(given: Any, name: str, default: Any) -> Any:
-        return settings.get(name, default) if given is None else given
+    def setting(option: Any, name: str, default: Any) -> Any:
+        return settings.get(name, default) if option is None else option
 
     return read_inputs(
         reading.y_true,
@@ -147,39 +150,39 @@ def _ask(wanted: Options, reading: Reading) -> Inputs:
         metric=reading.metric,
         groups=reading.groups,
         sample_weight=reading.sample_weight,
-        aggregate=cast("Aggregate | None", told(wanted.aggregate, "aggregate", None)),
-        selection=wanted.selection,
+        aggregate=cast("Aggregate | None", setting(options.aggregate, "aggregate", None)),
+        selection=options.selection,
         threshold=reading.threshold,
-        n_bootstraps=told(wanted.n_bootstraps, "n_bootstraps", 1000),
-        confidence_level=told(wanted.confidence_level, "confidence_level", 0.95),
-        alternative=cast("Alternative", wanted.alternative),
-        random_state=told(wanted.seed, "entropy", 0),
+        n_bootstraps=setting(options.n_bootstraps, "n_bootstraps", 1000),
+        confidence_level=setting(options.confidence_level, "confidence_level", 0.95),
+        alternative=cast("Alternative", options.alternative),
+        random_state=setting(options.seed, "entropy", 0),
     )
 
 
-def _answer(wanted: Options, asked: Inputs, methods: dict[str, Method]) -> Estimate | Comparison:
+def _answer(options: EstimateOptions, inputs: Inputs, methods: dict[str, Method]) -> Estimate | Comparison:
     """A ``Comparison`` for ``--method all``."""
     from heldout.estimates.comparison import compare, warn_of_all
     from heldout.estimates.inputs import warn_of
     from heldout.estimates.named import answer
 
-    if wanted.method == "all":
-        comparison = compare(asked, methods)
+    if options.method == "all":
+        comparison = compare(inputs, methods)
         warn_of_all(comparison, stacklevel=2)
         return comparison
     (method,) = methods.values()
-    estimate = answer(method, asked.evidence(method))
+    estimate = answer(method, inputs.evidence(method))
     warn_of(estimate, stacklevel=2)
     return estimate
 
 
-def _folder(wanted: Options) -> OutputFolder | None:
-    from heldout.cli.folder import OutputFolder, path_named
+def _folder(options: EstimateOptions) -> OutputFolder | None:
+    from heldout.cli.files import OutputFolder, path_named
     from heldout.errors import InputError
 
-    if wanted.out is None:
+    if options.out is None:
         return None
-    folder = OutputFolder(path_named(wanted.out, "--out"))
+    folder = OutputFolder(path_named(options.out, "--out"))
     if folder.run_file.exists():
         raise InputError(
             f"{folder.path} holds a run of heldout tune, whose estimate and report would be lost; choose another "
@@ -188,7 +191,7 @@ def _folder(wanted: Options) -> OutputFolder | None:
     return folder
 
 
-def _note_other_way(main: Estimate, reading: Reading, console: Console) -> None:
+def _note_other_way(main: Estimate, reading: EstimateInput, console: Console) -> None:
     """Where scores rank the classes worse than guessing does; the direction stays as declared."""
     from heldout.data.task import TaskKind, labels_text
     from heldout.report.words import scores_reversed_sentence
@@ -202,20 +205,38 @@ def _note_other_way(main: Estimate, reading: Reading, console: Console) -> None:
     console.note(scores_reversed_sentence(labels_text([truth.pos_label]), labels_text([other]), str(other)))
 
 
+def _write_files(
+    folder: OutputFolder, inputs: Inputs, result: Estimate | Comparison, *, table: str, command: str
+) -> dict[str, str]:
+    """Write the files in place of those of an earlier estimate."""
+    from heldout.cli.files import write_report_files
+    from heldout.estimates.types import Estimate
+    from heldout.report import estimate_content
+
+    folder.check_writable()
+    comparison = None if isinstance(result, Estimate) else result
+    main = result if isinstance(result, Estimate) else result[result.main]
+    content = estimate_content(main, inputs, comparison=comparison, command=command, title=table)
+    written = [folder.write_json("estimate.json", main.to_dict())]
+    if comparison is None:
+        with suppress(FileNotFoundError):  # of other methods than those of this report
+            (folder.path / "comparison.json").unlink()
+    else:
+        written.append(folder.write_json("comparison.json", comparison.to_dict()))
+    report = write_report_files(content, folder)
+    written += [report.with_name("report.json"), report]
+    return {path.name: str(path) for path in written}
+
+
 def _print(result: Estimate | Comparison, files: dict[str, str], console: Console) -> None:
     from heldout.estimates.types import Estimate, was_named
 
-    left: list[Row] = [("files", list(files.values()))] if files else []
+    paths: list[Row] = [("files", list(files.values()))] if files else []
     if isinstance(result, Estimate):
         of = "configuration" if was_named(result) else "winner"
-        rows = [(of, result.selected_name), *estimate_rows(result)]
-        console.table([(label, _in_options(text)) for label, text in rows] + left)
+        console.table([(of, result.selected_name), *estimate_rows(result), *paths])
     else:
-        console.lines([in_options(line) for line in comparison_lines(result)])
-        if left:
-            console.table(left)
+        console.lines(comparison_lines(result))
+        if paths:
+            console.table(paths)
     console.document(result.to_dict())
-
-
-def _in_options(text: str | Sequence[str]) -> str | list[str]:
-    return in_options(text) if isinstance(text, str) else [in_options(line) for line in text]

@@ -1,34 +1,29 @@
-"""The methods that ``heldout estimate`` was asked for, with the settings that they have."""
+"""The methods that the options of ``heldout estimate`` name, with their settings."""
 
 from __future__ import annotations
 
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from heldout.cli.options import check_choice
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from heldout.cli.estimate_options import Options
-    from heldout.cli.estimate_reading import Reading
+    from heldout.cli.estimate_input import EstimateInput, EstimateOptions
     from heldout.estimates.base import Method
 
 
-def check_names(wanted: Options) -> None:
-    """Refuse names of no method or selection rule, before anything is read.
-
-    Raises
-    ------
-    InputError
-    """
+def check_names(options: EstimateOptions) -> None:
+    """Refuse unknown methods and selection rules before anything is read."""
     from heldout.estimates import METHODS
     from heldout.selection import rule_of
 
-    if wanted.method != "all" and wanted.method not in METHODS:
-        raise InputError(f"--method must be one of all, {', '.join(METHODS)}, got {wanted.method!r}.")
-    rule_of(wanted.selection)
+    check_choice("--method", options.method, ("all", *METHODS))
+
+    rule_of(options.selection)
 
 
-def methods_wanted(wanted: Options, reading: Reading) -> dict[str, Method]:
+def methods_of_options(options: EstimateOptions, found: EstimateInput) -> dict[str, Method]:
     """The methods by name, each with those of the options that are its settings.
 
     Raises
@@ -38,42 +33,37 @@ def methods_wanted(wanted: Options, reading: Reading) -> dict[str, Method]:
     """
     from heldout.estimates import METHODS
 
-    names = list(METHODS) if wanted.method == "all" else [wanted.method]
-    given = _settings(wanted, reading)
-    for setting in given:
+    names = list(METHODS) if options.method == "all" else [options.method]
+    settings = _settings(options, found)
+    for setting in settings:
         able = [name for name, make in METHODS.items() if setting in _fields(make())]
         if not set(able) & set(names):
             option = "--fixed-configuration" if setting == "configuration" else f"--{setting.replace('_', '-')}"
             of = f"it is one of {', '.join(able)}" if able else "no method of this version has it"
-            raise InputError(f"{option} is no setting of --method {wanted.method}; {of}: leave it out.")
-    return {name: _configured(METHODS[name](), given) for name in names}
+            raise InputError(f"{option} is no setting of --method {options.method}; {of}: leave it out.")
+    return {name: _configured(METHODS[name](), settings) for name in names}
 
 
-def _settings(wanted: Options, reading: Reading) -> dict[str, Any]:
+def _settings(options: EstimateOptions, found: EstimateInput) -> dict[str, Any]:
     settings = {
-        "stratify": wanted.stratify or None,
-        "interval": wanted.interval or _interval_of_file(wanted, reading),
-        "control": control_of(wanted.control),
-        "candidates": _candidates(wanted.candidates),
-        "evaluation_share": wanted.evaluation_share,
-        "configuration": _configuration(wanted, reading),
+        "stratify": options.stratify or None,
+        "interval": options.interval or _interval_of_file(options, found),
+        "control": control_of(options.control),
+        "candidates": _candidates(options.candidates),
+        "evaluation_share": options.evaluation_share,
+        "configuration": _configuration(options, found),
     }
     return {name: value for name, value in settings.items() if value is not None}
 
 
-def _interval_of_file(wanted: Options, reading: Reading) -> str | None:
-    """That of the run that wrote the file, where the method is the same."""
-    roles = reading.table.roles
-    return None if roles is None or wanted.method != "bbc" else roles.settings.get("interval")
+def _interval_of_file(options: EstimateOptions, found: EstimateInput) -> str | None:
+    """The interval of the run that wrote the file, for the same method."""
+    roles = found.table.roles
+    return None if roles is None or options.method != "bbc" else roles.settings.get("interval")
 
 
 def control_of(text: str | None) -> Literal["auto"] | bool | None:
-    """What ``BBC`` calls it; None where nothing was said.
-
-    Raises
-    ------
-    InputError
-    """
+    """The value that ``BBC`` takes; None by default."""
     if text is None or text == "auto":
         return cast('Literal["auto"] | None', text)
     if text not in ("on", "off"):
@@ -90,24 +80,24 @@ def _candidates(text: str | None) -> str | float | None:
         raise InputError(f"--candidates must be best or a share such as 0.1, got {text!r}.") from None
 
 
-def _configuration(wanted: Options, reading: Reading) -> str | None:
+def _configuration(options: EstimateOptions, found: EstimateInput) -> str | None:
     """The configuration to bound; without --row, which a long table needs, --configuration names it too."""
     from heldout.readers.columns import quoted
 
-    name = wanted.fixed_configuration
-    if wanted.configuration and not reading.long:
-        if name is not None or len(wanted.configuration) > 1:
+    name = options.fixed_configuration
+    if options.configuration and not found.long:
+        if name is not None or len(options.configuration) > 1:
             raise InputError(
                 "--configuration names the column that says of which configuration a line is, which needs --row "
                 "COL: "
                 "the column that says of which row it is."
             )
-        (name,) = wanted.configuration
-    if name is None or name in reading.held.names:
+        (name,) = options.configuration
+    if name is None or name in found.held.names:
         return name
     raise InputError(
         f"--fixed-configuration must name a configuration of the file, got {name!r}; they are "
-        f"{quoted(reading.held.names)} (to say which column tells configurations apart: --configuration COL --row "
+        f"{quoted(found.held.names)} (to say which column tells configurations apart: --configuration COL --row "
         "COL)."
     )
 
@@ -116,6 +106,6 @@ def _fields(method: Method) -> set[str]:
     return {field.name for field in fields(method) if field.init}  # type: ignore[arg-type]
 
 
-def _configured(method: Method, given: dict[str, Any]) -> Method:
-    mine: dict[str, Any] = {name: value for name, value in given.items() if name in _fields(method)}
+def _configured(method: Method, settings: dict[str, Any]) -> Method:
+    mine: dict[str, Any] = {name: value for name, value in settings.items() if name in _fields(method)}
     return replace(method, **mine) if mine else method  # type: ignore[type-var]

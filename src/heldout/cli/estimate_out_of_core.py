@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from heldout.cli.console import Console
-    from heldout.cli.estimate_options import Options
+    from heldout.cli.estimate_input import EstimateOptions
     from heldout.estimates.responses import ResponseName
     from heldout.estimates.types import Alternative, Estimate
 
@@ -27,17 +27,11 @@ _UNUSED = (
     "interval",
     "out",
 )
-"""Options of a table in memory."""
+"""Options for tables in memory only."""
 
 
-def answer_out_of_core(wanted: Options, console: Console) -> Estimate:
-    """The estimate of bbc from a file of which a few blocks at a time are in memory.
-
-    Raises
-    ------
-    InputError
-        When an option has no meaning there, or the file cannot be used.
-    """
+def estimate_out_of_core(options: EstimateOptions, console: Console) -> Estimate:
+    """The estimate of bbc from a file; only a few blocks of it are in memory at a time."""
     from heldout._text import counted
     from heldout.cli.estimate_methods import control_of
     from heldout.estimates.out_of_core import estimate_from_blocks
@@ -46,44 +40,42 @@ def answer_out_of_core(wanted: Options, console: Console) -> Estimate:
     from heldout.readers.parquet_blocks import open_blocks
     from heldout.readers.table_task import code_of_text
 
-    target, name = _check_options(wanted)
-    control = control_of(wanted.control)
+    target, name = _check_options(options)
+    control = control_of(options.control)
     metric = metric_named(name)
     check_summable(metric)
-    source = open_blocks(wanted.file, target, metric, exclude=wanted.exclude)
-    if wanted.positive is not None:
-        source = replace(source, positive=code_of_text(source.no_rows(), wanted.positive))
+    source = open_blocks(options.file, target, metric, exclude=options.exclude)
+    if options.positive is not None:
+        source = replace(source, positive=code_of_text(source.no_rows(), options.positive))
     of_them = counted(len(source.names), "configuration")
-    console.say(f"{wanted.file}: {counted(source.n_rows, 'row')}, {of_them}, read in blocks.")
+    console.say(f"{options.file}: {counted(source.n_rows, 'row')}, {of_them}, read in blocks.")
     return estimate_from_blocks(
         source,
         metric,
-        response=cast("ResponseName", wanted.response),
-        threshold=wanted.threshold,
-        n_bootstraps=1000 if wanted.n_bootstraps is None else wanted.n_bootstraps,
-        confidence_level=0.95 if wanted.confidence_level is None else wanted.confidence_level,
-        alternative=cast("Alternative", wanted.alternative),
-        random_state=0 if wanted.seed is None else wanted.seed,
-        n_jobs=wanted.n_jobs,
+        response=cast("ResponseName", options.response),
+        threshold=options.threshold,
+        n_bootstraps=1000 if options.n_bootstraps is None else options.n_bootstraps,
+        confidence_level=0.95 if options.confidence_level is None else options.confidence_level,
+        alternative=cast("Alternative", options.alternative),
+        random_state=0 if options.seed is None else options.seed,
+        n_jobs=options.n_jobs,
         control="auto" if control is None else control,
     )
 
 
-def _check_options(wanted: Options) -> tuple[str, str]:
-    """Target and metric; refuses what is for a table in memory."""
+def _check_options(options: EstimateOptions) -> tuple[str, str]:
+    """Target and metric; refuses options for tables in memory."""
     from heldout.errors import InputError
 
-    given = [option for option in _UNUSED if getattr(wanted, option)]
-    given += ["method"] * (wanted.method != "bbc") + ["selection"] * (wanted.selection != "best")
-    given += ["aggregate"] * (wanted.aggregate not in (None, "pooled"))
-    if given:
+    used = [option for option in _UNUSED if getattr(options, option)]
+    used += ["method"] * (options.method != "bbc") + ["selection"] * (options.selection != "best")
+    used += ["aggregate"] * (options.aggregate not in (None, "pooled"))
+    if used:
         raise InputError(
-            f"--{given[0].replace('_', '-')} has no meaning with --out-of-core, which is bbc on all rows together, "
+            f"--{used[0].replace('_', '-')} has no meaning with --out-of-core, which is bbc on all rows together, "
             "of the best configuration; leave one of the two out."
         )
-    if wanted.target is None or wanted.metric is None:
-        raise InputError(
-            f"--out-of-core needs --{'metric' if wanted.target is not None else 'target'}: nothing is guessed from "
-            "a file that is not read whole."
-        )
-    return wanted.target, wanted.metric
+    if options.target is None or options.metric is None:
+        lacking = "target" if options.target is None else "metric"
+        raise InputError(f"--out-of-core needs --{lacking}: nothing is guessed from a file that is not read whole.")
+    return options.target, options.metric

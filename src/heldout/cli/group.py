@@ -1,4 +1,4 @@
-"""The group of commands: found when they are called for, and how each way of failing ends.
+"""The group of commands, each imported when it is called, and the exit code of each way of failing.
 
 Nothing heavy is imported here, so that ``heldout --help`` answers at once.
 """
@@ -8,11 +8,9 @@ from __future__ import annotations
 import difflib
 import errno
 import importlib
-import signal
-import threading
 import traceback
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -20,7 +18,6 @@ import click
 from heldout._text import printable
 from heldout.cli.console import echo, let_go_of
 from heldout.errors import HeldoutError
-from heldout.execution.interrupts import Stop
 
 COMMANDS = {
     "tune": "heldout.cli.tune",
@@ -44,56 +41,15 @@ _OF_THE_DISK = {
 }
 
 
-class Interrupted(KeyboardInterrupt):
-    """Stopped by the user, with a sentence on how to go on."""
-
-
-@contextmanager
-def stops_like_ctrl_c() -> Iterator[None]:
-    """Let a request to end (SIGTERM of a scheduler, SIGHUP of a closed terminal) end as Ctrl-C does.
-
-    Python would die of it at once and leave its workers behind. What is ignored already stays so (``nohup``). Once
-    a request was followed to the end of this, no other is heeded until the process is over.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    known = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    stop = Stop([number for number in known if signal.getsignal(number) is not signal.SIG_IGN])
-    stop.heed()
-    try:
-        yield
-    except KeyboardInterrupt:
-        (stop.ignore if stop.is_asked else stop.restore)()
-        raise
-    except BaseException:
-        stop.restore()
-        raise
-    stop.restore()
-
-
-@contextmanager
-def interrupts_ignored() -> Iterator[None]:
-    """Ignore Ctrl-C for a moment; processes that are started meanwhile ignore it for good."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 class LazyGroup(click.Group):
     """Loads a command's module when it is called.
 
     Parameters
     ----------
     modules : mapping of str to str
-        By the command's name the module that holds it as ``command``.
+        The module of each command, by the command's name; it holds the command as ``command``.
     nouns : (str, str)
-        What such a command is called, one and many.
+        The noun for such a command, singular and plural.
     """
 
     def __init__(
@@ -124,10 +80,10 @@ class LazyGroup(click.Group):
 
 
 class Group(LazyGroup):
-    """Turns whatever ends a command into an exit code."""
+    """Turns every error of a command into a sentence and an exit code."""
 
     def main(self, *arguments: Any, **settings: Any) -> Any:
-        """As click's, but a stdout that takes nothing is a sentence even where help was to be printed."""
+        """As click's, but with a sentence where stdout cannot be written to, even for help."""
         try:
             return super().main(*arguments, **settings)
         except OSError as error:
@@ -148,7 +104,7 @@ class Group(LazyGroup):
             _end(ctx, error, f"\n{printable(str(error), keep=chr(10)) or 'Interrupted.'}", EXIT_INTERRUPTED)
         except Exception as error:
             if isinstance(error, OSError) and _while_printing(error):
-                raise  # of a command's help, and ends in main; the rest is the Console's
+                raise  # while click prints help: main handles it; the Console handles the rest
             known = isinstance(error, OSError) and _OF_THE_DISK.get(error.errno or 0)
             if known:
                 where = _shortened(getattr(error, "filename", None) or "the output folder")
@@ -160,27 +116,27 @@ class Group(LazyGroup):
 
 
 def _shortened(path: Any, most: int = 200) -> str:
-    """A path for a sentence: its beginning, where it is longer than any that is meant."""
+    """A path for a sentence: only its beginning, where it is too long."""
     return str(path) if len(str(path)) <= most else f"{str(path)[:most]}…"
 
 
 def _while_printing(error: OSError) -> bool:
-    """Whether click was printing when it happened: a stdout has no name that the error could tell it by."""
+    """Whether click was printing when the error occurred: the error itself does not name stdout."""
     return any(frame.f_code is click.echo.__code__ for frame, _ in traceback.walk_tb(error.__traceback__))
 
 
 def _end(ctx: click.Context, error: BaseException, text: str, code: int) -> None:
     if ctx.params.get("debug") and not isinstance(error, KeyboardInterrupt):
         echo(printable("".join(traceback.format_exception(error)).rstrip(), keep="\n"), err=True)
-    with suppress(OSError):  # the code says it too
+    with suppress(OSError):  # the exit code remains
         echo(text, err=True)
     ctx.exit(code)
 
 
 def _fault(error: Exception) -> str:
-    said = printable(" ".join(str(error).split()))
+    text = printable(" ".join(str(error).split()))
     return (
-        f"heldout failed with {type(error).__name__}: {said}\n"
+        f"heldout failed with {type(error).__name__}: {text}\n"
         "This is a fault of heldout, not of your input. Please report it to the project with what the same command "
         "prints as `heldout --debug ...` and with `heldout --version`."
     )

@@ -1,24 +1,32 @@
-"""``heldout report``: draw the report of a finished run again, from what its folder holds."""
+"""``heldout report``: draw the report of a finished run again, from the report.json in its folder."""
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from heldout.cli.console import Console
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    from heldout.report import ReportContent
+    from heldout.report.validation_content import ValidationContent
+
+MOST_BYTES = 2**29
 
 
 @click.command(name="report", short_help="Draw the report of a finished run again.")
 @click.argument("folder", metavar="DIR")
-@click.option("--to", "destination", metavar="FILE", help="Where to write it; DIR/report.html unless told.")
+@click.option("--to", "destination", metavar="FILE", help="The file to write; by default DIR/report.html.")
 def command(folder: str, destination: str | None) -> None:
     """Draw report.html again from DIR/report.json, the plain data that `heldout tune`,
-    `heldout validate` or `heldout estimate --out` left beside it.
+    `heldout validate` or `heldout estimate --out` wrote beside it.
 
     Nothing is fitted or computed again, so a newer heldout can give an old run a newer page.
     """
-    from heldout.cli.folder import OutputFolder, path_named
-    from heldout.cli.report_content import page_of, read_content
-    from heldout.errors import InputError
+    from heldout.cli.files import OutputFolder, path_named
     from heldout.report.render import written as write_page
 
     source = path_named(folder, "DIR") / "report.json"
@@ -32,3 +40,84 @@ def command(folder: str, destination: str | None) -> None:
     console = Console()
     console.say(str(written))
     console.check_all_was_printed(f"the report is {written}")
+
+
+def read_content(path: Path) -> ReportContent | ValidationContent:
+    """The content that ``heldout tune``, ``heldout validate`` or ``heldout estimate --out`` saved.
+
+    Raises
+    ------
+    InputError
+        When the file is missing, damaged, or of another version of the report.
+    """
+    from heldout.data.declared import UNREADABLE, from_json, of_type
+    from heldout.report import ReportContent
+    from heldout.report.validation_content import ValidationContent
+
+    if not path.parent.is_dir():
+        raise InputError(
+            f"there is no folder {path.parent}; give the folder that heldout tune, heldout validate, or "
+            "heldout estimate --out, wrote its files to."
+        )
+    if not path.exists():
+        unfinished = (path.parent / "run.db").exists()
+        raise InputError(
+            f"{path.parent} holds no {path.name}: "
+            + (
+                "its run is not finished; continue it by the same command with --resume."
+                if unfinished
+                else "give the folder that heldout tune, heldout validate, or heldout estimate --out, wrote its "
+                "files to."
+            )
+        )
+    try:
+        _check_file(path)
+        document = from_json(Any, path.read_text(encoding="utf-8"))
+        kind = ValidationContent if "table_sentence" in document else ReportContent
+        content: ReportContent | ValidationContent = of_type(kind, document)
+    except UNREADABLE as error:
+        raise InputError(_unlike_any(path, error)) from None
+    return content
+
+
+def _check_file(path: Path) -> None:
+    """Refuse a pipe, which would be read for ever, and a file that is larger than any report."""
+    from heldout.execution.store.opening import what_it_is
+
+    if (found := what_it_is(path)) != "a file":
+        raise ValueError(f"it is {found}")
+    if path.stat().st_size > MOST_BYTES:
+        raise ValueError(f"it has {path.stat().st_size / 2**20:,.0f} MiB, and no report has {MOST_BYTES >> 20}")
+
+
+def page_of(path: Path, content: ReportContent | ValidationContent) -> str:
+    """The content as a page.
+
+    Raises
+    ------
+    InputError
+        When the values have the right types but contradict each other, so that nothing can be drawn.
+    """
+    from heldout.data.declared import UNREADABLE
+    from heldout.errors import MissingExtraError
+    from heldout.report.render import render_html
+
+    try:
+        from jinja2 import TemplateError
+    except ImportError:
+        raise MissingExtraError("The report", "app") from None
+    try:
+        return render_html(content)
+    except (*UNREADABLE, TemplateError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(_unlike_any(path, error)) from None
+
+
+def _unlike_any(path: Path, error: Exception) -> str:
+    """The sentence for a file that is not the content of a report."""
+    why = " ".join(str(error).split()) or type(error).__name__
+    return (
+        f"{path} is damaged or of another version of heldout ({why}); run the same heldout estimate again, or "
+        "heldout tune or validate with --resume, to write it anew."
+    )

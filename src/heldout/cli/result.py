@@ -10,7 +10,7 @@ from heldout._text import counted, number_text
 
 if TYPE_CHECKING:
     from heldout.cli.console import Row
-    from heldout.cli.tune_plan import Plan
+    from heldout.cli.tune_job import TuneJob
     from heldout.estimates.comparison import Comparison
     from heldout.estimates.types import Estimate, Interval
     from heldout.result import Evaluation
@@ -108,7 +108,9 @@ def search_rows(
     return rows
 
 
-def search_document(evaluation: Evaluation, files: dict[str, str], plan: Plan, *, seconds: float) -> dict[str, Any]:
+def search_document(
+    evaluation: Evaluation, files: dict[str, str], job: TuneJob, *, seconds: float
+) -> dict[str, Any]:
     """The estimate's fields, and beside them what a script wants to know of the run."""
     from heldout.estimates.types import json_safe
 
@@ -118,11 +120,11 @@ def search_document(evaluation: Evaluation, files: dict[str, str], plan: Plan, *
         {
             **estimate,
             "winner": {"name": winner.name, "params": winner.params},
-            "task": plan.task.truth.kind.value,
-            "n_rows": plan.task.n_rows,
-            "columns": list(plan.task.X.columns),
-            "set_aside": plan.found.excluded,
-            "n_configurations": len(plan.configurations),
+            "task": job.task.truth.kind.value,
+            "n_rows": job.task.n_rows,
+            "columns": list(job.task.X.columns),
+            "set_aside": job.found.excluded,
+            "n_configurations": len(job.configurations),
             "n_fits": evaluation.n_fits,
             "n_fits_saved": evaluation.n_fits_saved,
             "dropped": {

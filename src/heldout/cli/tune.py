@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from heldout.cli.command_line import command_line
 from heldout.cli.console import Console
-from heldout.cli.folder import folder_for, how_to_go_on
-from heldout.cli.group import Interrupted, stops_like_ctrl_c
-from heldout.cli.option_words import in_words_of_options
+from heldout.cli.files import folder_for, note_strangers, write_model, write_predictions, write_report_files
+from heldout.cli.options import command_line, run_options
 from heldout.cli.result import search_document, search_rows
-from heldout.cli.run_options import run_options
-from heldout.cli.tune_plan import Options, Plan, check_options, method_wanted, plan_of
-from heldout.cli.tune_protocols import BOOTSTRAP, is_protocol, protocol_rows, run_protocol, times_predicted
+from heldout.cli.runs import resumable, run_context, run_session
+from heldout.cli.tune_job import TuneJob, job_of
+from heldout.cli.tune_options import BOOTSTRAP, TuneOptions, check_options, is_protocol, method_of_options
+from heldout.cli.tune_protocols import protocol_rows, run_protocol, times_predicted
 
 if TYPE_CHECKING:
-    from heldout.cli.folder import OutputFolder
+    from heldout.cli.files import OutputFolder
     from heldout.estimates.types import Alternative
+    from heldout.execution.search import Search
     from heldout.result import Evaluation
 
 
@@ -126,110 +125,97 @@ if TYPE_CHECKING:
 )
 @run_options
 @click.pass_context
-def command(ctx: click.Context, /, **options: Any) -> None:
+def command(ctx: click.Context, /, **values: Any) -> None:
     """Try many models on DATA and estimate how good the best one is, corrected for having been the best.
 
     DATA is a CSV or Parquet file, or example:breast_cancer (also iris, wine, digits, diabetes). DIR receives
     run.db, model.skops, predictions.parquet, estimate.json and report.html.
     """
-    if options["n_bootstraps"] is None:
-        options["n_bootstraps"] = 100 if options["method"] in BOOTSTRAP else 1000
-    wanted = Options(**options)
-    console = Console(wanted.as_json, wanted.quiet)
-    again = command_line(ctx)
-    with console.noting_warnings(), stops_like_ctrl_c(), in_words_of_options():
-        check_options(wanted)
-        folder = folder_for(wanted.out, wanted.resume)
-        plan = plan_of(wanted, console)
+    if values["n_bootstraps"] is None:
+        values["n_bootstraps"] = 100 if values["method"] in BOOTSTRAP else 1000
+    options = TuneOptions(**values)
+    console = Console(options.as_json, options.quiet)
+    typed = command_line(ctx)
+    with run_context(ctx, console):
+        check_options(options)
+        folder = folder_for(options.out, options.resume)
+        job = job_of(options, console)
         folder.check_writable()
-        folder.check_room(times_predicted(wanted, plan, console) * _bytes_of(plan))
-        try:
-            evaluation, n_resumed = _search(wanted, plan, folder, console)
-            files = _leave(evaluation, plan, folder, again, console)
-        except KeyboardInterrupt:
-            raise Interrupted(how_to_go_on(folder, again, wanted.resume)) from None
+        folder.check_room(times_predicted(options, job, console) * _bytes_of(job))
+        with resumable(folder, typed, options.resume):
+            evaluation, n_resumed = _evaluate(options, job, folder, console)
+            files = _write_files(evaluation, job, folder, typed, console)
     seconds = console.seconds()
     of_protocol = protocol_rows(evaluation.estimate)
     console.table(search_rows(evaluation, files, n_resumed, of_protocol, seconds=seconds))
-    console.document({**search_document(evaluation, files, plan, seconds=seconds), "n_fits_resumed": n_resumed})
+    console.document({**search_document(evaluation, files, job, seconds=seconds), "n_fits_resumed": n_resumed})
     console.check_all_was_printed(f"the files are in {folder.path}")
 
 
-def _bytes_of(plan: Plan) -> int:
+def _bytes_of(job: TuneJob) -> int:
     """Held-out predictions on the disk: in the run file, and once more in predictions.parquet."""
-    outputs = max(plan.task.truth.n_classes, 1)
-    cells = plan.task.n_rows * len(plan.configurations) * plan.folds.n_repeats
+    outputs = max(job.task.truth.n_classes, 1)
+    cells = job.task.n_rows * len(job.configurations) * job.folds.n_repeats
     return 8 * cells * (2 * outputs + 2)
 
 
-def _search(wanted: Options, plan: Plan, folder: OutputFolder, console: Console) -> tuple[Evaluation, int]:
+def _evaluate(options: TuneOptions, job: TuneJob, folder: OutputFolder, console: Console) -> tuple[Evaluation, int]:
     """The search, and how many of its fits an earlier run had done."""
-    from heldout.arguments import SearchArguments
-    from heldout.cli.engines import fitting_with
     from heldout.evaluate import evaluate
     from heldout.execution.events import Event, SearchStarted
-    from heldout.execution.listeners.progress import progress
-    from heldout.execution.run import RunSettings
-    from heldout.execution.store.sqlite import SQLiteStore
 
-    # Workers inherit it: what they print would tear the progress bar, and is no more than an interim remark.
-    os.environ.setdefault("PYTHONWARNINGS", "ignore")
-    if wanted.resume and not folder.run_file.exists():
-        console.note(f"{folder.path} holds no run yet, so there is nothing to resume; a new one begins.")
     resumed: list[int] = []
 
     def count(event: Event) -> None:
         if isinstance(event, SearchStarted):
             resumed.append(event.n_resumed)
 
-    with fitting_with(wanted.engine, wanted.n_jobs), progress(quiet=wanted.quiet) as listener:
-        arguments = SearchArguments(
-            plan.configurations,
-            method=method_wanted(wanted),
-            selection=wanted.selection,
-            aggregate=plan.aggregate,
-            n_bootstraps=wanted.n_bootstraps,
-            confidence_level=wanted.confidence_level,
-            alternative=cast("Alternative", wanted.alternative),
-            drop=wanted.drop,
-            random_state=wanted.seed,
-        )
-        search = arguments.search(plan.task, plan.configurations, plan.folds, plan.scoring, entropy=wanted.seed)
-        running = RunSettings(
-            store=SQLiteStore(
-                folder.run_file,
-                accept_changed_code=wanted.accept_changed_code,
-                one_run=True,
-                terms=wanted.terms,
-            ),
-            resume=wanted.resume,
-            n_jobs=wanted.n_jobs,
-            fit_timeout=wanted.fit_timeout,
-            listeners=[listener, count],
-        )
-        evaluation = run_protocol(wanted, search, running) if is_protocol(wanted) else evaluate(search, running)
+    search = _search(options, job)
+    with run_session(options, folder, console, count) as running:
+        evaluation = run_protocol(options, search, running) if is_protocol(options) else evaluate(search, running)
     return evaluation, sum(resumed)
 
 
-def _leave(
-    evaluation: Evaluation, plan: Plan, folder: OutputFolder, again: str, console: Console
+def _search(options: TuneOptions, job: TuneJob) -> Search:
+    from heldout.dropping import drop_rule_of
+    from heldout.estimates.of_search import Estimation
+    from heldout.execution.search import Search
+
+    estimation = Estimation(
+        method_of_options(options),
+        selection=options.selection,
+        aggregate=job.aggregate,
+        n_bootstraps=options.n_bootstraps,
+        confidence_level=options.confidence_level,
+        alternative=cast("Alternative", options.alternative),
+    )
+    return Search(
+        job.task,
+        job.configurations,
+        job.folds,
+        job.scoring,
+        estimation,
+        drop=drop_rule_of(options.drop),
+        entropy=options.seed,
+        seed_estimators=True,
+    )
+
+
+def _write_files(
+    evaluation: Evaluation, job: TuneJob, folder: OutputFolder, command: str, console: Console
 ) -> dict[str, str]:
-    """Write the files; the report last, so that its being there says that all is there."""
-    from heldout.cli.saving import note_on_strangers, write_model, write_predictions
-    from heldout.report import report_content, write_report
+    """The paths of the files by their kind."""
+    from heldout.report import report_content
 
     files = {"run": folder.run_file}
     files["model"], strangers = write_model(evaluation.model, folder)
-    if strangers:
-        console.note(note_on_strangers(strangers))
-    metric = plan.scoring.metrics[plan.scoring.refit_metric]
+    note_strangers(strangers, console)
+    metric = job.scoring.metrics[job.scoring.refit_metric]
     if metric is not None:
         files["predictions"] = write_predictions(
-            evaluation, metric, plan.found.target, folder, event=plan.found.event
+            evaluation, metric, job.found.target, folder, event=job.found.event
         )
     if evaluation.estimate is not None:
         files["estimate"] = folder.write_json("estimate.json", evaluation.estimate.to_dict())
-    content = report_content(evaluation, command=again, title=plan.source)
-    folder.write_json("report.json", content.to_dict())
-    files["report"] = folder.write("report.html", lambda path: write_report(content, path))
+    files["report"] = write_report_files(report_content(evaluation, command=command, title=job.source), folder)
     return {name: str(path) for name, path in files.items()}

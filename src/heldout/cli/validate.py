@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from heldout.cli.command_line import command_line
 from heldout.cli.console import Console
-from heldout.cli.folder import folder_for, how_to_go_on
-from heldout.cli.group import Interrupted, stops_like_ctrl_c
-from heldout.cli.option_words import in_words_of_options
-from heldout.cli.run_options import run_options
-from heldout.cli.validate_plan import ToValidate, ValidateOptions, check_validate_options, to_validate
-from heldout.cli.validate_result import WORDS, validation_document, validation_lines
+from heldout.cli.files import folder_for, note_strangers, write_model, write_report_files
+from heldout.cli.options import command_line, run_options
+from heldout.cli.runs import resumable, run_context, run_session
+from heldout.cli.validate_job import ValidateJob, ValidateOptions, check_options, job_of
+from heldout.cli.validate_result import validation_document, validation_lines
 from heldout.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from heldout.cli.folder import OutputFolder
+    from heldout.cli.files import OutputFolder
     from heldout.protocols.validation.estimate import Validation
 
 
@@ -101,82 +99,60 @@ if TYPE_CHECKING:
 )
 @run_options
 @click.pass_context
-def command(ctx: click.Context, /, **options: Any) -> None:
-    """Fit a model on bootstrap samples of DATA, and correct its apparent performance by what it flatters itself.
+def command(ctx: click.Context, /, **values: Any) -> None:
+    """Fit a model on bootstrap samples of DATA, and subtract the estimated optimism from its apparent performance.
 
     DATA is a CSV or Parquet file, or example:breast_cancer (also iris, wine, digits, diabetes). DIR receives
     run.db, model.skops, validation.json and report.html.
     """
     from heldout.protocols.validation.plan import bytes_recorded
 
-    wanted = ValidateOptions(**options)
-    console = Console(wanted.as_json, wanted.quiet)
-    again = command_line(ctx)
-    with console.noting_warnings(), stops_like_ctrl_c(), in_words_of_options(WORDS):
-        check_validate_options(wanted)
-        folder = folder_for(wanted.out, wanted.resume)
-        asked = to_validate(wanted, console)
+    options = ValidateOptions(**values)
+    console = Console(options.as_json, options.quiet)
+    typed = command_line(ctx)
+    with run_context(ctx, console):
+        check_options(options)
+        folder = folder_for(options.out, options.resume)
+        job = job_of(options, console)
         folder.check_writable()
-        folder.check_room(bytes_recorded(asked.plan))
-        try:
-            validation = _validated(wanted, asked, folder, console)
-            files = _leave(validation, asked, folder, again, console)
-        except KeyboardInterrupt:
-            raise Interrupted(how_to_go_on(folder, again, wanted.resume)) from None
+        folder.check_room(bytes_recorded(job.plan))
+        with resumable(folder, typed, options.resume):
+            validation = _validate(options, job, folder, console)
+            files = _write_files(validation, job, folder, typed, console)
     seconds = console.seconds()
     console.lines(validation_lines(validation, files, seconds=seconds))
-    console.document(validation_document(validation, files, asked, seconds=seconds))
+    console.document(validation_document(validation, files, job, seconds=seconds))
     console.check_all_was_printed(f"the files are in {folder.path}")
 
 
-def _validated(wanted: ValidateOptions, asked: ToValidate, folder: OutputFolder, console: Console) -> Validation:
-    from heldout.cli.engines import fitting_with
-    from heldout.execution.listeners.progress import progress
-    from heldout.execution.run import RunSettings
-    from heldout.execution.store.sqlite import SQLiteStore
+def _validate(options: ValidateOptions, job: ValidateJob, folder: OutputFolder, console: Console) -> Validation:
     from heldout.protocols.validation.protocol import validated
 
-    # Workers inherit it: what they print would tear the progress bar, and is no more than an interim remark.
-    os.environ.setdefault("PYTHONWARNINGS", "ignore")
-    if wanted.resume and not folder.run_file.exists():
-        console.note(f"{folder.path} holds no run yet, so there is nothing to resume; a new one begins.")
-    with fitting_with(wanted.engine, wanted.n_jobs), progress(quiet=wanted.quiet) as listener:
-        running = RunSettings(
-            store=SQLiteStore(
-                folder.run_file,
-                accept_changed_code=wanted.accept_changed_code,
-                one_run=True,
-                terms=wanted.terms,
-            ),
-            resume=wanted.resume,
-            n_jobs=wanted.n_jobs,
-            fit_timeout=wanted.fit_timeout,
-            listeners=[listener],
-        )
-        return validated(asked.asked, asked.plan, running)
+    with run_session(options, folder, console) as running:
+        return validated(job.arguments, job.plan, running)
 
 
-def _leave(
-    validation: Validation, asked: ToValidate, folder: OutputFolder, again: str, console: Console
+def _write_files(
+    validation: Validation, job: ValidateJob, folder: OutputFolder, command: str, console: Console
 ) -> dict[str, str]:
-    """Write the files; the report last, so that its being there says that all is there."""
-    from heldout.cli.saving import note_on_strangers, write_model
-    from heldout.report import write_report
+    """The paths of the files by their kind."""
     from heldout.report.from_validation import validation_content
 
-    files = {"run": folder.run_file}
+    files = {"run": folder.run_file, **_write_model(validation, folder, console)}
+    files["validation"] = folder.write_json("validation.json", validation.to_dict())
+    files["report"] = write_report_files(validation_content(validation, command=command, title=job.source), folder)
+    return {name: str(path) for name, path in files.items()}
+
+
+def _write_model(validation: Validation, folder: OutputFolder, console: Console) -> dict[str, Path]:
+    """The model, where skops can save it: a failure is noted, and the other files are written."""
     try:
-        files["model"], strangers = write_model(validation.model, folder)
+        path, strangers = write_model(validation.model, folder)
     except MissingExtraError:
         raise
-    except Exception as error:  # of skops, which cannot write every estimator: no reason to lose the rest
-        said = " ".join(str(error).split())
-        console.note(f"The model could not be saved as model.skops ({type(error).__name__}: {said}).")
-        strangers = []
-    if strangers:
-        console.note(note_on_strangers(strangers))
-    files["validation"] = folder.write_json("validation.json", validation.to_dict())
-    content = validation_content(validation, command=again, title=asked.source)
-    folder.write_json("report.json", content.to_dict())
-    files["report"] = folder.write("report.html", lambda path: write_report(content, path))
-    return {name: str(path) for name, path in files.items()}
+    except Exception as error:
+        text = " ".join(str(error).split())
+        console.note(f"The model could not be saved as model.skops ({type(error).__name__}: {text}).")
+        return {}
+    note_strangers(strangers, console)
+    return {"model": path}

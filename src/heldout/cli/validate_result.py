@@ -10,7 +10,7 @@ from heldout._text import counted, number_text
 from heldout.flags import Flag
 
 if TYPE_CHECKING:
-    from heldout.cli.validate_plan import ToValidate
+    from heldout.cli.validate_job import ValidateJob
     from heldout.imputation.rubin import PooledCoefficients
     from heldout.protocols.validation.estimate import Validation, ValidationRow
 
@@ -34,8 +34,8 @@ def validation_lines(validation: Validation, files: Mapping[str, str], *, second
     if len(validation.candidates) > 1:
         lines += ["", "All models, corrected on the samples that they shared:", *_of_candidates(validation)]
     if validation.coefficients is not None:
-        asked = float(validation.settings["confidence_level"])
-        lines += ["", *_of_coefficients(validation.coefficients, asked)]
+        confidence = float(validation.settings["confidence_level"])
+        lines += ["", *_of_coefficients(validation.coefficients, confidence)]
     notes = [*_separation(validation), *validation_notes(validation)]
     lines += ["", *(f"- {note}" for note in notes)] if notes else []
     failed = f", {counted(len(validation.failures), 'bootstrap')} failed" if validation.failures else ""
@@ -110,8 +110,6 @@ def _separation(validation: Validation) -> list[str]:
 
 def validation_notes(validation: Validation) -> list[str]:
     """What the estimates are flagged with, in the words of the options: each once, with the metrics it is of."""
-    from heldout.cli.option_words import in_options
-
     found: dict[tuple[Flag, str], dict[str, str]] = {}
     for name, estimate in validation.estimates.items():
         for flag, message in estimate.flags.items():
@@ -119,7 +117,7 @@ def validation_notes(validation: Validation) -> list[str]:
                 continue  # why there is no score says why it has no interval
             found.setdefault((flag, message.replace(name, "{}")), {})[name] = message
     with_interval = {name for name, estimate in validation.estimates.items() if estimate.interval is not None}
-    return [in_options(_note(pattern, messages, with_interval), WORDS) for (_, pattern), messages in found.items()]
+    return [_note(pattern, messages, with_interval) for (_, pattern), messages in found.items()]
 
 
 def _note(pattern: str, messages: Mapping[str, str], with_interval: Set[str]) -> str:
@@ -130,24 +128,6 @@ def _note(pattern: str, messages: Mapping[str, str], with_interval: Set[str]) ->
     return pattern if with_interval <= messages.keys() else f"{', '.join(messages)}: {pattern}"
 
 
-WORDS = (
-    (r"\bn_bootstraps\b=?", "--bootstraps"),
-    (r"\bn_inner_bootstraps\b=?", "--inner-bootstraps"),
-    (r"\bgroups=", "--groups COL"),
-    (r"^time must\b", "--time must"),
-    (r"^metric (names|')", r"--metric \1"),
-    (r"^the model (\w+) does not fit", r"--model \1 does not fit"),
-    (r"or 'double', which corrects", "or --interval double, which corrects"),
-    (r"ho\.metrics\.all_names\(\) lists them", "docs/metrics.md lists them"),
-    (r"; give it as '(\w+)\(time=5\)' or ho\.metrics\.\w+\(time=5\)", "; add --time T"),
-    (r" or ho\.metrics\.IntegratedBrier\(times=\[\.\.\.\]\)", ""),
-    (r", more than max_categories=(\d+): ", r", more than \1: "),
-    (r", leave the column out, or raise max_categories", ", or leave the column out"),
-    (r"; give a list of \(name, estimator\), or use", "; give several --model, or use"),
-)
-"""Patterns of what the library says, and what this command calls it in place of what others do."""
-
-
 def _number(value: float) -> str:
     if not math.isfinite(value):
         return "none"
@@ -155,15 +135,15 @@ def _number(value: float) -> str:
 
 
 def validation_document(
-    validation: Validation, files: Mapping[str, str], asked: ToValidate, *, seconds: float
+    validation: Validation, files: Mapping[str, str], job: ValidateJob, *, seconds: float
 ) -> dict[str, Any]:
     """The validation's fields, and beside them what a script wants to know of the run."""
     return {
         **validation.to_dict(),
-        "task": asked.plan.task.truth.kind.value,
-        "n_rows": asked.plan.task.n_rows,
-        "columns": list(asked.found.task.X.columns),
-        "set_aside": dict(asked.found.excluded),
+        "task": job.plan.task.truth.kind.value,
+        "n_rows": job.plan.task.n_rows,
+        "columns": list(job.found.task.X.columns),
+        "set_aside": dict(job.found.excluded),
         "seconds": {"command": seconds},
         "files": dict(files),
     }

@@ -47,24 +47,21 @@ def called(text: str, kinds: Mapping[str, Any], argument: str) -> Any:
     name, given = call_in(text) or (text, {})
     if name not in kinds:
         return None
-    check_known(f"{argument} '{name}'", given, [field.name for field in fields(kinds[name])])
+    check_known(argument, name, given, [field.name for field in fields(kinds[name])])
     lacking = sorted({field.name for field in fields(kinds[name]) if _is_needed(field)} - set(given))
     if lacking:
-        raise InputError(f"{argument} '{name}' needs its {lacking[0]}; write '{name}({lacking[0]}=...)'.")
+        raise InputError(
+            f"{argument} '{name}' needs its {lacking[0]}; write '{name}({lacking[0]}=...)'.", argument=argument
+        )
     return kinds[name](**given)
 
 
-def check_known(whose: str, given: Iterable[str], known: Sequence[str]) -> None:
-    """Refuse parameters that nobody knows.
-
-    Raises
-    ------
-    InputError
-    """
+def check_known(argument: str, name: str, given: Iterable[str], known: Sequence[str]) -> None:
+    """Refuse parameters that the one of that name does not have, as a value of the argument."""
     unknown = sorted(set(given) - set(known))
     if unknown:
         has = f"has {', '.join(known)}" if known else "takes no parameters"
-        raise InputError(f"{whose} has no parameter {unknown[0]!r}; it {has}.")
+        raise InputError(f"{argument} '{name}' has no parameter {unknown[0]!r}; it {has}.", argument=argument)
 
 
 def _is_needed(field: Field[Any]) -> bool:

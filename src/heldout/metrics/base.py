@@ -353,7 +353,8 @@ def positive_of(metric: Metric, truth: Truth) -> int | None:
     if pos_label not in labels:
         raise InputError(
             f"metric '{metric.name}' has {argument('pos_label', pos_label)}, but the classes are "
-            f"{labels_text(labels)}; name one of them as pos_label."
+            f"{labels_text(labels)}; name one of them as {argument('pos_label')}.",
+            argument="metric",
         )
     return labels.index(pos_label)
 

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any
 
+from heldout._text import in_python
 from heldout.data.calls import call_in, check_known
 from heldout.data.task import Truth
 from heldout.errors import InputError
@@ -196,7 +197,7 @@ def _with_parameters(name: str) -> Metric | None:
         return None
     inner: Any = metric.metric if isinstance(metric, Signed) else metric
     known = [field.name for field in fields(inner) if field.name not in _NO_PARAMETERS]
-    check_known(f"metric '{function}'", given, known)
+    check_known("metric", function, given, known)
     changed: Metric = replace(inner, **given)
     return Signed(changed, metric.sign) if isinstance(metric, Signed) else changed
 
@@ -242,14 +243,14 @@ def _scorer_named(name: str) -> Metric:
     from heldout.metrics.from_scorer import metric_from_scorer
 
     if name in _REFUSED:
-        raise InputError(f"metric '{name}' {_REFUSED[name]}.")
+        raise InputError(f"metric '{name}' {_REFUSED[name]}.", argument="metric")
     if name in get_scorer_names():
         metric = metric_from_scorer(get_scorer(name))
         if metric is not None:
             return metric
     meant = _SHORT.get(name.lower().removeprefix("neg_"))
     near = [meant] if meant else get_close_matches(name, METRICS, n=3, cutoff=0.5)
-    nearest = "ho.metrics.all_names() lists them"
+    nearest = in_python("ho.metrics.all_names() lists them", "docs/metrics.md lists them")
     if near:
         nearest = f"the nearest {'is' if len(near) == 1 else 'are'} {', '.join(near)}"
     raise InputError(f"metric must be a known name, got '{name}'; {nearest}.", argument="metric")
@@ -271,5 +272,6 @@ def check_fits(metric: Metric, truth: Truth) -> Metric:
     size = f" ({truth.n_classes} classes)" if truth.n_classes > 2 else ""
     raise InputError(
         f"metric '{metric.name}' does not fit a {truth.kind.value} target{size}; "
-        f"metrics that do: {', '.join(fitting)}."
+        f"metrics that do: {', '.join(fitting)}.",
+        argument="metric",
     )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import counted
+from heldout._text import counted, in_python
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
@@ -82,8 +82,9 @@ class IntegratedBrier(Metric):
         if self.times is None:
             raise InputError(
                 f"{self.name} needs the times that its survival probabilities are of, one for each place of the "
-                f"predictions' last axis; give them as '{self.name}(times=[1, 2, 5])' or "
-                "ho.metrics.IntegratedBrier(times=[...])."
+                f"predictions' last axis; give them as '{self.name}(times=[1, 2, 5])'"
+                f"{in_python(' or ho.metrics.IntegratedBrier(times=[...])')}.",
+                argument="metric",
             )
         if truth.kind is not TaskKind.SURVIVAL or self.censoring is not None:
             return self
@@ -183,8 +184,9 @@ def check_time(time: Any) -> None:
 
 def no_time(name: str, of_class: str) -> InputError:
     return InputError(
-        f"{name} needs the time at which it is measured; give it as '{name}(time=5)' or "
-        f"ho.metrics.{of_class}(time=5)."
+        f"{name} needs the time at which it is measured; give it as '{name}(time=5)'"
+        f"{in_python(f' or ho.metrics.{of_class}(time=5)')}.",
+        argument="metric",
     )
 
 

@@ -48,7 +48,8 @@ class TopK(WeightRule):
             there = "is 1 configuration" if n_configurations == 1 else f"are {n_configurations} configurations"
             raise InputError(
                 f"selection 'top_k' averages the {self.k} best, but there {there}; write "
-                f"'top_k(k={max(n_configurations // 2, 1)})', with k of at most {n_configurations}."
+                f"'top_k(k={max(n_configurations // 2, 1)})', with k of at most {n_configurations}.",
+                argument="selection",
             )
 
     def weigh(self, library: Library) -> Floats:

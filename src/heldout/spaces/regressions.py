@@ -20,6 +20,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
+from heldout._text import argument
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.spaces.cox import CoxRegression
@@ -80,10 +81,15 @@ def regression(name: str, X: Any, kind: TaskKind, *, fill: bool = True) -> Pipel
     [1.0, 0.0]
     """
     if name not in MODELS:
-        raise InputError(f"the model must be one of {', '.join(MODELS)}, or a file that defines one, got {name!r}.")
+        raise InputError(
+            f"model must be one of {', '.join(MODELS)}, or a file that defines one, got {name!r}.", argument="model"
+        )
     kinds, make = MODELS[name]
     if kind not in kinds:
-        raise InputError(f"the model {name} does not fit a {kind.value} target; use {usual_model(kind)}.")
+        raise InputError(
+            f"{argument('model', name)} does not fit a {kind.value} target; use {usual_model(kind)}.",
+            argument="model",
+        )
     columns = column_kinds(X)
     numbers = SimpleImputer(strategy="median", keep_empty_features=True) if fill else "passthrough"
     categories = OneHotEncoder(

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from heldout._text import argument, in_python
 from heldout.errors import InputError
 from heldout.metrics.base import Metric
 from heldout.metrics.classification import Accuracy
@@ -81,7 +82,10 @@ def checked_settings(
     (folds,) = checked_sizes("folds", folds, 2)
     (n_bootstraps,) = checked_sizes("n_bootstraps", n_bootstraps, 1)
     if min(sizes[0]) < folds:
-        raise InputError(f"folds must be at most the number of rows, got folds={folds} and rows={min(sizes[0])}.")
+        raise InputError(
+            f"folds must be at most the number of rows, got {folds} folds and {min(sizes[0])} rows.",
+            argument="folds",
+        )
     settings = tuple(
         BiasSetting(n, c, pair, folds, n_bootstraps, protocols, metric, share)
         for pair, n, c in product(_checked_beta(beta), *sizes)
@@ -95,15 +99,15 @@ def _check_both_classes(setting: BiasSetting) -> None:
     rarer = min(setting.n_positive, setting.rows - setting.n_positive)
     if setting.prevalence is not None and rarer < setting.folds:
         raise InputError(
-            f"every fold must hold both classes, and of rows={setting.rows} with "
-            f"prevalence={setting.prevalence:g} only {rarer} are of the rarer one, fewer than "
-            f"folds={setting.folds}; ask for more rows, or for fewer folds."
+            f"every fold must hold both classes, and of {setting.rows} rows with "
+            f"{argument('prevalence', setting.prevalence)} only {rarer} are of the rarer one, fewer than the "
+            f"{setting.folds} folds; ask for more rows, or for fewer folds."
         )
 
 
 def _checked_metric(metric: Any) -> str:
     if not isinstance(metric, str) or metric not in METRICS:
-        raise InputError(f"metric must be one of {', '.join(METRICS)}, got {metric!r}.")
+        raise InputError(f"metric must be one of {', '.join(METRICS)}, got {metric!r}.", argument="metric")
     return metric
 
 
@@ -111,14 +115,17 @@ def _checked_prevalence(prevalence: Any, metric: str) -> float | None:
     if metric != ROC_AUC:
         if prevalence is not None:
             raise InputError(
-                f"prevalence={prevalence!r} is for metric='{ROC_AUC}', whose rows have classes; leave it out."
+                f"{argument('prevalence', prevalence)} is for {argument('metric', ROC_AUC)}, whose rows have "
+                "classes; leave "
+                "it out.",
+                argument="prevalence",
             )
         return None
     if prevalence is None:
         return PREVALENCE
     number = isinstance(prevalence, int | float | np.floating) and not isinstance(prevalence, bool)
     if not number or not 0 < prevalence < 1:
-        raise InputError(f"prevalence must be a number between 0 and 1, got {prevalence!r}.")
+        raise InputError(f"prevalence must be a number between 0 and 1, got {prevalence!r}.", argument="prevalence")
     return float(prevalence)
 
 
@@ -128,5 +135,8 @@ def _checked_beta(beta: Any) -> tuple[tuple[float, float], ...]:
     except (TypeError, ValueError):
         pairs = np.empty((0, 2))
     if not len(pairs) or not np.isfinite(pairs).all() or (pairs <= 0).any():
-        raise InputError(f"beta must be pairs of numbers above 0, such as [(9, 6)], got {beta!r}.")
+        raise InputError(
+            f"beta must be pairs of numbers above 0{in_python(', such as [(9, 6)]')}, got {beta!r}.",
+            argument="beta",
+        )
     return tuple((float(a), float(b)) for a, b in pairs)

@@ -228,5 +228,7 @@ def _checked_protocols(protocols: Any) -> tuple[str, ...]:
     listed = [protocols] if isinstance(protocols, str) else list(protocols)
     stranger = next((name for name in listed if name not in PROTOCOLS), None)
     if stranger is not None or not listed:
-        raise InputError(f"protocols must be some of {', '.join(PROTOCOLS)}, got {protocols!r}.")
+        raise InputError(
+            f"protocols must be some of {', '.join(PROTOCOLS)}, got {protocols!r}.", argument="protocols"
+        )
     return tuple(dict.fromkeys(listed))

@@ -13,21 +13,6 @@ from heldout_papers.cli.options import StudyOptions, study_options, whole_number
 from heldout_papers.cli.running import Prepared, run_study
 
 QUICK_BETA, QUICK_REPETITIONS, QUICK_BOOTSTRAPS = ((9.0, 6.0),), 30, 200
-WORDS = (
-    (r"got \((\d+),\)\.$", r"got \1."),
-    (r"^n_bootstraps must be whole numbers", "--bootstraps must be a whole number"),
-    (r"^(repetitions|folds) must be whole numbers", r"--\1 must be a whole number"),
-    (r"^(rows|configurations|protocols|metric|prevalence) must", r"--\1 must"),
-    (r"^prevalence=(\S+) is for metric='roc_auc'", r"--prevalence \1 is for --metric roc_auc"),
-    (r"\brows=(\d+) with prevalence=(\S+)", r"--rows \1 with --prevalence \2"),
-    (r"\bthan folds=(\d+);", r"than --folds \1;"),
-    (r"^folds must", "--folds must"),
-    (r"\bfolds=(\d+) and rows=(\d+)", r"--folds \1 and --rows \2"),
-    (
-        r"^beta must be pairs of numbers above 0, such as \[\(9, 6\)\], got .*",
-        "--beta must be two numbers above 0.",
-    ),
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +100,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     in DIR/batches, from which --resume goes on.
     """
     wanted = BiasOptions(**options)
-    run_study(ctx, wanted, lambda console: _prepared(wanted), WORDS)
+    run_study(ctx, wanted, lambda console: _prepared(wanted))
 
 
 def _prepared(wanted: BiasOptions) -> Prepared:

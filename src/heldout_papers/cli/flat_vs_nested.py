@@ -14,11 +14,6 @@ from heldout_papers.cli.running import Prepared, run_study
 
 QUICK: dict[str, Any] = {"repetitions": 1, "max_rows": 100, "small": True}
 QUICK_TABLES = 3
-WORDS = (
-    (r"^(repetitions|folds) must be whole numbers", r"--\1 must be a whole number"),
-    (r"^max_rows must be whole numbers", "--max-rows must be a whole number"),
-    (r"^algorithms must be ('\w+' or '\w+'), .*, got", r"--scenario must be \1, got"),
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +73,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     goes on.
     """
     wanted = FlatVsNestedOptions(**options)
-    run_study(ctx, wanted, lambda console: _prepared(wanted, console), WORDS)
+    run_study(ctx, wanted, lambda console: _prepared(wanted, console))
 
 
 def _prepared(wanted: FlatVsNestedOptions, console: Console) -> Prepared:

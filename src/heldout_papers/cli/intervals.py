@@ -20,17 +20,6 @@ from heldout_papers.cli.running import Prepared, run_study
 
 QUICK_REPETITIONS, QUICK_BOOTSTRAPS = 30, 500
 TASKS = ("binary", "multiclass", "regression")
-WORDS = (
-    (r"^n_bootstraps must be whole numbers", "--bootstraps must be a whole number"),
-    (r"^(repetitions|folds) must be whole numbers", r"--\1 must be a whole number"),
-    (r"^(rows|configurations|methods|prevalence) (must|of|is)", r"--\1 \2"),
-    (r"^confidence_level must", "--confidence-level must"),
-    (r"\brows=(\d+) and prevalence=([\d.]+)", r"--rows \1 and --prevalence \2"),
-    (
-        r"^beta must be pairs of numbers above 0, such as \[\(9, 6\)\], got .*",
-        "--beta must be two numbers above 0.",
-    ),
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +100,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     report.html; finished batches are kept in DIR/batches, from which --resume goes on.
     """
     wanted = IntervalOptions(**options)
-    run_study(ctx, wanted, lambda console: _prepared(wanted), WORDS)
+    run_study(ctx, wanted, lambda console: _prepared(wanted))
 
 
 def _prepared(wanted: IntervalOptions) -> Prepared:

@@ -14,16 +14,6 @@ from heldout_papers.cli.running import Prepared, run_study
 
 QUICK: dict[str, Any] = {"repetitions": 3, "configurations": 12, "n_bootstraps": 300}
 QUICK_TABLES = 3
-WORDS = (
-    (r"^n_bootstraps must be whole numbers", "--bootstraps must be a whole number"),
-    (r"^repetitions must be whole numbers", "--repetitions must be a whole number"),
-    (r"^configurations must be (a whole number from 2 on), or None for all,", r"--configurations must be \1,"),
-    (r"^train_rows must be whole numbers", "--train-rows must be a whole number"),
-    (r"^confidence_level must", "--confidence-level must"),
-    (r"^space must", "--space must"),
-    (r"^methods of", "--methods of"),
-    (r"use other train_rows", "use other --train-rows"),
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +73,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     on.
     """
     wanted = TablesOptions(**options)
-    run_study(ctx, wanted, lambda console: _prepared(wanted, console), WORDS)
+    run_study(ctx, wanted, lambda console: _prepared(wanted, console))
 
 
 def _prepared(wanted: TablesOptions, console: Console) -> Prepared:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from heldout.cli.folder import OutputFolder, folder_for
-from heldout.cli.run_options import Command, WorkOptions, with_options, work_options
+from heldout.cli.files import OutputFolder, folder_for
+from heldout.cli.options import Command, WorkOptions, with_options, work_options
 from heldout.errors import InputError, StoreError
 
 OUT = "heldout-study"

@@ -5,22 +5,21 @@ A study says what is its own by a ``Prepared``; the rest is the same for all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
-from heldout.cli.command_line import command_line
 from heldout.cli.console import Console
-from heldout.cli.group import Interrupted, stops_like_ctrl_c
-from heldout.cli.option_words import in_words_of_options
+from heldout.cli.options import command_line
+from heldout.cli.runs import Interruption, run_context
 from heldout_papers.cli.options import StudyFolder, StudyOptions, study_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from heldout.cli.folder import OutputFolder
+    from heldout.cli.files import OutputFolder
     from heldout_papers.base import StudyResult, Told
     from heldout_papers.page import StudyPage
 
@@ -53,7 +52,6 @@ def run_study(
     ctx: click.Context,
     wanted: StudyOptions,
     prepare: Callable[[Console], Prepared],
-    words: Sequence[tuple[str, str]] = (),
 ) -> None:
     """Do a study and leave its files.
 
@@ -61,12 +59,10 @@ def run_study(
     ----------
     prepare : callable
         Checks what was asked for; may say what it found.
-    words : sequence of (pattern, replacement)
-        What turns the names of the library's arguments into those of options in a message.
     """
     console = Console(wanted.as_json, wanted.quiet)
     again = command_line(ctx)
-    with console.noting_warnings(), stops_like_ctrl_c(), in_words_of_options(words):
+    with run_context(ctx, console):
         wanted.check()
         prepared = prepare(console)
         folder = study_folder(wanted.out, wanted.resume)
@@ -77,14 +73,15 @@ def run_study(
             document = _document(result, page)
             files = _leave(result, page, document, folder)
         except KeyboardInterrupt:
-            raise Interrupted(folder.how_to_go_on(again, wanted.resume)) from None
+            raise Interruption(folder.how_to_go_on(again, wanted.resume)) from None
     console.lines(_lines(page, files))
     console.document(document | {"files": files})
     console.check_all_was_printed(f"the files are in {folder.out.path}")
 
 
 def _done(wanted: StudyOptions, prepared: Prepared, folder: StudyFolder, console: Console) -> StudyResult:
-    from heldout.cli.engines import LOCAL, fitting_with
+    from heldout.cli.options import LOCAL
+    from heldout.cli.runs import fitting_with
     from heldout_papers.cli.progress import StudyProgress
 
     if wanted.resume and not folder.n_kept:

@@ -22,14 +22,6 @@ QUICK: dict[str, Any] = {
     "n_bootstraps": 200,
 }
 QUICK_TABLES, QUICK_TREES, FULL_TREES = 2, 10, 1000
-WORDS = (
-    (r"^n_bootstraps must be whole numbers", "--bootstraps must be a whole number"),
-    (r"^(repeats|folds|subsamples) must be whole numbers", r"--\1 must be a whole number"),
-    (r"^configurations must be a whole number from 2 on, or None for all, got", "--configurations must be a whole "
-     "number from 2 on, got"),
-    (r"^(rows|space) must", r"--\1 must"),
-    (r"\brows=(\d+) and folds=(\d+)", r"--rows \1 and --folds \2"),
-)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +110,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     All of the article takes weeks: choose --tables, --configurations and --trees.
     """
     wanted = SearchOptions(**options)
-    run_study(ctx, wanted, lambda console: _prepared(wanted, console), WORDS)
+    run_study(ctx, wanted, lambda console: _prepared(wanted, console))
 
 
 def _prepared(wanted: SearchOptions, console: Console) -> Prepared:

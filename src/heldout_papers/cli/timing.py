@@ -23,16 +23,6 @@ QUICK: dict[str, Any] = {
     "folds": (3, 10, 50),
     "repetitions": 10,
 }
-WORDS = (
-    (r"^n_bootstraps must be whole numbers", "--bootstraps must be a whole number"),
-    (r"^repetitions must be whole numbers", "--repetitions must be a whole number"),
-    (
-        r"^the (rows|configurations|folds) of centre must be whole numbers",
-        r"the \1 of --centre must be a whole number",
-    ),
-    (r"^(rows|configurations|folds|ways|centre) must", r"--\1 must"),
-    (r"\bfolds=(\d+) and rows=(\d+)", r"--folds \1 and --rows \2"),
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +80,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     typed = ctx.get_parameter_source("n_jobs") is ParameterSource.COMMANDLINE
     wanted = TimingOptions(**options)
     one = wanted if typed else replace(wanted, n_jobs=1)
-    run_study(ctx, one, lambda console: _prepared(one), WORDS)
+    run_study(ctx, one, lambda console: _prepared(one))
 
 
 def _prepared(wanted: TimingOptions) -> Prepared:

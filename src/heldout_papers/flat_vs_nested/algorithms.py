@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 
+from heldout._text import in_python
 from heldout.configurations import NotHashableError, checked_entries, make_configurations
 from heldout.errors import InputError
 from heldout.execution.fit import seeded_model
@@ -133,8 +134,9 @@ def checked_algorithms(asked: Any) -> tuple[tuple[str, ...], Entries | None, str
     if isinstance(asked, str):
         if asked not in SCENARIOS:
             raise InputError(
-                f"algorithms must be {' or '.join(map(repr, SCENARIOS))}, names or a list of (name, "
-                f"estimator, grid), got {asked!r}."
+                f"algorithms must be {' or '.join(map(repr, SCENARIOS))}"
+                f"{in_python(', names or a list of (name, estimator, grid)')}, got {asked!r}.",
+                argument="algorithms",
             )
         return SCENARIOS[asked], None, ""
     listed = list(asked)

@@ -319,5 +319,7 @@ def checked_level(level: Any) -> float:
     """
     number = isinstance(level, float | int | np.floating) and not isinstance(level, bool)
     if not number or not 0.5 < level < 1:
-        raise InputError(f"confidence_level must be above .5 and below 1, got {level!r}.")
+        raise InputError(
+            f"confidence_level must be above .5 and below 1, got {level!r}.", argument="confidence_level"
+        )
     return float(level)

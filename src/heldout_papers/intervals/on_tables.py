@@ -19,6 +19,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
 
 from heldout._random import RandomState, entropy_of, numpy_seed, stream
+from heldout._text import argument
 from heldout.data.task import Task, truth_of
 from heldout.errors import InputError
 from heldout.execution.fit import CellContext, Routing, make_scoring, on_one_thread
@@ -262,7 +263,9 @@ def intervals_on_tables_plan(
         if reason is None:
             settings.append(TableSetting(table, n, searched, asked))
         elif names:
-            raise InputError(f"table {table.name} cannot be used: {reason}; use other train_rows, or leave it out.")
+            raise InputError(
+                f"table {table.name} cannot be used: {reason}; use other {argument('train_rows')}, or leave it out."
+            )
         else:
             left_out[table.name] = reason
     if not settings:

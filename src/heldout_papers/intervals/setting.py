@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._random import stream
+from heldout._text import argument, in_python
 from heldout.errors import InputError
 from heldout_papers.base import checked_sizes
 from heldout_papers.intervals.methods import METRICS, Floats, Settings, TaskName, checked_level, checked_methods
@@ -151,7 +152,7 @@ def checked_settings(
     """
     known = next((name for name in METRICS if name == task), None)
     if known is None:
-        raise InputError(f"task must be one of {', '.join(METRICS)}, got {task!r}.")
+        raise InputError(f"task must be one of {', '.join(METRICS)}, got {task!r}.", argument="task")
     named = checked_methods(methods, known)
     (folds,), (n_bootstraps,) = checked_sizes("folds", folds, 2), checked_sizes("n_bootstraps", n_bootstraps, 1)
     level = checked_level(confidence_level)
@@ -164,8 +165,8 @@ def checked_settings(
     scarce = next((one for one in settings if one.rarest < 2), None)
     if scarce is not None:
         raise InputError(
-            f"each class needs 2 rows to be in one fold and out of it, and with rows={scarce.rows} and "
-            f"prevalence={scarce.prevalence:g} the rarest has {scarce.rarest}; take more of either."
+            f"each class needs 2 rows to be in one fold and out of it, and with {scarce.rows} rows and "
+            f"{argument('prevalence', scarce.prevalence)} the rarest has {scarce.rarest}; take more of either."
         )
     return settings
 
@@ -181,7 +182,9 @@ def _checked_prevalence(prevalence: Any, task: TaskName) -> tuple[float | None, 
     except (TypeError, ValueError):
         shares = np.empty(0)
     if not shares.size or not ((shares > 0) & (shares <= most)).all():
-        raise InputError(f"prevalence must be above 0 and up to {most:g}, got {prevalence!r}.")
+        raise InputError(
+            f"prevalence must be above 0 and up to {most:g}, got {prevalence!r}.", argument="prevalence"
+        )
     return tuple(dict.fromkeys(float(share) for share in shares))
 
 
@@ -191,5 +194,8 @@ def _checked_beta(beta: Any) -> tuple[tuple[float, float], ...]:
     except (TypeError, ValueError):
         pairs = np.empty((0, 2))
     if not len(pairs) or not np.isfinite(pairs).all() or (pairs <= 0).any():
-        raise InputError(f"beta must be pairs of numbers above 0, such as [(9, 6)], got {beta!r}.")
+        raise InputError(
+            f"beta must be pairs of numbers above 0{in_python(', such as [(9, 6)]')}, got {beta!r}.",
+            argument="beta",
+        )
     return tuple(dict.fromkeys((float(a), float(b)) for a, b in pairs))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from heldout._text import in_python
 from heldout.configurations import Configurations, NotHashableError, canonical_form, make_configurations
 from heldout.errors import InputError
 from heldout.spaces import quick, standard
@@ -94,10 +95,13 @@ def space_given(space: Any, most: int | None, named: Mapping[str, Callable[[Any,
         For a name that there is not, or what cannot be recognised when the study goes on.
     """
     if most is not None and (isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 2):
-        raise InputError(f"configurations must be a whole number from 2 on, or None for all, got {most!r}.")
+        raise InputError(
+            f"configurations must be a whole number from 2 on{in_python(', or None for all')}, got {most!r}.",
+            argument="configurations",
+        )
     if isinstance(space, str):
         if space not in named:
-            raise InputError(f"space must be one of {', '.join(named)}, got {space!r}.")
+            raise InputError(f"space must be one of {', '.join(named)}, got {space!r}.", argument="space")
         return Space(space, "", most, named[space])
     if not callable(space):
         make_configurations(space)
@@ -106,7 +110,8 @@ def space_given(space: Any, most: int | None, named: Mapping[str, Callable[[Any,
     except NotHashableError as error:
         raise InputError(
             f"space must be a list of (name, estimator, grid) or a function of a module that gives one, so that "
-            f"the study can be gone on with; {error}."
+            f"the study can be gone on with; {error}.",
+            argument="space",
         ) from None
     name = getattr(space, "__name__", "") or _name_of_partial(space)
     return Space(name, hashlib.sha256(text.encode()).hexdigest()[:16], most, space)

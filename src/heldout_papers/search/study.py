@@ -274,7 +274,8 @@ def search_plan(
     if min(sizes) < 2 * folds:
         raise InputError(
             f"rows must be at least twice the folds, for stratified folds with rows of both classes, got "
-            f"rows={min(sizes)} and folds={folds}."
+            f"{min(sizes)} rows and {folds} folds.",
+            argument="rows",
         )
     found = tables_in(tables, names=names, target=target)
     settings, left_out = [], dict(found.left_out)

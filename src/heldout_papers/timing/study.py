@@ -292,7 +292,7 @@ def timing_plan(
     if crowded is not None:
         raise InputError(
             "every fold needs rows of both classes, so folds must be at most half of rows, got "
-            f"folds={crowded[2]} and rows={crowded[0]}."
+            f"{crowded[2]} folds and {crowded[0]} rows."
         )
     settings = tuple(TimingSetting(*size, n_bootstraps, named) for size in dict.fromkeys(triples))
     do = do_batch if clock is time.process_time else partial(do_batch, clock=clock)
@@ -301,7 +301,9 @@ def timing_plan(
 
 def _checked_centre(centre: Any) -> tuple[int, int, int]:
     if not isinstance(centre, list | tuple) or len(centre) != len(VARIED):
-        raise InputError(f"centre must be three numbers: rows, configurations and folds, got {centre!r}.")
+        raise InputError(
+            f"centre must be three numbers: rows, configurations and folds, got {centre!r}.", argument="centre"
+        )
     n, c, k = (
         checked_sizes(f"the {name} of centre", value, least)[0]
         for name, value, least in zip(VARIED, centre, (4, 1, 2), strict=True)
@@ -312,5 +314,5 @@ def _checked_centre(centre: Any) -> tuple[int, int, int]:
 def _checked_ways(ways: Any) -> tuple[str, ...]:
     listed = [ways] if isinstance(ways, str) else list(ways)
     if not listed or any(name not in WAYS for name in listed):
-        raise InputError(f"ways must be some of {', '.join(WAYS)}, got {ways!r}.")
+        raise InputError(f"ways must be some of {', '.join(WAYS)}, got {ways!r}.", argument="ways")
     return tuple(dict.fromkeys(listed))

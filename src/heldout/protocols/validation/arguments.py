@@ -16,7 +16,7 @@ from sklearn.model_selection import (
     StratifiedGroupKFold,
 )
 
-from heldout._text import argument
+from heldout._text import argument, in_python
 from heldout.arguments import check_weights_fit, checked_target, entropy_of_run, rows_of, store_of, task_of
 from heldout.configurations import Configurations, checked_model, make_configurations
 from heldout.data.task import Task, TaskKind, Truth
@@ -98,9 +98,10 @@ class ValidationArguments:
         interval = interval_kind(self.interval, correction.name)
         models = _models(self.estimator)
         if two_stages and len(models) == 1:
+            several = in_python("a list of (name, estimator)", "several --model")
             raise InputError(
-                f"{argument('method', 'two_stage')} chooses among several models first, got one; give a list of "
-                f"(name, estimator), or use {argument('method', 'optimism')}.",
+                f"{argument('method', 'two_stage')} chooses among several models first, got one; give "
+                f"{several}, or use {argument('method', 'optimism')}.",
                 argument="method",
             )
         entropy = entropy_of_run(self.random_state, store_of(self.store))
@@ -202,7 +203,7 @@ def _metrics(wanted: Any, truth: Truth) -> dict[str, Metric]:
     for one in listed:
         metric = check_fits(metric_named(one), truth)
         if metric.name in metrics:
-            raise InputError(f"metric names '{metric.name}' twice; name each once.")
+            raise InputError(f"metric names '{metric.name}' twice; name each once.", argument="metric")
         metrics[metric.name] = metric
     return metrics
 
@@ -241,7 +242,8 @@ def _offered(context: CellContext, models: Configurations, *, named: bool) -> Ce
         elif named:
             raise InputError(
                 f"metric '{name}' reads {' or '.join(metric.responses)}, which {unable} does not offer; use "
-                "another metric, or a model that does (CalibratedClassifierCV gives any classifier probabilities)."
+                "another metric, or a model that does (CalibratedClassifierCV gives any classifier probabilities).",
+                argument="metric",
             )
     if not kept:
         raise InputError(f"no usual metric fits what all the models offer; name one as {argument('metric', ...)}.")

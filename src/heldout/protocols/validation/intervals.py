@@ -81,8 +81,8 @@ def interval_kind(interval: str | None, method: str) -> IntervalKind | None:
         raise InputError(
             f"{argument('interval', 'percentile')} is of the scores of the rows left out, which "
             f"{argument('method', 'oob')} averages, but {argument('method', method)} is corrected once and has no "
-            f"distribution; use {argument('interval', 'location_shifted')}, or 'double', which corrects it anew "
-            "in every bootstrap.",
+            f"distribution; use {argument('interval', 'location_shifted')}, or {argument('interval', 'double')}, "
+            "which corrects it anew in every bootstrap.",
             argument="interval",
         )
     return kind

@@ -228,8 +228,8 @@ class TwoPart(Method):
                 return None
             return (
                 f"with {argument('evaluation_share', 1.0)} no rows are left to choose among "
-                f"{evidence.n_candidates} configurations; name one beforehand (configuration=, its name or "
-                "index), or take a share below 1"
+                f"{evidence.n_candidates} configurations; name one beforehand ({argument('configuration', ...)}, "
+                "its name or index), or take a share below 1"
             )
         if self._named(evidence) in evidence.candidates:
             return None

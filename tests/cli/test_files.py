@@ -12,8 +12,7 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import ParameterGrid
 
-from heldout.cli.folder import OutputFolder
-from heldout.cli.saving import write_model
+from heldout.cli.files import OutputFolder, write_model
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.readers.saved_model import load_model
@@ -53,6 +52,6 @@ def test_other_types_are_named_and_not_trusted(tmp_path: Path) -> None:
 def test_a_pipe_or_device_is_not_replaced_by_a_file(tmp_path: Path) -> None:
     """As root, a file written under another name and renamed would take the place of /dev/null itself."""
     os.mkfifo(tmp_path / "page.html")
-    with pytest.raises(InputError, match=r"page\.html is a pipe or device, in whose place no file is written"):
+    with pytest.raises(InputError, match=r"page\.html is a pipe or device, and cannot be replaced by a file"):
         OutputFolder(tmp_path).write("page.html", lambda path: path.write_text("page"))
     assert (tmp_path / "page.html").is_fifo() and len(list(tmp_path.iterdir())) == 1

@@ -1,23 +1,16 @@
-"""From a file and the options that name its columns to a task, saying what was read and decided."""
+"""From a table and the options that name its columns to a task."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from heldout.cli.console import Console
 
 if TYPE_CHECKING:
     from heldout.readers.table_task import TableTask
     from heldout.readers.tables import Table
-
-
-class Read(NamedTuple):
-    """A task, and the name of the table that it is of."""
-
-    found: TableTask
-    source: str
 
 
 def read_task(
@@ -31,17 +24,17 @@ def read_task(
     positive: str | None = None,
     keep: Sequence[str] = (),
     predictors: Sequence[str] = (),
-) -> Read:
-    """Read the table and find the task in it; the parameters are those of ``task_from_table``.
+) -> tuple[TableTask, str]:
+    """The task of a table and the name of the table; prints what was read and decided.
 
     Parameters
     ----------
+    data : str
+        A file or an example.
+    target, event, kind, groups, positive, keep
+        As of ``task_from_table``.
     predictors : sequence of str
-        The only columns to predict from, where there are any, whatever they look like.
-
-    Raises
-    ------
-    InputError
+        The only columns to predict from, however they look; all others if empty.
     """
     from heldout._text import counted
     from heldout.readers.columns import quoted
@@ -68,7 +61,7 @@ def read_task(
         names = [name for name, why in found.excluded.items() if why == reason]
         console.note(f"Excluded {quoted(names)} ({reason}).")
     console.say(found.why)
-    return Read(found, table.name)
+    return found, table.name
 
 
 def _of_columns(table: Table, predictors: Sequence[str], uses: Mapping[str, str]) -> Table:

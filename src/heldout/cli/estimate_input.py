@@ -1,4 +1,4 @@
-"""From the file and the options of ``heldout estimate`` to predictions, target and metric that fit each other."""
+"""The options of ``heldout estimate``, and what they and the file say: predictions, target and metric."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from numpy.typing import NDArray
 
+from heldout.cli.options import about_option
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
     from heldout.cli.console import Console
-    from heldout.cli.estimate_options import Options
     from heldout.data.task import Truth
     from heldout.estimates.responses import ResponseName
     from heldout.metrics.base import Metric
@@ -21,9 +21,48 @@ if TYPE_CHECKING:
     from heldout.readers.tables import Table
 
 
+@dataclass(frozen=True)
+class EstimateOptions:
+    """The options of ``heldout estimate``."""
+
+    file: str
+    target: str | None
+    event: str | None
+    fold: str | None
+    repeat: str | None
+    row: str | None
+    group: str | None
+    weight: str | None
+    exclude: tuple[str, ...]
+    prediction: tuple[str, ...]
+    metric: str | None
+    positive: str | None
+    response: str
+    threshold: float | None
+    method: str
+    candidates: str | None
+    evaluation_share: float | None
+    configuration: tuple[str, ...]
+    fixed_configuration: str | None
+    stratify: bool
+    interval: str | None
+    control: str | None
+    selection: str
+    aggregate: str | None
+    n_bootstraps: int | None
+    confidence_level: float | None
+    alternative: str
+    seed: int | None
+    out_of_core: bool
+    n_jobs: int | None
+    out: str | None
+    as_json: bool
+    quiet: bool
+
+
 @dataclass(frozen=True, eq=False)
-class Reading:
-    """What was found in the file, every part checked against the others.
+class EstimateInput:
+    """The contents of the file, each part checked against the others.
 
     Attributes
     ----------
@@ -35,7 +74,7 @@ class Reading:
     metric : str
     groups, sample_weight : ndarray of shape (N,) or None
     threshold : float or None
-        Where the average of an ensemble is cut, which is done after it was made.
+        Where the average of an ensemble is cut into labels.
     long : bool
         Whether the file has a line for each row and configuration.
     """
@@ -51,14 +90,8 @@ class Reading:
     long: bool = False
 
 
-def read(wanted: Options, console: Console) -> Reading:
-    """Read the file, and say what was read.
-
-    Raises
-    ------
-    InputError
-        With one sentence, in the words of the options.
-    """
+def read(options: EstimateOptions, console: Console) -> EstimateInput:
+    """Read the file, and print what was read."""
     from heldout.estimates.columns import read_as, refuse_labels, threshold_of_reading
     from heldout.metrics.base import full_name
     from heldout.readers.prediction_columns import (
@@ -70,100 +103,100 @@ def read(wanted: Options, console: Console) -> Reading:
     from heldout.readers.tables import read_table
     from heldout.selection import rule_of
 
-    table = read_table(wanted.file)
-    is_long = table.roles is None and bool(wanted.configuration) and wanted.row is not None
-    table, found = _of_long(table, wanted) if is_long else (table, _predictions(table, wanted))
+    table = read_table(options.file)
+    is_long = table.roles is None and bool(options.configuration) and options.row is not None
+    table, found = _of_long(table, options) if is_long else (table, _predictions(table, options))
     for remark in (*table.remarks, *found.remarks, *remarks_on_whole_numbers(found)):
         console.note(remark)
-    truth = _with_positive(_truth(found, wanted), found, wanted.positive)
+    truth = _with_positive(_truth(found, options), found, options.positive)
     heads = prediction_columns_of(found, truth)
-    metric = _metric(wanted, table, truth, found, heads, console)
+    metric = _metric(options, table, truth, found, heads, console)
     check_kinds(found, heads, truth, metric)
-    _check_folds(wanted, found)
-    if found.held is not None and wanted.threshold is not None:
+    _check_folds(options, found)
+    if found.held is not None and options.threshold is not None:
         raise InputError(
-            f"--threshold {wanted.threshold:g}: {table.name} was written by heldout, where scores were cut "
+            f"--threshold {options.threshold:g}: {table.name} was written by heldout, where scores were cut "
             "already; leave the option out."
         )
-    if found.held is not None and wanted.response != "auto":
+    if found.held is not None and options.response != "auto":
         raise InputError(
-            f"--response {wanted.response}: {table.name} was written by heldout and says itself what its "
+            f"--response {options.response}: {table.name} was written by heldout and says itself what its "
             "predictions are; leave the option out."
         )
-    rule = rule_of(wanted.selection)
-    response = cast("ResponseName", wanted.response)
-    threshold = threshold_of_reading(rule, [metric], wanted.threshold)
+    rule = rule_of(options.selection)
+    response = cast("ResponseName", options.response)
+    threshold = threshold_of_reading(rule, [metric], options.threshold)
     standing = read_as(rule, metric, truth)
     if found.held is None and not heads.per_class:
-        refuse_labels(rule, truth, found.predictions, wanted.response)
+        refuse_labels(rule, truth, found.predictions, options.response)
     held = held_out(found, heads, truth, standing, response=response, threshold=threshold)
     console.say(_what_was_read(table, truth, found, held))
-    afterwards = wanted.threshold if threshold is None else None
-    return Reading(
+    afterwards = options.threshold if threshold is None else None
+    return EstimateInput(
         table, found.y_true, truth, held, full_name(metric), found.groups, found.sample_weight, afterwards, is_long
     )
 
 
-def _predictions(table: Table, wanted: Options) -> TablePredictions:
+def _predictions(table: Table, options: EstimateOptions) -> TablePredictions:
     from heldout.readers.own_table import check_repeats_used, predictions_from_own_table
     from heldout.readers.predictions import predictions_from_table
 
     if table.roles is not None:
         own = {name: name for name in ("fold", "group", "weight", "row", "repeat")}
         own["target"] = table.roles.target
-        agreed = all(getattr(wanted, option) in (None, column) for option, column in own.items())
-        agreed = agreed and not wanted.prediction
-        if agreed and wanted.event is None and {*wanted.exclude} <= {"row", "repeat"}:
+        agreed = all(getattr(options, option) in (None, column) for option, column in own.items())
+        agreed = agreed and not options.prediction
+        if agreed and options.event is None and {*options.exclude} <= {"row", "repeat"}:
             return predictions_from_own_table(table)
-        check_repeats_used(table, wanted.repeat)
-    if wanted.target is None:
+        check_repeats_used(table, options.repeat)
+    if options.target is None:
         raise InputError(f"--target is needed: which column of {table.name} holds the true values?")
     return predictions_from_table(
         table,
-        wanted.target,
-        event=wanted.event,
-        fold=wanted.fold,
-        repeat=wanted.repeat,
-        row=wanted.row,
-        group=wanted.group,
-        weight=wanted.weight,
-        exclude=wanted.exclude,
-        predictions=wanted.prediction,
+        options.target,
+        event=options.event,
+        fold=options.fold,
+        repeat=options.repeat,
+        row=options.row,
+        group=options.group,
+        weight=options.weight,
+        exclude=options.exclude,
+        predictions=options.prediction,
     )
 
 
-def _of_long(table: Table, wanted: Options) -> tuple[Table, TablePredictions]:
+def _of_long(table: Table, options: EstimateOptions) -> tuple[Table, TablePredictions]:
     """The table with its remarks, and the predictions of one with a line for each row and configuration."""
     from heldout.readers.long_table import LongColumns, predictions_from_long_table
 
-    assert wanted.row is not None, "a long table has one"
-    if wanted.target is None:
+    assert options.row is not None, "a long table has one"
+    if options.target is None:
         raise InputError(f"--target is needed: which column of {table.name} holds the true values?")
     columns = LongColumns(
-        configuration=wanted.configuration,
-        row=wanted.row,
-        target=wanted.target,
-        event=wanted.event,
-        fold=wanted.fold,
-        repeat=wanted.repeat,
-        group=wanted.group,
-        weight=wanted.weight,
-        predictions=wanted.prediction,
-        exclude=wanted.exclude,
+        configuration=options.configuration,
+        row=options.row,
+        target=options.target,
+        event=options.event,
+        fold=options.fold,
+        repeat=options.repeat,
+        group=options.group,
+        weight=options.weight,
+        predictions=options.prediction,
+        exclude=options.exclude,
     )
     return predictions_from_long_table(table, columns)
 
 
-def _truth(found: TablePredictions, wanted: Options) -> Truth:
+def _truth(found: TablePredictions, options: EstimateOptions) -> Truth:
     """The target as the metric reads it, or as its values say."""
     from heldout.data.survival_target import has_fields
     from heldout.data.task import TaskKind, no_labels, truth_of
     from heldout.metrics import metric_named
     from heldout.metrics.by_kind import reads_as_numbers
 
-    metric = wanted.metric
+    metric = options.metric
     tasks = None if metric is None else metric_named(metric).tasks
-    if wanted.event is not None or has_fields(found.y_true):
+    if options.event is not None or has_fields(found.y_true):
         return truth_of(found.y_true, TaskKind.SURVIVAL)
     if tasks == frozenset({TaskKind.SURVIVAL}):
         raise InputError(
@@ -208,31 +241,36 @@ def _with_positive(truth: Truth, found: TablePredictions, label: str | None) -> 
 
 
 def _metric(
-    wanted: Options, table: Table, truth: Truth, found: TablePredictions, heads: PredictionColumns, console: Console
+    options: EstimateOptions,
+    table: Table,
+    truth: Truth,
+    found: TablePredictions,
+    heads: PredictionColumns,
+    console: Console,
 ) -> Metric:
     from heldout.metrics import check_fits, metric_named
     from heldout.readers.prediction_columns import guessed_metric
 
     own = None if table.roles is None else table.roles.metric
-    name = wanted.metric or own or guessed_metric(truth, found, heads)
-    if wanted.metric is None:
+    name = options.metric or own or guessed_metric(truth, found, heads)
+    if options.metric is None:
         console.say(f"Metric: {name}. To choose another: --metric NAME.")
-    try:
+    with about_option("--metric", name):
         return check_fits(metric_named(name), truth)
-    except InputError as error:
-        raise InputError(f"--metric {name}: {error}") from None
 
 
-def _check_folds(wanted: Options, found: TablePredictions) -> None:
+def _check_folds(options: EstimateOptions, found: TablePredictions) -> None:
     """Refuse what compares fold by fold where the folds are not known."""
     from heldout.estimates import METHODS
 
     folds = found.folds if found.held is None else found.held.folds
-    method = None if wanted.method == "all" else METHODS[wanted.method]()
-    needs_more = method is not None and method.needs_test_share  # than folds, and says so itself
+    method = None if options.method == "all" else METHODS[options.method]()
+    needs_more = method is not None and method.needs_test_share  # more than folds, and says so itself
     by_fold = method is not None and method.reads == {"fold scores"} and not needs_more
-    by_fold_asked = wanted.aggregate in ("folds", "within")
-    asking = f"--method {wanted.method}" if by_fold else f"--aggregate {wanted.aggregate}" if by_fold_asked else ""
+    by_fold_asked = options.aggregate in ("folds", "within")
+    asking = (
+        f"--method {options.method}" if by_fold else f"--aggregate {options.aggregate}" if by_fold_asked else ""
+    )
     if asking and folds is None:
         raise InputError(f"{asking} compares scores fold by fold; name the column of folds with --fold.")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from heldout.cli.options import about_option
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.metrics import check_fits, metric_named
@@ -57,13 +58,11 @@ def _own_scorer(metric: Metric, name: str, truth: Truth) -> Any:
 
 
 def check_fits_named(name: str, truth: Truth) -> Metric:
-    """The metric of that name, where it fits the target; ``--metric`` begins its sentences otherwise."""
-    try:
+    """The metric of that name; one that does not fit the target is refused."""
+    with about_option("--metric", name):
         measured = metric_named(name)
-        # A metric of one class is told later which class that is.
+        # A metric of one class learns later which class that is.
         return measured if name in _OF_ONE_CLASS and truth.kind in measured.tasks else check_fits(measured, truth)
-    except InputError as error:
-        raise InputError(f"--metric {name}: {error}") from None
 
 
 def _try_out(metric: Metric, name: str, truth: Truth) -> None:

@@ -1,0 +1,170 @@
+"""The output folder and its files: the folder is checked before the work, and no file is ever half written."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from heldout.errors import InputError, MissingExtraError, StoreError
+
+if TYPE_CHECKING:
+    from heldout.cli.console import Console
+    from heldout.metrics.base import Metric
+    from heldout.report import ReportContent
+    from heldout.report.validation_content import ValidationContent
+    from heldout.result import Evaluation
+
+SPARE_BYTES = 32 * 2**20
+
+
+@dataclass(frozen=True)
+class OutputFolder:
+    """The folder that receives the files of a command."""
+
+    path: Path
+
+    @property
+    def run_file(self) -> Path:
+        return self.path / "run.db"
+
+    def check_writable(self) -> None:
+        """Make the folder and write to it once; refuse one that cannot be written to."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=self.path, prefix=".heldout-") as probe:
+                probe.write(b"heldout")
+                probe.flush()
+        except OSError as error:
+            why = "it is a file" if self.path.is_file() else (error.strerror or str(error)).lower()
+            raise InputError(
+                f"the output folder {self.path} cannot be written to ({why}); choose another one with --out, or "
+                "make room or permissions."
+            ) from None
+
+    def check_room(self, wanted: int) -> None:
+        """Refuse a run whose files would not fit on the disk, before the work."""
+        free = shutil.disk_usage(self.path).free
+        if free < wanted + SPARE_BYTES:
+            raise InputError(
+                f"the disk of {self.path} has {_megabytes(free)} free, but this run needs about "
+                f"{_megabytes(wanted + SPARE_BYTES)}; free some space, or choose another folder with --out."
+            )
+
+    def write(self, name: str, writer: Callable[[Path], object]) -> Path:
+        """Write a file under a temporary name, then rename it: a reader never sees half of it.
+
+        Raises
+        ------
+        InputError
+            When a folder, pipe or device has that name.
+        """
+        final = self.path / name
+        if final.exists() and not final.is_file():
+            what = "a folder" if final.is_dir() else "a pipe or device"
+            raise InputError(f"{final} is {what}, and cannot be replaced by a file; name a file.")
+        partial = self.path / f".{name}.partial"
+        try:
+            writer(partial)
+            partial.replace(final)
+        finally:
+            partial.unlink(missing_ok=True)
+        return final
+
+    def write_json(self, name: str, document: Mapping[str, Any] | Sequence[Any]) -> Path:
+        """Write a document as JSON."""
+        text = json.dumps(document, indent=2, allow_nan=False)
+        return self.write(name, lambda path: path.write_text(text + "\n", encoding="utf-8"))
+
+
+def path_named(text: str, option: str) -> Path:
+    """The path of this name; an empty name is refused, not read as the current folder."""
+    if not text.strip():
+        raise InputError(f"{option} is empty, got {text!r}; name a folder, or . for the one you are in.")
+    return Path(text)
+
+
+def folder_for(out: str, resume: bool) -> OutputFolder:
+    """The output folder of a command; one that holds a run already is refused unless the run is resumed.
+
+    Raises
+    ------
+    InputError, StoreError
+    """
+    folder = OutputFolder(path_named(out, "--out"))
+    if folder.run_file.exists() and not resume:
+        raise StoreError(
+            f"{folder.path} holds a run already; go on with it (--resume), or choose another folder with --out."
+        )
+    return folder
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 2**20:,.0f} MB"
+
+
+def write_model(model: Any, folder: OutputFolder) -> tuple[Path, list[str]]:
+    """``model.skops`` and, for reading only, ``model.trusted.json``: the reviewed types that it holds.
+
+    Returns
+    -------
+    path : Path
+    strangers : list of str
+        Types that the model holds and that nobody has reviewed.
+    """
+    from heldout.readers.reviewed_types import REVIEWED_TYPES
+    from heldout.readers.saved_model import CACHE, names_a_cache, types_to_trust
+
+    try:
+        from skops import io
+    except ImportError:
+        raise MissingExtraError("Saving the model", "app") from None
+    path = folder.write("model.skops", lambda partial: io.dump(model, partial))
+    types = types_to_trust(path.read_bytes(), path)
+    folder.write_json("model.trusted.json", [name for name in types if name in REVIEWED_TYPES])
+    strangers = [name for name in types if name not in REVIEWED_TYPES]
+    return path, [*strangers, CACHE] if names_a_cache(model) else strangers
+
+
+def note_strangers(strangers: Sequence[str], console: Console) -> None:
+    """Note the types of a saved model that nobody has reviewed."""
+    if strangers:
+        console.note(
+            f"model.skops holds types that heldout has not reviewed: {', '.join(strangers)}; to load it, review "
+            f"each and call ho.load_model(path, trust={list(strangers)})."
+        )
+
+
+def write_report_files(content: ReportContent | ValidationContent, folder: OutputFolder) -> Path:
+    """``report.json`` and ``report.html``, the last files of a command: they show that all others are there."""
+    from heldout.report import write_report
+
+    folder.write_json("report.json", content.to_dict())
+    return folder.write("report.html", lambda path: write_report(content, path))
+
+
+def write_predictions(
+    evaluation: Evaluation, metric: Metric, target: str, folder: OutputFolder, *, event: str | None = None
+) -> Path:
+    """``predictions.parquet``, which ``heldout estimate`` reads without any options."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from heldout.readers.own_table import table_of_predictions
+
+    frame, roles = table_of_predictions(evaluation.task, evaluation.predictions, metric, target, event)
+    if evaluation.estimate is not None:
+        provenance, interval = evaluation.estimate.provenance, evaluation.estimate.interval
+        settings = {
+            name: provenance[name] for name in ("aggregate", "entropy", "n_bootstraps") if name in provenance
+        }
+        if evaluation.estimate.method == "bbc" and "interval" in provenance:  # not where there is no value
+            settings["interval"] = provenance["interval"]
+        roles["settings"] = settings | ({"confidence_level": interval.confidence_level} if interval else {})
+    arrow = pa.Table.from_pandas(frame, preserve_index=False)
+    arrow = arrow.replace_schema_metadata({**(arrow.schema.metadata or {}), b"heldout": json.dumps(roles).encode()})
+    return folder.write("predictions.parquet", lambda partial: pq.write_table(arrow, partial))

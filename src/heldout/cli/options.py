@@ -1,0 +1,221 @@
+"""The options that commands share, the arguments that options set, and a command as it can be typed again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+import click
+
+from heldout._text import OptionText, arguments_as_options
+
+LOCAL, THREADS = "local", "threads"
+_ADDRESSES = ("tcp://", "tls://")
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Option = Callable[[Any], Any]
+
+
+_NO_TERMS = {
+    "n_jobs", "out", "resume", "as_json", "quiet", "engine", "fit_timeout", "accept_changed_code", "trust",
+    "confidence_level", "alternative", "interval",
+}  # fmt: skip
+"""Options that change no fit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkOptions:
+    """The options of every command that works for a while."""
+
+    n_jobs: int
+    seed: int
+    out: str
+    resume: bool
+    as_json: bool
+    quiet: bool
+
+    def check(self) -> None:
+        """Refuse wrong values before anything is read."""
+        from heldout.errors import InputError
+
+        if self.n_jobs == 0:
+            raise InputError("--n-jobs must not be 0; use a number of processes, or -1 for every core.")
+        if not 0 <= self.seed < 2**64:
+            raise InputError(f"--seed must be from 0 to 2**64 - 1, got {self.seed}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(WorkOptions):
+    """The options of every command that fits models."""
+
+    confidence_level: float
+    alternative: str
+    engine: str
+    fit_timeout: float | None
+    accept_changed_code: bool
+
+    @property
+    def terms(self) -> dict[str, str]:
+        """The options that can make two runs different, as they were typed."""
+        values = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in _NO_TERMS}
+        return {
+            "DATA" if name == "data" else "--" + name.replace("_", "-"): " ".join(map(str, value))
+            if isinstance(value, tuple)
+            else str(value)
+            for name, value in values.items()
+            if value is not None and value != ()
+        }
+
+    def check(self) -> None:
+        """Refuse wrong values before anything is read."""
+        super().check()
+        _check_engine(self.engine, self.fit_timeout)
+
+
+def _check_engine(engine: str, fit_timeout: float | None) -> None:
+    """Refuse an unknown engine, and one that does not go with the other options."""
+    from heldout.errors import InputError
+    from heldout.execution.executors.from_joblib import check_fit_timeout
+
+    if engine not in (LOCAL, THREADS) and not engine.startswith(_ADDRESSES):
+        raise InputError(
+            f"--engine must be local, threads, or the address of a Dask scheduler, tcp://HOST:PORT or "
+            f"tls://HOST:PORT, got {engine!r}."
+        )
+    check_fit_timeout(fit_timeout)
+    if fit_timeout is not None and engine == THREADS:
+        raise InputError(
+            "--fit-timeout needs worker processes, which can be ended, and --engine threads has none; use --engine "
+            "local, or leave --fit-timeout out."
+        )
+
+
+def check_choice(option: str, value: str, choices: Iterable[str]) -> None:
+    """Refuse a value that is none of the choices."""
+    from heldout.errors import InputError
+
+    if value not in choices:
+        raise InputError(f"{option} must be one of {', '.join(choices)}, got {value!r}.")
+
+
+@contextmanager
+def about_option(option: str, value: str) -> Iterator[None]:
+    """Begin sentences on a wrong value with the option, where they do not name it already."""
+    from heldout.errors import InputError
+
+    try:
+        yield
+    except InputError as error:
+        if option in str(error):
+            raise
+        raise InputError(f"{option} {value}: {error}") from None
+
+
+def work_options(what: str, out: str) -> list[Option]:
+    """The options of every command that works for a while.
+
+    Parameters
+    ----------
+    what : str
+        What the folder holds when the command is resumed: a run, a study.
+    out : str
+        The default folder.
+    """
+    return [
+        click.option("--n-jobs", type=int, default=-1, show_default=True, help="Processes; -1 uses every core."),
+        click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same result."),
+        click.option("--out", default=out, show_default=True, metavar="DIR", help="The folder for the files."),
+        click.option("--resume", is_flag=True, help=f"Continue the {what} in DIR: only what is missing is done."),
+        click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else to stdout."),
+        click.option("--quiet", is_flag=True, help="Print only the result."),
+    ]
+
+
+_OF_FITS: list[Option] = [
+    click.option(
+        "--confidence-level", type=float, default=0.95, show_default=True, help="Confidence level of the interval."
+    ),
+    click.option(
+        "--alternative",
+        default="two-sided",
+        show_default=True,
+        help="two-sided, greater (a lower bound) or less (an upper bound).",
+    ),
+    click.option(
+        "--engine",
+        default="local",
+        show_default=True,
+        help="Where to fit: local (processes), threads, or a Dask cluster, tcp://HOST:PORT of its scheduler.",
+    ),
+    click.option(
+        "--fit-timeout", type=float, metavar="SECONDS", help="Stop fits that take longer; they count as failed."
+    ),
+    click.option("--accept-changed-code", is_flag=True, help="Resume although a version has changed since."),
+]
+
+
+def run_options(command: Command) -> Command:
+    """A command with the options of every command that fits, after its own."""
+    return with_options(command, [*_OF_FITS, *work_options("run", "heldout-out")])
+
+
+def with_options(command: Command, options: Sequence[Option]) -> Command:
+    """A command with options after its own."""
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+_OTHER_NAMES = {
+    "algorithms": "--scenario",
+    "configuration": "--fixed-configuration",
+    "folds": "--fold",
+    "groups": "--group",
+    "n_bootstraps": "--bootstraps",
+    "n_inner_bootstraps": "--inner-bootstraps",
+    "order": "--imputation-order",
+    "pos_label": "--positive",
+    "random_state": "--seed",
+    "sample_weight": "--weight",
+    "scoring": "--metric",
+}
+"""Options by the arguments that they set, where the names differ; a command has some of them."""
+
+
+def options_by_argument(command: click.Command) -> dict[str, OptionText]:
+    """The options of a command by the arguments of the library that they set."""
+    options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
+    texts = {
+        option.opts[0]: OptionText(option.opts[0], "" if option.is_flag else option.metavar or "VALUE")
+        for option in options
+    }
+    same_name = {str(option.name): texts[option.opts[0]] for option in options}
+    if "cv" in same_name:
+        same_name["test_share"] = OptionText("the share of --cv holdout:SHARE")
+        same_name["times"] = OptionText("the number of --cv repeated_holdout:TIMES")
+    return same_name | {name: texts[option] for name, option in _OTHER_NAMES.items() if option in texts}
+
+
+def options_in_sentences(ctx: click.Context) -> AbstractContextManager[None]:
+    """Sentences of the library name options of this command, in place of arguments."""
+    return arguments_as_options(options_by_argument(ctx.command))
+
+
+def command_line(ctx: click.Context) -> str:
+    """The command as the user could type it again, without options left at their defaults."""
+    words = ["heldout", *ctx.command_path.split()[1:]]
+    for parameter in ctx.command.params:
+        name, value = str(parameter.name), ctx.params.get(str(parameter.name))
+        if ctx.get_parameter_source(name) is not click.core.ParameterSource.COMMANDLINE:
+            continue
+        if isinstance(parameter, click.Argument):
+            words.append(str(value))
+        elif value is True:
+            words.append(parameter.opts[0])
+        else:
+            for each in value if isinstance(value, tuple) else (value,):
+                words += [parameter.opts[0], str(each)]
+    return shlex.join(words)

@@ -1,0 +1,177 @@
+"""The options of ``heldout tune``, checked before anything is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
+
+from heldout.cli.options import RunOptions, check_choice
+
+if TYPE_CHECKING:
+    from heldout.estimates.base import Method
+    from heldout.estimates.types import Alternative
+    from heldout.protocols.nested.plan import Across, NestedSettings
+
+NESTED = ("nested", "nested_cv")
+BOOTSTRAP = ("bootstrap_search",)
+PROTOCOLS = NESTED + BOOTSTRAP
+"""Values of ``--method`` besides the methods that need no fits of their own."""
+_NESTED_DEFAULTS = {"inner": "remaining", "across": "folds"}
+_BOOTSTRAP_DEFAULTS = {"scheme": "cvt"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuneOptions(RunOptions):
+    """The options of ``heldout tune``."""
+
+    data: str
+    target: str
+    event: str | None
+    task: str | None
+    metric: str | None
+    positive: str | None
+    preset: str
+    cv: str
+    repeats: int
+    drop: str
+    groups: str | None
+    keep: tuple[str, ...]
+    selection: str
+    method: str
+    inner: str
+    across: str
+    interval: str | None
+    scheme: str
+    n_bootstraps: int
+    aggregate: str | None = None
+
+
+def check_options(options: TuneOptions) -> None:
+    """Refuse wrong values, and options that do not go together, before anything is read."""
+    from heldout.dropping import drop_rule_of, strategy_of
+    from heldout.errors import InputError
+    from heldout.estimates import METHODS
+    from heldout.estimates.named import check_alternative
+    from heldout.estimates.question import check_interval_settings
+    from heldout.folds.plans import HoldOut, Repeated, plan_named, rounds_of
+    from heldout.selection import Threshold, WeightRule, rule_of
+    from heldout.spaces import PRESETS
+
+    check_choice("--method", options.method, (*METHODS, *PROTOCOLS, "none"))
+    check_choice("--preset", options.preset, PRESETS)
+    if isinstance(rule_of(options.selection), Threshold | WeightRule):
+        raise InputError(
+            f"--selection {options.selection} chooses more than a configuration, and tune fits one on all rows; "
+            "leave it out, then ask heldout estimate DIR/predictions.parquet with it."
+        )
+    drop_rule_of(options.drop)
+    if strategy_of(options.drop) is not None and options.repeats > 1:
+        raise InputError(
+            f"--drop {options.drop} plans its own splits, without repeats; leave --repeats out, or use --drop "
+            "bootstrap."
+        )
+    options.check()
+    if options.repeats < 1:
+        raise InputError(f"--repeats must be at least 1, got {options.repeats}.")
+    cv = plan_named(options.cv)
+    rounds_of(cv, options.repeats, 0, stratified=False, grouped=False)
+    check_interval_settings(options.n_bootstraps, options.confidence_level, options.alternative)
+    _check_protocol_options(options)
+    method = method_of_options(options)
+    is_one_split = isinstance(cv, HoldOut) and options.repeats == 1
+    if method is not None and method.needs_one_split and not is_one_split:
+        raise InputError(
+            f"--method {options.method} is for one development set, and here are {cv.words} with a model "
+            "each; use bbc, or --cv holdout."
+        )
+    is_drawn_anew = isinstance(cv, HoldOut) or (isinstance(cv, Repeated) and isinstance(cv.plan, HoldOut))
+    if method is not None and method.needs_test_share and (not is_drawn_anew or is_one_split):
+        raise InputError(
+            f"--method {options.method} is for repeated subsampling, and here are {cv.words}; use --cv "
+            "repeated_holdout:50:0.2, or --method bbc."
+        )
+    check_alternative(method, cast("Alternative", options.alternative))
+
+
+def method_of_options(options: TuneOptions) -> Method | None:
+    """The method of estimation with its interval; None for a protocol and for ``none``.
+
+    Raises
+    ------
+    InputError
+        When the method has no such interval.
+    """
+    from heldout.errors import InputError
+    from heldout.estimates import BBC, METHODS
+
+    method = None if options.method == "none" or is_protocol(options) else METHODS[options.method]()
+    if options.interval is None or options.method in NESTED:
+        return method
+    if isinstance(method, BBC):
+        return replace(method, interval=options.interval)  # type: ignore[arg-type]  # BBC checks it
+    raise InputError(
+        f"--interval {options.interval} is for --method bbc (percentile, calibrated) and for --method nested; here "
+        f"the method is {options.method}: leave --interval out."
+    )
+
+
+def is_protocol(options: TuneOptions) -> bool:
+    """Whether the search itself is repeated."""
+    return options.method in PROTOCOLS
+
+
+def _check_protocol_options(options: TuneOptions) -> None:
+    """Refuse options of another protocol than the chosen one, and their wrong values."""
+    from heldout.dropping import strategy_of
+    from heldout.errors import InputError
+
+    for methods, defaults in ((NESTED, _NESTED_DEFAULTS), (BOOTSTRAP, _BOOTSTRAP_DEFAULTS)):
+        for option, default in defaults.items():
+            if options.method not in methods and getattr(options, option) != default:
+                raise InputError(
+                    f"--{option} is for --method {methods[0]}, and here the method is {options.method}; leave it "
+                    f"out, or use --method {methods[0]}."
+                )
+    if is_protocol(options) and strategy_of(options.drop) is not None:
+        raise InputError(f"--drop {options.drop} plans its own splits; use --drop bootstrap, or leave it out.")
+    if options.method in NESTED:
+        nested_settings(options)
+    elif options.method in BOOTSTRAP:
+        _check_bootstrap(options)
+
+
+def _check_bootstrap(options: TuneOptions) -> None:
+    from heldout.errors import InputError
+    from heldout.protocols.search_bootstrap.protocol import SCHEMES
+
+    check_choice("--scheme", options.scheme, SCHEMES)
+    untouched = options.cv == "5" and options.repeats == 1 and options.drop in ("never", "none")
+    if options.scheme == "models" and not untouched:
+        raise InputError(
+            "--scheme models fits every configuration on each whole sample, without folds; leave out --cv, "
+            "--repeats and --drop, or use --scheme cvt."
+        )
+
+
+def nested_settings(options: TuneOptions) -> NestedSettings:
+    """The settings of nested cross-validation."""
+    from heldout.errors import InputError
+    from heldout.protocols.nested.intervals import INTERVALS, NADEAU_BENGIO
+    from heldout.protocols.nested.plan import HOLD_OUT, REMAINING, NestedSettings
+
+    words = (REMAINING, HOLD_OUT)
+    if options.inner not in words and not (options.inner.isdecimal() and int(options.inner) >= 2):
+        raise InputError(
+            f"--inner must be {' or '.join(words)}, or a number of folds of at least 2, got {options.inner!r}."
+        )
+    if options.across not in ("folds", "all"):
+        raise InputError(f"--across must be folds or all, got {options.across!r}.")
+    interval = options.interval or NADEAU_BENGIO
+    check_choice("--interval", interval, (*INTERVALS, "none"))
+    return NestedSettings(
+        options.inner if options.inner in words else int(options.inner),
+        cast("Across", options.across),
+        None if interval == "none" else interval,
+        options.confidence_level,
+        cast("Alternative", options.alternative),
+    )

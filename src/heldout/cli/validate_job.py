@@ -1,0 +1,188 @@
+"""The options of ``heldout validate``, checked, and what it decides before the first fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast, get_args
+
+from heldout.cli.console import Console
+from heldout.cli.options import RunOptions, check_choice
+
+if TYPE_CHECKING:
+    from heldout.estimates.types import Alternative
+    from heldout.protocols.validation.arguments import ValidationArguments
+    from heldout.protocols.validation.plan import ValidationPlan
+    from heldout.readers.table_task import TableTask
+
+
+MOST_IMPUTATIONS = 1000
+OF_A_TIME = ("brier_score_at", "roc_auc_at")
+"""Metrics that --time is for; the first is reported by default."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValidateOptions(RunOptions):
+    """The options of ``heldout validate``."""
+
+    data: str
+    target: str
+    event: str | None
+    task: str | None
+    model: tuple[str, ...]
+    trust: tuple[str, ...]
+    metric: tuple[str, ...]
+    time: tuple[float, ...]
+    positive: str | None
+    groups: str | None
+    predictor: tuple[str, ...]
+    keep: tuple[str, ...]
+    method: str | None
+    bootstraps: int
+    imputations: int
+    imputation_order: str
+    interval: str
+    inner_bootstraps: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class ValidateJob:
+    """Everything that is decided before the first fit."""
+
+    found: TableTask
+    source: str
+    arguments: ValidationArguments
+    plan: ValidationPlan
+
+
+def check_options(options: ValidateOptions) -> None:
+    """Refuse wrong values, and options that do not go together, before anything is read."""
+    from heldout.errors import InputError
+    from heldout.estimates.question import check_interval_settings
+    from heldout.protocols.validation.arguments import TWO_STAGE
+    from heldout.protocols.validation.corrections import CORRECTIONS
+    from heldout.protocols.validation.intervals import KINDS, interval_kind
+
+    if options.method is not None:
+        check_choice("--method", options.method, (*CORRECTIONS, TWO_STAGE))
+    options.check()
+    check_interval_settings(options.bootstraps, options.confidence_level, options.alternative)
+    check_choice("--interval", options.interval, ("auto", *KINDS, "none"))
+    interval_kind(_interval(options), "optimism" if options.method in (None, TWO_STAGE) else options.method)
+    if options.inner_bootstraps is not None and options.interval != "double":
+        raise InputError("--inner-bootstraps is of --interval double; give both, or leave it out.")
+    if options.trust and not any(name.endswith(".skops") for name in options.model):
+        raise InputError("--trust is of --model FILE.skops; give both, or leave it out.")
+    _check_imputing(options)
+    if options.time and options.event is None:
+        raise InputError("--time is of survival, which --event COL makes of the times in --target; give both.")
+
+
+def _check_imputing(options: ValidateOptions) -> None:
+    from heldout.errors import InputError
+    from heldout.imputation.settings import Order
+
+    h = options.imputations
+    if h != 0 and not 2 <= h <= MOST_IMPUTATIONS:
+        raise InputError(f"--imputations must be 0 for none, or from 2 to {MOST_IMPUTATIONS}, got {h}; 5 is usual.")
+    check_choice("--imputation-order", options.imputation_order, get_args(Order))
+    if not h and options.imputation_order != "boot_mi":
+        raise InputError("--imputation-order needs --imputations, the number of them; 5 is usual.")
+
+
+def job_of(options: ValidateOptions, console: Console) -> ValidateJob:
+    """Read the table, decide what to fit, and print both."""
+    from heldout._text import counted
+    from heldout.cli.table import read_task
+    from heldout.imputation.settings import Imputation
+    from heldout.imputation.tables import holes_of
+    from heldout.protocols.validation.arguments import TWO_STAGE, ValidationArguments
+
+    found, source = read_task(
+        options.data, options.target, console, event=options.event, kind=options.task, groups=options.groups,
+        positive=options.positive, keep=options.keep, predictors=options.predictor,
+    )  # fmt: skip
+    task = found.task
+    n_lacking = int(holes_of(task.X).any(axis=1).sum())
+    if n_lacking and not options.imputations:
+        console.note(_of_missing(options, n_lacking))
+    imputation = None
+    if options.imputations:
+        imputation = Imputation(options.imputations, order=cast("Any", options.imputation_order))
+    models = _models(options, found)
+    method = options.method or (TWO_STAGE if len(models) > 1 else "optimism")
+    arguments = ValidationArguments(
+        models,
+        metric=_metrics(options, found),
+        method=method,
+        n_bootstraps=options.bootstraps,
+        n_inner_bootstraps=50 if options.inner_bootstraps is None else options.inner_bootstraps,
+        imputation=imputation,
+        interval=_interval(options),
+        confidence_level=options.confidence_level,
+        alternative=cast("Alternative", options.alternative),
+        random_state=options.seed,
+    )
+    plan = arguments.plan_of(task)
+    names = ", ".join(configuration.name for configuration in plan.models)
+    each = f", each of {plan.do.n_completions // 2} imputations" if plan.do.n_completions > 1 else ""
+    inner = f" of {counted(plan.n_inner, 'bootstrap')} each" if plan.n_inner else ""
+    console.say(
+        f"Plan: {names} by {method}, {counted(options.bootstraps, 'bootstrap')}{inner}: "
+        f"{counted(plan.most_fits, 'fit')}{each}, seed {options.seed}. Metrics: {', '.join(plan.metrics)}."
+    )
+    return ValidateJob(found, source, arguments, plan)
+
+
+def _of_missing(options: ValidateOptions, n_rows: int) -> str:
+    """How missing values are handled, where nothing is imputed."""
+    from heldout._text import counted
+    from heldout.spaces.regressions import MODELS
+
+    files = [name for name in options.model if name not in MODELS]
+    by_us = "the named models fill them in by the median, or as a category"
+    by_them = f"{', '.join(files)} must handle them"
+    whose = by_them if files and len(files) == len(options.model) else by_us
+    return f"Missing values in {counted(n_rows, 'row')}: {whose}; --imputations 5 imputes them instead."
+
+
+def _interval(options: ValidateOptions) -> str | None:
+    return None if options.interval == "none" else options.interval
+
+
+def _models(options: ValidateOptions, found: TableTask) -> list[Any]:
+    """(name, estimator) of each model."""
+    from heldout.cli.model_file import models_of_file
+    from heldout.errors import InputError
+    from heldout.spaces.regressions import MODELS, regression, usual_model
+
+    kind, X = found.task.truth.kind, found.task.X
+    entries: list[tuple[str, Any]] = []
+    for name in options.model or (usual_model(kind),):
+        if name in MODELS:
+            entries.append((name, regression(name, X, kind, fill=not options.imputations)))
+            continue
+        models = models_of_file(Path(name), options.trust)
+        entries += models if isinstance(models, list | tuple) else [(Path(name).stem, models)]
+    names = [entry[0] for entry in entries if isinstance(entry, tuple | list) and entry]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"--model names {twice!r} twice; give each model a name of its own.")
+    return entries
+
+
+def _metrics(options: ValidateOptions, found: TableTask) -> list[str] | None:
+    """The named metrics or the default ones; a metric of a time appears once for each --time."""
+    from heldout.protocols.validation.arguments import DEFAULT_METRICS
+
+    if not options.metric and not options.time:
+        return None
+    named = options.metric or DEFAULT_METRICS[found.task.truth.kind]
+    if options.time and not any(name in OF_A_TIME for name in named):
+        named = (*named, OF_A_TIME[0])
+    of_each = {name: [f"{name}(time={_written(time)})" for time in options.time] for name in OF_A_TIME}
+    return [each for name in named for each in of_each.get(name) or [name]]
+
+
+def _written(time: float) -> str:
+    return f"{time:g}" if float(f"{time:g}") == time else repr(time)
