@@ -4,7 +4,6 @@ from heldout.estimates import METHODS
 from heldout.estimates.paired.compare import ConfigurationComparison
 from heldout.imputation.settings import SOURCES_OF_ORDER, Imputation
 from heldout.metrics import ConcordanceUno, metric_named
-from heldout.metrics.base import sources_of
 from heldout.metrics.named import DECLARED
 from heldout.protocols.learning.ipl import IPL
 from heldout.protocols.nested import conclusion as nested
@@ -41,7 +40,7 @@ def test_every_source_is_known_and_every_reference_is_cited():
     cited |= {key for curve in (calibration, roc, decision) for key in curve.SOURCES}
     cited |= {key for keys in SOURCES_OF_INTERVAL.values() for key in keys}
     cited |= {key for order in SOURCES_OF_ORDER for key in Imputation(order=order).sources}
-    cited |= {key for metric in DECLARED for key in sources_of(metric)}
+    cited |= {key for metric in DECLARED for key in metric.sources}
     cited |= {key for make in DROP_RULES.values() for key in make.sources}
     cited |= set(SES.sources) | set(Advice.sources)
     cited |= {key for make in RULES.values() for key in getattr(make(), "sources", ())}
@@ -51,6 +50,6 @@ def test_every_source_is_known_and_every_reference_is_cited():
 
 
 def test_a_metric_in_the_sign_of_a_scorer_cites_the_same():
-    assert sources_of(metric_named("neg_brier_score")) == ("brier1950",)
-    assert sources_of(ConcordanceUno(tau=3.0)) == ("uno2011",)
-    assert sources_of(metric_named("accuracy")) == ()
+    assert metric_named("neg_brier_score").sources == ("brier1950",)
+    assert ConcordanceUno(tau=3.0).sources == ("uno2011",)
+    assert metric_named("accuracy").sources == ()

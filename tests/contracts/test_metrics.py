@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from sklearn.utils.fixes import parse_version
 
 from heldout.data.task import TaskKind, Truth, truth_of
-from heldout.metrics.base import Fused, Metric, Needs, Response, Statistic, at_times_of, fitted, ideal_of
+from heldout.metrics.base import Fused, Metric, Needs, Response, Statistic, at_times_of, fitted
 from heldout.metrics.by_kind import ByKind
 from heldout.metrics.named import DECLARED
 from heldout.metrics.survival_area import RocAucAt
@@ -487,7 +487,7 @@ def test_values_are_in_range_and_the_perfect_model_reaches_its_best_end(
     assert (values[~np.isnan(values)] <= high).all()
     surely = at_times_of(metric, _perfect(table.truth, response), TIMES)
     perfect = metric.statistic(table.truth, surely).all(np.ones((1, N), np.uint8))
-    best = ideal_of(metric)
+    best = metric.ideal
     if best is None:
         best = high if metric.greater_is_better else low
     assert perfect[0, 0] == pytest.approx(best, abs=1e-12)

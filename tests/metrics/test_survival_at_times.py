@@ -11,7 +11,7 @@ import heldout as ho
 from heldout.data.task import truth_of
 from heldout.errors import InputError
 from heldout.metrics import BrierAt, IntegratedBrier, RocAucAt, check_fits, metric_named
-from heldout.metrics.base import counted, fitted, times_of
+from heldout.metrics.base import fitted, times_of
 from heldout.metrics.survival import Censoring, observed_by
 
 TIMES = (2.0, 4.0, 6.0)
@@ -100,7 +100,7 @@ def test_the_area_needs_an_event_until_the_time_and_a_row_after_it() -> None:
     metric = RocAucAt(time=3.0)
     draws = {(1, 1, 0, 1, 0): True, (0, 0, 1, 0, 1): True, (1, 1, 1, 0, 0): False, (0, 1, 0, 1, 1): False}
     counts = np.array(list(draws), dtype=np.uint8)
-    assert metric.needs.met(counted(metric, truth), None, counts).tolist() == list(draws.values())
+    assert metric.needs.met(metric.truth_for_needs(truth), None, counts).tolist() == list(draws.values())
     found = metric.statistic(truth, np.arange(5.0)[:, None]).all(counts)
     assert np.isfinite(found[:, 0]).tolist() == list(draws.values())
 

@@ -25,7 +25,7 @@ import heldout as ho
 from heldout.data.task import TaskKind
 from heldout.estimates import BBC
 from heldout.estimates.inputs import read_inputs
-from heldout.metrics.base import Metric, ideal_of
+from heldout.metrics.base import Metric
 from heldout.metrics.named import DECLARED
 from heldout.metrics.pairs import is_pair_based
 from heldout.metrics.survival_area import RocAucAt
@@ -63,7 +63,7 @@ def cases() -> Iterator[tuple[TaskKind, Metric, str]]:
     for metric in DECLARED:
         for kind in sorted(metric.tasks):
             mine = timed.get(metric.name, metric)
-            within = is_pair_based(mine) and ideal_of(mine) is None
+            within = is_pair_based(mine) and mine.ideal is None
             for aggregate in ("pooled", "folds", "within") if within else ("pooled", "folds"):
                 yield kind, mine, aggregate
 
@@ -121,7 +121,7 @@ def _errors(kind: TaskKind, metric: Metric, aggregate: str, seed: int, n_bootstr
     one = ho.estimate(y, table[:, :1], n_bootstraps=50, **asked)
     sign = 1 if metric.greater_is_better else -1
     alone = [one.uncorrected, sign * (one.value - one.uncorrected)]
-    if ideal_of(metric) is not None:  # it chooses no configuration
+    if metric.ideal is not None:  # it chooses no configuration
         return [np.nan, np.nan, np.nan, *alone]
     method = BBC()
     evidence = read_inputs(y, table, n_bootstraps=n_bootstraps, **asked).evidence(method)

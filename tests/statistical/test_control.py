@@ -12,7 +12,6 @@ from control_simulation import Bias, C, bias, cases, sample
 
 from heldout.data.task import TaskKind
 from heldout.metrics import metric_named
-from heldout.metrics.base import ideal_of
 from heldout.metrics.named import DECLARED
 
 MARGIN = 0.15
@@ -56,7 +55,7 @@ def test_every_metric_is_among_the_cases():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "metric", "aggregate"), [each for each in cases() if ideal_of(each[1]) is None])
+@pytest.mark.parametrize(("kind", "metric", "aggregate"), [each for each in cases() if each[1].ideal is None])
 def test_every_metric(kind, metric, aggregate):
     if aggregate == "folds" and metric.name == "calibration_slope_error" and kind is not TaskKind.REGRESSION:
         pytest.skip("folds of 10 rows have no slope")

@@ -67,7 +67,7 @@ def check_fits_named(name: str, truth: Truth) -> Metric:
 
 def _try_out(metric: Metric, name: str, truth: Truth) -> None:
     """Score the truth by itself with a function that is not ours: what it refuses of that, it refuses of all."""
-    if not getattr(metric, "calls_foreign_code", False):
+    if not metric.calls_foreign_code:
         return
     perfect = truth.values[:, None]
     if Response.LABELS not in metric.responses and truth.kind is TaskKind.BINARY:

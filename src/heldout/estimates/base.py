@@ -17,7 +17,7 @@ from heldout.estimates.words import MethodWords, quantity_given
 from heldout.flags import Flag
 from heldout.kernels.reference import Weightings
 from heldout.metrics.aggregate import AggregateScore
-from heldout.metrics.base import Metric, oriented, sources_of
+from heldout.metrics.base import Metric, oriented
 from heldout.selection.base import NONE_CHOSEN
 from heldout.selection.choice import Choice
 from heldout.selection.ensembles import Averages
@@ -327,7 +327,7 @@ def conclude(
             reason=f"the {evidence.metric.name} is beyond what float64 holds"
         )
         value = float("nan")
-    cited = [*method.sources, *evidence.provenance.get("sources", ()), *sources_of(evidence.metric)]
+    cited = [*method.sources, *evidence.provenance.get("sources", ()), *evidence.metric.sources]
     optimism = before - value if evidence.metric.greater_is_better else value - before
     return Estimate(
         value=value,

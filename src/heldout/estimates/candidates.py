@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
 from heldout.flags import Flag
-from heldout.metrics.base import Metric, Needs, counted, ideal_of, needed_codes
+from heldout.metrics.base import Metric, Needs, needed_codes
 from heldout.predictions import HeldOutPredictions
 
 FEW_GROUPS = 10
@@ -176,14 +176,14 @@ def check_defined(truth: Truth, metrics: Sequence[Metric]) -> None:
         if metric.needs is Needs.TWO_VALUES and len(np.unique(truth.values)) < 2:
             raise InputError(f"{metric.name} needs {metric.needs}, but the target is constant.")
         once = np.ones((1, truth.n_rows))
-        if metric.needs is Needs.PAIR and not metric.needs.met(counted(metric, truth), None, once)[0]:
+        if metric.needs is Needs.PAIR and not metric.needs.met(metric.truth_for_needs(truth), None, once)[0]:
             raise InputError(f"{metric.name} needs {metric.needs}, but no row outlasts the first event.")
 
 
 def check_selects(metrics: Iterable[Metric], n_candidates: int) -> None:
     """Refuse to select by a metric that has no better direction."""
     for metric in metrics:
-        ideal = ideal_of(metric)
+        ideal = metric.ideal
         if ideal is not None and n_candidates > 1:
             stem, bracket, parameters = metric.name.partition("(")
             raise InputError(
@@ -209,7 +209,7 @@ def check_drawable(truth: Truth, unit_of_row: NDArray[np.intp], metrics: Sequenc
     if n_units < 2:
         raise InputError(f"at least 2 {unit}s are needed to draw some and leave some out, got {n_units}.")
     for metric in metrics if truth.kind is TaskKind.SURVIVAL else ():
-        have = len(np.unique(unit_of_row[counted(metric, truth).values["event"]]))
+        have = len(np.unique(unit_of_row[metric.truth_for_needs(truth).values["event"]]))
         if have < 2:
             raise InputError(
                 f"{have} {unit}{'' if have == 1 else 's'} had the event that {metric.name} counts, and a bootstrap "

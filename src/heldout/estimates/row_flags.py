@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,16 +30,16 @@ def flags_of_rows(evidence: Evidence) -> dict[Flag, str]:
     """
     matrix, metric = evidence.matrix, unsigned(evidence.metric)
     assert matrix is not None, "rows are those of a matrix"
-    clipped: Callable[[Truth, NDArray[Any]], NDArray[np.bool_]] | None = getattr(metric, "clipped", None)
-    if clipped is not None:
-        counted = matrix.in_play & _has_weight(matrix)[:, None]
-        of_winner = int(_clipped(clipped, matrix.truth, _of_winner(evidence, matrix), counted)[0])
+    counted = matrix.in_play & _has_weight(matrix)[:, None]
+    of_winner = _clipped(metric, matrix.truth, _of_winner(evidence, matrix), counted)
+    if of_winner is not None:
         typical = 0
         if not evidence.chooses_ensemble:  # which averages what is clipped of its members
-            some = matrix.predictions[:, _some_columns(matrix)]
-            typical = int(np.median(_clipped(clipped, matrix.truth, some, counted)))
-        return flag_of_clipping(evidence.metric, of_winner, typical, int(counted.sum()), evidence.winner_name)
-    if getattr(metric, "squares_errors", False):
+            some = _clipped(metric, matrix.truth, matrix.predictions[:, _some_columns(matrix)], counted)
+            typical = 0 if some is None else int(np.median(some))
+        total = int(counted.sum())
+        return flag_of_clipping(evidence.metric, int(of_winner[0]), typical, total, evidence.winner_name)
+    if metric.squares_errors:
         return _flag_of_errors(evidence, matrix)
     return {}
 
@@ -108,17 +107,18 @@ def _effective(matrix: Matrix, predicted: Floats, weights: Floats) -> float:
 
 
 def _clipped(
-    clipped: Callable[[Truth, NDArray[Any]], NDArray[np.bool_]],
-    truth: Truth,
-    predictions: NDArray[Any],
-    counted: NDArray[np.bool_],
-) -> NDArray[np.intp]:
-    """(D,): how many of the counted cells (n, R) of predictions (n, D, R[, n_classes]) are clipped."""
-    found = np.zeros(predictions.shape[1], dtype=np.intp)
+    metric: Metric, truth: Truth, predictions: NDArray[Any], counted: NDArray[np.bool_]
+) -> NDArray[np.intp] | None:
+    """(D,): how many of the counted cells (n, R) of predictions (n, D, R[, n_classes]) the metric clips; None if it
+    clips none ever."""
+    total = np.zeros(predictions.shape[1], dtype=np.intp)
     for repeat in range(predictions.shape[2]):
         rows = np.flatnonzero(counted[:, repeat])  # others may hold no predictions
-        found += clipped(truth.rows(rows), predictions[rows, :, repeat]).sum(axis=0)
-    return found
+        cells = metric.clipped(truth.rows(rows), predictions[rows, :, repeat])
+        if cells is None:
+            return None
+        total += cells.sum(axis=0)
+    return total
 
 
 def _some_columns(matrix: Matrix) -> NDArray[np.intp]:

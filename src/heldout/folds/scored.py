@@ -6,7 +6,7 @@ import numpy as np
 
 from heldout.data.task import Truth
 from heldout.folds.splits import Folds
-from heldout.metrics.base import Metric, counted, fitted, positive_of
+from heldout.metrics.base import Metric, fitted, positive_of
 
 
 def unscored_splits(metric: Metric | None, truth: Truth, folds: Folds, *, all_of_them: bool = False) -> str:
@@ -40,7 +40,7 @@ def unscored_splits(metric: Metric | None, truth: Truth, folds: Folds, *, all_of
     lacking = 0
     for split in folds.splits:
         rows = truth.rows(split.test)
-        lacking += not needs.met(counted(bound, rows), positive, np.ones((1, len(split.test))))[0]
+        lacking += not needs.met(bound.truth_for_needs(rows), positive, np.ones((1, len(split.test))))[0]
     if lacking < (folds.n_splits if all_of_them else 1):
         return ""
     return f"{metric.name} needs {needs}, which {lacking} of {folds.n_splits} test parts lack"

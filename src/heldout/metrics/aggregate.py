@@ -27,12 +27,12 @@ from heldout.data.task import Truth
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import (
+    Failing,
     Fused,
     Metric,
     Needs,
     Selected,
     Statistic,
-    counted,
     fitted,
     positive_of,
 )
@@ -158,14 +158,15 @@ class AggregateScore:
     @property
     def calls_foreign_code(self) -> bool:
         """Whether values come from a function of the user's or of scikit-learn's, which may warn."""
-        return bool(getattr(self.metric, "calls_foreign_code", False))
+        return self.metric.calls_foreign_code
 
     @property
     def failures(self) -> dict[str, int]:
         """Messages of a metric that raised or gave no number, and how often each came so far, sorted."""
         total: dict[str, int] = {}
         for segment in self.segments:
-            for message, times in getattr(segment.statistic, "failures", {}).items():
+            failures = segment.statistic.failures if isinstance(segment.statistic, Failing) else {}
+            for message, times in failures.items():
                 total[message] = total.get(message, 0) + times
         return dict(sorted(total.items()))  # in the order of the threads otherwise
 
@@ -301,7 +302,7 @@ def aggregate_score(
     InputError
         When the metric does not fit the target, cannot take weights, or no row is in play.
     """
-    if sample_weight is not None and not getattr(metric, "takes_weights", True):
+    if sample_weight is not None and not metric.takes_weights:
         raise InputError(
             f"metric '{metric.name}' takes no sample_weight, so it cannot be weighted; leave sample_weight "
             "out, or use a metric whose function accepts it."
@@ -317,7 +318,9 @@ def aggregate_score(
             mine = truth.rows(rows)
             whole = len(rows) == len(predictions)  # then no copy: it may be most of the memory
             statistic = metric.statistic(mine, predictions[:, :, repeat] if whole else predictions[rows, :, repeat])
-            segment = Segment(rows, mine, positive, statistic, counted(metric, mine), metric.needs, repeat=repeat)
+            segment = Segment(
+                rows, mine, positive, statistic, metric.truth_for_needs(mine), metric.needs, repeat=repeat
+            )
             if as_folds:
                 segment = replace(segment, standing=_standing(metric, segment, sample_weight))
             parts.append(segment)
@@ -332,7 +335,7 @@ def _standing(metric: Metric, fold: Segment, sample_weight: Floats | None) -> St
     weights = once if sample_weight is None else once * sample_weight[fold.rows]
     if not metric.undefined_without.met(fold.counted, fold.positive, weights)[0]:
         return Standing.UNDEFINED
-    if getattr(metric, "calls_foreign_code", False):
+    if metric.calls_foreign_code:
         # What a function is undefined without is not always declared, so it is asked.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

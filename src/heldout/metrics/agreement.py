@@ -24,6 +24,15 @@ KappaWeights = Literal["linear", "quadratic"]
 _POWERS: dict[KappaWeights | None, int] = {None: 0, "linear": 1, "quadratic": 2}
 
 
+_DEFINITIONS: dict[KappaWeights | None, str] = {
+    None: "The agreement of true and predicted classes beyond chance: 0 is chance, 1 full agreement.",
+    "linear": "The agreement beyond chance where an error costs the places between the classes: 0 is chance.",
+    "quadratic": (
+        "The agreement beyond chance where an error costs the squared places between the classes: 0 is chance."
+    ),
+}
+
+
 @dataclass(frozen=True)
 class CohenKappa(Metric):
     """Agreement of true and predicted labels beyond chance (Cohen 1960; weighted: Cohen 1968).
@@ -66,6 +75,18 @@ class CohenKappa(Metric):
     @property
     def name(self) -> str:
         return "cohen_kappa" if self.weights is None else f"{self.weights}_weighted_kappa"
+
+    @property
+    def title(self) -> str:
+        return "Cohen's kappa" if self.weights is None else f"Kappa, {self.weights} weights"
+
+    @property
+    def definition(self) -> str:
+        return _DEFINITIONS[self.weights]
+
+    @property
+    def function_name(self) -> str:
+        return "cohen_kappa_score" if self.weights is None else ""
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Agreement:
         labels = predictions.astype(np.int32)

@@ -145,6 +145,20 @@ class Sums(Protocol):
 
 
 @runtime_checkable
+class Failing(Protocol):
+    """A statistic of a function that may fail.
+
+    Attributes
+    ----------
+    failures : mapping of str to int
+        Message → how often the function raised it or gave no finite number.
+    """
+
+    @property
+    def failures(self) -> Mapping[str, int]: ...
+
+
+@runtime_checkable
 class TaskDependent(Protocol):
     """A metric whose declaration depends on the task (a range, a positive class of its own)."""
 
@@ -157,7 +171,7 @@ class Metric(Protocol):
     """A measure of predictive performance.
 
     A class that names it as its base declares each property by an assignment (``name = "accuracy"``), and has the
-    defaults below; any other object with these attributes is a metric too.
+    defaults below.
 
     Attributes
     ----------
@@ -179,14 +193,30 @@ class Metric(Protocol):
     row_wise : bool
         True where the value is a weighted mean of one loss a row (a bounded or unbounded one).
 
-    A metric may also have ``pos_label`` (a positive class of its own), ``takes_weights`` (False where it cannot
-    be weighted), ``calls_foreign_code`` (True where it runs code that is not ours), ``ideal`` (the best value,
-    where values beyond it are no better: see ``ideal_of``), ``fits_to_its_rows`` (True where it fits a curve to the
-    very rows that it scores), ``mean_within_classes`` (True where it is a mean over the rows of each class, or over
-    pairs of rows of two classes, so that a random part of each class has it in expectation), ``clipped(truth,
-    predictions)`` ((n, C): where a constant stands for a probability and sets the value), ``squares_errors`` (True
-    where a row counts by its squared error), ``sources`` (keys of ``heldout.references``) and ``times`` (of the
-    survival probabilities that it reads, in order).
+    pos_label : label or None
+        A positive class of its own.
+    takes_weights : bool
+        False where it cannot be weighted.
+    calls_foreign_code : bool
+        Whether it runs a function of the user or of scikit-learn, which may warn.
+    ideal : float or None
+        The best value of a metric without a better direction: a calibration slope is best at 1 and no better at 2.
+        Such a metric describes a model, but cannot select one.
+    fits_to_its_rows : bool
+        Whether it fits a curve to the rows that it scores.
+    mean_within_classes : bool
+        Whether it is a mean over the rows of each class, or over pairs of rows of two classes. A random part of
+        each class then has the same expected value.
+    squares_errors : bool
+        Whether a row counts by its squared error.
+    sources : tuple of str
+        Keys of ``heldout.references``.
+    times : sequence of float or None
+        At which it reads survival probabilities, in order.
+    title, definition : str
+        Its name for people, and what it measures in one sentence; no definition for a metric of the user's own.
+    function_name : str
+        The function of scikit-learn or scikit-survival that gives it, where that has another name; else empty.
     """
 
     @property
@@ -210,6 +240,62 @@ class Metric(Protocol):
     @property
     def row_wise(self) -> bool:
         return False
+
+    @property
+    def pos_label(self) -> Any:
+        return None
+
+    @property
+    def takes_weights(self) -> bool:
+        return True
+
+    @property
+    def calls_foreign_code(self) -> bool:
+        return False
+
+    @property
+    def ideal(self) -> float | None:
+        return None
+
+    @property
+    def fits_to_its_rows(self) -> bool:
+        return False
+
+    @property
+    def mean_within_classes(self) -> bool:
+        return False
+
+    @property
+    def squares_errors(self) -> bool:
+        return False
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def times(self) -> Sequence[float] | None:
+        return None
+
+    @property
+    def title(self) -> str:
+        return self.name.replace("_", " ")
+
+    @property
+    def definition(self) -> str:
+        return ""
+
+    @property
+    def function_name(self) -> str:
+        return ""
+
+    def truth_for_needs(self, truth: Truth) -> Truth:
+        """The target that ``needs`` are asked of: without late events, which Uno's index does not count."""
+        return truth
+
+    def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_] | None:
+        """(n, C): where a constant stands for a probability and sets the value; None where that never happens."""
+        return None
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
         """Bind to the n rows of ``truth`` and predictions (n, C) or (n, C, n_classes) of one response.
@@ -254,19 +340,9 @@ def is_number(value: Any) -> bool:
     return number and not np.isnan(value)
 
 
-def ideal_of(metric: Metric) -> float | None:
-    """The value that a metric is best at, where it has no better direction; None of scores and losses.
-
-    A calibration slope is best at 1 and no better at 2. Such a metric describes a model, but cannot choose one.
-    """
-    ideal: float | None = getattr(metric, "ideal", None)
-    return ideal
-
-
 def times_of(metric: Metric) -> tuple[float, ...]:
     """The times at which a metric reads survival probabilities; none of one that reads none, or any."""
-    times: Sequence[float] | None = getattr(metric, "times", None)
-    return () if times is None else tuple(float(time) for time in times)
+    return () if metric.times is None else tuple(float(time) for time in metric.times)
 
 
 def full_name(metric: Metric) -> str:
@@ -309,18 +385,6 @@ def at_times_of(metric: Metric, array: NDArray[Any], times: Sequence[float]) -> 
     return array[..., [place[time] for time in read]]
 
 
-def sources_of(metric: Metric) -> tuple[str, ...]:
-    """The keys of ``heldout.references`` that a metric cites; none of a metric that everybody knows."""
-    sources: tuple[str, ...] = getattr(metric, "sources", ())
-    return sources
-
-
-def counted(metric: Metric, truth: Truth) -> Truth:
-    """The target as the metric's needs are asked of it: of late events, Uno's index counts none."""
-    own = getattr(metric, "counted", None)
-    return truth if own is None else own(truth)
-
-
 def fitted(metric: Metric, truth: Truth) -> Metric:
     """The metric as it is on this target: its range there, its positive class checked."""
     return metric.for_truth(truth) if isinstance(metric, TaskDependent) else metric
@@ -333,7 +397,7 @@ def quiet_if_foreign(metrics: Iterable[Metric]) -> Iterator[None]:
     Filters of warnings belong to the process, so this is entered around threads and never in them.
     """
     with warnings.catch_warnings():
-        if any(getattr(metric, "calls_foreign_code", False) for metric in metrics):
+        if any(metric.calls_foreign_code for metric in metrics):
             warnings.simplefilter("ignore")
         yield
 
@@ -346,7 +410,7 @@ def positive_of(metric: Metric, truth: Truth) -> int | None:
     InputError
         When the metric names a label that the target lacks.
     """
-    pos_label = getattr(metric, "pos_label", None)
+    pos_label = metric.pos_label
     if pos_label is None or truth.positive is None or truth.classes is None:
         return truth.positive
     labels = truth.classes.tolist()

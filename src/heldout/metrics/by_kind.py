@@ -94,7 +94,7 @@ def reads_as_numbers(metric: Metric, y: NDArray[Any]) -> bool:
     """
     if TaskKind.REGRESSION not in metric.tasks:
         return False
-    kind = getattr(metric, "kind", None)
+    kind = metric.kind if isinstance(metric, ByKind) else None
     if kind is not None or not metric.tasks & {TaskKind.BINARY, TaskKind.MULTICLASS}:
         return kind in (None, TaskKind.REGRESSION)
     if y.dtype.kind not in "iuf":

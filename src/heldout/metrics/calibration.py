@@ -62,6 +62,8 @@ class ExpectedCalibrationError(Metric):
     n_bins: int = 10
     strategy: Literal["uniform", "quantile"] = "uniform"
     sources = ("guo2017",)
+    title = "Expected calibration error"
+    definition = "The mean distance of predicted probabilities, in bins, from how often they came true."
     greater_is_better = False
     responses = _PROBABILITIES
     tasks = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
@@ -154,10 +156,15 @@ class CalibrationSlope(ByKind):
     name = "calibration_slope"
     sources = ("cox1958",)
     ideal = 1.0
+    title = "Calibration slope"
+    definition = (
+        "How the log-odds of the positive class rise with those predicted: below 1 predictions are too extreme."
+    )
     greater_is_better = True
     range = (-np.inf, np.inf)
 
-    clipped = staticmethod(clipped_odds)
+    def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
+        return clipped_odds(truth, predictions)
 
     def of_kinds(self) -> Mapping[TaskKind, OfKind]:
         of_risks = OfKind((Response.RISK,), Needs.PAIR, cox_slope)
@@ -193,6 +200,8 @@ class CalibrationIntercept(ByKind):
     given_slope: bool = True
     sources = ("cox1958",)
     ideal = 0.0
+    title = "Calibration intercept"
+    definition = "By how much predicted log-odds are too low on average: below 0 they are too high."
     greater_is_better = True
     range = (-np.inf, np.inf)
 
@@ -203,7 +212,8 @@ class CalibrationIntercept(ByKind):
     def name(self) -> str:
         return name_with("calibration_intercept", self, "given_slope")
 
-    clipped = staticmethod(clipped_odds)
+    def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
+        return clipped_odds(truth, predictions)
 
     def of_kinds(self) -> Mapping[TaskKind, OfKind]:
         return _fits_of_kinds(self.name, _INTERCEPT, self.given_slope)
@@ -215,10 +225,13 @@ class CalibrationSlopeError(ByKind):
 
     name = "calibration_slope_error"
     sources = ("cox1958",)
+    title = "Calibration slope error"
+    definition = "The distance of the calibration slope from 1."
     greater_is_better = False
     range = (0.0, np.inf)
 
-    clipped = staticmethod(clipped_odds)
+    def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
+        return clipped_odds(truth, predictions)
 
     def of_kinds(self) -> Mapping[TaskKind, OfKind]:
         of_risks = OfKind((Response.RISK,), Needs.PAIR, cox_slope_error)
@@ -238,6 +251,8 @@ class CalibrationInterceptError(ByKind):
 
     given_slope: bool = True
     sources = ("cox1958",)
+    title = "Calibration intercept error"
+    definition = "The distance of the calibration intercept from 0."
     greater_is_better = False
     range = (0.0, np.inf)
 
@@ -248,7 +263,8 @@ class CalibrationInterceptError(ByKind):
     def name(self) -> str:
         return name_with("calibration_intercept_error", self, "given_slope")
 
-    clipped = staticmethod(clipped_odds)
+    def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
+        return clipped_odds(truth, predictions)
 
     def of_kinds(self) -> Mapping[TaskKind, OfKind]:
         return _fits_of_kinds(self.name, _INTERCEPT, self.given_slope, away_from=0.0)

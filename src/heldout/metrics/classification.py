@@ -46,6 +46,9 @@ class Accuracy(Metric):
     """
 
     name = "accuracy"
+    title = "Accuracy"
+    definition = "The share of rows whose class was predicted."
+    function_name = "accuracy_score"
     greater_is_better = True
     responses = _LABELS
     tasks = _CLASSES
@@ -94,6 +97,9 @@ class BalancedAccuracy(Metric):
     """Mean over classes of the share of its rows predicted right, over the classes that have rows."""
 
     name = "balanced_accuracy"
+    title = "Balanced accuracy"
+    definition = "The mean, over the classes, of the share of rows predicted right."
+    function_name = "balanced_accuracy_score"
     greater_is_better = True
     responses = _LABELS
     tasks = _CLASSES
@@ -110,6 +116,8 @@ class MatthewsCorrelation(Metric):
     """Matthews' correlation of true and predicted labels; 0 where one of them is constant."""
 
     name = "matthews_corrcoef"
+    title = "Matthews correlation"
+    definition = "The correlation of true and predicted classes: 0 is chance."
     greater_is_better = True
     responses = _LABELS
     tasks = _CLASSES
@@ -141,6 +149,10 @@ class ClassScore(Metric):
 
     def __post_init__(self) -> None:
         check_among("average", self.average, get_args(LabelAverage))
+
+    @property
+    def function_name(self) -> str:
+        return f"{self._stem}_score" if self.average == "binary" else ""
 
     @property
     def name(self) -> str:
@@ -219,6 +231,18 @@ class FScore(ClassScore):
             )
 
     @property
+    def title(self) -> str:
+        if self.name in ("f1", "f1_macro"):
+            return "F1" if self.average == "binary" else "F1, macro"
+        return super().title
+
+    @property
+    def definition(self) -> str:
+        of = {"f1": "for the positive class", "f1_macro": "averaged over the classes"}.get(self.name)
+        comma = "," if self.average == "macro" else ""
+        return f"The harmonic mean of precision and recall{comma} {of}." if of else ""
+
+    @property
     def _stem(self) -> str:
         return f"f{self.beta:g}"
 
@@ -267,6 +291,8 @@ class LogLoss(Metric):
     """
 
     name = "log_loss"
+    title = "Log loss"
+    definition = "The mean of minus the logarithm of the probability that was predicted for the true class."
     greater_is_better = False
     responses = _PROBABILITIES
     tasks = _CLASSES
@@ -329,6 +355,9 @@ class Brier(Metric):
     pos_label: Any = None
     name = "brier_score"
     sources = ("brier1950",)
+    title = "Brier score"
+    definition = "The mean squared distance of predicted probabilities from what happened."
+    function_name = "brier_score_loss"
     greater_is_better = False
     responses = _PROBABILITIES
     tasks = _CLASSES

@@ -17,7 +17,7 @@ from heldout.data.survival_target import with_fields
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError, NoExit
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Needs, Response, positive_of
+from heldout.metrics.base import Metric, Needs, Response, positive_of
 
 _TASKS_OF: dict[Response, frozenset[TaskKind]] = {
     Response.LABELS: frozenset({TaskKind.BINARY, TaskKind.MULTICLASS}),
@@ -109,7 +109,7 @@ def custom(
 
 
 @dataclass(frozen=True, eq=False)
-class CustomMetric:
+class CustomMetric(Metric):
     """A function as a metric; made by ``custom``, which explains the fields.
 
     It is equal to itself only: arguments may be lists or arrays, which neither compare nor hash.
@@ -127,9 +127,9 @@ class CustomMetric:
     """
 
     function: Callable[..., float]
-    name: str
-    greater_is_better: bool
-    responses: tuple[Response, ...]
+    name: str = ""
+    greater_is_better: bool = True
+    responses: tuple[Response, ...] = ()
     range: tuple[float, float] = (-np.inf, np.inf)
     needs: Needs = Needs.ROW
     undefined_without: Needs = Needs.ROW

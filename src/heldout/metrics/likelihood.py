@@ -56,6 +56,10 @@ class NagelkerkeR2(ByKind):
 
     recalibrated: bool = True
     sources = ("nagelkerke1991",)
+    title = "Nagelkerke's R²"
+    definition = (
+        "The gain in likelihood over no predictions at all, as a share of the greatest possible: 0 is none."
+    )
     greater_is_better = True
 
     def __post_init__(self) -> None:
@@ -73,7 +77,8 @@ class NagelkerkeR2(ByKind):
     def fits_to_its_rows(self) -> bool:
         return self.recalibrated
 
-    clipped = staticmethod(clipped_odds)
+    def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
+        return clipped_odds(truth, predictions)
 
     def of_kinds(self) -> Mapping[TaskKind, OfKind]:
         return {

@@ -102,25 +102,11 @@ DECLARED: tuple[Metric, ...] = (
 )
 """Every metric that has a kernel, as it is by default."""
 
-_FUNCTION_NAMES: dict[str, str] = {
-    "accuracy_score": "accuracy",
-    "balanced_accuracy_score": "balanced_accuracy",
-    "cohen_kappa_score": "cohen_kappa",
-    "f1_score": "f1",
-    "precision_score": "precision",
-    "recall_score": "recall",
-    "brier_score_loss": "brier_score",
-    "roc_auc_score": "roc_auc",
-    "average_precision_score": "average_precision",
-    "r2_score": "r2",
-    "concordance_index_censored": "concordance_index",
-}
-
 
 def _by_name() -> Mapping[str, Metric]:
     names = {metric.name: metric for metric in DECLARED}
     names |= {f"neg_{m.name}": Signed(m, -1) for m in DECLARED if not m.greater_is_better}
-    names |= {alias: names[name] for alias, name in _FUNCTION_NAMES.items()}
+    names |= {metric.function_name: metric for metric in DECLARED if metric.function_name}
     return MappingProxyType(names)
 
 

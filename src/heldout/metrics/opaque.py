@@ -14,10 +14,10 @@ from heldout.metrics.base import Metric, Needs, Response, Statistic
 
 
 @dataclass(frozen=True)
-class OpaqueMetric:
-    """What can be said of such a metric; greater is better unless told, as always with scikit-learn's scorers."""
+class OpaqueMetric(Metric):
+    """The declaration of such a metric; greater is better by default, as with all of scikit-learn's scorers."""
 
-    name: str
+    name: str = ""
     greater_is_better: bool = True
     responses: tuple[Response, ...] = ()
     tasks: frozenset[TaskKind] = frozenset(TaskKind)

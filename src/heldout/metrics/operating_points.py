@@ -43,6 +43,10 @@ class SensitivityAtSpecificity(Metric):
 
     specificity: float = 0.9
     responses: tuple[Response, ...] = (Response.DECISION, Response.PROBABILITIES)
+    title = "Sensitivity at a fixed specificity"
+    definition = (
+        "The share of the positive class that is found at the lowest threshold with few enough false alarms."
+    )
     greater_is_better = True
     tasks = frozenset({TaskKind.BINARY})
     range = (0.0, 1.0)
@@ -88,6 +92,10 @@ class PartialRocAuc(PairBased):
     standardized: bool = True
     responses: tuple[Response, ...] = (Response.DECISION, Response.PROBABILITIES)
     sources = ("mcclish1989",)
+    title = "Partial ROC AUC"
+    definition = (
+        "The area under the beginning of the ROC curve, where false alarms are few, standardised: 0.5 is guessing."
+    )
     greater_is_better = True
     tasks = frozenset({TaskKind.BINARY})
     needs = Needs.EVERY_CLASS

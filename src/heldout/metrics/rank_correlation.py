@@ -31,6 +31,8 @@ class Spearman(Metric):
     """
 
     name = "spearman"
+    title = "Spearman correlation"
+    definition = "The correlation of the ranks of predictions and truth: 0 is none."
     greater_is_better = True
     responses = (Response.VALUES,)
     tasks = frozenset({TaskKind.REGRESSION})

@@ -155,6 +155,11 @@ class RocAuc(PairBased):
     """
 
     name = "roc_auc"
+    title = "ROC AUC"
+    definition = (
+        "The chance that a random row of the positive class is ranked above a random other row: 0.5 is guessing."
+    )
+    function_name = "roc_auc_score"
     greater_is_better = True
     tasks = frozenset({TaskKind.BINARY})
     range = (0.0, 1.0)
@@ -185,6 +190,8 @@ class RocAucOneVsRest(PairBased):
     """
 
     average: ClassAverage = "macro"
+    title = "ROC AUC, one-vs-rest"
+    definition = "The ROC AUC of each class against all others, averaged over classes."
     greater_is_better = True
     responses = (Response.PROBABILITIES,)
     tasks = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
@@ -232,6 +239,8 @@ class RocAucOneVsOne(PairBased):
 
     average: ClassAverage = "macro"
     sources = ("hand2001",)
+    title = "ROC AUC, one-vs-one"
+    definition = "The ROC AUC of each pair of classes, averaged over the pairs."
     greater_is_better = True
     responses = (Response.PROBABILITIES,)
     tasks = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
@@ -307,6 +316,9 @@ class AveragePrecision(Metric):
     pos_label: Any = None
     responses: tuple[Response, ...] = (Response.DECISION, Response.PROBABILITIES)
     name = "average_precision"
+    title = "Average precision"
+    definition = "The area under the curve of precision over recall."
+    function_name = "average_precision_score"
     greater_is_better = True
     tasks = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
     range = (0.0, 1.0)

@@ -47,6 +47,8 @@ class MeanSquaredError(Metric):
     """
 
     name = "mean_squared_error"
+    title = "Mean squared error"
+    definition = "The mean squared distance of predictions from the truth."
     greater_is_better = False
     responses = _VALUES
     tasks = _REGRESSION
@@ -70,6 +72,8 @@ class RootMeanSquaredError(Metric):
     """Square root of the mean of squared errors, in the target's units."""
 
     name = "root_mean_squared_error"
+    title = "Root mean squared error"
+    definition = "The root of the mean squared distance of predictions from the truth, in the target's own units."
     greater_is_better = False
     responses = _VALUES
     tasks = _REGRESSION
@@ -93,6 +97,8 @@ class MeanAbsoluteError(Metric):
     """Mean of absolute errors, in the target's units."""
 
     name = "mean_absolute_error"
+    title = "Mean absolute error"
+    definition = "The mean distance of predictions from the truth, in the target's own units."
     greater_is_better = False
     responses = _VALUES
     tasks = _REGRESSION
@@ -132,6 +138,10 @@ class PinballLoss(Metric):
     """
 
     alpha: float = 0.5
+    title = "Mean pinball loss"
+    definition = (
+        "The mean distance of predicted quantiles from the truth, errors above and below weighing differently."
+    )
     greater_is_better = False
     responses = _VALUES
     tasks = _REGRESSION
@@ -169,6 +179,8 @@ class MedianAbsoluteError(Metric):
     """
 
     name = "median_absolute_error"
+    title = "Median absolute error"
+    definition = "Half of the rows are predicted closer than this, in the target's own units."
     greater_is_better = False
     responses = _VALUES
     tasks = _REGRESSION
@@ -215,6 +227,9 @@ class R2(Metric):
     """
 
     name = "r2"
+    title = "R²"
+    definition = "The share of the target's variance that is explained: 0 is what predicting the mean gives."
+    function_name = "r2_score"
     greater_is_better = True
     responses = _VALUES
     tasks = _REGRESSION

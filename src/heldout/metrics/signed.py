@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from heldout.data.task import TaskKind, Truth
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Fused, Metric, Needs, Response, Selected, Statistic, fitted, sources_of, times_of
+from heldout.metrics.base import Failing, Fused, Metric, Needs, Response, Selected, Statistic, fitted, times_of
 from heldout.metrics.pairs import PairBased, PairStatistic, is_pair_based
 
 
 @dataclass(frozen=True)
-class Signed:
+class Signed(Metric):
     """``sign`` times a metric, with greater = better.
 
     Attributes
@@ -73,27 +73,35 @@ class Signed:
 
     @property
     def mean_within_classes(self) -> bool:
-        return bool(getattr(self.metric, "mean_within_classes", False))
+        return self.metric.mean_within_classes
 
     @property
     def pos_label(self) -> Any:
-        return getattr(self.metric, "pos_label", None)
+        return self.metric.pos_label
 
     @property
     def sources(self) -> tuple[str, ...]:
-        return sources_of(self.metric)
+        return self.metric.sources
 
     @property
     def times(self) -> tuple[float, ...]:
         return times_of(self.metric)
 
     @property
+    def title(self) -> str:
+        return self.metric.title
+
+    @property
+    def definition(self) -> str:
+        return self.metric.definition
+
+    @property
     def takes_weights(self) -> bool:
-        return bool(getattr(self.metric, "takes_weights", True))
+        return self.metric.takes_weights
 
     @property
     def calls_foreign_code(self) -> bool:
-        return bool(getattr(self.metric, "calls_foreign_code", False))
+        return self.metric.calls_foreign_code
 
     def for_truth(self, truth: Truth) -> Signed:
         return replace(self, metric=fitted(self.metric, truth))
@@ -124,6 +132,11 @@ def unsigned(metric: Metric) -> Metric:
     return metric.metric if isinstance(metric, Signed) else metric
 
 
+def sign_of(metric: Metric) -> int:
+    """-1 of a ``neg_`` name, otherwise 1."""
+    return metric.sign if isinstance(metric, Signed) else 1
+
+
 @dataclass(frozen=True, eq=False)
 class SignedStatistic:
     """``sign`` times a statistic."""
@@ -140,8 +153,7 @@ class SignedStatistic:
     @property
     def failures(self) -> dict[str, int]:
         """Of the statistic within."""
-        failures: dict[str, int] = getattr(self.inner, "failures", {})
-        return failures
+        return dict(self.inner.failures) if isinstance(self.inner, Failing) else {}
 
     def _signed(self, values: Floats) -> Floats:
         return values if self.sign > 0 else 0.0 - values  # not -values: a perfect loss is 0, not -0

@@ -107,6 +107,8 @@ class Emax(CurveDistance):
     array([[0.3]])
     """
 
+    title = "Emax"
+    definition = "The greatest distance of a predicted probability from how often such predictions came true."
     sources = ("cleveland1979",)
 
     @property
@@ -134,6 +136,8 @@ class ICI(CurveDistance):
     array([[0.2]])
     """
 
+    title = "Integrated calibration index"
+    definition = "The mean distance of predicted probabilities from how often such predictions came true."
     sources = ("austin2019", "cleveland1979")
 
     @property
@@ -162,6 +166,8 @@ class ECI(CurveDistance):
     array([[5.]])
     """
 
+    title = "Estimated calibration index"
+    definition = "100 times the mean squared distance of predicted probabilities from how often they came true."
     sources = ("vanhoorde2015", "cleveland1979")
 
     @property
@@ -190,6 +196,8 @@ class E90(CurveDistance):
            [0.1]])
     """
 
+    title = "E90"
+    definition = "Nine tenths of the probabilities are closer than this to how often such predictions came true."
     sources = ("austin2019", "cleveland1979")
 
     @property

@@ -38,6 +38,10 @@ class SomersD(ByKind, PairBased):
 
     name = "somers_d"
     sources = ("somers1962",)
+    title = "Somers' D"
+    definition = (
+        "The share of comparable pairs that are ordered right, less the share ordered wrong: 0 is guessing."
+    )
     greater_is_better = True
     range = (-1.0, 1.0)
 

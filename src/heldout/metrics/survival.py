@@ -102,6 +102,9 @@ class ConcordanceIndex(PairBased):
 
     name = "concordance_index"
     sources = ("harrell1996",)
+    title = "Concordance index"
+    definition = "The chance that, of two comparable rows, the greater risk had the earlier event: 0.5 is guessing."
+    function_name = "concordance_index_censored"
     greater_is_better = True
     responses = _RISK
     tasks = _SURVIVAL
@@ -233,6 +236,10 @@ class ConcordanceUno(PairBased):
     tau: float | None = None
     censoring: Censoring | None = field(default=None, repr=False, compare=False)
     sources = ("uno2011",)
+    title = "Concordance index, Uno's"
+    definition = (
+        "The share of pairs in which the row with the earlier event had the greater risk, weighted for censoring."
+    )
     greater_is_better = True
     responses = _RISK
     tasks = _SURVIVAL
@@ -272,7 +279,7 @@ class ConcordanceUno(PairBased):
             )
         return bound
 
-    def counted(self, truth: Truth) -> Truth:
+    def truth_for_needs(self, truth: Truth) -> Truth:
         """The target with events from ``tau`` on as censored, which is what they are to the pairs."""
         if self.tau is None or truth.kind is not TaskKind.SURVIVAL:
             return truth

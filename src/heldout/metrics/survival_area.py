@@ -73,6 +73,11 @@ class RocAucAt(PairBased):
     time: float | None = None
     censoring: Censoring | None = field(default=None, repr=False, compare=False)
     sources = ("uno2007",)
+    title = "ROC AUC at a time"
+    definition = (
+        "The chance that a row with an event until the time had a greater risk than one without an event "
+        "until then."
+    )
     greater_is_better = True
     responses = (Response.RISK,)
     tasks = frozenset({TaskKind.SURVIVAL})
@@ -107,7 +112,7 @@ class RocAucAt(PairBased):
             )
         return replace(self, censoring=Censoring.of(truth))
 
-    def counted(self, truth: Truth) -> Truth:
+    def truth_for_needs(self, truth: Truth) -> Truth:
         """The target as two groups, so that its comparable pairs are those of the area.
 
         Who had the event until the time had it at 1, who was there after it left at 2, and all others left before.

@@ -53,6 +53,10 @@ class IntegratedBrier(Metric):
     censoring: Censoring | None = field(default=None, repr=False, compare=False)
     name = "integrated_brier_score"
     sources = ("graf1999",)
+    title = "Integrated Brier score"
+    definition = (
+        "The mean squared distance of predicted survival from what happened, over time, weighted for censoring."
+    )
     greater_is_better = False
     responses = (Response.SURVIVAL,)
     tasks = _SURVIVAL
@@ -125,6 +129,10 @@ class BrierAt(Metric):
     time: float | None = None
     censoring: Censoring | None = field(default=None, repr=False, compare=False)
     sources = ("graf1999",)
+    title = "Brier score at a time"
+    definition = (
+        "The mean squared distance of predicted survival from what happened until the time, weighted for censoring."
+    )
     greater_is_better = False
     responses = (Response.SURVIVAL,)
     tasks = _SURVIVAL

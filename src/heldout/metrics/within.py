@@ -17,7 +17,7 @@ from heldout.data.task import Truth
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.aggregate import AggregateScore, Bind, Segment, aggregate_score
-from heldout.metrics.base import Metric, counted, fitted, positive_of
+from heldout.metrics.base import Metric, fitted, positive_of
 from heldout.metrics.pairs import PairStatistic, is_pair_based
 
 
@@ -102,7 +102,7 @@ def within_score(
         truth=mine,
         positive=positive_of(bound, truth),
         statistic=bound.statistic_within(mine, predictions[rows, :, repeats], codes),
-        counted=counted(bound, mine),
+        counted=bound.truth_for_needs(mine),
         needs=bound.needs,
         folds=codes,
         repeats=repeats,

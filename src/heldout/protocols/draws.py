@@ -13,7 +13,7 @@ from heldout.data.task import Task, labels_text
 from heldout.errors import InputError
 from heldout.estimates.candidates import check_drawable
 from heldout.kernels.draws import Counts, Draws, UndefinedDrawsError, always
-from heldout.metrics.base import Metric, counted, positive_of
+from heldout.metrics.base import Metric, positive_of
 
 DRAWN_AT_ONCE = 64
 """Samples drawn in one block; no result depends on it."""
@@ -80,7 +80,7 @@ class Demands:
         weights = counts if self.task.sample_weight is None else counts * (self.task.sample_weight > 0)
         usable = np.ones(len(counts), dtype=bool)
         for metric in self.metrics:
-            usable &= metric.needs.met(counted(metric, truth), positive_of(metric, truth), weights)
+            usable &= metric.needs.met(metric.truth_for_needs(truth), positive_of(metric, truth), weights)
         return usable
 
 

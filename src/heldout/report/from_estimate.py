@@ -15,7 +15,6 @@ from heldout.estimates.inputs import Inputs
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Estimate
 from heldout.kernels.reference import Floats
-from heldout.metrics.base import ideal_of
 from heldout.protocols.words import method_words
 from heldout.report.content import Entry, MethodRow, ReportContent
 from heldout.report.diagnostics import diagnose
@@ -65,7 +64,7 @@ def estimate_content(
     pooled = _pooled(evidence)
     metric, weights = asked.question.metric, asked.question.sample_weight
     shown = pooled[evidence.candidates].tolist()
-    scale = scale_of(metric.name, metric.greater_is_better, estimate, shown, ideal=ideal_of(metric))
+    scale = scale_of(metric.name, metric.greater_is_better, estimate, shown, ideal=metric.ideal)
     # The figures show the predictions of one configuration; an ensemble is not one of them.
     single = not is_ensemble(estimate)
     diagnostics = diagnose(asked.truth, asked.predictions, estimate.selected, weights) if single else None

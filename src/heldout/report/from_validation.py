@@ -13,7 +13,6 @@ from heldout.estimates.types import Estimate, json_number
 from heldout.estimates.words import quantity_sentence
 from heldout.imputation.pooled import PooledModel
 from heldout.imputation.rubin import PooledCoefficients
-from heldout.metrics.base import ideal_of
 from heldout.metrics.words import in_sentence
 from heldout.protocols.validation.curves import calibration as calibration_curves
 from heldout.protocols.validation.curves import decision as decision_curves
@@ -110,7 +109,7 @@ def _scale(validation: Validation, name: str) -> Scale:
     metric, estimate = validation.metrics[name], validation.estimates[name]
     # Without an interval the spread of the replicates' scores shows which digits are meaningful.
     spread = [] if estimate.interval is not None else validation.replicates.scores(metric).on_original.tolist()
-    return scale_of(name, metric.greater_is_better, estimate, spread, ideal=ideal_of(metric))
+    return scale_of(name, metric.greater_is_better, estimate, spread, ideal=metric.ideal)
 
 
 def _headline(validation: Validation, estimate: Estimate, scale: Scale) -> Headline:

@@ -120,7 +120,7 @@ def is_unbiased(matrix: Matrix, *, stratify: bool = False) -> bool:
     segments = matrix.scores.segments
     one_each = len(segments) == matrix.in_play.shape[1] or isinstance(segments[0], PairSegment)
     together = one_each and bool(matrix.in_play.all())
-    return together and not matrix.grouped and bool(getattr(metric, "mean_within_classes", False))
+    return together and not matrix.grouped and metric.mean_within_classes
 
 
 def flags_of_control(evidence: Evidence, control: Control | None, value: float) -> dict[Flag, str]:

@@ -244,7 +244,7 @@ def _flags_of_rows(evidence: Evidence, plan: Plan) -> dict[Flag, str]:
     metric, winner, name = evidence.metric, evidence.winner, evidence.winner_name
     clipped = int(extremes.clipped[winner]), int(np.median(extremes.clipped))
     flags = flag_of_clipping(metric, *clipped, evidence.n_rows_used, name)
-    if getattr(unsigned(metric), "squares_errors", False):
+    if unsigned(metric).squares_errors:
         effective = extremes.effective
         typical = float(np.nanmedian(effective)) if not np.isnan(effective).all() else float("nan")
         flags |= flag_of_errors(metric, float(effective[winner]), typical, evidence.n_rows_used, name)

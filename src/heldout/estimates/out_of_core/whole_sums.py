@@ -8,7 +8,6 @@ numbers (or more), the second counting what the first leaves over. Losses that a
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
@@ -16,12 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.data.task import Truth
 from heldout.errors import InputError
 from heldout.estimates.out_of_core.blocks import Block, BlockSource, Reading
 from heldout.estimates.out_of_core.plans import Observed, Outcome
 from heldout.metrics.row_losses import Finish, OfRowLosses
-from heldout.metrics.signed import Signed
+from heldout.metrics.signed import Signed, sign_of, unsigned
 
 PIECE = 1024
 """Rows of a block that are multiplied at once."""
@@ -137,7 +135,7 @@ def extremes_in_range(source: BlockSource, reading: Reading, first: int, last: i
         When a loss is infinite.
     """
     found = []
-    clipped: Callable[[Truth, NDArray[Any]], NDArray[np.bool_]] | None = getattr(_inner(reading), "clipped", None)
+    metric = unsigned(reading.metric)
     for k, block in enumerate(source.blocks(first, last), first):
         losses = losses_of(reading, block)
         greatest = float(losses.max(initial=0.0))
@@ -149,7 +147,7 @@ def extremes_in_range(source: BlockSource, reading: Reading, first: int, last: i
                 f"{block.predictions[row, column]:g}: leave that configuration out, or rescale the target."
             )
         unit = losses / greatest if greatest else losses
-        cells = None if clipped is None else clipped(block.truth, reading.of(block))
+        cells = metric.clipped(block.truth, reading.of(block))
         none = np.zeros(losses.shape[1], dtype=np.int64)
         n_clipped = none if cells is None else cells.sum(axis=0)
         found.append(Extremes(greatest, n_clipped, unit.sum(axis=0), (unit**2).sum(axis=0)))
@@ -236,7 +234,7 @@ class WholeSums:
             means = np.ldexp(sums.astype(np.float64), self.grid.finest) / weight.astype(np.float64)[:, None]
         finish = _inner(self.reading).finish
         values = np.sqrt(means) if finish is Finish.ROOT else 1 - means if finish is Finish.COMPLEMENT else means
-        return np.asarray(values * getattr(self.reading.metric, "sign", 1))
+        return np.asarray(values * sign_of(self.reading.metric))
 
     def _of_lanes(self, total: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Python's integers: sums (L, C) in finest steps, and weights (L,)."""
@@ -249,7 +247,7 @@ class WholeSums:
 
     def _best(self, sums: NDArray[Any]) -> NDArray[np.intp]:
         metric, inner = self.reading.metric, _inner(self.reading)
-        falls = (inner.finish is Finish.COMPLEMENT) != (getattr(metric, "sign", 1) < 0)  # as the loss rises
+        falls = (inner.finish is Finish.COMPLEMENT) != (sign_of(metric) < 0)  # as the loss rises
         return sums.argmin(axis=1) if falls == metric.greater_is_better else sums.argmax(axis=1)
 
     def _score(self, total: int, weight: int) -> float:
@@ -261,7 +259,7 @@ class WholeSums:
             total = (weight << -finest) - total
         mean = ldexp_quotient(total, weight, finest)
         value = sqrt(mean) if inner.finish is Finish.ROOT else mean
-        return value if getattr(self.reading.metric, "sign", 1) > 0 else 0.0 - value
+        return value if sign_of(self.reading.metric) > 0 else 0.0 - value
 
 
 def ldexp_quotient(numerator: int, denominator: int, exponent: int) -> float:

@@ -18,7 +18,7 @@ from heldout.execution.search import Search
 from heldout.execution.table import mean_over_splits
 from heldout.flags import Flag
 from heldout.metrics.aggregate import aggregate_score
-from heldout.metrics.base import Metric, Response, at_times_of, positive_of, quiet_if_foreign, sources_of
+from heldout.metrics.base import Metric, Response, at_times_of, positive_of, quiet_if_foreign
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.metrics.within import within_score
 from heldout.protocols.branches import BranchedSearch, BranchScore, BranchWinner
@@ -221,7 +221,7 @@ def _provenance(
     sources = [*SOURCES, *SOURCES_OF_INTERVAL.get(settings.interval or "", ())]
     sources += SOURCES_ACROSS if settings.across == "all" else ()
     sources += search.drop.sources if search.drop is not None else ()
-    sources += [*getattr(search.estimation.rule, "sources", ()), *sources_of(metric)]
+    sources += [*search.estimation.rule.sources, *metric.sources]
     said: dict[str, Any] = {
         "quantity": QUANTITY_NESTED,
         **settings_provenance(Settings(entropy=search.entropy)),

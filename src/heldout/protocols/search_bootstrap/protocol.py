@@ -194,7 +194,7 @@ def _check_countable(search: Search) -> None:
         return
     asked = "drop" if aggregate == "folds" else f"aggregate='{aggregate}'"
     for name, metric in search.scoring.metrics.items():
-        if not getattr(metric, "takes_weights", True):
+        if metric is not None and not metric.takes_weights:
             raise InputError(
                 f"{asked} counts each row of a sample as often as it was drawn, and the scorer '{name}' takes no "
                 f"sample_weight; use {argument('aggregate', 'folds')} without drop, or a metric whose function "

@@ -28,7 +28,7 @@ from heldout.execution.responses import available_responses
 from heldout.flags import Flag
 from heldout.imputation.settings import Imputation
 from heldout.imputation.tables import holes_of
-from heldout.metrics.base import Metric, Response, ideal_of
+from heldout.metrics.base import Metric, Response
 from heldout.metrics.named import check_fits, metric_named
 from heldout.protocols.validation.corrections import correction_named
 from heldout.protocols.validation.intervals import interval_kind
@@ -253,7 +253,7 @@ def _offered(context: CellContext, models: Configurations, *, named: bool) -> Ce
 def _check_chooses(context: CellContext) -> None:
     metric = context.scoring.metrics[context.scoring.refit_metric]
     assert metric is not None
-    if (ideal := ideal_of(metric)) is not None:
+    if (ideal := metric.ideal) is not None:
         raise InputError(
             f"the first metric chooses among models, and '{metric.name}' is best at {ideal:g}, in neither "
             "direction; name another one first."

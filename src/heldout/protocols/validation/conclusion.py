@@ -16,7 +16,7 @@ from heldout.execution.fit import on_one_thread
 from heldout.flags import Flag
 from heldout.imputation.rubin import PooledCoefficients
 from heldout.kernels.reference import Floats
-from heldout.metrics.base import Metric, oriented, positive_of, sources_of
+from heldout.metrics.base import Metric, oriented, positive_of
 from heldout.protocols.validation.corrections.base import CorrectedScore
 from heldout.protocols.validation.double import corrected_score
 from heldout.protocols.validation.estimate import Candidate, Validation, ValidationRow
@@ -211,7 +211,7 @@ class ValidationConclusion:
     ) -> Estimate:
         metric, task = measured.metric, self.plan.task
         of_interval = () if self.interval is None else SOURCES_OF_INTERVAL[self.interval]
-        cited = [*self.plan.correction.sources, *of_interval, *self.plan.do.sources, *sources_of(metric)]
+        cited = [*self.plan.correction.sources, *of_interval, *self.plan.do.sources, *metric.sources]
         positive = positive_of(metric, task.truth)
         return Estimate(
             value=measured.corrected.value,

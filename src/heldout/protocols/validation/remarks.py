@@ -61,7 +61,7 @@ def no_candidates(models: Sequence[Candidate]) -> dict[Flag, str]:
 
 def flags_of_metric(plan: ValidationPlan, metric: Metric) -> dict[Flag, str]:
     """Of a metric that does not go well with the rows that the correction scores."""
-    if not plan.correction.reads_left_out or not getattr(metric, "fits_to_its_rows", False):
+    if not plan.correction.reads_left_out or not metric.fits_to_its_rows:
         return {}
     said = Flag.FITS_TO_ITS_ROWS.filled(metric=metric.name, method=plan.correction.name)
     return {Flag.FITS_TO_ITS_ROWS: said}

@@ -83,11 +83,11 @@ def over_pairs(
         Above 0; a pair weighs the product of both.
     """
     value = _closed_form(metric, truth, said, weights)
-    if value is None and response is Response.RISK and not getattr(metric, "calls_foreign_code", False):
+    if value is None and response is Response.RISK and not metric.calls_foreign_code:
         value = _of_risks(metric, truth, said, weights)
         if isnan(value):
             return NoInformation(value, f"there is none of {metric.name}, which depends on the scale of risks")
-    if value is None and truth.classes is not None and getattr(metric, "takes_weights", True):
+    if value is None and truth.classes is not None and metric.takes_weights:
         value = _of_classes(metric, truth, said, weights)
     if value is None and averages_rows(metric):
         value = _of_rows(metric, truth, said, weights)

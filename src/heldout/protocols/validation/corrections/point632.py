@@ -12,7 +12,7 @@ from math import isfinite, isnan
 from typing import Any, ClassVar, NamedTuple
 
 from heldout._text import argument
-from heldout.metrics.base import Metric, ideal_of
+from heldout.metrics.base import Metric
 from heldout.protocols.validation.corrections.base import CorrectedScore, undefined
 from heldout.protocols.validation.corrections.leave_one_out import left_out_score
 from heldout.protocols.validation.corrections.no_information import NoInformation, no_information
@@ -89,7 +89,7 @@ class Point632Plus:
         left_out = left_out_score(replicates, scores)
         provenance = _both(scores.apparent, left_out)
         best = metric.range[1] if metric.greater_is_better else 0.0
-        if ideal_of(metric) is not None or not isfinite(best):
+        if metric.ideal is not None or not isfinite(best):
             return _without_information(f"{metric.name} has no best possible value", provenance)
         if isnan(scores.apparent):
             return _undefined_apparent(metric, provenance)
