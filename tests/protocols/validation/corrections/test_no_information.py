@@ -56,7 +56,7 @@ CASES = [
     for metric in DECLARED
     for kind in OF_KIND
     if kind in metric.tasks
-    and "ideal" not in dir(metric)
+    and metric.ideal is None
     and any(r in OF_KIND[kind].apparent for r in metric.responses)
 ]
 
