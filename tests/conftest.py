@@ -1,12 +1,16 @@
-"""What holds for every test."""
+"""What holds for every test, and a command line to call in this process."""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
 from types import SimpleNamespace
 
 # Before anything imports NumPy: processes that share the cores (pytest -n) must not each start a thread per core.
@@ -59,3 +63,34 @@ def what_is_drawn_belongs_to_the_test(request: pytest.FixtureRequest, monkeypatc
         return int.from_bytes(drawn, "big") >> (8 * len(drawn) - bits)
 
     monkeypatch.setattr("heldout._random.secrets", SimpleNamespace(randbits=randbits))
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The exit code of a command and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def last(self) -> str:
+        """The last line on stderr."""
+        return self.err.strip().splitlines()[-1] if self.err.strip() else ""
+
+
+@pytest.fixture
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ended]:
+    """Call ``heldout`` in a folder of its own."""
+    from heldout.cli.group import heldout
+
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: object) -> Ended:
+        # Not click's CliRunner: it keeps stderr apart in versions from 8.2 only.
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as end:
+            heldout.main([str(argument) for argument in arguments], prog_name="heldout")
+        return Ended(int(end.value.code or 0), out.getvalue(), err.getvalue())
+
+    return call

@@ -232,5 +232,6 @@ def checked_sizes(name: str, values: Any, least: int) -> tuple[int, ...]:
     whole = all(isinstance(one, int | np.integer) and not isinstance(one, bool) and one >= least for one in listed)
     if not listed or not whole:
         wanted = "whole numbers" if isinstance(values, list | tuple | range | np.ndarray) else "a whole number"
-        raise InputError(f"{name} must be {wanted} from {least} on, got {values!r}.", argument=name)
+        shown = values[0] if isinstance(values, tuple) and len(values) == 1 else values
+        raise InputError(f"{name} must be {wanted} from {least} on, got {shown!r}.", argument=name)
     return tuple(dict.fromkeys(int(one) for one in listed))

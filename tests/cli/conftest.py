@@ -1,11 +1,8 @@
-"""A command line to call in this process, small tables, and a space small enough for a test."""
+"""Small tables, and a space small enough for a test."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,37 +15,6 @@ from heldout.data.task import TaskKind
 from heldout.spaces.presets import _on_scaled
 
 N = 60
-
-
-@dataclass(frozen=True)
-class Ended:
-    """The exit code of a command and what it printed."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def last(self) -> str:
-        """The last line on stderr."""
-        return self.err.strip().splitlines()[-1] if self.err.strip() else ""
-
-
-@pytest.fixture
-def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ended]:
-    """Call ``heldout`` in a folder of its own."""
-    from heldout.cli.group import heldout
-
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: object) -> Ended:
-        # Not click's CliRunner: it keeps stderr apart in versions from 8.2 only.
-        out, err = io.StringIO(), io.StringIO()
-        with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as end:
-            heldout.main([str(argument) for argument in arguments], prog_name="heldout")
-        return Ended(int(end.value.code or 0), out.getvalue(), err.getvalue())
-
-    return call
 
 
 @pytest.fixture

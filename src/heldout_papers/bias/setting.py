@@ -82,8 +82,9 @@ def checked_settings(
     (folds,) = checked_sizes("folds", folds, 2)
     (n_bootstraps,) = checked_sizes("n_bootstraps", n_bootstraps, 1)
     if min(sizes[0]) < folds:
+        got = f"{argument('folds', folds)} and {argument('rows', min(sizes[0]))}"
         raise InputError(
-            f"folds must be at most the number of rows, got {folds} folds and {min(sizes[0])} rows.",
+            f"folds must be at most the number of rows, got {got}.",
             argument="folds",
         )
     settings = tuple(
@@ -99,9 +100,9 @@ def _check_both_classes(setting: BiasSetting) -> None:
     rarer = min(setting.n_positive, setting.rows - setting.n_positive)
     if setting.prevalence is not None and rarer < setting.folds:
         raise InputError(
-            f"every fold must hold both classes, and of {setting.rows} rows with "
-            f"{argument('prevalence', setting.prevalence)} only {rarer} are of the rarer one, fewer than the "
-            f"{setting.folds} folds; ask for more rows, or for fewer folds."
+            f"every fold must hold both classes, and of {argument('rows', setting.rows)} with "
+            f"{argument('prevalence', setting.prevalence)} only {rarer} are of the rarer one, fewer than "
+            f"{argument('folds', setting.folds)}; ask for more rows, or for fewer folds."
         )
 
 

@@ -306,7 +306,9 @@ def checked_methods(methods: Sequence[str] | str | None, task: TaskName) -> tupl
     listed = list(able) if methods is None else [methods] if isinstance(methods, str) else list(methods)
     stranger = next((name for name in listed if name not in able), None)
     if stranger is not None or not listed:
-        raise InputError(f"methods of a {task} task must be some of {', '.join(able)}, got {methods!r}.")
+        raise InputError(
+            f"methods of a {task} task must be some of {', '.join(able)}, got {methods!r}.", argument="methods"
+        )
     return tuple(name for name in able if name in listed)
 
 

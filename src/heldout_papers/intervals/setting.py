@@ -165,8 +165,8 @@ def checked_settings(
     scarce = next((one for one in settings if one.rarest < 2), None)
     if scarce is not None:
         raise InputError(
-            f"each class needs 2 rows to be in one fold and out of it, and with {scarce.rows} rows and "
-            f"{argument('prevalence', scarce.prevalence)} the rarest has {scarce.rarest}; take more of either."
+            f"each class needs 2 rows to be in one fold and out of it, and with {argument('rows', scarce.rows)} "
+            f"and {argument('prevalence', scarce.prevalence)} the rarest has {scarce.rarest}; take more of either."
         )
     return settings
 
@@ -175,7 +175,10 @@ def _checked_prevalence(prevalence: Any, task: TaskName) -> tuple[float | None, 
     if prevalence is None:
         return PREVALENCES[task]
     if task == "regression":
-        raise InputError(f"prevalence is the share of a class, and a regression task has none; got {prevalence!r}.")
+        raise InputError(
+            f"prevalence is the share of a class, and a regression task has none; got {prevalence!r}.",
+            argument="prevalence",
+        )
     most = 1 / 2 if task == "binary" else 1 / CLASSES
     try:
         shares = np.asarray(prevalence, dtype=np.float64).reshape(-1)

@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.metrics import get_scorer
 
 from heldout._random import RandomState, entropy_of, stream
+from heldout._text import argument
 from heldout.dropping.bootstrap import Bootstrap
 from heldout.errors import InputError
 from heldout.execution.fit import CellContext, Routing, make_scoring, on_one_thread
@@ -274,7 +275,7 @@ def search_plan(
     if min(sizes) < 2 * folds:
         raise InputError(
             f"rows must be at least twice the folds, for stratified folds with rows of both classes, got "
-            f"{min(sizes)} rows and {folds} folds.",
+            f"{argument('rows', min(sizes))} and {argument('folds', folds)}.",
             argument="rows",
         )
     found = tables_in(tables, names=names, target=target)

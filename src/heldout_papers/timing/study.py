@@ -16,6 +16,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from heldout._random import RandomState, entropy_of
+from heldout._text import argument
 from heldout.errors import InputError
 from heldout.estimates.types import frame_of
 from heldout_papers.base import Batch, Columns, Study, Told, checked_sizes, run
@@ -292,7 +293,7 @@ def timing_plan(
     if crowded is not None:
         raise InputError(
             "every fold needs rows of both classes, so folds must be at most half of rows, got "
-            f"{crowded[2]} folds and {crowded[0]} rows."
+            f"{argument('folds', crowded[2])} and {argument('rows', crowded[0])}."
         )
     settings = tuple(TimingSetting(*size, n_bootstraps, named) for size in dict.fromkeys(triples))
     do = do_batch if clock is time.process_time else partial(do_batch, clock=clock)

@@ -17,7 +17,7 @@ import pytest
 from heldout.estimates.types import json_safe
 from heldout_papers import SearchStudy
 from heldout_papers.cli.search import QUICK, QUICK_TREES, SearchOptions
-from heldout_papers.spaces import tsamardinos2018
+from heldout_papers.spaces.tsamardinos2018 import tsamardinos2018
 
 Command = Callable[..., Any]
 PAGE = Path(__file__).parents[3] / "docs" / "study-search.md"
