@@ -246,31 +246,52 @@ from heldout.execution.store.base import *
 from heldout.execution.store.sqlite import *
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 identity = RunIdentity("1" * 64, "2" * 64, "3" * 64, "{}", 7, {"heldout": "1"})
-n_safe = 0
-try:
-    with SQLiteStore(sys.argv[1]).open(identity, [(f"id {i}", "{}") for i in range(60)], resume=True) as run:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
-        for i in range(len(run.acknowledged()), 60):
-            values = np.random.default_rng(i).normal(size=50)
-            scores = {"score": i / 7}
-            predictions = {Response.VALUES: values}
-            run.record(CellResult(CellKey(i, 0, 0), CellState.DONE, "", 0.5, 0.0, scores, {}, predictions))
-            run.commit()
-            n_safe = i + 1
-except StoreError as error:
-    print(n_safe)
-    print(error)
+
+
+def fill(path, limit):
+    n_safe = 0
+    try:
+        with SQLiteStore(path).open(identity, [(f"id {i}", "{}") for i in range(60)], resume=True) as run:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+            for i in range(len(run.acknowledged()), 60):
+                values = np.random.default_rng(i).normal(size=50)
+                scores = {"score": i / 7}
+                predictions = {Response.VALUES: values}
+                run.record(CellResult(CellKey(i, 0, 0), CellState.DONE, "", 0.5, 0.0, scores, {}, predictions))
+                run.commit()
+                n_safe = i + 1
+    except StoreError as error:
+        print(n_safe)
+        print(error)
+
+
+for limit in sys.argv[2:]:
+    fill(f"{sys.argv[1]}/{limit}.db", int(limit))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 """
+LIMITS = (70_000, 150_000, 150_001, 251_234)
 
 
-@pytest.mark.parametrize("limit", [70_000, 150_000, 150_001, 251_234])
-def test_a_limit_of_the_system_loses_nothing_that_was_acknowledged(path, limit):
+@pytest.fixture(scope="module")
+def full_disks(tmp_path_factory):
+    """A folder with a file for each limit, and the two lines that its writer printed."""
     pytest.importorskip("resource")
+    folder = tmp_path_factory.mktemp("full")
     ended = subprocess.run(
-        [sys.executable, "-W", "error", "-c", UNTIL_FULL, path, str(limit)], capture_output=True, text=True
-    )
+        [sys.executable, "-W", "error", "-c", UNTIL_FULL, folder, *map(str, LIMITS)],
+        capture_output=True, text=True,
+    )  # fmt: skip
     assert (ended.returncode, ended.stderr) == (0, "")
-    n_safe, sentence = ended.stdout.strip().split("\n")
+    lines = ended.stdout.splitlines()
+    assert len(lines) == 2 * len(LIMITS)
+    return folder, dict(zip(LIMITS, zip(lines[::2], lines[1::2], strict=True), strict=True))
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_a_limit_of_the_system_loses_nothing_that_was_acknowledged(full_disks, limit):
+    folder, printed = full_disks
+    path = folder / f"{limit}.db"
+    n_safe, sentence = printed[limit]
     assert (1 if limit > 100_000 else 0) <= int(n_safe) < 60
     assert "the disk is full or failing; what was acknowledged before is safe" in sentence
     assert f"Cells that are safe: {n_safe}; that must be done again: 1." in sentence
