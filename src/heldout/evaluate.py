@@ -80,12 +80,12 @@ def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Ch
     started = time.perf_counter()
     search.check()
     warned = warn_if_too_small(search)
-    with open_run(search.work, search.task, search.entropy, running, may_drop=search.drop is not None) as session:
+    with open_run(search.work, search.task, search.entropy, running, may_drop=search.drop is not None) as run:
         estimation = search.estimation
-        (outcome,) = session.race(
+        (outcome,) = run.run_races(
             [search.race], rule=search.drop, selection=estimation.rule, aggregate=estimation.aggregate_so_far
         )
-        found = session.collected(search.race, outcome)
+        found = run.race_results(search.race, outcome)
     searched = time.perf_counter() - started
     return concluded(search, running, found, searched, choose=choose, warned=warned)
 
@@ -163,7 +163,7 @@ def _history(search: Search, found: RaceResults) -> DroppingHistory | None:
     if search.drop is None:
         return None
     columns, outcome = found.folds.columns, found.outcome
-    met = tuple((columns[split.repeat], split.fold) for split in outcome.met)
+    met = tuple((columns[split.repeat], split.fold) for split in outcome.splits)
     return DroppingHistory(search.drop, met, {j: left.after for j, left in outcome.dropped.items()})
 
 

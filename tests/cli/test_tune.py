@@ -258,7 +258,8 @@ def test_resume_on_other_data_says_what_differs(command: Command, table: Write, 
 
     assert ended.code == 2
     said = (
-        "was started otherwise: DATA data.csv then, other.csv now; other rows (60 then and now, but not the same)."
+        "was started with other settings: DATA data.csv then, other.csv now; other rows (60 then and now, but "
+        "not the same)."
     )
     assert said in ended.last
 
@@ -277,7 +278,7 @@ def test_resume_with_another_option_names_it_with_both_values(
     command: Command, options: list[str], said: str
 ) -> None:
     ended = command("tune", "data.csv", "--target", "outcome", "--out", "out", *QUICK, *options, "--resume")
-    assert ended.code == 2 and f"was started otherwise: {said}" in ended.last, ended.last
+    assert ended.code == 2 and f"was started with other settings: {said}" in ended.last, ended.last
 
 
 @pytest.mark.usefixtures("finished")

@@ -188,7 +188,7 @@ def test_ties_of_two_are_resolved_when_asked_for() -> None:
     resolved = search(drop=OfTheFirst(min_predictions=1, resolve_ties_after=2)).fit(X, Y)
     assert (everybody.cv_results_["n_splits_evaluated"] == N_FOLDS).sum() >= 2
     (last,) = [barrier for barrier in resolved.evaluation_.barriers if barrier.n_before == 2 and barrier.dropped]
-    assert last.after == 3 and "only two were left" in last.dropped[0].reason
+    assert last.after == 3 and "only two remained" in last.dropped[0].reason
     assert (resolved.cv_results_["n_splits_evaluated"] == N_FOLDS).sum() == 1
 
 
@@ -223,7 +223,7 @@ def test_groups_are_drawn_whole_at_barriers_too() -> None:
 def test_what_cannot_be_judged_is_refused_before_fitting() -> None:
     with pytest.raises(InputError, match="cannot be opened"):
         search(scoring=lambda model, X, y: 0.5, method=None).fit(X, Y)
-    with pytest.raises(InputError, match="a callable refit can be asked at the end only"):
+    with pytest.raises(InputError, match="a callable refit chooses only at the end"):
         search(refit=lambda results: 0).fit(X, Y)
 
 

@@ -181,9 +181,9 @@ def test_at_a_barrier_everybody_waits_and_some_leave() -> None:
     told: list[Any] = []
 
     def judge(race: int, so_far: Any, alive: Sequence[int]) -> Barrier:
-        seen.append((len(so_far.met), list(alive)))
-        left = Dropped(2, 1, 0.99, "it was worse") if len(so_far.met) == 1 else None
-        return Barrier(len(so_far.met), 4, len(alive), alive[0], () if left is None else (left,))
+        seen.append((len(so_far.splits), list(alive)))
+        left = Dropped(2, 1, 0.99, "it was worse") if len(so_far.splits) == 1 else None
+        return Barrier(len(so_far.splits), 4, len(alive), alive[0], () if left is None else (left,))
 
     executor = InOrder()
     scheduler = run_search(work, Diary(), executor, [told.append], judge)
@@ -195,7 +195,7 @@ def test_at_a_barrier_everybody_waits_and_some_leave() -> None:
     assert seen == [(1, [0, 1, 2]), (2, [0, 1])]
     assert scheduler.n_saved == 2
     passed = [event for event in told if isinstance(event, BarrierPassed)]
-    assert [(event.n_alive, event.n_saved) for event in passed] == [(2, 2), (2, 2)]
+    assert [(event.n_remaining, event.n_saved) for event in passed] == [(2, 2), (2, 2)]
 
 
 def test_a_race_that_is_stopped_ends_for_everybody() -> None:
@@ -205,7 +205,7 @@ def test_a_race_that_is_stopped_ends_for_everybody() -> None:
         return Barrier(1, 4, len(alive), 0, stopped=True)
 
     scheduler = run_search(work, Diary(), judge=judge)
-    assert scheduler.n_saved == 6 and scheduler.met() == 1
+    assert scheduler.n_saved == 6 and scheduler.n_splits_done() == 1
 
 
 def test_a_cell_that_loses_three_workers_fails_and_the_others_are_done() -> None:

@@ -65,17 +65,17 @@ class Played:
     def _pass_barriers(self) -> bool:
         waiting = self.scheduler.waiting()
         for race in waiting:
-            alive = self.scheduler.alive(race)
+            alive = self.scheduler.remaining(race)
             # Decided by who is where alone, as every rule's decision is.
-            fate = random.Random(f"{race} {self.scheduler.met(race)} {alive}")
+            fate = random.Random(f"{race} {self.scheduler.n_splits_done(race)} {alive}")
             if fate.random() < 0.1:
                 for configuration in alive:
-                    self.gone[race, configuration] = self.scheduler.met(race)
+                    self.gone[race, configuration] = self.scheduler.n_splits_done(race)
                 self.scheduler.stop(race)
                 continue
             leaving = [configuration for configuration in alive[1:] if fate.random() < 0.3]
             for configuration in leaving:
-                self.gone[race, configuration] = self.scheduler.met(race)
+                self.gone[race, configuration] = self.scheduler.n_splits_done(race)
             self.scheduler.drop(race, leaving)
         return bool(waiting)
 
@@ -162,5 +162,5 @@ def test_races_wait_for_their_own_barriers_only() -> None:
     scheduler.drop(0, [1])
     assert scheduler.n_saved == 1
     assert scheduler.next_cells() == [CellKey(0, 0, 1), CellKey(0, 1, 0), CellKey(1, 1, 0)]
-    assert (scheduler.alive(0), scheduler.alive(1)) == ([0], [0, 1])
-    assert (scheduler.met(0), scheduler.met(1)) == (1, 0)
+    assert (scheduler.remaining(0), scheduler.remaining(1)) == ([0], [0, 1])
+    assert (scheduler.n_splits_done(0), scheduler.n_splits_done(1)) == (1, 0)

@@ -128,7 +128,7 @@ def test_of_a_loss_the_smaller_mean_comes_first(make_evaluation: Make) -> None:
 
 
 def test_a_reason_of_another_kind_is_told_as_it_is(make_evaluation: Make) -> None:
-    tie = Dropped(3, 2, 0.6, "only two were left, and it was behind for 2 more splits")
+    tie = Dropped(3, 2, 0.6, "only two remained, and it was behind for 2 more splits")
     made = raced(make_evaluation(), (Barrier(2, 60, 6, 4, (tie,), 0.1),))
     assert told(made).dropped[0].why == tie.reason
 

@@ -251,7 +251,7 @@ def test_changed_code_of_an_estimator_is_refused_unless_accepted(tmp_path, count
     monkeypatch.setattr(
         inspect, "getsource", lambda thing: source(thing) + ("# changed" if thing is Counted else "")
     )
-    with pytest.raises(StoreError, match=r"begun by other code \(source of counted_search\.Counted"):
+    with pytest.raises(StoreError, match=r"started by other code \(source of counted_search\.Counted"):
         counted_search.search(path).fit(X, y)
     counted_search.search(SQLiteStore(path, accept_changed_code=True)).fit(X, y)
     assert counted() == N_CELLS + 1 + 1

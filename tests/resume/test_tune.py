@@ -115,7 +115,7 @@ def test_resuming_over_another_table_is_refused_naming_both(table, tmp_path):
     table.write_text("\n".join(["a,b,c,d,y", *other]))
     refused = subprocess.run(command(table, out, "--resume"), capture_output=True, text=True)
     assert refused.returncode == 2
-    assert "was started otherwise: other rows (" in " ".join(refused.stderr.split())
+    assert "was started with other settings: other rows (" in " ".join(refused.stderr.split())
     assert " then and now, but not the same)" in refused.stderr
     assert "Traceback" not in refused.stderr
     assert acknowledged(out) == before

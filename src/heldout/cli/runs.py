@@ -41,11 +41,11 @@ def stops_like_ctrl_c() -> Iterator[None]:
         return
     known = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
     stop = Stop([number for number in known if signal.getsignal(number) is not signal.SIG_IGN])
-    stop.heed()
+    stop.listen()
     try:
         yield
     except KeyboardInterrupt:
-        (stop.ignore if stop.is_asked else stop.restore)()
+        (stop.ignore if stop.is_requested else stop.restore)()
         raise
     except BaseException:
         stop.restore()

@@ -1,1 +1,1 @@
-"""Running a search: what to do next is pure, doing it is the loop."""
+"""Run a search: the scheduler decides what is next, and the loop does it."""

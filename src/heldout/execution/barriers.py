@@ -1,4 +1,4 @@
-"""At a barrier: gather what was predicted so far, ask the rule, and put down what happened."""
+"""At a barrier: collect the predictions so far, apply the drop rule, and record the result."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ N_BOOTSTRAPS = 1000
 
 @dataclass(frozen=True, eq=False)
 class BarrierJudge:
-    """What it takes to judge a race, besides its results.
+    """Judges a race at its barriers.
 
     Attributes
     ----------
@@ -34,12 +34,12 @@ class BarrierJudge:
     selection : SelectionRule
         How the search chooses.
     judged : ndarray of bool, shape (splits - 1,)
-        At which barriers of the race.
+        The barriers of the race at which the rule applies.
     n_folds : int
         Splits of one repeat.
     entropy : int
     aggregate : "pooled" or "within"
-        Of the rows predicted so far.
+        How the rows predicted so far are scored.
     """
 
     rule: DropRule
@@ -53,25 +53,25 @@ class BarrierJudge:
     n_threads: int = 1
     aggregate: Aggregate = "pooled"
 
-    def __call__(self, found: RaceResults, alive: Sequence[int]) -> Barrier:
-        """Who goes on, of those in the race, after all of them have met the same splits."""
-        met = found.outcome.met
-        seen = np.unique(np.concatenate([split.test for split in met]))
-        # The first, should the rule have nothing to say: there is always one who goes on.
-        nothing = Barrier(len(met), len(seen), len(alive), leader=alive[0], judged=False)
-        failed = {j: found.failures[j] for j in alive if j in found.failures}
-        if len(failed) == len(alive):
+    def __call__(self, found: RaceResults, remaining: Sequence[int]) -> Barrier:
+        """The record of a barrier that all remaining configurations have reached."""
+        splits = found.outcome.splits
+        rows = np.unique(np.concatenate([split.test for split in splits]))
+        # The first is the leader if the rule does not apply: one configuration always remains.
+        nothing = Barrier(len(splits), len(rows), len(remaining), leader=remaining[0], judged=False)
+        failed = {j: found.failures[j] for j in remaining if j in found.failures}
+        if len(failed) == len(remaining):
             return nothing
-        place = found.outcome.met[-1].place
-        left = [Dropped(j, len(met), float("nan"), f"it failed: {why}", place) for j, why in failed.items()]
-        racing = [j for j in alive if j not in failed]
-        barrier = replace(nothing, leader=racing[0], dropped=tuple(left))
-        if len(racing) == 1 or len(seen) < self.rule.min_predictions or not self.judged[len(met) - 1]:
+        place = splits[-1].place
+        failures = [Dropped(j, len(splits), float("nan"), f"it failed: {why}", place) for j, why in failed.items()]
+        racing = [j for j in remaining if j not in failed]
+        barrier = replace(nothing, leader=racing[0], dropped=tuple(failures))
+        if len(racing) == 1 or len(rows) < self.rule.min_predictions or not self.judged[len(splits) - 1]:
             return barrier
         try:
             return self._judged(barrier, found)
         except (InputError, UndefinedDrawsError):
-            # Too little to go by yet: a class or an event that no row so far has.
+            # Too few rows so far: they lack a class or an event.
             return barrier
 
     def _judged(self, barrier: Barrier, found: RaceResults) -> Barrier:
@@ -84,22 +84,24 @@ class BarrierJudge:
             behind = self._behind_of_two(standing, barrier, found.outcome)
             if behind is not None and keep[behind]:
                 reasons[behind] = (
-                    f"only two were left, and it was behind for {self.rule.resolve_ties_after} more splits"
+                    f"only two remained, and it was behind for {self.rule.resolve_ties_after} more splits"
                 )
             risk = _risk(standing, list(reasons))
-        left = [
-            Dropped(int(columns[c]), barrier.after, float(verdict.statistic[c]), why, found.outcome.met[-1].place)
+        dropped = [
+            Dropped(
+                int(columns[c]), barrier.after, float(verdict.statistic[c]), why, found.outcome.splits[-1].place
+            )
             for c, why in sorted(reasons.items())
         ]
         needed: dict[int, float] = {}
         if verdict.folds_needed is not None:
-            going_on = [c for c in range(len(columns)) if c not in reasons and c != standing.leader]
-            needed = {int(columns[c]): float(verdict.folds_needed[c]) for c in going_on}
+            others = [c for c in range(len(columns)) if c not in reasons and c != standing.leader]
+            needed = {int(columns[c]): float(verdict.folds_needed[c]) for c in others}
         return replace(
             barrier,
             judged=True,
             leader=int(columns[standing.leader]),
-            dropped=(*barrier.dropped, *left),
+            dropped=(*barrier.dropped, *dropped),
             risk=risk,
             folds_needed=needed,
             stopped=verdict.stop,
@@ -107,7 +109,7 @@ class BarrierJudge:
         )
 
     def _standing(self, found: RaceResults) -> tuple[Standing, np.ndarray]:
-        """How the race stands, and the configuration behind each column."""
+        """The standing of the race, and the configuration behind each column."""
         metrics = self.scoring.metrics
         read = metrics_read(self.selection, metrics, found.refit_metric)
         opened = {name: metric for name in read if (metric := metrics.get(name)) is not None}
@@ -127,10 +129,10 @@ class BarrierJudge:
         matrix = evidence.matrix
         assert matrix is not None, "gathered from predictions"
         place = {split.place: row for row, split in enumerate(found.folds.splits)}
-        rows = [place[split.place] for split in found.outcome.met]
+        rows = [place[split.place] for split in found.outcome.splits]
         scores = found.fold_scores[found.refit_metric].oriented()[rows][:, evidence.candidates]
         draws = Draws(
-            seed=stream(self.entropy, "dropping", found.outcome.met[-1].repeat, len(rows)),
+            seed=stream(self.entropy, "dropping", found.outcome.splits[-1].repeat, len(rows)),
             n_bootstraps=N_BOOTSTRAPS,
             unit_of_row=matrix.unit_of_row,
             defined_in_bag=matrix.replay.defined,
@@ -156,7 +158,7 @@ class BarrierJudge:
         return f"{self.rule.statistic_name} was {verdict.statistic[column]:.3g}"
 
     def _behind_of_two(self, standing: Standing, barrier: Barrier, outcome: RaceOutcome) -> int | None:
-        """The column that is behind of two, where the two have been alone for as long as ties are borne."""
+        """The worse of the last two columns, if only they remain since ``resolve_ties_after`` barriers."""
         if self.rule.resolve_ties_after is None or standing.n_configurations != 2:
             return None
         alone = 0
@@ -168,13 +170,13 @@ class BarrierJudge:
 
 
 def _noted(outcome: RaceOutcome, columns: NDArray[np.intp]) -> NDArray[np.float64]:
-    """(barriers so far, A): what the rule noted of those still in the race."""
+    """(barriers so far, A): what the rule noted of the remaining configurations."""
     rows = [[barrier.noted.get(int(each), np.nan) for each in columns] for barrier in outcome.barriers]
     return np.array(rows, dtype=np.float64).reshape(-1, len(columns))
 
 
 def _risk(standing: Standing, dropped: Sequence[int]) -> float:
-    """How often the search's rule chooses one of the dropped in bootstraps of the rows so far."""
+    """The share of bootstraps of the rows so far in which the selection rule chooses a dropped one."""
     if not dropped:
         return 0.0
     chosen = np.concatenate(

@@ -1,4 +1,4 @@
-"""From the results of cells to the two waists, held-out predictions and fold scores, and to the failures."""
+"""From the results of cells to held-out predictions, fold scores and failures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from heldout.predictions import UNPREDICTED_LABEL, FoldScores, HeldOutPrediction
 
 @dataclass(frozen=True, eq=False)
 class RaceResults:
-    """What the cells of a search amount to.
+    """The results of a race: its cells with their predictions and scores.
 
     Attributes
     ----------
@@ -32,18 +32,18 @@ class RaceResults:
     fold_scores : mapping of str to FoldScores
         One a scorer; NaN where a fit failed or a scorer raised, whatever ``error_score`` says.
     refit_metric : str
-        The scorer that decides, now that all names are known.
+        The scorer that decides; a callable names its scores only when it runs.
     failures : mapping of int to str
-        Configurations that failed and so are no candidates, and why.
+        Configurations that failed, and why; they are no candidates.
     hopeless : tuple of int
-        Splits that train without a class, or without an event, and on which every configuration failed: that is
-        the split's fault.
+        Splits that train without a class or without an event, and on which every configuration failed: the fault
+        is the split's.
     folds : Folds
-        The splits that were met.
+        The splits that ran.
     outcome : RaceOutcome
-        How the race went.
+        The course of the race.
     n_fits_saved : int
-        Planned fits that were not made, because their configuration had left.
+        Planned fits that were not made because their configuration was dropped.
     """
 
     cells: tuple[CellResult, ...]
@@ -58,15 +58,12 @@ class RaceResults:
 
     @property
     def complaint(self) -> str:
-        """The first thing that a scorer raised, empty where none did."""
+        """The message of the first scorer that raised; empty if none did."""
         return next((cell.message for cell in self.cells if cell.state is CellState.DONE and cell.message), "")
 
     def last(self, n_splits: int) -> RaceResults:
-        """The same cells, with the predictions and the scores of the last splits alone.
-
-        Of splits that are each a repeat of their own.
-        """
-        folds = self.folds.part(self.outcome.met[-n_splits:])
+        """The same cells, with the predictions and scores of the last splits only; each split is a repeat."""
+        folds = self.folds.part(self.outcome.splits[-n_splits:])
         columns = [self.folds.columns[repeat] for repeat in folds.columns]
         sizes = [split.n_training_rows for split in folds.splits]
         predictions = replace(
@@ -93,36 +90,36 @@ class RaceResults:
 
 @dataclass(frozen=True, eq=False)
 class RaceOutcome:
-    """How a race went.
+    """The course of a race.
 
     Attributes
     ----------
-    met : tuple of Split
-        The splits that were met, in that order.
+    splits : tuple of Split
+        The splits that ran, in that order.
     barriers : tuple of Barrier
     """
 
-    met: tuple[Split, ...]
+    splits: tuple[Split, ...]
     barriers: tuple[Barrier, ...] = ()
 
     @property
     def dropped(self) -> dict[int, Dropped]:
-        """Who left, by configuration."""
+        """The dropped configurations."""
         return who_left(self.barriers)
 
-    def not_met(self, configuration: int) -> frozenset[Place]:
-        """The (repeat, fold) of splits that others met after a configuration had left."""
-        gone = self.dropped.get(configuration)
-        return frozenset() if gone is None else frozenset(split.place for split in self.met[gone.after :])
+    def skipped(self, configuration: int) -> frozenset[Place]:
+        """The (repeat, fold) of splits that ran after a configuration was dropped."""
+        drop = self.dropped.get(configuration)
+        return frozenset() if drop is None else frozenset(split.place for split in self.splits[drop.after :])
 
 
 class ResultCollector:
-    """Takes results in as they come, and gives what they amount to.
+    """Collects the results of cells as they come.
 
     Parameters
     ----------
     folds : Folds
-        The splits whose results are wanted; others are passed over.
+        The splits to collect; results of others are ignored.
     """
 
     def __init__(self, truth: Truth, configurations: Configurations, folds: Folds, scoring: Scoring) -> None:
@@ -153,65 +150,65 @@ class ResultCollector:
                 self._arrays[response] = np.full(shape, empty[0], dtype=empty[1])
             self._arrays[response][test, configuration, self._folds.columns[repeat]] = values
 
-    def collected(self, outcome: RaceOutcome | None = None) -> RaceResults:
-        """What the results amount to; by default everybody has met every split."""
+    def results(self, outcome: RaceOutcome | None = None) -> RaceResults:
+        """The results so far; by default every configuration ran on every split."""
         outcome = outcome or RaceOutcome(self._folds.splits)
-        met = self._folds.part(outcome.met)
+        folds = self._folds.part(outcome.splits)
         n_configurations = len(self._configurations)
-        left = outcome.dropped
-        not_met = {configuration: outcome.not_met(configuration) for configuration in left}
-        cells = tuple(self._cell(key, not_met) for key in all_cells(n_configurations, met))
+        dropped = outcome.dropped
+        skipped = {configuration: outcome.skipped(configuration) for configuration in dropped}
+        cells = tuple(self._cell(key, skipped) for key in all_cells(n_configurations, folds))
         names = _scorer_names(cells, self._scoring)
-        fold_scores = {name: _fold_scores(name, cells, met, self._scoring.metrics.get(name)) for name in names}
+        fold_scores = {name: _fold_scores(name, cells, folds, self._scoring.metrics.get(name)) for name in names}
         refit_metric = self._scoring.refit_metric if self._scoring.refit_metric in names else names[0]
-        hopeless = _hopeless_splits(cells, met, self._truth)
+        hopeless = _hopeless_splits(cells, folds, self._truth)
         failures = _failures(cells, fold_scores[refit_metric], hopeless)
         predictions = HeldOutPredictions(
-            responses=self._responses(met, not_met),
+            responses=self._responses(folds, skipped),
             names=self._configurations.names,
-            folds=met.labels,
+            folds=folds.labels,
             classes=self._truth.classes,
             positive=self._truth.positive,
             failed=failures,
-            dropped={each: who.reason for each, who in left.items() if each not in failures},
-            exchangeable=met.exchangeable,
-            training_rows=met.n_training_rows,
-            grouped=met.grouped,
+            dropped={each: drop.reason for each, drop in dropped.items() if each not in failures},
+            exchangeable=folds.exchangeable,
+            training_rows=folds.n_training_rows,
+            grouped=folds.grouped,
             times=self._scoring.times,
-            test_share=met.test_share,
+            test_share=folds.test_share,
         )
         saved = n_configurations * self._folds.n_splits - sum(c.state is not CellState.DROPPED for c in cells)
-        return RaceResults(cells, predictions, fold_scores, refit_metric, failures, hopeless, met, outcome, saved)
+        return RaceResults(cells, predictions, fold_scores, refit_metric, failures, hopeless, folds, outcome, saved)
 
-    def _cell(self, key: CellKey, not_met: Mapping[int, frozenset[Place]]) -> CellResult:
-        """The result of a cell; a cell of one who had left counts as not done, even if a store holds it."""
-        if key.place in not_met.get(key.configuration, ()):
+    def _cell(self, key: CellKey, skipped: Mapping[int, frozenset[Place]]) -> CellResult:
+        """The result of a cell; a cell of a dropped configuration counts as not done, even if a store holds it."""
+        if key.place in skipped.get(key.configuration, ()):
             return CellResult(key, CellState.DROPPED)
         return self._cells[key]
 
-    def _responses(self, met: Folds, not_met: Mapping[int, frozenset[Place]]) -> dict[Response, NDArray[Any]]:
-        """The arrays, without splits that were not met, by anybody or by those who had left."""
-        if met.n_splits == self._folds.n_splits and not not_met:
+    def _responses(self, folds: Folds, skipped: Mapping[int, frozenset[Place]]) -> dict[Response, NDArray[Any]]:
+        """The arrays, without the splits that did not run and those that a dropped configuration skipped."""
+        if folds.n_splits == self._folds.n_splits and not skipped:
             return self._arrays
-        columns = [self._folds.columns[repeat] for repeat in met.columns]
+        columns = [self._folds.columns[repeat] for repeat in folds.columns]
         responses = {response: array[:, :, columns] for response, array in self._arrays.items()}
-        tested = {split.place: split.test for split in met.splits}
-        rows, repeats = np.nonzero(met.labels < 0)
+        tested = {split.place: split.test for split in folds.splits}
+        rows, repeats = np.nonzero(folds.labels < 0)
         for array in responses.values():
             empty = UNPREDICTED_LABEL if array.dtype == np.int32 else np.nan
-            array[rows, :, repeats] = empty  # a store may hold what is still to be met
-            for configuration, places in not_met.items():
+            array[rows, :, repeats] = empty  # a store may hold results of later splits
+            for configuration, places in skipped.items():
                 for repeat, fold in places:
-                    array[tested[repeat, fold], configuration, met.columns[repeat]] = empty
+                    array[tested[repeat, fold], configuration, folds.columns[repeat]] = empty
         return responses
 
 
 def _scorer_names(cells: Sequence[CellResult], scoring: Scoring) -> tuple[str, ...]:
-    """The scorers' names; a callable that returns a dict tells them only when it is called."""
-    told = next((cell.test_scores for cell in cells if cell.test_scores), None)
-    if told is None or set(told) <= set(scoring.metrics):
+    """The names of the scorers; those of a callable that returns a dict are known only from its results."""
+    names = next((cell.test_scores for cell in cells if cell.test_scores), None)
+    if names is None or set(names) <= set(scoring.metrics):
         return tuple(scoring.metrics)
-    return tuple(told)
+    return tuple(names)
 
 
 def _fold_scores(name: str, cells: Sequence[CellResult], folds: Folds, metric: Metric | None) -> FoldScores:
@@ -241,8 +238,8 @@ def _lacks(trained: Truth) -> bool:
 def _failures(cells: Sequence[CellResult], scores: FoldScores, hopeless: Sequence[int]) -> dict[int, str]:
     """Configurations with a failed cell, or without a score in a split in which another one has it.
 
-    A split in which nobody has a score is one on which the metric is undefined: that is nobody's failure. Nor is
-    what one who has left lacks.
+    Where no configuration has a score the metric is undefined, which is no failure; nor is a missing score of a
+    dropped configuration.
     """
     failures: dict[int, str] = {}
     for number, cell in enumerate(cells):

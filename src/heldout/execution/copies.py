@@ -1,9 +1,8 @@
-"""Copies of a row stay together: what divides training rows inside a model divides original rows.
+"""Copies of a row stay together when a model splits its training rows: it splits the original rows.
 
-A bootstrap sample holds a row several times, and so do training rows that a user's splits oversample.
-
-A search, or any estimator with a ``cv`` of its own, would otherwise train on one copy of a row and be tested on
-another, and choose what remembers rows best.
+A bootstrap sample holds a row several times, and so do training rows that a user's splits oversample. A search
+inside a model, or any estimator with its own ``cv``, would otherwise train on one copy of a row and test on
+another, and prefer models that memorise rows.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from heldout.folds.plans import seeded
 from heldout.folds.splits import Rows, listed_splits
 
 _LEAVES_ONE_OUT_BY_ITSELF = ("RidgeCV", "RidgeClassifierCV")
-"""With ``cv=None`` these have a closed form for leaving one row out, and no folds that could be set."""
+"""With ``cv=None`` these have a closed form for leaving one row out, and no folds to set."""
 
 
 class CopiesTogether:
-    """A splitter over the original rows of a sample; the copies of a row go where it goes.
+    """A splitter over the original rows of a sample; all copies of a row are on one side.
 
     Parameters
     ----------
@@ -43,7 +42,7 @@ class CopiesTogether:
     random_state : int, optional
         Of a splitter that shuffles.
     parts : TrainingParts, optional
-        What the splitters of one model gave away; one's own and its clones' by default.
+        The parts that the splitters of one model have returned; by default those of this one and its clones.
 
     Examples
     --------
@@ -105,18 +104,18 @@ class CopiesTogether:
         known = self._parts.origin_of(n_rows, y)
         if known is not None:
             return known
-        # As many rows may be others too: a bagged search is given rows that were drawn once more.
+        # As many rows may still be others: a bagged search receives rows that were drawn again.
         if n_rows == len(self.origin) and _same_within(self.origin, y):
             return self.origin
         return _alike(X, y)
 
 
 class TrainingParts:
-    """The parts of a sample that were given to train on, shared by all splitters of a model.
+    """The training parts of a sample that splitters have returned, shared by all splitters of a model.
 
-    A search within a search is handed such a part, in order, and often with other columns. Its copies need not be
-    alike, as each copy of a row may have been imputed by itself. The targets tell which part it is; where several
-    parts have the same ones, rows stay together that are copies in any of them.
+    A search within a search receives such a part, in order, and often with other columns. Its copies may differ,
+    because each copy of a row may have been imputed separately. The targets identify the part; if several parts
+    have the same targets, rows that are copies in any of them stay together.
     """
 
     def __init__(self) -> None:
@@ -126,10 +125,10 @@ class TrainingParts:
         return self
 
     def remember(self, y: Any, origin: NDArray[np.intp]) -> None:
-        self._origins.setdefault(_told_by(len(origin), y), {})[origin.tobytes()] = origin
+        self._origins.setdefault(_key_of(len(origin), y), {})[origin.tobytes()] = origin
 
     def origin_of(self, n_rows: int, y: Any) -> NDArray[np.intp] | None:
-        found = list(self._origins.get(_told_by(n_rows, y), {}).values())
+        found = list(self._origins.get(_key_of(n_rows, y), {}).values())
         if len(found) <= 1:
             return found[0] if found else None
         codes = [np.unique(origin, return_inverse=True)[1].reshape(-1) for origin in found]
@@ -140,7 +139,7 @@ class TrainingParts:
         return connected_components(graph, directed=False)[1][:n_rows].astype(np.intp)
 
 
-def _told_by(n_rows: int, y: Any) -> Hashable:
+def _key_of(n_rows: int, y: Any) -> Hashable:
     if y is None:
         return n_rows
     values = np.asarray(y)
@@ -174,7 +173,7 @@ def _codes(column: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def with_copies_together(model: BaseEstimator, origin: NDArray[np.intp]) -> BaseEstimator:
-    """The model with every ``cv`` inside it dividing original rows; the model itself where it has none.
+    """The model, in which every ``cv`` now splits original rows; unchanged if it has none.
 
     Parameters
     ----------
@@ -193,11 +192,11 @@ def with_copies_together(model: BaseEstimator, origin: NDArray[np.intp]) -> Base
         if cv is None and type(owner).__name__ in _LEAVES_ONE_OUT_BY_ITSELF:
             continue
         if "cv_object" not in getattr(type(owner), "_parameter_constraints", {}).get("cv", ["cv_object"]):
-            continue  # it takes no splitter, as TargetEncoder of older versions of scikit-learn
+            continue  # it takes no splitter: TargetEncoder of older versions of scikit-learn
         seed = getattr(owner, "random_state", None)
-        if isinstance(cv, float):  # a share of the rows, of a threshold that is tuned on the others
+        if isinstance(cv, float):  # the share of the rows that trains; a threshold is tuned on the others
             cv = StratifiedShuffleSplit(1, test_size=1 - cv, random_state=seed)
-        # An encoder of targets shuffles what an integer means, and makes it of classes where the targets are some.
+        # For an integer, TargetEncoder shuffles, and stratifies where the targets are classes.
         shuffles = getattr(owner, "shuffle", False) in (True, "deprecated")
         fixed = (int(seed) if isinstance(seed, int | np.integer) else 0) if shuffles else None
         by_class = is_classifier(owner) or hasattr(owner, "target_type")

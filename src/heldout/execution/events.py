@@ -1,6 +1,6 @@
-"""What happens in a search, for those who watch: progress bars, logs, tests.
+"""The events of a run, for listeners: progress bars, logs, tests.
 
-Listeners are called in the coordinating process, after a result was recorded; they cannot change the run.
+Listeners are called in the coordinating process, after a result is recorded; they cannot change the run.
 """
 
 from __future__ import annotations
@@ -15,24 +15,25 @@ from heldout.execution.cells import CellKey, CellResult
 
 @dataclass(frozen=True)
 class SearchStarted:
-    """The plan is made.
+    """The plan is complete.
 
     Attributes
     ----------
     n_cells : int
         Fits that the search consists of.
     n_resumed : int
-        Of these, already done in an earlier run.
+        Those of them that an earlier run had done.
     names : sequence of str
         Of the configurations.
     refit_metric : str
-        The scorer that decides; what it gives is greater = better.
+        The scorer that decides; greater = better.
     n_races : int
-        How many races are run side by side; one of a search.
+        How many races run side by side; a search has one.
     may_drop : bool
-        Whether configurations may leave, so that the plan is the most that will be done.
+        Whether configurations may be dropped, so that ``n_cells`` is an upper bound.
     is_validation : bool
-        Whether models are fitted on bootstrap samples and scored when all is done, so that nobody leads before.
+        Whether models are fitted on bootstrap samples and scored when all are done, so that there is no best
+        before.
     """
 
     n_cells: int
@@ -48,35 +49,35 @@ class SearchStarted:
 
 @dataclass(frozen=True, eq=False)
 class CellFinished:
-    """One more cell is recorded."""
+    """A cell is recorded."""
 
     result: CellResult
 
 
 @dataclass(frozen=True)
 class BarrierPassed:
-    """Configurations waited for each other, and some may have left.
+    """A race has passed a barrier, where configurations may have been dropped.
 
     Attributes
     ----------
     race : int
-        Which of the races that run side by side.
+        The number of the race.
     barrier : Barrier
-    n_alive : int
-        Configurations still in this race.
+    n_remaining : int
+        Configurations that remain in this race.
     n_saved : int
-        Planned fits that nobody will do, in all races so far.
+        Planned fits that will not be made, in all races so far.
     """
 
     race: int
     barrier: Barrier
-    n_alive: int
+    n_remaining: int
     n_saved: int
 
 
 @dataclass(frozen=True)
 class WorkersLost:
-    """Workers died; what they were doing is done again.
+    """Workers died; the cells that they were doing run again.
 
     Attributes
     ----------
@@ -90,7 +91,7 @@ class WorkersLost:
 
 @dataclass(frozen=True)
 class StageStarted:
-    """The search goes on to 'estimate' or 'refit'."""
+    """The search begins to 'estimate' or to 'refit'."""
 
     stage: str
 

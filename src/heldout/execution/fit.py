@@ -39,19 +39,20 @@ from heldout.metrics.named import check_fits
 
 @dataclass(frozen=True, eq=False)
 class Scoring:
-    """What is measured, and by which scorer the winner is chosen.
+    """The scorers, and the one that chooses the winner.
 
     Attributes
     ----------
     scorer : callable
         ``scorer(estimator, X, y, **params)`` to a number, or to a dict of numbers by name.
     metrics : mapping of str to Metric or None
-        What each scorer computes; None for one that cannot be opened. ``score`` is the name of a single scorer.
+        The metric that each scorer computes; None for one that cannot be opened. ``score`` is the name of a single
+        scorer.
     refit_metric : str
     keep : tuple of Response
-        Responses to record besides those that the metrics read, where a model offers them.
+        Further responses to record where a model offers them.
     more_times : tuple of float
-        Times to record survival probabilities at besides those that the metrics read.
+        Further times at which to record survival probabilities.
     """
 
     scorer: Callable[..., Any]
@@ -70,7 +71,7 @@ class Scoring:
     def wanted(self) -> tuple[tuple[Response, ...], ...]:
         """Responses to record: of each group the first that a model offers."""
         read = [metric.responses for metric in self.metrics.values() if metric is not None]
-        # What "predict" says is kept even if no scorer can be opened: there is always something to look at.
+        # Without an opened scorer the output of "predict" is still recorded.
         read = read or [(Response.LABELS, Response.VALUES, Response.RISK)]
         return tuple(dict.fromkeys(read + [(response,) for response in self.keep]))
 
@@ -78,7 +79,7 @@ class Scoring:
 def make_scoring(
     truth: Truth, scorer: Any, refit_metric: str = "score", keep: tuple[Response, ...] = ()
 ) -> Scoring:
-    """Open a scorer, or several that scikit-learn has gathered into one, for a target.
+    """Open a scorer, or several that scikit-learn has combined into one, for a target.
 
     Parameters
     ----------
@@ -100,7 +101,7 @@ def make_scoring(
 
 @dataclass(frozen=True, eq=False)
 class Routing:
-    """Parameters beyond X and y, by where they go.
+    """Parameters beyond X and y, by their destination.
 
     Attributes
     ----------
@@ -117,13 +118,13 @@ class Routing:
     score: Mapping[str, Any] = field(default_factory=dict)
 
     def to_fit(self, configuration: Configuration) -> Mapping[str, Any]:
-        """What the configuration's ``fit`` is given."""
+        """The parameters for the configuration's ``fit``."""
         return self.fit_of_model.get(configuration.model or "", self.fit)
 
 
 @dataclass(frozen=True, eq=False)
 class CellContext:
-    """What the cells of a search have in common; sent to the workers once a batch.
+    """The parts that the cells of a search share.
 
     Attributes
     ----------
@@ -131,7 +132,7 @@ class CellContext:
     classes : ndarray or None
         Labels in the order of their codes; None for a regression.
     positive : int or None
-        Code of the class that binary probabilities and decisions shall point to.
+        Code of the class that binary probabilities and decisions refer to.
     error_score : number or 'raise'
     return_train_score : bool
     entropy : int or None
@@ -172,7 +173,7 @@ class CellContext:
 def fit_cell(context: CellContext, configuration: Configuration, split: Split) -> CellResult:
     """Train and test one configuration on one split.
 
-    Whatever the estimator raises becomes a failed result, except with ``error_score="raise"``. It has one thread.
+    An exception of the estimator becomes a failed result, except with ``error_score="raise"``. It has one thread.
     """
     key = CellKey(configuration.position, *split.place)
     model = seeded_model(configuration.fresh(), context.entropy, *split.place)
@@ -213,7 +214,7 @@ def fit_cell(context: CellContext, configuration: Configuration, split: Split) -
 
 
 def final_model(context: CellContext, configuration: Configuration) -> BaseEstimator:
-    """The configuration fitted on all rows, seeded like a cell of its own."""
+    """The configuration fitted on all rows, with a seed of its own."""
     model = seeded_model(configuration.fresh(), context.entropy, "refit")
     with single_threaded(), NoExit():
         return model.fit(context.X, context.y, **context.routed.to_fit(configuration))
@@ -228,7 +229,7 @@ def error_line(error: BaseException) -> str:
 
 
 def seeded_model(model: BaseEstimator, entropy: int | None, *place: int | str) -> BaseEstimator:
-    """Fill every ``random_state=None`` inside, from where it stands and the place in the search.
+    """Fill every ``random_state=None`` inside, by its parameter name and the place in the search.
 
     Configurations share these seeds, so that they differ by their parameters and not by luck.
     """
@@ -244,20 +245,20 @@ def seeded_model(model: BaseEstimator, entropy: int | None, *place: int | str) -
 
 @contextmanager
 def on_one_thread() -> Iterator[None]:
-    """One thread for BLAS, OpenMP and joblib, wherever the cell is done."""
-    # Cells are what runs side by side. An estimator with workers of its own (a forest with n_jobs=-1, a search in
-    # the search) would start n_jobs times as many as there are cores; and a forest adds up its trees' votes in the
-    # order in which its threads come, so that the last digits would depend on how many there are.
+    """One thread for BLAS, OpenMP and joblib."""
+    # Cells run side by side. An estimator with its own workers (a forest with n_jobs=-1, a search in the search)
+    # would start n_jobs times as many as there are cores. And a forest adds the votes of its trees in the order in
+    # which its threads finish, so that the last digits would depend on their number.
     with single_threaded(), parallel_config("sequential", n_jobs=1):
         yield
 
 
 @contextmanager
 def single_threaded() -> Iterator[None]:
-    """One thread for BLAS and OpenMP, until the last of those who asked for it has left."""
+    """One thread for BLAS and OpenMP, until the last user of this limit leaves."""
     controller = _controller(len(sys.modules))
-    # Each thread has its own limit for OpenMP, but a process has one for BLAS: a cell that ends must not lift it
-    # for those that are still at work beside it.
+    # Each thread has its own limit for OpenMP, but the process has one for BLAS: a cell that ends must not lift it
+    # for the cells beside it.
     with controller.select(user_api="openmp").limit(limits=1):
         _BLAS.enter(controller)
         try:
@@ -267,7 +268,7 @@ def single_threaded() -> Iterator[None]:
 
 
 class _LimitOfBlas:
-    """One thread for BLAS while there is anybody who wants it."""
+    """One thread for BLAS while at least one user needs it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -277,7 +278,7 @@ class _LimitOfBlas:
 
     def enter(self, controller: ThreadpoolController) -> None:
         with self._lock:
-            if controller is not self._limited:  # the first, or a library was loaded meanwhile
+            if controller is not self._limited:  # the first user, or a library was loaded meanwhile
                 self._limits.enter_context(controller.select(user_api="blas").limit(limits=1))
                 self._limited = controller
             self._n_inside += 1
@@ -295,14 +296,14 @@ _BLAS = _LimitOfBlas()
 
 @functools.lru_cache(maxsize=1)
 def _controller(n_modules: int) -> ThreadpoolController:
-    # Looking for libraries takes milliseconds; there can only be new ones when a module was imported meanwhile.
+    # A search for libraries takes milliseconds; there are new ones only after an import.
     return ThreadpoolController()
 
 
 def _scores(
     context: CellContext, model: Any, X: Any, y: Any, rows: NDArray[np.intp]
 ) -> tuple[dict[str, float], str]:
-    """Each scorer's score, without those that raised, and the message of the first of these."""
+    """The scores without those of scorers that raised, and the message of the first that raised."""
     params = _check_method_params(context.X, params=dict(context.routed.score), indices=rows)
     try:
         with NoExit():
@@ -314,7 +315,7 @@ def _scores(
     answers = answer if isinstance(answer, dict) else {"score": answer}
     scores, complaint = {}, ""
     for name, value in answers.items():
-        if isinstance(value, str):  # scikit-learn's way to say that one of several scorers raised
+        if isinstance(value, str):  # scikit-learn's result for one of several scorers that raised
             complaint = complaint or f"{name}: {value.strip().splitlines()[-1]}"
             continue
         number = value.item() if hasattr(value, "item") and np.size(value) == 1 else value

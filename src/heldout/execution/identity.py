@@ -1,4 +1,4 @@
-"""What makes a run the same run: fingerprints of its stages, and the versions of the code behind it."""
+"""The identity of a run: fingerprints of its parts, and the versions of its code."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OUR_OWN = ("heldout", "heldout_papers", "sklearn", "numpy", "scipy", "builtins"
 
 
 def versions() -> dict[str, str]:
-    """Of what decides the numbers."""
+    """The versions of the packages that decide the numbers."""
     return {
         "heldout": __version__,
         "scikit-learn": sklearn.__version__,
@@ -35,12 +35,12 @@ def versions() -> dict[str, str]:
 
 
 def run_identity(task: Task, work: Work, entropy: int) -> tuple[RunIdentity, list[tuple[str, str]]]:
-    """The identity of a run that is to be stored, and (id, canonical JSON) of each configuration.
+    """The identity of a stored run, and (id, canonical JSON) of each configuration.
 
     Raises
     ------
     StoreError
-        When a configuration, scorer or parameter has no canonical form to recognise it by.
+        When a configuration, scorer or parameter has no canonical form.
     """
     try:
         ids = work.configurations.identities()
@@ -67,7 +67,7 @@ def run_identity(task: Task, work: Work, entropy: int) -> tuple[RunIdentity, lis
 
 
 def _settings(work: Work) -> dict[str, Any]:
-    """What else decides the cells."""
+    """The other settings that decide the cells."""
     return _settings_of_context(work.context) | (
         {} if work.do is fit_cell else {"do": canonical_form(getattr(work.do, "identity", work.do))}
     )
@@ -92,7 +92,7 @@ def _as_arrays(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _sources(configurations: Configurations) -> dict[str, str]:
-    """Hashes of the source of estimator classes that no package version speaks for."""
+    """Hashes of the source of estimator classes outside packages with a version here."""
     found = {}
     for kind in estimators_within(configurations):
         if kind.__module__.partition(".")[0] in _OUR_OWN:

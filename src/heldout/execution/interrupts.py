@@ -1,9 +1,9 @@
-"""Requests to end, as Ctrl-C is one: the first raises, and those that follow in its wake are ignored.
+"""Signals that request the end, such as Ctrl-C: the first one raises, and the next ones are ignored for a while.
 
-People press Ctrl-C twice, and schedulers send a second signal. Raised while the first is being followed, it would
-cut off what ends the workers and closes the run file; and it would end the programs by which joblib finds its
-workers' children, whereupon joblib waits for ever. Those inherit that it is ignored. After some seconds requests
-are heeded again, should the first have been lost in code that catches everything.
+People press Ctrl-C twice, and schedulers send a second signal. A second one, while the first is handled, would stop
+the code that ends the workers and closes the run file. It would also end the programs with which joblib finds the
+children of its workers, and joblib would then wait for ever; these programs inherit that it is ignored. After some
+seconds the signal raises again, in case the first one was lost in code that catches everything.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 SECONDS_TO_END = 5.0
-"""How long a second request to end is not heeded."""
+"""How long a second signal is ignored."""
 
 
 class Stop:
-    """Takes some signals as requests to end; in the main thread, which alone may set handlers.
+    """Treats some signals as requests to end; for the main thread, which alone may set handlers.
 
     Parameters
     ----------
@@ -26,55 +26,55 @@ class Stop:
 
     Attributes
     ----------
-    is_asked : bool
-        Whether a request came.
+    is_requested : bool
+        Whether a signal came.
     """
 
     def __init__(self, numbers: Sequence[int]) -> None:
         self._before = {number: signal.getsignal(number) for number in numbers}
-        self.is_asked = False
+        self.is_requested = False
 
-    def heed(self, *_: object) -> None:
-        """Raise at the next request."""
+    def listen(self, *_: object) -> None:
+        """Raise at the next signal."""
         for number in self._before:
             signal.signal(number, self._raise)
 
     def ignore(self) -> None:
-        """Do nothing at the next requests."""
+        """Ignore the next signals."""
         self._forget_the_alarm()
         for number in self._before:
             signal.signal(number, signal.SIG_IGN)
 
     def restore(self) -> None:
-        """Leave it as it was."""
+        """Restore the handlers from before."""
         self._forget_the_alarm()
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
     def _raise(self, *_: object) -> None:
-        self.is_asked = True
-        # Without an alarm (Windows) nothing could make it heed them again.
-        if hasattr(signal, "setitimer") and signal.getsignal(signal.SIGALRM) in (signal.SIG_DFL, self.heed):
+        self.is_requested = True
+        # Without an alarm (Windows) nothing could end the ignoring.
+        if hasattr(signal, "setitimer") and signal.getsignal(signal.SIGALRM) in (signal.SIG_DFL, self.listen):
             self.ignore()
-            signal.signal(signal.SIGALRM, self.heed)
+            signal.signal(signal.SIGALRM, self.listen)
             signal.setitimer(signal.ITIMER_REAL, SECONDS_TO_END)
         raise KeyboardInterrupt
 
     def _forget_the_alarm(self) -> None:
-        if hasattr(signal, "setitimer") and signal.getsignal(signal.SIGALRM) == self.heed:
+        if hasattr(signal, "setitimer") and signal.getsignal(signal.SIGALRM) == self.listen:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
 @contextmanager
 def one_ctrl_c_at_a_time() -> Iterator[None]:
-    """Let a Ctrl-C be followed undisturbed; where Python's own handler takes it, and in the main thread."""
+    """Let nothing disturb the handling of a Ctrl-C; in the main thread, with Python's own handler."""
     handler = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or handler is not signal.default_int_handler:
         yield
         return
     stop = Stop([signal.SIGINT])
-    stop.heed()
+    stop.listen()
     try:
         yield
     finally:

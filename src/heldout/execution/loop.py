@@ -1,4 +1,4 @@
-"""The loop: hand cells to an executor, keep what comes back, ask at barriers who goes on, tell who listens."""
+"""The loop: send cells to an executor, record the results, judge at barriers, notify listeners."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from heldout.folds.splits import Split
 COMMIT_AFTER_SECONDS = 0.05
 
 Judge: TypeAlias = Callable[[int, RaceOutcome, Sequence[int]], Barrier]
-"""From the number of a race, how it went so far (its last barrier is the one to come) and who is in it to the
-barrier's record."""
+"""From the number of a race, its outcome so far and its remaining configurations to the record of the barrier."""
 
 
 def tell(listeners: Sequence[Listener], event: Event) -> None:
@@ -32,14 +31,14 @@ def tell(listeners: Sequence[Listener], event: Event) -> None:
 
 @dataclass
 class ResultKeeper:
-    """Records results, and acknowledges them in groups: once they are worth 50 ms of work, and all at the end.
+    """Records results, and acknowledges them in groups: after each 50 ms of work, and all at the end.
 
     Attributes
     ----------
     run : Run
     listeners : sequence of Listener
     taken : callable
-        Is given every result that is recorded.
+        A callback for every recorded result.
     """
 
     run: Run
@@ -49,7 +48,7 @@ class ResultKeeper:
     _committed: float = field(default_factory=time.perf_counter)
 
     def keep(self, result: CellResult) -> None:
-        """Record a result, and tell of it."""
+        """Record a result, and notify the listeners."""
         self.run.record(result)
         self._worth += result.fit_seconds + result.score_seconds
         if max(self._worth, time.perf_counter() - self._committed) >= COMMIT_AFTER_SECONDS:
@@ -62,14 +61,14 @@ class ResultKeeper:
 def run_races(
     scheduler: Scheduler, work: Work, executor: Executor, keeping: ResultKeeper, judge: Judge | None = None
 ) -> list[RaceOutcome]:
-    """Do what the scheduler's plan has left, race by race as each went.
+    """Do the open cells of the scheduler's plan; returns the outcome of each race.
 
-    Results are acknowledged together once they are worth 50 ms of work, and all of them at the end, on an error
-    and on an interruption too.
+    Results are acknowledged in groups, and all of them at the end, after an error or an interruption too.
     """
     barriers: list[list[Barrier]] = [[] for _ in scheduler.plan.races]
     try:
-        # Cells limit themselves; where they are threads of one process, one that ends must not free the others.
+        # Each cell limits itself to one thread; when cells are threads of one process, one that ends must not lift
+        # the limit of the others.
         with single_threaded():
             while True:
                 cells = scheduler.next_cells()
@@ -81,21 +80,21 @@ def run_races(
                     break
                 for race in waiting:
                     assert judge is not None, "only races with barriers wait"
-                    so_far = RaceOutcome(_met(scheduler, race), tuple(barriers[race]))
-                    barrier = judge(race, so_far, scheduler.alive(race))
+                    so_far = RaceOutcome(_splits_done(scheduler, race), tuple(barriers[race]))
+                    barrier = judge(race, so_far, scheduler.remaining(race))
                     _pass(scheduler, race, barrier)
                     barriers[race].append(barrier)
                     splits = scheduler.plan.races[race].splits
                     keeping.run.note_barrier([split.place for split in splits], barrier)
-                    alive = len(scheduler.alive(race))
-                    tell(keeping.listeners, BarrierPassed(race, barrier, alive, scheduler.n_saved))
+                    n_remaining = len(scheduler.remaining(race))
+                    tell(keeping.listeners, BarrierPassed(race, barrier, n_remaining, scheduler.n_saved))
     finally:
         keeping.run.commit()
-    return [RaceOutcome(_met(scheduler, race), tuple(passed)) for race, passed in enumerate(barriers)]
+    return [RaceOutcome(_splits_done(scheduler, race), tuple(passed)) for race, passed in enumerate(barriers)]
 
 
-def _met(scheduler: Scheduler, race: int) -> tuple[Split, ...]:
-    return scheduler.plan.races[race].splits[: scheduler.met(race)]
+def _splits_done(scheduler: Scheduler, race: int) -> tuple[Split, ...]:
+    return scheduler.plan.races[race].splits[: scheduler.n_splits_done(race)]
 
 
 def _pass(scheduler: Scheduler, race: int, barrier: Barrier) -> None:
@@ -108,7 +107,7 @@ def _pass(scheduler: Scheduler, race: int, barrier: Barrier) -> None:
 def _do(
     cells: Sequence[CellKey], scheduler: Scheduler, work: Work, executor: Executor, keeping: ResultKeeper
 ) -> None:
-    """One round: the cells that are ready, as far as the workers live."""
+    """One round: the ready cells, until workers die."""
     n_done = 0
 
     def keep(result: CellResult) -> None:
@@ -121,7 +120,7 @@ def _do(
             keep(result)
             n_done += 1
     except WorkersLostError as lost:
-        # Where nobody can say what was running, and nothing came back, any of them may be guilty.
+        # If it is unknown what was running and no result came, each of the cells may be to blame.
         suspects = lost.running or (() if n_done else tuple(cells))
         tell(keeping.listeners, WorkersLost(suspects, lost.reason))
         for cell in scheduler.lose(suspects, lost.times):

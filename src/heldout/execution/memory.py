@@ -1,4 +1,4 @@
-"""Whether the predictions of a search will fit in memory, asked before anything is fitted."""
+"""Check before any fit whether the predictions of a search fit in memory."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from heldout.folds.splits import Folds
 from heldout.metrics.base import Response
 
 BYTES_A_CELL = 1000
-"""Of a result and its place in the plan, without its predictions."""
+"""Bytes of a result and its place in the plan, without its predictions."""
 
 
 def bytes_needed(truth: Truth, n_configurations: int, folds: Folds, scoring: Scoring) -> int:
-    """Bytes of the held-out predictions, as they come and gathered."""
+    """Bytes of the held-out predictions, once as results and once as arrays."""
     tested = sum(len(split.test) for split in folds.splits)
     gathered = truth.n_rows * folds.n_repeats
     return (tested + gathered) * n_configurations * bytes_a_row(truth, scoring)
 
 
 def bytes_a_row(truth: Truth, scoring: Scoring) -> int:
-    """Bytes of what one model says of one row."""
+    """Bytes of the responses of one model for one row."""
     recorded = dict.fromkeys(group[0] for group in scoring.wanted)
     return sum(_bytes_of(response, truth, len(scoring.times)) for response in recorded)
 

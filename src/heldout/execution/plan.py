@@ -1,4 +1,4 @@
-"""The plan of a run: which configurations meet which splits, in which order, and where some may leave. Pure."""
+"""The plan of a run: which configurations run on which splits, in which order, with or without barriers."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from heldout.folds.splits import Folds, Split
 
 @dataclass(frozen=True)
 class Race:
-    """Configurations that meet splits one after another.
+    """Configurations on splits, one split after another.
 
     Attributes
     ----------
     splits : tuple of Split
-        In the order in which they are met.
+        In the order in which they run.
     barriers : bool
-        Whether the configurations wait for each other after every split, so that some may be dropped.
+        Whether the configurations wait for each other after every split, where some may be dropped.
     configurations : tuple of int or None
-        Who takes part; everybody by default.
+        Those that take part; all by default.
     """
 
     splits: tuple[Split, ...]
@@ -33,13 +33,13 @@ class Race:
 
     @property
     def n_folds(self) -> int:
-        """Splits of one repeat, the most that one has."""
+        """The greatest number of splits in one repeat."""
         return max(Counter(split.repeat for split in self.splits).values())
 
 
 @dataclass(frozen=True)
 class RunPlan:
-    """Races that are run side by side.
+    """Races that run side by side.
 
     A search is one race. Nested cross-validation is one race for each outer fold, and one over all the rows.
     """
@@ -49,7 +49,7 @@ class RunPlan:
 
     @property
     def n_cells(self) -> int:
-        """Fits, were nobody ever to leave."""
+        """The number of fits if none is dropped."""
         return sum(len(self.starting(race)) * len(race.splits) for race in self.races)
 
     def starting(self, race: Race) -> tuple[int, ...]:
@@ -58,7 +58,7 @@ class RunPlan:
 
 
 def race_of_search(folds: Folds, rule: DropRule | None = None, entropy: int = 0) -> Race:
-    """All splits in their order; with a rule of dropping, with barriers, and shuffled where it wants that.
+    """All splits in their order; with a drop rule, with barriers, and shuffled if the rule shuffles.
 
     Examples
     --------
@@ -73,15 +73,15 @@ def race_of_search(folds: Folds, rule: DropRule | None = None, entropy: int = 0)
 
 
 def in_racing_order(folds: Folds, rule: DropRule, entropy: int) -> tuple[Split, ...]:
-    """The splits as they are met: repeat by repeat, within one in order or shuffled."""
+    """The splits in the order in which they run: repeat by repeat, within one in order or shuffled."""
     if not rule.shuffle_folds:
         return folds.splits
-    met: list[Split] = []
+    ordered: list[Split] = []
     for repeat in dict.fromkeys(split.repeat for split in folds.splits):
         mine = [split for split in folds.splits if split.repeat == repeat]
         order = np.random.default_rng(numpy_seed(entropy, "fold order", repeat)).permutation(len(mine))
-        met += [mine[number] for number in order]
-    return tuple(met)
+        ordered += [mine[number] for number in order]
+    return tuple(ordered)
 
 
 def all_cells(n_configurations: int, folds: Folds) -> list[CellKey]:

@@ -1,4 +1,4 @@
-"""What a fitted model is asked for: each response once, coded as ``HeldOutPredictions`` holds it."""
+"""The responses of a fitted model: each computed once, coded as ``HeldOutPredictions`` holds it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ResponseRequest(Protocol):
     Attributes
     ----------
     wanted : tuple of tuple of Response
-        Of each group the first that a model offers.
+        Of each group the first response that a model offers.
     times : tuple of float
         Of the survival probabilities.
     """
@@ -42,7 +42,7 @@ class ResponseRequest(Protocol):
 
 
 class ResponseContext(Protocol):
-    """What models are asked for, and of what task; a ``CellContext`` is this."""
+    """The task and the responses to record; a ``CellContext`` is this."""
 
     @property
     def survival(self) -> bool: ...
@@ -55,10 +55,10 @@ class ResponseContext(Protocol):
 
 
 def remember_responses(model: Any, X: Any) -> None:
-    """Make the model compute each response to ``X`` once, however often it is asked.
+    """Make the model compute each response to ``X`` only once.
 
-    The methods are shadowed on this one object, which is thrown away after scoring: so it stays of its own type
-    for scorers that look at it.
+    The methods are replaced on this one object, which is discarded after scoring; its type stays the same for
+    scorers that check it.
     """
     for method in dict.fromkeys(ESTIMATOR_METHODS.values()):
         if hasattr(model, method):
@@ -76,56 +76,56 @@ def _once(method: Callable[..., Any], X: Any) -> Callable[..., Any]:
     answers: list[Any] = []
 
     @functools.wraps(method)
-    def answer(asked: Any, *args: Any, **kwargs: Any) -> Any:
-        if asked is not X or args or kwargs:
-            return method(asked, *args, **kwargs)
+    def answer(rows: Any, *args: Any, **kwargs: Any) -> Any:
+        if rows is not X or args or kwargs:
+            return method(rows, *args, **kwargs)
         if not answers:
-            answers.append(method(asked))
-        # A copy: some callers write into what they get (MLPClassifier.predict_log_proba does).
+            answers.append(method(rows))
+        # A copy, because some callers write into the array (MLPClassifier.predict_log_proba).
         return answers[0].copy() if hasattr(answers[0], "copy") else answers[0]
 
     return answer
 
 
-def coded_responses(asked: ResponseContext, model: Any, X: Any) -> dict[Response, NDArray[Any]]:
+def coded_responses(context: ResponseContext, model: Any, X: Any) -> dict[Response, NDArray[Any]]:
     """The wanted responses to ``X``, coded as ``HeldOutPredictions`` holds them.
 
     Raises
     ------
     UnusablePredictionError
-        When a response is not finite, of the wrong shape, or lacks a class, or a time that is asked for.
+        When a response is not finite, of the wrong shape, or lacks a class or a time.
     """
-    offered = available_responses(asked, model)
+    offered = available_responses(context, model)
     responses: dict[Response, NDArray[Any]] = {}
-    for group in asked.scoring.wanted:
+    for group in context.scoring.wanted:
         found = next((response for response in group if response in offered), None)
         if found is None or found in responses:
             continue
-        responses[found] = _coded(asked, model, found, _answer(asked, model, found, X))
+        responses[found] = _coded(context, model, found, _answer(context, model, found, X))
     return responses
 
 
-def available_responses(asked: ResponseContext, model: Any) -> set[Response]:
-    """What a model can be asked for; before it is fitted, as far as its methods tell."""
-    if asked.survival:
+def available_responses(context: ResponseContext, model: Any) -> set[Response]:
+    """The responses that a model offers, judged by its methods."""
+    if context.survival:
         gives = {Response.RISK: hasattr(model, RISK_METHOD)}
-        gives[Response.SURVIVAL] = bool(asked.scoring.times) and gives_survival(model)
+        gives[Response.SURVIVAL] = bool(context.scoring.times) and gives_survival(model)
         return {response for response, given in gives.items() if given}
-    other = Response.VALUES if asked.classes is not None else Response.LABELS
+    other = Response.VALUES if context.classes is not None else Response.LABELS
     offered = ((response, method) for response, method in ESTIMATOR_METHODS.items() if response is not other)
     return {response for response, method in offered if hasattr(model, method)}
 
 
-def _answer(asked: ResponseContext, model: Any, response: Response, X: Any) -> NDArray[Any]:
+def _answer(context: ResponseContext, model: Any, response: Response, X: Any) -> NDArray[Any]:
     if response is Response.RISK:
         return risks(model, X)
     if response is Response.SURVIVAL:
-        return survival(model, X, asked.scoring.times)
+        return survival(model, X, context.scoring.times)
     return np.asarray(getattr(model, ESTIMATOR_METHODS[response])(X))
 
 
-def _coded(asked: ResponseContext, model: Any, response: Response, answer: NDArray[Any]) -> NDArray[Any]:
-    classes = asked.classes
+def _coded(context: ResponseContext, model: Any, response: Response, answer: NDArray[Any]) -> NDArray[Any]:
+    classes = context.classes
     if response is Response.LABELS:
         assert classes is not None
         codes = codes_of(answer.reshape(-1), classes)
@@ -146,23 +146,23 @@ def _coded(asked: ResponseContext, model: Any, response: Response, answer: NDArr
             raise UnusablePredictionError(f"it predicted an array of shape {numbers.shape}, not a number a row")
         return numbers.reshape(-1)
     assert classes is not None
-    return _by_class(asked, numbers, np.asarray(getattr(model, "classes_", classes)), response)
+    return _by_class(context, numbers, np.asarray(getattr(model, "classes_", classes)), response)
 
 
 def _by_class(
-    asked: ResponseContext, numbers: NDArray[np.float64], known: NDArray[Any], response: Response
+    context: ResponseContext, numbers: NDArray[np.float64], known: NDArray[Any], response: Response
 ) -> NDArray[np.float64]:
     """Columns in the order of the target's classes; of a binary task the positive class alone."""
-    classes = asked.classes
+    classes = context.classes
     assert classes is not None
     place = codes_of(classes, known)
     if (place < 0).any():
         raise UnusablePredictionError(f"class {labels_text(classes[place < 0])} is missing from its training rows")
-    if len(classes) == 2 and numbers.ndim == 1:  # a decision points to the second class that the model knows
-        return numbers if place[asked.positive or 0] == 1 else -numbers
+    if len(classes) == 2 and numbers.ndim == 1:  # a decision refers to the second class of the model
+        return numbers if place[context.positive or 0] == 1 else -numbers
     if numbers.ndim != 2 or numbers.shape[1] != len(known):
         raise UnusablePredictionError(
             f"its {response} have shape {numbers.shape}, not a column for each of {len(known)} classes"
         )
     aligned = numbers[:, place]
-    return aligned[:, asked.positive or 0] if len(classes) == 2 else aligned
+    return aligned[:, context.positive or 0] if len(classes) == 2 else aligned

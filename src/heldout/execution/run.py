@@ -1,6 +1,6 @@
-"""A session: a run that is open. Its races are run, and what came of them is gathered, until it is closed.
+"""An open run: it runs races and collects their results until it is closed.
 
-A search runs one race in it; a protocol runs several side by side, and then single cells for those who won them.
+A search runs one race; a protocol runs several side by side, and then single cells for the winners.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from heldout.selection import SelectionRule
 
 @dataclass(frozen=True, eq=False)
 class RunSettings:
-    """Where and by whom cells are done, and who is told; none of it changes a result.
+    """Where cells run and are kept, and the listeners; none of it changes a result.
 
     Attributes
     ----------
     store : Store
         Where results are kept; in memory by default.
     resume : bool
-        Whether to go on with a run that the store holds already.
+        Whether to continue a run that the store already holds.
     n_jobs : int or None
     pre_dispatch : int or str
         As scikit-learn has them.
@@ -79,7 +79,7 @@ class OpenRun:
         self._executor = executor
         self._running = run_settings
 
-    def race(
+    def run_races(
         self,
         races: Sequence[Race],
         *,
@@ -88,18 +88,18 @@ class OpenRun:
         aggregate: Aggregate = "pooled",
         tasks: Sequence[Task] | None = None,
     ) -> list[RaceOutcome]:
-        """Run races side by side to their ends.
+        """Run races side by side to their end.
 
         Parameters
         ----------
         races : sequence of Race
             Of splits that the run was opened for.
         rule, selection
-            Who may leave at barriers, and how the search chooses; needed where the races have barriers.
+            The drop rule at barriers, and how the search chooses; needed where the races have barriers.
         aggregate : "pooled" or "within"
             How the rows predicted so far are scored there.
         tasks : sequence of Task, optional
-            One a race, where its rows weigh otherwise at barriers than those of the session do.
+            One a race, where its rows have other weights at barriers than in the run.
         """
         collectors = {number: self._collector(race) for number, race in enumerate(races) if race.barriers}
         collector_of = {
@@ -111,11 +111,11 @@ class OpenRun:
             if collector is not None:
                 collector.put(result)
 
-        def judge(number: int, outcome: RaceOutcome, alive: Sequence[int]) -> Barrier:
+        def judge(number: int, outcome: RaceOutcome, remaining: Sequence[int]) -> Barrier:
             assert rule is not None and selection is not None, "races with barriers are judged by a rule"
             task = self._task if tasks is None else tasks[number]
             judging = self._judging(races[number], task, rule, selection, aggregate)
-            return judging(collectors[number].collected(outcome), alive)
+            return judging(collectors[number].results(outcome), remaining)
 
         if collectors:
             for result in self._run.results():
@@ -124,19 +124,19 @@ class OpenRun:
         keeping = ResultKeeper(self._run, self._running.listeners, take)
         return run_races(scheduler, self.work, self._executor, keeping, judge)
 
-    def collected(self, race: Race, outcome: RaceOutcome | None = None) -> RaceResults:
-        """What a race that was run amounts to."""
+    def race_results(self, race: Race, outcome: RaceOutcome | None = None) -> RaceResults:
+        """The results of a race that has run."""
         collector = self._collector(race)
         for result in self._run.results({split.repeat for split in race.splits}):
             collector.put(result)
-        return collector.collected(outcome)
+        return collector.results(outcome)
 
-    def results_of(self, race: Race) -> list[CellResult]:
-        """The cells of a race that was run, with their predictions, split by split."""
+    def cell_results(self, race: Race) -> list[CellResult]:
+        """The cells of a race that has run, with their predictions, split by split."""
         kept = {result.key: result for result in self._run.results({split.repeat for split in race.splits})}
-        everybody = range(len(self.work.configurations))
-        entered = everybody if race.configurations is None else race.configurations
-        cells = (CellKey(j, *split.place) for split in race.splits for j in entered)
+        every = range(len(self.work.configurations))
+        entrants = every if race.configurations is None else race.configurations
+        cells = (CellKey(j, *split.place) for split in race.splits for j in entrants)
         return [kept[cell] for cell in cells]
 
     def _collector(self, race: Race) -> ResultCollector:
@@ -172,18 +172,18 @@ def open_run(
     may_drop: bool = False,
     is_validation: bool = False,
 ) -> Iterator[OpenRun]:
-    """A session over work whose folds hold every split that it may be asked for.
+    """An open run of work whose folds hold every split of its races.
 
     Parameters
     ----------
     n_cells : int, optional
         Fits that are planned; every configuration on every split by default.
     n_races : int
-        How many races will be run side by side.
+        How many races will run side by side.
     may_drop : bool
-        Whether some may leave them.
+        Whether configurations may be dropped.
     is_validation : bool
-        Whether cells are scored when all are done, and not one by one.
+        Whether cells are scored when all are done, not one by one.
 
     Raises
     ------
@@ -192,7 +192,7 @@ def open_run(
     """
     configurations, folds, scoring = work.configurations, work.folds, work.context.scoring
     in_memory = isinstance(run_settings.store, MemoryStore)
-    if not is_validation:  # of which not every model meets every split
+    if not is_validation:  # there not every model runs on every split
         check_memory(task.truth, len(configurations), folds, scoring, keeps_predictions=in_memory)
     if in_memory:
         identity, ids = RunIdentity("", "", "", "", entropy), list[tuple[str, str]]()
@@ -219,7 +219,7 @@ def open_run(
 
 
 def executor_of(run_settings: RunSettings) -> Executor:
-    """joblib's, with whatever backend is active."""
+    """The executor on joblib's active backend."""
     from heldout.execution.executors import JoblibExecutor
 
     return JoblibExecutor(run_settings.n_jobs, run_settings.pre_dispatch, run_settings.fit_timeout)

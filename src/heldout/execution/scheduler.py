@@ -1,8 +1,8 @@
-"""What to do next: a plan, what was done of it, and who left. Pure state and decisions; the loop acts on them.
+"""The state of a run: its plan, the cells that are done, the configurations that remain. The loop acts on it.
 
-A cell is *ready* when its configuration is still in the race and, where the race has barriers, everybody in it has
-passed those before. Cells that were running when a worker died are suspects: they are handed out again one at a
-time, so that the guilty one is found and the innocent lose nothing.
+A cell is *ready* when its configuration remains in the race and, where the race has barriers, all remaining ones
+have passed the earlier barriers. Cells that were running when a worker died are suspects: they run again one at a
+time, so that the cell that kills workers is found and the others lose nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from heldout.execution.cells import CellKey
 from heldout.execution.plan import Race, RunPlan
 
 MOST_LOSSES = 3
-"""A cell of which so many workers died is given up."""
+"""A cell that has cost so many workers fails."""
 
 
 class Scheduler:
@@ -24,7 +24,7 @@ class Scheduler:
     ----------
     plan : RunPlan
     done : iterable of CellKey
-        Cells that need no work any more, whether the plan knows them or not.
+        Cells that need no work, in the plan or not.
 
     Examples
     --------
@@ -38,7 +38,7 @@ class Scheduler:
     >>> scheduler.record(*scheduler.next_cells())
     >>> scheduler.waiting()
     [0]
-    >>> scheduler.drop(0, leaving=[1])
+    >>> scheduler.drop(0, [1])
     >>> scheduler
     Scheduler(2 of 4 cells done, 1 saved; 1 of 2 configurations before split 2 of 2)
     """
@@ -55,13 +55,13 @@ class Scheduler:
             progress.open(self._done)
 
     def next_cells(self) -> list[CellKey]:
-        """What may be done now: a suspect alone, or else all that is ready, split by split; none at barriers."""
+        """The cells to do now: a suspect alone, or else all that are ready, split by split; none at barriers."""
         if self._suspects:
             return self._suspects[:1]
         return [cell for progress in self._races for cell in progress.pending]
 
     def record(self, cell: CellKey) -> None:
-        """A cell was done, well or badly."""
+        """Note that a cell is done or has failed."""
         self._done.add(cell)
         if cell in self._suspects:
             self._suspects.remove(cell)
@@ -70,48 +70,48 @@ class Scheduler:
         progress.end_if_done()
 
     def lose(self, running: Iterable[CellKey], times: int = 1) -> list[CellKey]:
-        """Workers died while these cells were running; those to be given up, for having lost three of them."""
-        given_up = []
+        """Note that workers died while these cells ran; returns the cells that have now cost three workers."""
+        hopeless = []
         for cell in running:
             if cell in self._done:
                 continue
             self._losses[cell] += times
             if self._losses[cell] >= MOST_LOSSES:
-                given_up.append(cell)
+                hopeless.append(cell)
             elif cell not in self._suspects:
                 self._suspects.append(cell)
-        return given_up
+        return hopeless
 
     def attempts(self, cell: CellKey) -> int:
-        """How often a cell was tried that is being recorded, as far as workers died of it."""
+        """How often a cell was tried, counted when it is recorded."""
         return max(self._losses[cell], 1) if self._losses[cell] >= MOST_LOSSES else self._losses[cell] + 1
 
     def waiting(self) -> list[int]:
-        """Races that stand at a barrier: all in it have met the split, and there are more to meet."""
+        """Races at a barrier: all remaining configurations have done the split, and more splits follow."""
         return [number for number, progress in enumerate(self._races) if progress.is_at_barrier]
 
-    def drop(self, race: int, leaving: Collection[int]) -> None:
-        """Let a race pass the barrier at which it stands, without those who leave."""
+    def drop(self, race: int, dropped: Collection[int]) -> None:
+        """Let a race pass its barrier without the dropped configurations."""
         progress = self._races[race]
-        before = len(progress.alive)
-        progress.alive = [configuration for configuration in progress.alive if configuration not in leaving]
+        before = len(progress.remaining)
+        progress.remaining = [configuration for configuration in progress.remaining if configuration not in dropped]
         progress.passed += 1
-        self.n_saved += (before - len(progress.alive)) * progress.n_ahead
+        self.n_saved += (before - len(progress.remaining)) * progress.n_ahead
         progress.open(self._done)
 
     def stop(self, race: int) -> None:
-        """End a race at the barrier at which it stands: what it has not met it will not meet."""
+        """End a race at its barrier: its later splits are not run."""
         progress = self._races[race]
         progress.passed += 1
-        self.n_saved += len(progress.alive) * progress.n_ahead
+        self.n_saved += len(progress.remaining) * progress.n_ahead
         progress.is_over = True
 
-    def alive(self, race: int = 0) -> list[int]:
-        """The configurations still in a race, in order."""
-        return list(self._races[race].alive)
+    def remaining(self, race: int = 0) -> list[int]:
+        """The configurations that remain in a race, in order."""
+        return list(self._races[race].remaining)
 
-    def met(self, race: int = 0) -> int:
-        """How many splits all those still in a race have met."""
+    def n_splits_done(self, race: int = 0) -> int:
+        """How many splits all remaining configurations have done."""
         progress = self._races[race]
         return progress.passed + (progress.race.barriers and progress.is_at_barrier)
 
@@ -124,12 +124,12 @@ class Scheduler:
 
 
 class _Progress:
-    """How far a race has come."""
+    """The progress of one race."""
 
-    def __init__(self, race: Race, alive: list[int]) -> None:
+    def __init__(self, race: Race, remaining: list[int]) -> None:
         self.race = race
-        self.n_started = len(alive)
-        self.alive = alive
+        self.n_started = len(remaining)
+        self.remaining = remaining
         self.passed = 0
         self.is_over = False
         self.pending: dict[CellKey, None] = {}  # an ordered set
@@ -143,10 +143,10 @@ class _Progress:
         return not self.pending and not self.is_over
 
     def open(self, done: Collection[CellKey]) -> None:
-        """Make ready what comes before the next barrier."""
+        """Make the cells before the next barrier ready."""
         ahead = self.race.splits[self.passed :]
-        met = ahead[:1] if self.race.barriers else ahead
-        cells = (CellKey(configuration, *split.place) for split in met for configuration in self.alive)
+        splits = ahead[:1] if self.race.barriers else ahead
+        cells = (CellKey(configuration, *split.place) for split in splits for configuration in self.remaining)
         self.pending = {cell: None for cell in cells if cell not in done}
         self.end_if_done()
 
@@ -156,7 +156,7 @@ class _Progress:
             self.passed, self.is_over = len(self.race.splits), True
 
     def __str__(self) -> str:
-        of_all = f"{len(self.alive)} of {self.n_started} configurations"
+        of_all = f"{len(self.remaining)} of {self.n_started} configurations"
         if self.is_over:
             return f"{of_all} at the end"
         where = f"split {self.passed + 1} of {len(self.race.splits)}"

@@ -1,4 +1,4 @@
-"""What is searched and how: all that decides a result, and what is refused of it before the first fit."""
+"""A search: all settings that decide its result, and the checks before its first fit."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from heldout.selection.base import metrics_read
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """What is searched and how: all that decides the result.
+    """A search: all settings that decide its result.
 
     Attributes
     ----------
     task, configurations, folds, scoring
-        What is learned, what is tried, on which splits, and what is measured.
+        The data, the configurations, the splits and the scorers.
     estimation : Estimation
-        How the winner is chosen, and estimated.
+        How the winner is chosen and estimated.
     drop : DropRule or None
-        Who leaves early.
+        Drops configurations early.
     routed : Routing
         Parameters of ``fit`` and of the scorer.
     error_score : float or "raise"
@@ -81,12 +81,12 @@ class Search:
 
     @property
     def strategy(self) -> SearchStrategy | None:
-        """The rule of dropping, where it also planned the splits and chooses the winner."""
+        """The drop rule, if it also plans the splits and chooses the winner."""
         return self.drop if isinstance(self.drop, SearchStrategy) else None
 
     @property
     def work(self) -> Work:
-        """What its cells are made of."""
+        """The parts that its cells share."""
         seeds = self.entropy if self.seed_estimators else None
         context = CellContext.of_task(
             self.task, self.scoring, self.routed, self.error_score, self.return_train_score, seeds
@@ -113,7 +113,7 @@ class Search:
         check_selects(metrics, len(self.configurations))
         if self.drop is not None:
             _check_droppable(self, self.drop)
-        if too_few_to_draw(self.task, self.scoring) is None:  # else it is said that there will be no estimate
+        if too_few_to_draw(self.task, self.scoring) is None:  # else a warning says that there will be no estimate
             _check_splits(self)
 
 
@@ -141,7 +141,7 @@ def check_settings(scoring: Scoring, estimation: Estimation) -> None:
 
 
 def _check_droppable(search: Search, drop: DropRule) -> None:
-    """Refuse a rule of dropping that cannot judge such a search.
+    """Refuse a drop rule that cannot judge such a search.
 
     Raises
     ------
@@ -158,8 +158,8 @@ def _check_droppable(search: Search, drop: DropRule) -> None:
         )
     if isinstance(search.estimation.rule, CallableRefit):
         raise InputError(
-            f"{argument('drop', drop.name)} asks at every barrier who is ahead, and a callable refit can be asked "
-            f"at the end only; use {argument('drop', 'never', python='None')}, or a rule of "
+            f"{argument('drop', drop.name)} needs the current best at every barrier, and a callable refit chooses only "
+            f"at the end; use {argument('drop', 'never', python='None')}, or a rule of "
             f"{argument('selection', ...)}.",
             argument="drop",
         )
@@ -176,7 +176,7 @@ def _check_droppable(search: Search, drop: DropRule) -> None:
 
 
 def _check_splits(search: Search) -> None:
-    """Refuse splits on which nobody could be chosen, or that the method is not for.
+    """Refuse splits on which no configuration can be chosen, or that the method is not for.
 
     Raises
     ------
@@ -210,7 +210,7 @@ def _check_splits(search: Search) -> None:
 
 
 def _check_subsampled(search: Search) -> None:
-    """Refuse splits that are no repeated subsampling to a method for such, and a winner that is no best mean."""
+    """Refuse a method for repeated subsampling on other splits, or with a winner that is no best mean."""
     name = method_of(search.estimation.method).name
     if search.folds.test_share is None:
         raise InputError(
@@ -240,7 +240,7 @@ def too_few_to_draw(task: Task, scoring: Scoring) -> str | None:
 
 
 def warn_if_too_small(search: Search) -> bool:
-    """Say, before anything is fitted, that no bootstrap will be drawn; whether it was said."""
+    """Warn, before any fit, if no bootstrap can be drawn; returns whether it warned."""
     reason = too_few_to_draw(search.task, search.scoring) if search.estimation.draws else None
     if reason:
         warnings.warn(HeldoutWarning(f"the search will have no estimate: {reason}"), stacklevel=3)

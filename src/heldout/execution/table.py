@@ -16,7 +16,7 @@ from heldout.predictions import FoldScores, ranks
 
 @dataclass(frozen=True, eq=False)
 class ResultsTable:
-    """How the table is made.
+    """Makes the table.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class ResultsTable:
     several : bool
         Whether the scorers are several by construction: their one name may then be "score" too.
     error_score : number or "raise"
-        Stands where a fit failed or a scorer raised.
+        The score of a fit that failed or a scorer that raised.
     """
 
     formatted: Callable[[list[dict[str, Any]], int, list[dict[str, Any]]], dict[str, Any]]
@@ -48,13 +48,13 @@ class ResultsTable:
         out : collection of int
             Configurations that are no candidates.
         dropped_at : mapping of int to int, optional
-            Where configurations could be dropped: the last split that each met of those who were. The table then
-            says it, and how many splits everybody met.
+            If configurations could be dropped: the last split of each dropped one. The table then has columns for
+            it and for the number of splits of each configuration.
         """
         single = not self.several and tuple(fold_scores) == ("score",)
         n_splits = next(iter(fold_scores.values())).n_splits
         with warnings.catch_warnings():
-            if dropped_at:  # what a dropped configuration lacks is no news
+            if dropped_at:  # that a dropped configuration lacks scores is no news
                 warnings.filterwarnings("ignore", "One or more of the (test|train) scores are non-finite")
             results = self.formatted(
                 self.params, n_splits, [self._row(cell, fold_scores, single) for cell in cells]
@@ -78,7 +78,7 @@ class ResultsTable:
         return results
 
     def _row(self, cell: CellResult, names: Mapping[str, FoldScores], single: bool) -> dict[str, Any]:
-        # What was never fitted did not fail; and what raises nothing may still lack one of several scores.
+        # A cell that never ran did not fail; and a cell that did not raise may still lack one of several scores.
         no_number = cell.state is CellState.DROPPED or self.error_score == "raise"
         lacking = np.nan if no_number else self.error_score
         test = {name: cell.test_scores.get(name, lacking) for name in names}
@@ -92,9 +92,9 @@ class ResultsTable:
 
 
 def constant_columns(cells: Sequence[CellResult], n_splits: int) -> dict[str, NDArray[np.float64]]:
-    """The columns that do not change when rows are weighed anew: times, and scores on the training rows.
+    """The columns that do not change when rows get other weights: times, and scores on the training rows.
 
-    A callable ``refit`` may read them, so they stand beside the replayed test scores.
+    A callable ``refit`` may read them beside the replayed test scores.
     """
     measured = {
         "fit_time": [cell.fit_seconds for cell in cells],

@@ -1,4 +1,8 @@
-"""Choosing: the winner of a search, by its rule on the observed scores."""
+"""The winner of a search, by its rule on the observed scores.
+
+``winner_of`` is the one function that finds it, for searches, protocols and learning curves. It asks the rule
+through ``Candidates.choose``, as every bootstrap does, so that ties are broken alike.
+"""
 
 from __future__ import annotations
 
@@ -105,16 +109,16 @@ def winner_of(
     *,
     else_the_first: bool = False,
 ) -> int:
-    """What the rule chooses on the observed scores; those that failed or were dropped are no candidates.
+    """The configuration that the rule chooses on the observed scores; failed and dropped ones are no candidates.
 
     Parameters
     ----------
     metrics : mapping of str to Metric or None
         One a scorer.
     pooled : mapping, optional
-        ``pooled_scores`` in the search's aggregate, where they are there already.
+        ``pooled_scores`` in the search's aggregate, if already computed.
     else_the_first : bool
-        Where no configuration has a score, choose the first that did not fail, as ``GridSearchCV`` does.
+        If no configuration has a score, choose the first that did not fail, as ``GridSearchCV`` does.
 
     Raises
     ------
@@ -158,7 +162,7 @@ def winner_of(
 def flags_of_winner(
     found: RaceResults, estimation: Estimation, configurations: Configurations, winner: int
 ) -> dict[Flag, str]:
-    """What to know of a winner that rounding errors would have decided otherwise."""
+    """The flag of a winner that ``GridSearchCV``, by the last bit, would not have chosen."""
     rule = estimation.rule
     if not isinstance(rule, Best) or rule.reads_repeats or estimation.aggregate != "folds":
         return {}

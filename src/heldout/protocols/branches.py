@@ -220,24 +220,24 @@ def run_branches(
     with open_run(
         work, search.task, search.entropy, running,
         n_cells=n_searched + len(branches), n_races=len(races), may_drop=search.drop is not None,
-    ) as session:  # fmt: skip
+    ) as run:  # fmt: skip
         tasks = None if counts is None else [search.task, *(counted(search.task, mine) for mine in counts)]
         estimation = search.estimation
-        outcomes = session.race(
+        outcomes = run.run_races(
             races,
             rule=search.drop,
             selection=estimation.rule,
             aggregate=estimation.aggregate_so_far,
             tasks=tasks,
         )
-        whole = session.collected(races[0], outcomes[0])
+        whole = run.race_results(races[0], outcomes[0])
         chosen = []
         for number, (race, outcome) in enumerate(zip(races[1:], outcomes[1:], strict=True)):
-            found = session.collected(race, outcome)
+            found = run.race_results(race, outcome)
             chosen.append(_chosen(search, found, None if counts is None else counts[number]))
         everywhere = None if across is None else across(chosen)
         fitted = [one.winner if everywhere is None else everywhere for one in chosen]
-        tested = _tested(session, search, whole.refit_metric, branches, fitted, chosen)
+        tested = _tested(run, search, whole.refit_metric, branches, fitted, chosen)
     seconds = time.perf_counter() - started
     choose = None if everywhere is None else _always(everywhere)
     evaluation = concluded(search, running, whole, seconds, choose=choose)
@@ -292,7 +292,7 @@ def counted(task: Task, counts: Counts) -> Task:
 
 
 def _tested(
-    session: OpenRun,
+    run: OpenRun,
     search: Search,
     name: str,
     branches: Sequence[Branch],
@@ -304,14 +304,14 @@ def _tested(
         None if configuration is None else Race((branch.refit,), configurations=(configuration,))
         for branch, configuration in zip(branches, fitted, strict=True)
     ]
-    session.race([race for race in races if race is not None])
+    run.run_races([race for race in races if race is not None])
     greater = (metric := search.scoring.metrics.get(name)) is None or metric.greater_is_better
     tested = []
     for race, configuration, one in zip(races, fitted, chosen, strict=True):
         if race is None:
             tested.append(BranchScore(None, float("nan"), reason=one.reason))
             continue
-        (cell,) = session.results_of(race)
+        (cell,) = run.cell_results(race)
         score = cell.test_scores.get(name, float("nan"))
         reason = cell.message or "its score is NaN" if np.isnan(score) else ""
         tested.append(BranchScore(configuration, score if greater else -score, cell.test_scores, cell, reason))

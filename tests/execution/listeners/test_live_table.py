@@ -101,9 +101,9 @@ def test_the_table_says_how_the_race_stands():
     bar = "━" * 12 + " " * 8
     assert lines == [
         "3 configurations x 5 splits = at most 15 fits",
-        "after 1 of 5 splits (40 rows): 1 of 3 dropped, 2 go on, 4 fits saved",
+        "after 1 of 5 splits (40 rows): 1 of 3 dropped, 2 remain, 4 fits saved",
         f"fits         {bar}  5 of 15 fits (60%), 4 saved, 1 failed",
-        "alive        2 of 3 configurations after 1 of 5 splits",
+        "remaining    2 of 3 configurations after 1 of 5 splits",
         "best so far  ROC AUC 0.8000 (mean of 2 splits, uncorrected): logistic(C…",
         "time left    at most about 12 s",
     ]
@@ -128,7 +128,7 @@ def test_races_side_by_side_show_neither_a_leader_nor_a_number_alive():
         listener(one_left())
         listener.draw()
         lines = shown(terminal)
-    assert lines[1] == "race 1 of 3, after 1 split (40 rows): 1 of 3 dropped, 2 go on, 4 fits saved"
+    assert lines[1] == "race 1 of 3, after 1 split (40 rows): 1 of 3 dropped, 2 remain, 4 fits saved"
     assert [line.split("  ")[0] for line in lines[2:]] == ["fits", "time left"]
 
 
@@ -226,7 +226,7 @@ def test_stages_follow_the_table_and_do_not_draw_over_it():
         listener(SearchFinished(70.0))
     assert shown(terminal)[-4:] == [
         "time         1 min 5 s since the first fit began",
-        "estimating what the winner is worth",
+        "estimating the performance of the winner",
         "fitting the winner on all rows",
         computed_line(70.0),
     ]

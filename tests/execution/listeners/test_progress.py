@@ -98,8 +98,8 @@ def test_a_line_for_each_barrier_at_which_somebody_left():
     ]
     assert lines_of(events, Clock(), 1) == [
         "201 configurations x 5 splits = at most 1005 fits",
-        "after 2 of 5 splits (200 rows): 143 of 201 dropped, 58 go on, 429 fits saved",
-        "after 3 of 5 splits (200 rows): 1 of 58 dropped, 57 go on, 2 fits saved",
+        "after 2 of 5 splits (200 rows): 143 of 201 dropped, 58 remain, 429 fits saved",
+        "after 3 of 5 splits (200 rows): 1 of 58 dropped, 57 remain, 2 fits saved",
     ]
 
 
@@ -107,15 +107,15 @@ def test_who_failed_was_not_dropped():
     begun = SearchStarted(40, 0, 10, 4, may_drop=True)
     failed = [cell(j, CellState.FAILED) for j in (3, 4)]
     some = lines_of([begun, *failed, passed(2, 10, [3, 4, 5], 6)], Clock(), 0)
-    assert some[-1] == "after 2 of 4 splits (200 rows): 1 of 10 dropped, 2 failed, 7 go on, 6 fits saved"
+    assert some[-1] == "after 2 of 4 splits (200 rows): 1 of 10 dropped, 2 failed, 7 remain, 6 fits saved"
     none = lines_of([begun, *failed, passed(2, 10, [3, 4], 4)], Clock(), 0)
-    assert none[-1] == "after 2 of 4 splits (200 rows): 2 of 10 failed, 8 go on, 4 fits saved"
+    assert none[-1] == "after 2 of 4 splits (200 rows): 2 of 10 failed, 8 remain, 4 fits saved"
 
 
 def test_a_race_that_ends_early_says_so():
     lines = lines_of([SearchStarted(40, 0, 10, 4, may_drop=True), passed(3, 10, [1], 10, stopped=True)], Clock(), 1)
     assert lines[-1] == (
-        "after 3 of 4 splits (200 rows): 1 of 10 dropped, 9 stay, and no more splits are needed to tell them "
+        "after 3 of 4 splits (200 rows): 1 of 10 dropped, 9 remain, and no more splits are needed to tell them "
         "apart, 10 fits saved"
     )
 
@@ -124,8 +124,8 @@ def test_races_side_by_side_are_told_apart_and_share_what_they_save():
     begun = SearchStarted(120, 0, 10, 12, n_races=3, may_drop=True)
     lines = lines_of([begun, passed(2, 10, [1, 2], 4, race=1), passed(1, 10, [5], 7, race=2)], Clock(), 1)
     assert lines[1:] == [
-        "race 2 of 3, after 2 splits (200 rows): 2 of 10 dropped, 8 go on, 4 fits saved",
-        "race 3 of 3, after 1 split (200 rows): 1 of 10 dropped, 9 go on, 3 fits saved",
+        "race 2 of 3, after 2 splits (200 rows): 2 of 10 dropped, 8 remain, 4 fits saved",
+        "race 3 of 3, after 1 split (200 rows): 1 of 10 dropped, 9 remain, 3 fits saved",
     ]
 
 
@@ -184,7 +184,7 @@ def test_verbose_prints_the_plan_who_left_and_what_was_lost(capsys):
             else []
         )
         assert said[-2:] == [
-            "after 2 of 5 splits (200 rows): 1 of 3 dropped, 1 failed, 1 goes on, 6 fits saved",
+            "after 2 of 5 splits (200 rows): 1 of 3 dropped, 1 failed, 1 remains, 6 fits saved",
             "lost workers (killed); what they had begun is done again",
         ]
 

@@ -144,7 +144,7 @@ def test_a_changed_value_is_found_or_harmless(table, column, values, whole, copy
         try:
             assert table in FOR_PEOPLE or resumed(mutated, identity, ids) == before, value
         except StoreError as error:
-            check_sentence(error, also="holds a run that was started otherwise: ")
+            check_sentence(error, also="holds a run that was started with other settings: ")
 
 
 @pytest.mark.parametrize(
@@ -164,9 +164,9 @@ def test_a_changed_value_is_found_or_harmless(table, column, values, whole, copy
 def test_a_changed_value_ends_a_resumed_search_in_one_sentence(table, column, value, copy):
     path = copy()
     change(path, table, column, value)
-    with pytest.raises(StoreError, match=r"is damaged|was started otherwise: other settings") as caught:
+    with pytest.raises(StoreError, match=r"is damaged|was started with other settings: other settings") as caught:
         search(path)
-    check_sentence(caught.value, also="holds a run that was started otherwise: ")
+    check_sentence(caught.value, also="holds a run that was started with other settings: ")
 
 
 FORGED = {

@@ -203,8 +203,8 @@ def test_configurations_are_known_by_id_wherever_they_stand(path):
 
 
 OTHER = {
-    "rows": ("9" * 64, "started otherwise: other rows. Resume"),
-    "folds": ("9" * 64, "started otherwise: other folds. Resume"),
+    "rows": ("9" * 64, "started with other settings: other rows. Resume"),
+    "folds": ("9" * 64, "started with other settings: other folds. Resume"),
     "entropy": (5, f"random_state {IDENTITY.entropy} then, 5 now"),
     "settings": ('{"error_score":"nan","scoring":"accuracy"}', "other settings (scoring). "),
 }
@@ -246,7 +246,7 @@ def test_other_configurations_are_refused_by_a_file_of_one(path):
 def test_every_part_that_differs_is_named(path):
     store = SQLiteStore(path, one_run=True)
     fill(store)
-    with pytest.raises(StoreError, match=r"started otherwise: other rows; other folds\. Resume"):
+    with pytest.raises(StoreError, match=r"started with other settings: other rows; other folds\. Resume"):
         store.open(replace(IDENTITY, rows="9" * 64, folds="8" * 64), CONFIGURATIONS, resume=True)
 
 
@@ -257,7 +257,8 @@ def test_what_differs_is_said_in_words_where_the_run_has_any(path):
     with pytest.raises(StoreError) as refusal:
         other.open(replace(IDENTITY, rows="9" * 64, terms=told | {"rows": "160"}), CONFIGURATIONS, resume=True)
     assert str(refusal.value) == (
-        f"the run file {path} holds a run that was started otherwise: --preset quick then, standard now; --drop "
+        f"the run file {path} holds a run that was started with other settings: --preset quick then, standard "
+        f"now; --drop "
         "not given then, bootstrap now; other rows (150 then, 160 now). Resume it with what it was started with, "
         "or use another folder for a new run."
     )
@@ -279,7 +280,7 @@ def test_settings_that_are_no_json_are_compared_too(path):
 def test_of_several_runs_the_message_speaks_of_the_closest(path):
     fill(SQLiteStore(path))
     fill(SQLiteStore(path), replace(IDENTITY, rows="7" * 64, folds="7" * 64))
-    with pytest.raises(StoreError, match=r"started otherwise: other folds\. Resume"):
+    with pytest.raises(StoreError, match=r"started with other settings: other folds\. Resume"):
         SQLiteStore(path, one_run=True).open(replace(IDENTITY, folds="9" * 64), CONFIGURATIONS, resume=True)
 
 

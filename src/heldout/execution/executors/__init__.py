@@ -1,7 +1,6 @@
-"""Where cells are done: in this process, in processes or threads of this machine, or on a cluster.
+"""Where cells run: in this process, in processes or threads of this machine, or on a cluster.
 
-Which of them is joblib's to say (``joblib.parallel_config``): there is no engine of our own, and no
-parameter for it.
+``joblib.parallel_config`` decides which: there is no engine of our own, and no parameter for it.
 """
 
 from heldout.execution.executors.from_joblib import JoblibExecutor

@@ -1,4 +1,4 @@
-"""What does cells: anywhere, in any order, and honest about what it lost."""
+"""Executors do cells, anywhere and in any order, and report the cells that they lost."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from heldout.folds.splits import Folds, Place, Split
 
 
 class DoCell(Protocol):
-    """What is done in a cell; a function, or a frozen dataclass that is called."""
+    """The work of a cell; a function, or a frozen dataclass with ``__call__``."""
 
     def __call__(self, context: CellContext, configuration: Configuration, split: Split) -> CellResult: ...
 
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """What cells are made of, the same for all cells of a run.
+    """The parts that all cells of a run share.
 
     Attributes
     ----------
@@ -30,8 +30,8 @@ class Work:
     folds : Folds
         With every split that a cell may name.
     do : callable
-        Fits and scores a cell; a protocol may do something else in its cells, and then says by ``identity`` what (a
-        run that is gone on with must have the same).
+        Fits and scores a cell. A protocol may do something else in its cells; its ``identity`` then names it, and a
+        resumed run must have the same.
     """
 
     context: CellContext
@@ -46,16 +46,16 @@ class Work:
 
 
 class WorkersLostError(RuntimeError):
-    """Workers died; what they had finished before has been handed out.
+    """Workers died; the results that they had finished were returned before.
 
     Attributes
     ----------
     running : tuple of CellKey
-        What they were doing, or may have been doing: the cells to suspect. Empty where nobody can say.
+        The cells that they were doing, or may have been doing; empty if unknown.
     reason : str
         How they died, as half a sentence ("its worker was killed by signal 9").
     times : int
-        How many workers each of these cells has cost; a cluster tries again by itself.
+        How many workers each of these cells has cost; a cluster tries again itself.
     """
 
     def __init__(self, running: Sequence[CellKey], reason: str, times: int = 1) -> None:
@@ -68,18 +68,18 @@ class WorkersLostError(RuntimeError):
 class Executor(Protocol):
     """Fits cells somewhere.
 
-    An executor is a context manager for the time of a run: it may start workers and send them the work once.
+    An executor is a context manager for the time of a run: it may start workers, and send them the work once.
     """
 
     def run(self, work: Work, cells: Sequence[CellKey]) -> Iterator[CellResult]:
         """The results of the cells as they come, in any order.
 
-        A single cell is done in a worker of its own where there are workers.
+        A single cell runs in a worker of its own where there are workers.
 
         Raises
         ------
         WorkersLostError
-            When workers died. What was not handed out until then was not done.
+            When workers died. Cells without a result by then were not done.
         """
 
     def __enter__(self) -> Executor: ...

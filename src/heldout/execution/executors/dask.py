@@ -1,8 +1,8 @@
-"""The engine on a Dask cluster, which joblib's configuration names.
+"""The engine on the Dask cluster of joblib's configuration.
 
-Cells go to the cluster's own client, and not through joblib's ``Parallel``: that would wait for ever for a task
-whose workers were killed, and could not say which task it was. The work is sent once, as one array that the cluster
-holds; workers take it from each other.
+Cells go to the client of the cluster, not through joblib's ``Parallel``, which would wait for ever for a task whose
+workers were killed and could not name the task. The work is sent once, as one array that the cluster holds; workers
+copy it from each other.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _LOST = ("cancelled", "lost")
 
 
 class Cluster:
-    """Cells are done by the workers of a Dask cluster.
+    """Cells run on the workers of a Dask cluster.
 
-    The cluster tries a task again whose worker died, and gives it up after some deaths (its setting
-    ``allowed-failures``). Any task that stood on a dying worker is counted with it, so those given up are suspects
-    only; a lone one is guilty, and cost as many workers as the cluster allowed.
+    The cluster repeats a task whose worker died, and gives it up after some deaths (its setting
+    ``allowed-failures``). It counts every task on a dying worker, so a task that it gives up is only a suspect; if
+    the task was alone, its cell is to blame and has cost as many workers as the cluster allowed.
     """
 
     def __init__(self, client: Any, fit_timeout: float | None = None) -> None:
@@ -66,10 +66,11 @@ class Cluster:
         return self._sent[1], self._sent[2]
 
     def gone(self, why: str) -> InputError:
-        """What to say where the cluster is no more."""
+        """The error for a cluster that is lost."""
         return InputError(
             f"the Dask cluster at {self._client.scheduler.address if self._client.scheduler else 'its address'} is "
-            f"lost ({why}); start it again and repeat this: what a store has acknowledged is not done again."
+            f"lost ({why}); start it again and repeat this: results that a store has acknowledged are not "
+            f"computed again."
         )
 
     @property
@@ -88,7 +89,7 @@ class Cluster:
 
 
 class _Round:
-    """Some cells on their way: some waiting, some handed out in tasks of one or more."""
+    """The cells of one round: some wait, some are submitted in tasks of one or more."""
 
     def __init__(self, cluster: Cluster, work: Work, cells: Sequence[CellKey]) -> None:
         self._cluster = cluster
@@ -107,12 +108,12 @@ class _Round:
         self._reason, self._deaths = "", 1
 
     def results(self) -> Iterator[CellResult]:
-        """Results as they come; then, whom to suspect."""
+        """Results as they come; raises at the end if cells are suspects."""
         while self._waiting or self._alone or self._handed_out:
             self._look()
             self._hand_out()
             finished = []
-            for future in self._those_ended():
+            for future in self._ended_futures():
                 if future.status == "finished":
                     finished.append(future)
                 else:
@@ -122,7 +123,7 @@ class _Round:
             raise WorkersLostError(self._suspects, self._reason, self._deaths)
 
     def _look(self) -> None:
-        """See who is there, now and then; complain when nobody has been for long."""
+        """Count the workers, now and then; raise if there were none for long."""
         now = time.monotonic()
         if self._looked >= 0 and now - self._looked < _LOOK_EVERY:
             return
@@ -141,7 +142,7 @@ class _Round:
             raise self._cluster.gone(f"it has had no worker for {SECONDS_WITHOUT_WORKERS:g} s")
 
     def _hand_out(self) -> None:
-        """Keep all threads busy, and some tasks ahead."""
+        """Submit tasks so that all threads are busy and a few tasks wait."""
         while (self._waiting or self._alone) and len(self._handed_out) < _TASKS_A_THREAD * max(self._n_threads, 1):
             size = 1
             if not self._alone:
@@ -153,7 +154,7 @@ class _Round:
             self._handed_out[future] = cells
             future.add_done_callback(self._ended.put)
 
-    def _those_ended(self) -> list[Any]:
+    def _ended_futures(self) -> list[Any]:
         ended = []
         with suppress(queue.Empty):
             ended.append(self._ended.get(timeout=_LOOK_EVERY))
@@ -165,7 +166,7 @@ class _Round:
         if not finished:
             return
         answers = self._client.gather(finished, errors="skip")
-        if len(answers) < len(finished):  # some were lost with their worker before they could be fetched
+        if len(answers) < len(finished):  # some were lost with their worker before they were fetched
             answers = []
             for future in finished:
                 try:
@@ -183,13 +184,13 @@ class _Round:
         yield from results
 
     def _take_back(self, future: Any) -> None:
-        """A task failed as a whole: cells whose workers died, data that is lost, or an error of the user's code."""
+        """A task failed as a whole: its workers died, its data are lost, or the user's code raised an error."""
         cells = self._handed_out.pop(future)
         if future.status in _LOST:
             if self._client.status != "running":
                 raise self._cluster.gone("its scheduler has ended the connection")
-            # All workers died that had the data, and with the data their tasks are lost, those that waited too.
-            self._suspect(cells, "all Dask workers died that held the data")
+            # All workers with the data died. With the data all tasks are lost, waiting ones too.
+            self._suspect(cells, "all Dask workers that held the data died")
             return
         error = future.exception()
         if type(error).__name__ != "KilledWorker":
@@ -212,14 +213,14 @@ class _Round:
     def __exit__(self, *error: object) -> None:
         if self._handed_out and self._client.status == "running":
             futures, self._handed_out = list(self._handed_out), {}
-            with suppress(Exception):  # there is an error to tell already
+            with suppress(Exception):  # the first error is the one to report
                 self._client.cancel(futures)
                 token, _ = self._cluster.payload_of(self._work)
                 self._client.run(interrupt_cells, token, wait=False)
 
 
 def _carrying_settings(function: Any) -> Any:
-    """The function with scikit-learn's configuration and the warnings' filters, as its ``Parallel`` sends them."""
+    """The function with scikit-learn's configuration and the warning filters, as its ``Parallel`` sends them."""
     wrapped, _, _ = delayed(function)()
     filters = getattr(warnings, "_get_filters", lambda: warnings.filters)()
     return wrapped.with_config_and_warning_filters(get_config(), list(filters))

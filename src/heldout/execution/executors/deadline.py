@@ -1,8 +1,8 @@
-"""Stopping a fit that takes too long: gently first, and by ending its process where it does not listen.
+"""Stop a fit that takes too long: first by an exception, then by ending its process.
 
 At the deadline an exception is raised in the fitting thread. It arrives when the thread next runs Python. Code that
-does not come back from C never sees it, and may hold the interpreter's lock so that nothing else in the process can
-run: so a watchdog without Python ends the process a little later.
+does not return from C never sees it, and may hold the interpreter's lock, so that nothing else in the process runs.
+Therefore a watchdog outside Python ends the process a little later.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ GRACE_SECONDS = 2.0
 
 
 class TimeIsUp(Ending):
-    """Raised in a thread whose time is up."""
+    """The time of a thread is up."""
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def deadline(seconds: float | None, *, ends_process: bool) -> Iterator[None]:
     seconds : float or None
         None for no deadline.
     ends_process : bool
-        Whether to end the process if that has not helped some seconds later.
+        Whether to end the process if the exception has no effect within some seconds.
     """
     if seconds is None:
         yield
@@ -47,11 +47,11 @@ def deadline(seconds: float | None, *, ends_process: bool) -> Iterator[None]:
     try:
         if ends_process:
             end = WATCHDOG.expect(time.monotonic() + seconds + GRACE_SECONDS)
-        timer.start()  # last: the exception may arrive from here on
+        timer.start()  # last, because the exception may arrive from here on
         yield
     finally:
         try:
-            alarm.take_back()
+            alarm.cancel()
         finally:
             timer.cancel()
             if end is not None:
@@ -59,7 +59,7 @@ def deadline(seconds: float | None, *, ends_process: bool) -> Iterator[None]:
 
 
 class _Alarm:
-    """Raises once in one thread, unless taken back before."""
+    """Raises once in one thread, unless cancelled before."""
 
     def __init__(self, thread: int) -> None:
         self._thread = thread
@@ -71,14 +71,14 @@ class _Alarm:
             if not self._is_over:
                 raise_in(self._thread, TimeIsUp)
 
-    def take_back(self) -> None:
+    def cancel(self) -> None:
         with self._lock:
             self._is_over = True
-            raise_in(self._thread, None)  # what has not arrived yet shall not arrive later, in other code
+            raise_in(self._thread, None)  # an exception that has not arrived yet must not arrive in later code
 
 
 def raise_in(thread: int, error: type[BaseException] | None) -> None:
-    """Raise an exception in a thread when it next runs Python; None takes back one that has not arrived."""
+    """Raise an exception in a thread when it next runs Python; None cancels one that has not arrived."""
     raised = None if error is None else ctypes.py_object(error)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
 
@@ -92,7 +92,7 @@ class _Watchdog:
         self._nowhere: IO[bytes] | None = None
 
     def expect(self, end: float) -> object:
-        """End the process at this time of the monotonic clock, unless forgotten before."""
+        """End the process at this time of the monotonic clock, unless ``forget`` is called before."""
         key = object()
         with self._lock:
             self._ends[key] = end

@@ -1,4 +1,4 @@
-"""The executor of every run: cells are done where joblib's active backend says."""
+"""The executor of every run: cells run on joblib's active backend."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ class JoblibExecutor:
     Parameters
     ----------
     n_jobs, pre_dispatch
-        As for ``joblib.Parallel``. One job is done in the calling process.
+        As for ``joblib.Parallel``. One job runs in the calling process.
     fit_timeout : float, optional
-        Seconds after which a cell is stopped and recorded as failed: by an exception, or where that does not help
-        by ending its worker. It needs worker processes; with one job there is one at work. A cluster tries a cell
-        whose worker ended a few times more before it gives it up.
+        Seconds after which a cell is stopped and recorded as failed: by an exception, or if that has no effect by
+        ending its worker. It needs worker processes; with one job it uses one. A cluster tries a cell whose worker
+        ended a few times more before the cell fails.
 
     Raises
     ------
     InputError
-        When ``n_jobs`` is no number of jobs, ``fit_timeout`` is not above 0, or
-        there are no processes that could be ended.
+        When ``n_jobs`` is no number of jobs, ``fit_timeout`` is not above 0, or there are no worker processes for
+        it.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class JoblibExecutor:
         self._results: Iterator[CellResult] = iter(())
 
     def run(self, work: Work, cells: Sequence[CellKey]) -> Iterator[CellResult]:
-        """See ``Executor.run``; to be closed if it is not exhausted, which ends the workers."""
+        """See ``Executor.run``; close it if it is not exhausted, which ends the workers."""
         assert self._engine is not None, "an executor is a context manager"
         self._results = self._engine.run(work, cells)
         return self._results
@@ -77,7 +77,7 @@ class JoblibExecutor:
         if self._engine is None:
             return
         try:
-            # Whoever was interrupted while handling a result has not closed what it came from.
+            # A caller that was interrupted while it handled a result has not closed the results.
             getattr(self._results, "close", lambda: None)()
         finally:
             self._engine.__exit__(*error)
@@ -110,12 +110,7 @@ class JoblibExecutor:
 
 
 def check_fit_timeout(fit_timeout: Any) -> None:
-    """Refuse a timeout that is none.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a timeout that is no time."""
     if fit_timeout is None:
         return
     seconds = float(fit_timeout) if isinstance(fit_timeout, Real) else float("nan")

@@ -27,11 +27,11 @@ from heldout.execution.fit import single_threaded
 from heldout.execution.interrupts import one_ctrl_c_at_a_time
 
 MOST_UNEXPLAINED = 3
-"""Losses in a row of which no cell is to blame, after which it is the machine's fault."""
+"""Losses in a row for which no cell is to blame; after so many the machine is at fault."""
 
 
 class Here:
-    """Cells are done one after another in the calling process."""
+    """Cells run one after another in the calling process."""
 
     def run(self, work: Work, cells: Sequence[CellKey]) -> Iterator[CellResult]:
         """See ``Executor.run``."""
@@ -56,15 +56,15 @@ class _Workers:
         self._open = ExitStack()
 
     def _results(self, calls: Iterable[Any]) -> Generator[CellResult]:
-        """Results as they come; closing this ends what is still being done."""
+        """Results as they come; closing it ends the running cells."""
         results = iter(self._parallel(calls))
         try:
-            # "yield from" would hand the closing on to them at once, before what follows.
+            # "yield from" would close them at once, before the code below.
             for result in results:  # noqa: UP028
                 yield result
         finally:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # joblib's, that some results were not asked for
+                warnings.simplefilter("ignore")  # joblib warns that some results were not fetched
                 getattr(results, "close", lambda: None)()
 
     def _enter(self) -> None:
@@ -75,11 +75,11 @@ class _Workers:
 
 
 class Threads(_Workers):
-    """Cells are done in threads of this process, which share its memory."""
+    """Cells run in threads of this process, which share its memory."""
 
     def run(self, work: Work, cells: Sequence[CellKey]) -> Iterator[CellResult]:
         """See ``Executor.run``."""
-        # Cells limit themselves to one thread; one that ends must not free the others.
+        # Each cell limits itself to one thread; one that ends must not lift the limit of the others.
         with single_threaded():
             yield from self._results(delayed(do_cell)(work, cell) for cell in cells)
 
@@ -89,7 +89,7 @@ class Threads(_Workers):
 
 
 class Elsewhere(_Workers):
-    """Cells are done wherever a joblib backend of another package does them."""
+    """Cells run on a joblib backend of another package."""
 
     _sent: tuple[Work, ArrayPayload] | None = None
 
@@ -106,11 +106,11 @@ class Elsewhere(_Workers):
 
 
 class Processes(_Workers):
-    """Cells are done in processes of this machine, which map the work from one file into memory."""
+    """Cells run in processes of this machine, which map the work from one file into memory."""
 
     def __init__(self, n_jobs: int | None, pre_dispatch: int | str, fit_timeout: float | None) -> None:
         if effective_n_jobs(n_jobs) == 1:
-            # A process that may be ended must not be the user's. joblib has no pool of one: of two, one works.
+            # A process that may be ended must not be the user's own. joblib has no pool of one: one of two works.
             super().__init__(2, pre_dispatch=1, batch_size=1)
         else:
             super().__init__(n_jobs, pre_dispatch)
@@ -127,7 +127,7 @@ class Processes(_Workers):
         while left:
             try:
                 for result in self._results(delayed(do_sent_cell)(payload, cell, terms) for cell in list(left)):
-                    # joblib hands out late what a round had done that the death of a worker cut off.
+                    # After the death of a worker joblib may return results of an earlier round late.
                     if result.key not in left:
                         continue
                     del left[result.key]
@@ -137,17 +137,17 @@ class Processes(_Workers):
                 if not isinstance(error, BrokenExecutor):
                     if not isinstance(error.__context__, ShutdownExecutorError):
                         raise
-                    # Somebody else ended the pool, which all threads of this process share.
+                    # Another thread ended the pool, which all threads of this process share.
                     take_marks(self._folder)
-                    self._bear("joblib's pool was shut down", error)
+                    self._count_unexplained("joblib's pool was shut down", error)
                     continue
                 running = {cell: seconds for cell, seconds in take_marks(self._folder).items() if cell in left}
                 overdue = [cell for cell, seconds in running.items() if self._is_overdue(seconds)]
                 if not running:
-                    self._bear(_how_they_died(error), error)
+                    self._count_unexplained(_how_they_died(error), error)
                 elif not overdue:
                     raise WorkersLostError(list(running), _how_they_died(error)) from error
-                # Their watchdogs ended the processes, and all others were ended with them.
+                # Their watchdogs ended these processes, and joblib then ended all others.
                 for cell in overdue:
                     assert self._fit_timeout is not None
                     del left[cell]
@@ -156,8 +156,8 @@ class Processes(_Workers):
     def _is_overdue(self, seconds: float) -> bool:
         return self._fit_timeout is not None and seconds >= self._fit_timeout + GRACE_SECONDS
 
-    def _bear(self, reason: str, error: Exception) -> None:
-        """Workers died of no cell: all are handed out again, some times."""
+    def _count_unexplained(self, reason: str, error: Exception) -> None:
+        """Workers died while doing no cell: all cells run again, a few times."""
         self._unexplained += 1
         if self._unexplained < MOST_UNEXPLAINED:
             return
@@ -202,6 +202,6 @@ def _how_they_died(error: BrokenExecutor) -> str:
     codes = re.search(r"exit codes of the workers are \{(.*?)\}", str(error))
     if codes is None:
         return f"its worker process was lost ({type(error).__name__})"
-    told = ", ".join(sorted(set(codes[1].split(", "))))
-    memory = "; the system does that when memory runs out" if "SIGKILL" in told else ""
-    return f"its worker process died with {told}{memory}"
+    signals = ", ".join(sorted(set(codes[1].split(", "))))
+    memory = "; the system does that when memory runs out" if "SIGKILL" in signals else ""
+    return f"its worker process died with {signals}{memory}"

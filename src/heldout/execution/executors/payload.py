@@ -1,8 +1,8 @@
-"""Sending the work of a run to other processes once, and not with every cell.
+"""Send the work of a run to other processes once, not with every cell.
 
-What cells have in common (data, configurations, scorers, splits) is pickled once, its arrays beside the pickle and
-not inside, into one run of bytes: a file that all processes of this machine map into memory, or an array that a
-cluster holds. A process unpacks it when it does its first cell and keeps it for the others.
+The parts that cells share (data, configurations, scorers, splits) are pickled once, their arrays beside the pickle
+and not inside it, into one sequence of bytes: a file that all processes of this machine map into memory, or an
+array that a cluster holds. A process unpacks it for its first cell and keeps it for the others.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from heldout.execution.executors.base import Work
 
 try:
     from cloudpickle import dumps  # type: ignore[import-untyped,unused-ignore]
-except ImportError:  # joblib before 1.6 brings its own
+except ImportError:  # joblib before 1.6 contains its own
     from joblib.externals.cloudpickle import dumps
 
 SHARED_FROM_BYTES = 1_000_000
-"""Arrays from this size on stay where they are, shared and read-only; smaller ones are copied."""
+"""Arrays of at least this size stay in place, shared and read-only; smaller ones are copied."""
 
 _ALIGNED = 64
 _KEPT = 2
@@ -80,7 +80,7 @@ def payload_array(work: Work) -> NDArray[np.uint8]:
 
 
 class UnpackedWorks:
-    """The works that a process has unpacked; it keeps the latest two (a search and one that is nested in it).
+    """The works that a process has unpacked; it keeps the latest two (a search and one nested in it).
 
     Attributes
     ----------
@@ -109,9 +109,9 @@ UNPACKED = UnpackedWorks()
 
 
 def survives_sending(error: Exception) -> bool:
-    """Whether another process could be sent this error."""
+    """Whether this error can be sent to another process."""
     try:
-        # As plain pickle has it: not every pool sends errors by cloudpickle, which knows more with every version.
+        # By plain pickle, because not every pool sends errors by cloudpickle.
         pickle.loads(pickle.dumps(error))
     except Exception:
         return False
@@ -119,10 +119,10 @@ def survives_sending(error: Exception) -> bool:
 
 
 def _pieces(work: Work) -> Iterator[bytes | memoryview]:
-    """A table of lengths, then the pickle and its buffers, each at an address that arrays like."""
+    """A table of lengths, then the pickle and its buffers, each aligned for arrays."""
     buffers: list[pickle.PickleBuffer] = []
     try:
-        # By value what is defined in __main__, which is another module there.
+        # cloudpickle sends code of __main__ by value, because __main__ is another module there.
         header = dumps(work, protocol=5, buffer_callback=buffers.append)
     except (TypeError, ValueError, AttributeError, pickle.PicklingError, RecursionError) as error:
         raise InputError(
@@ -144,7 +144,7 @@ def _unpacked(packed: memoryview) -> Work:
     contents = []
     for length in map(int, lengths):
         content = packed[start : start + length]
-        # Small arrays may be written to, as in the process that they come from.
+        # Small arrays stay writable, as in the process that sent them.
         contents.append(content if length >= SHARED_FROM_BYTES else bytearray(content))
         start += _padded(length)
     work: Work = pickle.loads(contents[0], buffers=contents[1:])

@@ -1,6 +1,6 @@
-"""The folder from which worker processes map their work: removed at the end, and after a kill at the next start.
+"""The folder from which worker processes map their work; removed at the end, or after a kill at the next start.
 
-A folder says in its file ``owner`` which process made it. Whoever makes another removes those whose owner is dead.
+Its file ``owner`` names the process that made it. A process that makes a new folder removes those of dead owners.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MOST_BYTES = 4096
 
 @dataclass(frozen=True)
 class Owner:
-    """A process, told from all others that have had or will have its number.
+    """A process, distinct from earlier and later ones with the same number.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Owner:
         The machine and, on Linux, its namespace of processes: numbers mean nothing elsewhere.
     process : int
     began : str
-        Since when it runs, and since which start of the machine; empty where the system does not tell.
+        When it began, and the start of the machine; empty if the system does not tell.
     """
 
     where: str
@@ -56,22 +56,22 @@ class Owner:
             os.kill(self.process, 0)
         except ProcessLookupError:
             return True
-        except OSError:  # it is somebody else's, which may have the number of a dead one
+        except OSError:  # it is another user's, which may have the number of a dead process
             return False
         return self.began != _began(self.process)
 
 
 @contextmanager
 def shared_folder() -> Iterator[Path]:
-    """A folder for this run, removed even if this process is killed; those that others left are removed first."""
-    # Absolute: workers that were there before may stand in another folder.
+    """A folder for this run, removed even if this process is killed; abandoned ones are removed first."""
+    # Absolute, because older workers may have another working folder.
     where = Path(os.environ.get("JOBLIB_TEMP_FOLDER") or tempfile.gettempdir()).absolute()
     remove_abandoned(where)
     with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=where, ignore_cleanup_errors=True) as folder:
         if is_tracked := folder.isascii():  # the tracker knows no other names
             resource_tracker.register(folder, "folder")
         try:
-            with suppress(OSError):  # a full disk is found out by what follows
+            with suppress(OSError):  # the code below reports a full disk
                 (Path(folder) / _OWNER).write_text(json.dumps(asdict(Owner.me())), encoding="utf-8")
             yield Path(folder)
         finally:
@@ -95,11 +95,11 @@ def _is_abandoned(folder: Path) -> bool:
         owner = Owner(**json.loads(_text_of(folder / _OWNER)))
         return type(owner.process) is int and 0 < owner.process < 2**31 and owner.is_dead()
     except (OSError, AttributeError, ValueError, TypeError, RecursionError):
-        return False  # it is gone by now, or it was not made by us
+        return False  # it was removed meanwhile, or is not ours
 
 
 def _text_of(path: Path) -> str:
-    """What a file holds that is no link and nothing that waits for a writer."""
+    """The text of a regular file: links are refused, and pipes do not block."""
     number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     with os.fdopen(number, "rb") as file:
         return file.read(_MOST_BYTES).decode("utf-8")
@@ -113,7 +113,7 @@ def _where() -> str:
 
 
 def _began(process: int) -> str:
-    """Empty where the system does not tell, and of a process that has ended and only waits to be noted."""
+    """When a process began; empty if the system does not tell, and for a zombie."""
     try:
         state, *_ = fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="utf-8").strip()

@@ -1,7 +1,7 @@
-"""How a search stands, as a small table that is drawn over itself on a terminal.
+"""The progress of a search as a small table that is redrawn in place on a terminal.
 
-An event only changes the tally. The table is drawn by a thread of its own, twice a second, so that the time goes on
-while fits are slow, and that many quick fits cost nothing.
+An event only changes the tally. A separate thread draws the table twice a second, so that the time advances while
+fits are slow, and many quick fits cost nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from heldout.execution.events import BarrierPassed, Event, SearchFinished, Searc
 from heldout.execution.listeners.tally import RunTally
 from heldout.execution.listeners.words import (
     STAGES,
-    alive_words,
     barrier_line,
     best_words,
     computed_line,
@@ -28,17 +27,18 @@ from heldout.execution.listeners.words import (
     left_words,
     lost_line,
     plan_line,
+    remaining_words,
 )
 
 DRAWN_PER_SECOND = 2
 ROOM_FOR_A_BAR = 64
-"""Columns from which a bar stands before the numbers."""
+"""The width, in columns, from which a bar is shown before the numbers."""
 
 
 class LiveTable:
-    """Fits, configurations still in the race, the best so far and the time left, drawn by rich.
+    """Fits, remaining configurations, the best so far and the time left, drawn by rich.
 
-    What is printed meanwhile, on standard output or standard error, appears above the table.
+    Text printed meanwhile, on standard output or standard error, appears above the table.
 
     Parameters
     ----------
@@ -47,9 +47,9 @@ class LiveTable:
     clock : callable
         Seconds, from any origin.
     console : rich.console.Console, optional
-        What to draw on, for tests; one of the stream's own by default.
+        For tests; by default a new one on the stream.
     is_ticking : bool
-        Whether a thread draws; otherwise ``draw`` does.
+        Whether a thread draws; otherwise call ``draw``.
 
     Raises
     ------
@@ -71,7 +71,7 @@ class LiveTable:
         except ImportError:
             raise MissingExtraError("the live table", "app") from None
         self._clock = clock
-        self._standings = RunTally()
+        self._tally = RunTally()
         self._started = 0.0
         self._console: Any = console or Console(file=_Unfailing(stream))  # type: ignore[arg-type]
         self._live: Any = Live(
@@ -79,7 +79,7 @@ class LiveTable:
             get_renderable=self._table,
             auto_refresh=is_ticking,
             refresh_per_second=DRAWN_PER_SECOND,
-            # What goes to a file or a pipe is no business of the terminal's.
+            # Output to a file or a pipe must not be redirected to the terminal.
             redirect_stdout=sys.stdout.isatty(),
         )
 
@@ -89,7 +89,7 @@ class LiveTable:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # Without this an interrupt leaves the terminal without its cursor.
+        # Without this an interrupt would leave the terminal without its cursor.
         self._stop()
 
     def __call__(self, event: Event) -> None:
@@ -97,11 +97,11 @@ class LiveTable:
             case SearchStarted():
                 self._started = self._clock()
                 self._say(plan_line(event))
-                self._standings.see(event)
+                self._tally.add(event)
                 self._live.start()
                 return
             case BarrierPassed():
-                if line := barrier_line(event, self._standings):
+                if line := barrier_line(event, self._tally):
                     self._say(line)
             case WorkersLost():
                 self._say(lost_line(event))
@@ -111,16 +111,16 @@ class LiveTable:
             case SearchFinished(seconds):
                 self._stop()
                 self._say(computed_line(seconds))
-        self._standings.see(event)
+        self._tally.add(event)
 
     def draw(self) -> None:
-        """Draw the table anew."""
+        """Redraw the table."""
         self._live.refresh()
 
     def _stop(self) -> None:
         try:
             self._live.stop()
-        except BaseException:  # a second Ctrl-C, while the first is being answered
+        except BaseException:  # a second Ctrl-C while the first is handled
             self._console.show_cursor(True)
             raise
 
@@ -132,28 +132,28 @@ class LiveTable:
         from rich.table import Table
         from rich.text import Text
 
-        standings, seconds = self._standings, self._clock() - self._started
+        tally, seconds = self._tally, self._clock() - self._started
         table = Table.grid(padding=(0, 2, 0, 0), expand=True)
         table.add_column(no_wrap=True, style="dim", min_width=len("best so far"))
         table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
-        fits: Any = Text(fits_words(standings))
+        fits: Any = Text(fits_words(tally))
         if self._console.width >= ROOM_FOR_A_BAR:
-            bar = ProgressBar(max(standings.total, 1), standings.total - standings.left, width=20)
+            bar = ProgressBar(max(tally.total, 1), tally.total - tally.left, width=20)
             fits = Table.grid(padding=(0, 2, 0, 0))
-            fits.add_row(bar, Text(fits_words(standings)))
+            fits.add_row(bar, Text(fits_words(tally)))
         table.add_row("fits", fits)
-        if standings.may_drop and standings.n_races == 1:
-            table.add_row("alive", Text(alive_words(standings)))
-        if best := best_words(standings):
+        if tally.may_drop and tally.n_races == 1:
+            table.add_row("remaining", Text(remaining_words(tally)))
+        if best := best_words(tally):
             table.add_row("best so far", Text(printable(best)))
-        if standings.n_lost:
-            reason = printable(standings.lost_reason)
-            table.add_row("lost", Text(f"workers {_times(standings.n_lost)}: {reason}", style="red"))
-        left = left_words(standings, seconds)
-        label, told = (
-            ("time left", left) if standings.left else ("time", f"{duration(seconds)} since the first fit began")
+        if tally.n_lost:
+            reason = printable(tally.lost_reason)
+            table.add_row("lost", Text(f"workers {_times(tally.n_lost)}: {reason}", style="red"))
+        left = left_words(tally, seconds)
+        label, shown = (
+            ("time left", left) if tally.left else ("time", f"{duration(seconds)} since the first fit began")
         )
-        table.add_row(label, Text(told or "not known before the first fit is done"))
+        table.add_row(label, Text(shown or "not known before the first fit is done"))
         return table
 
 
@@ -162,7 +162,7 @@ def _times(n: int) -> str:
 
 
 class _Unfailing:
-    """A terminal that may go away: losing the table is no reason to stop fitting."""
+    """A terminal that may disappear: the search must go on without the table."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

@@ -1,7 +1,6 @@
-"""How far a search has come, for people: a live table on a terminal, a few lines in a log.
+"""The progress of a search: a live table on a terminal, a few lines in a log.
 
-Each is a listener of ``run.events`` and a context manager, so that a table gives the terminal back however the
-search ends:
+Each is a listener and a context manager, so that a table restores the terminal however the search ends:
 
     with progress() as listener:
         evaluate(..., listeners=[listener])
@@ -41,7 +40,7 @@ from heldout.execution.listeners.words import (
 
 
 class Progress(Protocol):
-    """A listener that has something to tidy up."""
+    """A listener that is also a context manager."""
 
     def __call__(self, event: Event) -> None: ...
 
@@ -53,12 +52,12 @@ class Progress(Protocol):
 
 
 def progress(stream: TextIO | None = None, *, quiet: bool = False) -> Progress:
-    """What suits the stream: a table on a terminal, lines elsewhere or without rich, nothing when quiet.
+    """A listener for the stream: a table on a terminal, lines elsewhere or without rich, nothing if quiet.
 
     Parameters
     ----------
     stream : text file, optional
-        Standard error unless told.
+        Standard error by default.
     quiet : bool
     """
     stream = stream or sys.stderr
@@ -73,7 +72,7 @@ def progress(stream: TextIO | None = None, *, quiet: bool = False) -> Progress:
 
 
 class Silent:
-    """Says nothing."""
+    """Prints nothing."""
 
     def __call__(self, event: Event) -> None:
         return None
@@ -88,9 +87,9 @@ class Silent:
 
 
 class ProgressLines(Silent):
-    """A line each tenth of the fits or half minute, but never more often than every two seconds.
+    """A line for each tenth of the fits or each half minute, at most one in two seconds.
 
-    Beside these, a line for every barrier at which somebody left, and for every loss of workers.
+    Also a line for each barrier at which configurations were dropped, and for each loss of workers.
 
     Parameters
     ----------
@@ -105,24 +104,24 @@ class ProgressLines(Silent):
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream
         self._clock = clock
-        self._standings = RunTally()
+        self._tally = RunTally()
         self._started = 0.0
-        self._said_at = 0.0
-        self._said_done = 0
+        self._last_line_at = 0.0
+        self._last_line_done = 0
 
     def __call__(self, event: Event) -> None:
         match event:
             case CellFinished():
-                self._standings.see(event)
+                self._tally.add(event)
                 if self._worth_a_line():
                     self._say(self._where())
                 return
             case SearchStarted():
                 self._started = self._clock()
-                self._said_done = event.n_resumed
+                self._last_line_done = event.n_resumed
                 self._say(plan_line(event))
             case BarrierPassed():
-                if line := barrier_line(event, self._standings):
+                if line := barrier_line(event, self._tally):
                     self._say(line)
             case WorkersLost():
                 self._say(lost_line(event))
@@ -130,21 +129,21 @@ class ProgressLines(Silent):
                 self._say(STAGES.get(stage, stage))
             case SearchFinished(seconds):
                 self._say(computed_line(seconds))
-        self._standings.see(event)
+        self._tally.add(event)
 
     def _worth_a_line(self) -> bool:
-        standings, silence = self._standings, self._clock() - self._said_at
-        if not standings.left:
+        tally, silence = self._tally, self._clock() - self._last_line_at
+        if not tally.left:
             return True
-        tenth = standings.done - self._said_done >= (standings.total - standings.saved) / 10
+        tenth = tally.done - self._last_line_done >= (tally.total - tally.saved) / 10
         return silence >= self.least_seconds and (tenth or silence >= self.most_seconds)
 
     def _where(self) -> str:
-        self._said_done = self._standings.done
-        left = left_words(self._standings, self._clock() - self._started)
-        return fits_words(self._standings) + (f", {left} left" if left else "")
+        self._last_line_done = self._tally.done
+        left = left_words(self._tally, self._clock() - self._started)
+        return fits_words(self._tally) + (f", {left} left" if left else "")
 
     def _say(self, line: str) -> None:
-        self._said_at = self._clock()
-        with suppress(OSError):  # a full disk or a reader who left is no reason to stop fitting
+        self._last_line_at = self._clock()
+        with suppress(OSError):  # a full disk or a closed pipe must not stop the search
             print(printable(line), file=self._stream, flush=True)

@@ -1,8 +1,8 @@
-"""How a run stands: a running tally of its events. Pure; those who draw or print ask it.
+"""The progress of a run as a tally of its events, which tables and logs read.
 
-What is said of the best is said of the run so far: who has the best mean of the deciding scorer over the splits
-that at least half of those in the race have met. The first to have met one more has met nobody there yet, and would
-lead for that alone. It is uncorrected, and it may change.
+The best so far is the configuration with the best mean of the deciding scorer over the first splits that at least
+half of the remaining configurations have done. (The first one to do a further split would have no competitor
+there.) This mean is uncorrected, and it may change.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from heldout.execution.events import BarrierPassed, CellFinished, Event, SearchS
 
 
 class CurrentBest(NamedTuple):
-    """The configuration that leads, as the scorer scores it (greater = better)."""
+    """The best configuration so far, with its score as the scorer returns it (greater = better)."""
 
     configuration: int
     name: str
@@ -25,24 +25,24 @@ class CurrentBest(NamedTuple):
 
 
 class RunTally:
-    """A tally that is told every event.
+    """Counts the events of a run.
 
     Attributes
     ----------
     total, resumed : int
         Planned fits, and those of them that an earlier run had done.
     done : int
-        Fits that are done, by whichever run.
+        Fits that are done, here or in an earlier run.
     failed, saved : int
-        Of those done here, and planned ones that nobody will do.
+        Fits of this run that failed, and planned fits that will not be made.
     n_configurations, n_splits, n_races : int
     may_drop : bool
     metric : str
         The scorer that decides.
-    met : int
-        Splits that everybody in the race has met, as of its last barrier.
-    alive : int
-        Configurations that are still in the race.
+    n_splits_done : int
+        Splits that all remaining configurations have done, as of the last barrier.
+    n_remaining : int
+        Configurations that remain in the race.
     n_lost : int
         How often workers were lost.
     lost_reason : str
@@ -51,15 +51,15 @@ class RunTally:
     Examples
     --------
     >>> from heldout.execution.cells import CellKey
-    >>> standings = RunTally()
-    >>> standings.see(SearchStarted(4, 0, 2, 2, names=("a", "b")))
+    >>> tally = RunTally()
+    >>> tally.add(SearchStarted(4, 0, 2, 2, names=("a", "b")))
     >>> for configuration, score in enumerate((0.5, 0.75)):
     ...     scores = {"score": score}
     ...     cell = CellResult(CellKey(configuration, 0, 0), CellState.DONE, test_scores=scores)
-    ...     standings.see(CellFinished(cell))
-    >>> standings.done, standings.best
+    ...     tally.add(CellFinished(cell))
+    >>> tally.done, tally.best
     (2, CurrentBest(configuration=1, name='b', score=0.75, n_splits=1))
-    >>> standings.seconds_left(10.0)
+    >>> tally.seconds_left(10.0)
     10.0
     """
 
@@ -70,23 +70,23 @@ class RunTally:
         self.total, self.resumed, self.done = event.n_cells, event.n_resumed, event.n_resumed
         self.n_configurations, self.n_splits, self.n_races = event.n_configurations, event.n_splits, event.n_races
         self.may_drop, self.metric = event.may_drop, event.refit_metric
-        self.failed = self.saved = self.met = self.n_lost = 0
+        self.failed = self.saved = self.n_splits_done = self.n_lost = 0
         self.lost_reason = ""
-        self.alive = event.n_configurations
+        self.n_remaining = event.n_configurations
         self._names = event.names
         self._scores: list[list[float]] = [[] for _ in range(event.n_configurations)]
         self._failed: set[int] = set()
         self._out: set[int] = set()
 
-    def see(self, event: Event) -> None:
-        """Take note of an event."""
+    def add(self, event: Event) -> None:
+        """Count an event."""
         if isinstance(event, CellFinished):
             self._count(event.result)
         elif isinstance(event, BarrierPassed):
             self.saved = event.n_saved
             if self.n_races == 1:
-                self.alive, self.met = event.n_alive, event.barrier.after
-                self._out.update(left.configuration for left in event.barrier.dropped)
+                self.n_remaining, self.n_splits_done = event.n_remaining, event.barrier.after
+                self._out.update(drop.configuration for drop in event.barrier.dropped)
         elif isinstance(event, WorkersLost):
             self.n_lost += 1
             self.lost_reason = event.reason
@@ -95,30 +95,27 @@ class RunTally:
 
     @property
     def left(self) -> int:
-        """Fits that are still to be done, should nobody leave any more."""
+        """Fits that are still to be done if no more configurations are dropped."""
         return max(self.total - self.done - self.saved, 0)
 
     def seconds_left(self, seconds: float) -> float | None:
-        """Time for what is left, at the pace of this process; None before its first fit.
+        """Seconds for the remaining fits at the pace of this process; None before its first fit.
 
         Parameters
         ----------
         seconds : float
-            Since the run began here. Cells of an earlier run took none of them.
+            Since the run began here; cells of an earlier run do not count.
         """
         here = self.done - self.resumed
         return seconds / here * self.left if here else None
 
     @property
     def best(self) -> CurrentBest | None:
-        """Who leads; None before there is a score, and where several races mean several leaders.
-
-        It is looked for when it is asked for, which is rarer than events are.
-        """
+        """The best so far; None before there is a score, and for several races."""
         if self.n_races > 1:
             return None
         running = [(j, scores) for j, scores in enumerate(self._scores) if j not in self._out]
-        level = _met_by_half([len(scores) for _, scores in running])
+        level = _done_by_half([len(scores) for _, scores in running])
         means = [(sum(scores[:level]) / level, -j) for j, scores in running if len(scores) >= level]
         if not means:
             return None
@@ -127,7 +124,7 @@ class RunTally:
         return CurrentBest(-negative, name, score, level)
 
     def failed_among(self, configurations: Iterable[int]) -> int:
-        """How many of these have failed here."""
+        """How many of these configurations have failed here."""
         return len(self._failed.intersection(configurations))
 
     def _count(self, result: CellResult) -> None:
@@ -139,18 +136,18 @@ class RunTally:
             self._out.add(configuration)
             return
         scores = result.test_scores
-        # The names of a callable scoring are only known when it was called; the first then decides.
+        # The score names of a callable are known only from its results; the first one then decides.
         score = scores.get(self.metric, next(iter(scores.values()), math.nan))
         if not math.isnan(score):
             self._scores[configuration].append(score)
 
 
-def _met_by_half(counts: Sequence[int]) -> int:
-    """How many splits at least half of these have met, or one where they have met none.
+def _done_by_half(counts: Sequence[int]) -> int:
+    """How many splits at least half of these have done; at least one.
 
     Examples
     --------
-    >>> _met_by_half([2, 2, 1]), _met_by_half([2, 1, 1]), _met_by_half([1, 0, 0]), _met_by_half([])
+    >>> _done_by_half([2, 2, 1]), _done_by_half([2, 1, 1]), _done_by_half([1, 0, 0]), _done_by_half([])
     (2, 1, 1, 1)
     """
     ordered = sorted(counts, reverse=True)

@@ -1,4 +1,4 @@
-"""What ``verbose`` prints: the plan, who leaves and what was lost, and from 2 on every fit."""
+"""The listener of ``verbose``: prints the plan, dropped configurations and lost workers; from 2 on every fit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from heldout.execution.listeners.words import barrier_line, lost_line
 
 
 def verbose_listeners(verbose: Any) -> list[Listener]:
-    """The listener that ``verbose`` asks for, none with 0.
+    """The listener for a value of ``verbose``; none for 0.
 
     Raises
     ------
@@ -34,14 +34,14 @@ class VerboseListener:
 
     def __init__(self, verbose: int) -> None:
         self.verbose = verbose
-        self._standings = RunTally()
+        self._tally = RunTally()
 
     def __call__(self, event: Event) -> None:
         match event:
             case SearchStarted():
                 resumed = f", {event.n_resumed} of them done before" if event.n_resumed else ""
                 what = f"{event.n_splits} folds for each of {event.n_configurations} candidates"
-                if event.n_races > 1:  # which have splits of their own, and the last fits one candidate alone
+                if event.n_races > 1:  # each has splits of its own
                     what = f"{event.n_configurations} candidates in several searches"
                 if event.is_validation:
                     what = f"{counted(event.n_configurations, 'model')} on all rows and on bootstrap samples"
@@ -57,8 +57,8 @@ class VerboseListener:
                     f"(fit {result.fit_seconds:.1f} s)"
                 )
             case BarrierPassed():
-                if line := barrier_line(event, self._standings):
+                if line := barrier_line(event, self._tally):
                     print(line)
             case WorkersLost():
                 print(printable(lost_line(event)))
-        self._standings.see(event)
+        self._tally.add(event)

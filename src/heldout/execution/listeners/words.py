@@ -1,4 +1,4 @@
-"""What is said of a run while it goes on: lines for a log, a terminal and ``verbose``."""
+"""Sentences on a run in progress: for a log, a terminal and ``verbose``."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from heldout.execution.listeners.tally import RunTally
 from heldout.metrics.words import in_sentence, metric_words
 
 STAGES = {
-    "estimate": "estimating what the winner is worth",
+    "estimate": "estimating the performance of the winner",
     "refit": "fitting the winner on all rows",
 }
 
 
 def plan_line(event: SearchStarted) -> str:
-    """What the search is going to do."""
+    """The plan of a search."""
     configurations, fits = counted(event.n_configurations, "configuration"), counted(event.n_cells, "fit")
     most = "at most " if event.may_drop else ""
     words = f"{configurations} x {counted(event.n_splits, 'split')} = {most}{fits}"
-    if event.is_validation:  # a second stage is of one model only, so that the product may be another
+    if event.is_validation:  # a second stage has one model only, so that the product differs
         words = f"{fits} of {counted(event.n_configurations, 'model')} on all rows and on bootstrap samples"
     are = "is" if event.n_resumed == 1 else "are"
     return f"{words}, of which {event.n_resumed} {are} done already" if event.n_resumed else words
 
 
 def barrier_line(event: BarrierPassed, before: RunTally) -> str:
-    """Who left at a barrier, in one line; empty where nobody did.
+    """The configurations dropped at a barrier, in one line; empty if there are none.
 
     Parameters
     ----------
     event : BarrierPassed
     before : RunTally
-        As they were before it.
+        Before this event.
     """
     barrier = event.barrier
     if not barrier.dropped and not barrier.stopped:
@@ -42,65 +42,66 @@ def barrier_line(event: BarrierPassed, before: RunTally) -> str:
     if before.n_races == 1:
         splits = f"{barrier.after} of {counted(before.n_splits, 'split')}"
     race = "" if before.n_races == 1 else f"race {event.race + 1} of {before.n_races}, "
-    failed = before.failed_among([left.configuration for left in barrier.dropped])
+    failed = before.failed_among([drop.configuration for drop in barrier.dropped])
     dropped = len(barrier.dropped) - failed
-    told = [f"{dropped} of {barrier.n_before} dropped"] if dropped else []
-    told += [f"{failed} of {barrier.n_before} failed"] if failed and not dropped else []
-    told += [f"{failed} failed"] if failed and dropped else []
-    n_on = event.n_alive
+    parts = [f"{dropped} of {barrier.n_before} dropped"] if dropped else []
+    parts += [f"{failed} of {barrier.n_before} failed"] if failed and not dropped else []
+    parts += [f"{failed} failed"] if failed and dropped else []
+    n_on = event.n_remaining
     if barrier.stopped:
-        told.append(f"{n_on} stay, and no more splits are needed to tell them apart")
+        parts.append(f"{n_on} remain, and no more splits are needed to tell them apart")
     else:
-        told.append(f"{n_on} {'goes' if n_on == 1 else 'go'} on")
-    told.append(f"{counted(event.n_saved - before.saved, 'fit')} saved")
-    return f"{race}after {splits} ({counted(barrier.n_rows, 'row')}): {', '.join(told)}"
+        parts.append(f"{n_on} {'remains' if n_on == 1 else 'remain'}")
+    parts.append(f"{counted(event.n_saved - before.saved, 'fit')} saved")
+    return f"{race}after {splits} ({counted(barrier.n_rows, 'row')}): {', '.join(parts)}"
 
 
 def lost_line(event: WorkersLost) -> str:
-    """That workers died, and what becomes of their work."""
+    """A loss of workers, and what runs again."""
     again = f"{counted(len(event.running), 'fit')} begun there" if event.running else "what they had begun"
     is_plural = len(event.running) != 1 and bool(event.running)
     return f"lost workers ({event.reason}); {again} {'are' if is_plural else 'is'} done again"
 
 
-def fits_words(standings: RunTally) -> str:
+def fits_words(tally: RunTally) -> str:
     """Fits done, saved and failed."""
-    share = (standings.done + standings.saved) / max(standings.total, 1)
-    words = f"{standings.done} of {counted(standings.total, 'fit')} ({min(share, 1):.0%})"
-    saved = f", {standings.saved} saved" if standings.saved else ""
-    return words + saved + (f", {standings.failed} failed" if standings.failed else "")
+    share = (tally.done + tally.saved) / max(tally.total, 1)
+    words = f"{tally.done} of {counted(tally.total, 'fit')} ({min(share, 1):.0%})"
+    saved = f", {tally.saved} saved" if tally.saved else ""
+    return words + saved + (f", {tally.failed} failed" if tally.failed else "")
 
 
-def alive_words(standings: RunTally) -> str:
-    """Configurations that are still in the race."""
-    of_all = f"{standings.alive} of {counted(standings.n_configurations, 'configuration')}"
-    return of_all + (f" after {standings.met} of {counted(standings.n_splits, 'split')}" if standings.met else "")
+def remaining_words(tally: RunTally) -> str:
+    """Configurations that remain in the race."""
+    of_all = f"{tally.n_remaining} of {counted(tally.n_configurations, 'configuration')}"
+    splits = counted(tally.n_splits, "split")
+    return of_all + (f" after {tally.n_splits_done} of {splits}" if tally.n_splits_done else "")
 
 
-def best_words(standings: RunTally) -> str:
-    """Who leads, the score first, as a name may be too long for a line."""
-    best = standings.best
+def best_words(tally: RunTally) -> str:
+    """The best so far: the score first, because a name may be too long for a line."""
+    best = tally.best
     if best is None:
         return ""
-    # scikit-learn calls a scorer that has no name of its own "score".
-    title = "" if standings.metric == "score" else f"{in_sentence(metric_words(standings.metric)[0])} "
+    # scikit-learn calls a scorer without a name "score".
+    title = "" if tally.metric == "score" else f"{in_sentence(metric_words(tally.metric)[0])} "
     over = f"mean of {best.n_splits} splits" if best.n_splits > 1 else "in 1 split"
-    here = " met since it was resumed" if standings.resumed else ""
-    return f"{title}{score_text(best.score, standings.metric)} ({over}{here}, uncorrected): {best.name}"
+    here = " since it was resumed" if tally.resumed else ""
+    return f"{title}{score_text(best.score, tally.metric)} ({over}{here}, uncorrected): {best.name}"
 
 
 def score_text(score: float, scorer: str) -> str:
-    """What a scorer gives, a loss in its own units."""
+    """A score as text; a loss in its own units."""
     shown = -score if scorer.startswith("neg_") else score
     return number_text(shown, _decimals(shown))
 
 
-def left_words(standings: RunTally, seconds: float) -> str:
-    """Time left; an upper bound where configurations may leave, as nobody knows how many will."""
-    left = standings.seconds_left(seconds)
+def left_words(tally: RunTally, seconds: float) -> str:
+    """Time left; an upper bound where configurations may be dropped."""
+    left = tally.seconds_left(seconds)
     if not left:
         return ""
-    return f"{'at most ' if standings.may_drop else ''}about {duration(max(round(left), 1))}"
+    return f"{'at most ' if tally.may_drop else ''}about {duration(max(round(left), 1))}"
 
 
 def command_words(seconds: float) -> str:
@@ -113,7 +114,7 @@ def command_words(seconds: float) -> str:
 
 
 def work_words(seconds: float) -> str:
-    """What all cells took, which is more than the wall time where processes worked side by side.
+    """The time of all cells together, more than the wall time where processes ran side by side.
 
     >>> work_words(81.3)
     '1 min 21 s of fitting and scoring, summed over parallel processes'
@@ -122,7 +123,7 @@ def work_words(seconds: float) -> str:
 
 
 def computed_line(seconds: float) -> str:
-    """How long a search took from its first fit to its last.
+    """The time of a search without reading and writing files.
 
     >>> computed_line(52.0)
     'fits, estimate and refit took 52 s, without reading the table and writing the files'
@@ -131,7 +132,7 @@ def computed_line(seconds: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as people say them, in one or two units.
+    """Seconds in one or two units.
 
     >>> duration(0.042), duration(75), duration(7260)
     ('0.042 s', '1 min 15 s', '2 h 1 min')
@@ -147,7 +148,7 @@ def duration(seconds: float) -> str:
 
 
 def _decimals(score: float) -> int:
-    """Four significant digits, of which a score below 1 shows all four decimals."""
+    """The decimals for four significant digits; four below 1."""
     if not math.isfinite(score) or abs(score) < 1:
         return 4
     return max(3 - math.floor(math.log10(abs(score))), 0)

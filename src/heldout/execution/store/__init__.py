@@ -1,4 +1,4 @@
-"""Where a search keeps what it has done: nowhere beyond its process, or in a file that outlives it."""
+"""Where a search keeps its results: in memory, or in a file that outlives the process."""
 
 from __future__ import annotations
 

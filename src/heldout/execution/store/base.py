@@ -1,4 +1,4 @@
-"""What a search needs of a store: recognise its run, acknowledge cells, give them back."""
+"""What a search needs of a store: recognise a run, acknowledge cells, return their results."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunIdentity:
-    """What makes two runs the same run.
+    """The identity of a run.
 
     Attributes
     ----------
     rows, folds, configurations : str
         Fingerprints (sha256) of the task, the splits and the ids of the configurations.
     settings : str
-        Canonical JSON of what else decides the cells: scorers, responses, error_score.
+        Canonical JSON of the other settings that decide the cells: scorers, responses, error_score.
     entropy : int
         64 bits that seed everything.
     versions : mapping of str to str
         heldout, scikit-learn, NumPy, Python.
     terms : mapping of str to str
         The parts in words ("rows": "150"), and options as the user wrote them ("--preset": "quick"). They decide
-        nothing; a refusal says by them what differs.
+        nothing; a refusal names with them what differs.
     """
 
     rows: str
@@ -53,7 +53,7 @@ class Run(Protocol):
         """Cells that need no work any more."""
 
     def results(self, repeats: Collection[int] | None = None) -> Iterator[CellResult]:
-        """What came of them; of some repeats only, where these are named."""
+        """Their results; of some repeats only, if given."""
 
     def record(self, result: CellResult) -> None:
         """Keep a result; it is acknowledged by the next ``commit`` (or at once)."""
@@ -72,31 +72,31 @@ class Run(Protocol):
         n_rows: int | None = None,
         names: Sequence[str] = (),
     ) -> None:
-        """Say what the run is going to do, for those who inspect it; forgets the barriers noted before.
+        """Note the plan of the run for inspection; deletes earlier notes on barriers.
 
         Parameters
         ----------
         n_configurations, n_splits, n_cells : int
-            ``n_cells`` is the fits, were nobody ever to leave.
+            ``n_cells`` is the number of fits if none is dropped.
         metric : str
             The scorer that decides; greater = better.
         title : str
-            What people call it, where its name does not tell.
+            The name of the metric for people, where the name of the scorer does not tell it.
         n_rows : int, optional
             Of the data.
         names : sequence of str
-            Of the configurations, for people; none where they have none.
+            Of the configurations, for people.
         """
 
     def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:
-        """Say what happened at a barrier, for those who inspect the run; kept by the next ``commit``.
+        """Note the record of a barrier for inspection; kept by the next ``commit``.
 
-        Nothing of it is read by a resumed run, which decides again from its cells, by whatever rule it has then.
+        A resumed run does not read it: it decides again from its cells, by its own rule.
 
         Parameters
         ----------
         race : sequence of (repeat, fold)
-            The splits of the race in the order in which they are met; no other race has them.
+            The splits of the race in the order in which they run; no other race has them.
         barrier : Barrier
         """
 

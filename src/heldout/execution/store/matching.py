@@ -1,4 +1,4 @@
-"""Is it the same run? What a stored run has in common with the one that is wanted, and what to say if not."""
+"""Compare a stored run with the one to open, and say in words how they differ."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _IN_WORDS = {
     "score": "parameters of scoring",
     "do": "what is done in a fit",
 }
-"""Settings of ``run.identity`` as users know them."""
+"""The settings of ``execution.identity`` as users know them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class StoredRun:
     identity : RunIdentity
         Without versions.
     versions : tuple of mapping
-        Of the code that worked on it, in time; more than one where a change was accepted.
+        Of the code that worked on it, in order of time; more than one if a change was accepted.
     configuration_ids : frozenset of str
     """
 
@@ -49,7 +49,7 @@ class StoredRun:
 
 
 def differences(stored: StoredRun, wanted: RunIdentity, configuration_ids: frozenset[str]) -> list[str]:
-    """Which parts of the identity differ, each in words with both sides; empty for the same run."""
+    """The parts of the identity that differ, each in words with both values; empty for the same run."""
     there = stored.identity
     found = []
     for part in ("rows", "folds", "configurations"):
@@ -88,7 +88,7 @@ def _changed_setting(name: str, old: object, new: object) -> str:
 
 
 def changed_options(there: Mapping[str, str], here: Mapping[str, str]) -> list[str]:
-    """Options that the two runs were given otherwise, with both values.
+    """The options in which two runs differ, with both values.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def changed_options(there: Mapping[str, str], here: Mapping[str, str]) -> list[s
     ['--preset quick then, standard now']
     """
     if not there.keys() - _PARTS or not here.keys() - _PARTS:
-        return []  # begun by Python, or by an older heldout
+        return []  # started from Python, or by an older heldout
     return [
         f"{name} {there.get(name, 'not given')} then, {here.get(name, 'not given')} now"
         for name in dict.fromkeys((*here, *there))
@@ -105,32 +105,33 @@ def changed_options(there: Mapping[str, str], here: Mapping[str, str]) -> list[s
 
 
 def other_run(path: Path, stored: StoredRun, wanted: RunIdentity, found: list[str]) -> str:
-    """The sentence for a file whose runs are all others."""
+    """The sentence for a file that holds only other runs."""
     options = changed_options(stored.identity.terms, wanted.terms)
     if any(option.startswith("--seed ") for option in options):
         found = [part for part in found if not part.startswith("random_state ")]
     return (
-        f"the run file {path} holds a run that was started otherwise: {'; '.join([*options, *found])}. Resume it "
+        f"the run file {path} holds a run that was started with other settings: {'; '.join([*options, *found])}. "
+        f"Resume it "
         "with what it was started with, or use another folder for a new run."
     )
 
 
 def changed_versions(path: Path, there: Mapping[str, str], here: Mapping[str, str]) -> str:
-    """The sentence for a run that other code began."""
+    """The sentence for a run that other code started."""
     changed = [
         f"{name} {there.get(name, 'absent')} there, {here.get(name, 'absent')} here"
         for name in sorted(there.keys() | here.keys())
         if there.get(name) != here.get(name)
     ]
     return (
-        f"the run in {path} was begun by other code ({'; '.join(changed)}), so that its cells need not equal new "
+        f"the run in {path} was started by other code ({'; '.join(changed)}), so its cells may differ from new "
         f"ones. Go back to that code, accept the change (--accept-changed-code, or SQLiteStore(path, "
         f"accept_changed_code=True)), or use another folder for a new run."
     )
 
 
 def already_there(path: Path, n_cells: int) -> str:
-    """The sentence for a new run where one is already."""
+    """The sentence for a new run in a file that already holds it."""
     return (
         f"the run file {path} already holds a run with {n_cells} finished cells; resume it (--resume), or use "
         f"another folder for a new run."

@@ -47,10 +47,10 @@ class MemoryRun:
         n_rows: int | None = None,
         names: Sequence[str] = (),
     ) -> None:
-        """Nothing to do: nobody else can look into this process."""
+        """Nothing to do: the run cannot be inspected from outside."""
 
     def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:
-        """Nothing to do, as with the plan."""
+        """Nothing to do, as for the plan."""
 
     def __enter__(self) -> Self:
         return self

@@ -136,9 +136,9 @@ def learning_curve(
 
 def _curve_of(search: Search, n_sizes: int, running: RunSettings) -> LearningCurve:
     """Fit every cell, choose at the largest size, fit the curves, and the winner on all rows."""
-    with open_run(search.work, search.task, search.entropy, running) as session:
-        (outcome,) = session.race([search.race])
-        found = session.collected(search.race, outcome)
+    with open_run(search.work, search.task, search.entropy, running) as run:
+        (outcome,) = run.run_races([search.race])
+        found = run.race_results(search.race, outcome)
     warn_of_failures(found, search.configurations, search.error_score)
     name = found.refit_metric
     metric = search.scoring.metrics.get(name) or OpaqueMetric(name)

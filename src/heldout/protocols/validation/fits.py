@@ -30,11 +30,11 @@ class Fits:
     Attributes
     ----------
     plan : ValidationPlan
-    session : OpenRun
+    run : OpenRun
     """
 
     plan: ValidationPlan
-    session: OpenRun
+    run: OpenRun
 
     def first(self) -> None:
         """Do the cells of the first stage, those of all models side by side.
@@ -42,11 +42,11 @@ class Fits:
         On all rows first: a model that cannot be fitted on these is not fitted on the samples.
         """
         whole = Race((self.plan.all_rows,))
-        self.session.race([whole])
-        cells = self.session.results_of(whole)
+        self.run.run_races([whole])
+        cells = self.run.cell_results(whole)
         fitted = tuple(j for j, cell in enumerate(cells) if cell.state is not CellState.FAILED)
         if fitted:
-            self.session.race([Race((self.plan.all_rows, *self.plan.first.splits), configurations=fitted)])
+            self.run.run_races([Race((self.plan.all_rows, *self.plan.first.splits), configurations=fitted)])
 
     def of_first(self, model: int) -> Replicates:
         """The replicates of a model in the first stage.
@@ -60,13 +60,13 @@ class Fits:
     def of_last(self, model: int) -> Replicates:
         """Those of the selected model in the second stage, which is done now."""
         last = self.plan.last
-        self.session.race([Race(last.splits, configurations=(model,))])
+        self.run.run_races([Race(last.splits, configurations=(model,))])
         return self._replicates(model, last.splits, last.counts)
 
     def doubles(self, model: int, outer: Replicates) -> Iterator[tuple[int, Replicates]]:
         """For each sample of the last stage that has a model, the replicates that were drawn from it in turn."""
         every_split = tuple(split for inner in self.plan.inner for split in inner.splits)
-        self.session.race([Race(every_split, configurations=(model,))])
+        self.run.run_races([Race(every_split, configurations=(model,))])
         for b in outer.kept.tolist():
             inner = self.plan.inner[b]
             if not inner.splits:
@@ -76,7 +76,7 @@ class Fits:
                 yield b, inner_replicates(outer, b, inner.counts, said, failed)
 
     def _results(self, model: int, splits: Sequence[Split]) -> list[CellResult]:
-        results = self.session.results_of(Race(tuple(splits), configurations=(model,)))
+        results = self.run.cell_results(Race(tuple(splits), configurations=(model,)))
         task, n_times = self.plan.task, len(self.plan.context.scoring.times)
         completions = next((array.shape[1:2] for each in results for array in each.predictions.values()), ())
         for result, split in zip(results, splits, strict=True):

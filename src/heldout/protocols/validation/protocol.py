@@ -145,5 +145,5 @@ def validated(arguments: ValidationArguments, plan: ValidationPlan, running: Run
     concluding = ValidationConclusion(
         plan, interval_kind(arguments.interval, plan.correction.name), settings, arguments.record()
     )
-    with open_run(plan.work, plan.task, plan.entropy, running, n_cells=plan.n_fits, is_validation=True) as session:
-        return concluding(Fits(plan, session))
+    with open_run(plan.work, plan.task, plan.entropy, running, n_cells=plan.n_fits, is_validation=True) as run:
+        return concluding(Fits(plan, run))
