@@ -158,7 +158,8 @@ def _check_droppable(search: Search, drop: DropRule) -> None:
         )
     if isinstance(search.estimation.rule, CallableRefit):
         raise InputError(
-            f"{argument('drop', drop.name)} needs the current best at every barrier, and a callable refit chooses only "
+            f"{argument('drop', drop.name)} needs the current best at every barrier, and a callable refit chooses "
+            f"only "
             f"at the end; use {argument('drop', 'never', python='None')}, or a rule of "
             f"{argument('selection', ...)}.",
             argument="drop",

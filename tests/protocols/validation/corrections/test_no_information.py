@@ -55,9 +55,7 @@ CASES = [
     (metric, kind)
     for metric in DECLARED
     for kind in OF_KIND
-    if kind in metric.tasks
-    and metric.ideal is None
-    and any(r in OF_KIND[kind].apparent for r in metric.responses)
+    if kind in metric.tasks and metric.ideal is None and any(r in OF_KIND[kind].apparent for r in metric.responses)
 ]
 
 
