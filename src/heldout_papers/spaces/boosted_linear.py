@@ -7,7 +7,7 @@ classifier; run for long it approaches the one with the least loss.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import expit, log_expit, softmax
@@ -16,11 +16,11 @@ from sklearn.utils.metaestimators import available_if
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import check_among
 from heldout_papers.spaces.classifiers import (
+    Codes,
     LinearClassifier,
     check_count,
     check_number,
     rows_to_predict,
-    training_rows,
 )
 
 Loss: TypeAlias = Literal["logistic", "hinge"]
@@ -74,24 +74,12 @@ class BoostedLinear(LinearClassifier):
         self.n_iterations = n_iterations
         self.learning_rate = learning_rate
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, p)
-        y : array-like of shape (n,)
-            Class labels.
-
-        Raises
-        ------
-        InputError
-            When a parameter has no meaning, or there is one class.
-        """
+    def _check_parameters(self) -> None:
         check_among("loss", self.loss, ("logistic", "hinge"))
         check_count("n_iterations", self.n_iterations)
         check_number("learning_rate", self.learning_rate, 0.0, 1.0, above=True)
-        X, codes = training_rows(self, X, y)
+
+    def _fit_codes(self, X: Floats, codes: Codes) -> None:
         columns = _Columns.of(X)
         positive = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         paths = [
@@ -103,7 +91,6 @@ class BoostedLinear(LinearClassifier):
         self.losses_ = np.array([path.losses for path in paths])
         self._steps = [path.steps for path in paths]
         self._centre = columns.means
-        return self
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
         """Scores after each iteration, as ``decision_function`` gives them after the last (up to rounding).
@@ -161,7 +148,7 @@ class _Steps(NamedTuple):
     shifts: list[float]
 
 
-class _Path(NamedTuple):
+class _BoostedScore(NamedTuple):
     coefficients: Floats
     at_means: float
     """The score of a row of the columns' means."""
@@ -169,7 +156,7 @@ class _Path(NamedTuple):
     steps: _Steps
 
 
-def _boosted(columns: _Columns, y: Floats, loss: Loss, n_iterations: int, learning_rate: float) -> _Path:
+def _boosted(columns: _Columns, y: Floats, loss: Loss, n_iterations: int, learning_rate: float) -> _BoostedScore:
     unit = columns.unit
     positive = float((y > 0).mean())
     at_means = np.log(positive / (1 - positive)) if loss == "logistic" else 0.0
@@ -191,7 +178,7 @@ def _boosted(columns: _Columns, y: Floats, loss: Loss, n_iterations: int, learni
         slopes_of_chosen.append(step)
         shifts.append(shift)
     steps = _Steps(begin, chosen, np.array(slopes_of_chosen) / columns.lengths[chosen], shifts)
-    return _Path(coefficients / columns.lengths, float(at_means), losses, steps)
+    return _BoostedScore(coefficients / columns.lengths, float(at_means), losses, steps)
 
 
 def _mean_loss(loss: Loss, margins: Floats) -> float:

@@ -1,8 +1,8 @@
-"""What the classifiers here share: how training rows come in, and how a linear score becomes a class."""
+"""The base of the classifiers here: checks, the coding of classes, and predictions from scores."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,34 +17,15 @@ from heldout.metrics.base import is_number
 Codes = NDArray[np.intp]
 
 
-def training_rows(model: Any, X: Any, y: Any) -> tuple[Floats, Codes]:
-    """Checked rows, and each row's class as its place in ``classes_``, which is set.
-
-    Raises
-    ------
-    InputError
-        When the rows are of one class.
-    """
-    X, y = validate_data(model, X, y, dtype=np.float64)
-    check_classification_targets(y)
-    model.classes_, codes = np.unique(y, return_inverse=True)
-    if len(model.classes_) < 2:
-        raise InputError(
-            f"a classifier needs rows of at least two classes, got 1 class: all {len(y)} rows are of class "
-            f"{model.classes_.tolist()[0]!r}."
-        )
-    return X, codes
-
-
 def rows_to_predict(model: Any, X: Any) -> Floats:
-    """Checked rows of a fitted model's columns."""
+    """Checked rows for a fitted model."""
     check_is_fitted(model)
     rows: Floats = validate_data(model, X, reset=False, dtype=np.float64)
     return rows
 
 
 def check_number(parameter: str, value: Any, low: float, high: float = np.inf, *, above: bool = False) -> None:
-    """Refuse what is no finite number from ``low`` (or above it) to ``high``."""
+    """Refuse anything but a finite number from ``low`` (or above it) to ``high``."""
     if is_number(value) and np.isfinite(value) and low <= value <= high and not (above and value == low):
         return
     least = f"above {low:g}" if above else f"of at least {low:g}"
@@ -53,24 +34,77 @@ def check_number(parameter: str, value: Any, low: float, high: float = np.inf, *
 
 
 def check_count(parameter: str, value: Any, low: int = 1) -> None:
-    """Refuse what is no whole number of at least ``low``."""
+    """Refuse anything but a whole number of at least ``low``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
         raise InputError(f"{parameter} must be a whole number of at least {low}, got {value!r}.")
 
 
-class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier by linear scores, one a class; of two classes one score, which favours the second.
+class CodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that checks its rows and codes its classes before ``_fit_codes``, and predicts from scores.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    """
+
+    classes_: NDArray[Any]
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+        y : array-like of shape (n,)
+            Class labels, of at least two classes. Invalid parameters are refused before.
+        """
+        self._check_parameters()
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise InputError(
+                f"a classifier needs rows of at least two classes, got 1 class: all {len(y)} rows are of class "
+                f"{self.classes_.tolist()[0]!r}."
+            )
+        self._fit_codes(X, codes)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class with the largest score; of equal ones the first in ``classes_``.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        scores = self._scores(X)
+        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[best]
+
+    def _check_parameters(self) -> None:
+        """Refuse invalid parameters."""
+        raise NotImplementedError
+
+    def _fit_codes(self, X: Floats, codes: Codes) -> None:
+        """Fit checked rows; ``codes`` are the positions of their classes in ``classes_``."""
+        raise NotImplementedError
+
+    def _scores(self, X: Any) -> Floats:
+        """Scores of shape (n, n_classes), or (n,) for two classes, where a score above 0 means the second."""
+        raise NotImplementedError
+
+
+class LinearClassifier(CodedClassifier):
+    """A classifier by linear scores: one per class, or a single one for two classes.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, p) or (n_classes, p)
     intercept_ : ndarray of shape (1,) or (n_classes,)
-    classes_ : ndarray of shape (n_classes,)
     """
 
     coef_: Floats
     intercept_: Floats
-    classes_: NDArray[Any]
 
     def decision_function(self, X: Any) -> Floats:
         """Linear scores.
@@ -78,18 +112,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n,) or (n, n_classes)
-            Of two classes: above 0 for the second. Otherwise the greatest is the class.
+            For two classes above 0 means the second; otherwise the largest score is the class.
         """
         scores: Floats = rows_to_predict(self, X) @ self.coef_.T + self.intercept_
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class with the greatest score; of equal ones the first in ``classes_``.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        scores = self.decision_function(X)
-        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[best]
+    def _scores(self, X: Any) -> Floats:
+        return self.decision_function(X)

@@ -19,7 +19,7 @@ from sklearn.utils.validation import (
 )
 
 from heldout.kernels.reference import Floats
-from heldout_papers.spaces.equal_fits import fitted_once
+from heldout_papers.spaces.recent import fitted_once
 from heldout_papers.spaces.ses import SES
 from heldout_papers.spaces.square_root_forest import SquareRootForest
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections import OrderedDict
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import expit, log_expit
@@ -21,7 +20,8 @@ from sklearn.utils import Tags
 
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
-from heldout_papers.spaces.classifiers import LinearClassifier, check_count, check_number, training_rows
+from heldout_papers.spaces.classifiers import Codes, LinearClassifier, check_count, check_number
+from heldout_papers.spaces.recent import Recent
 
 LEAST_L1_RATIO = 1e-3
 """Of a smaller ``l1_ratio`` the path begins where that of this one would, as no penalty is ridge's beginning."""
@@ -33,7 +33,7 @@ MOST_STEPS = 200
 MOST_PASSES = 50
 """Of coordinate descent in a step."""
 KEPT_PATHS = 8
-"""Paths that a process remembers, the latest used."""
+"""Paths that a process keeps."""
 
 
 class ElasticNetLogistic(LinearClassifier):
@@ -75,7 +75,7 @@ class ElasticNetLogistic(LinearClassifier):
     then leaves small coefficients.
 
     Fits to the same rows with the same settings but another ``lambda_index`` share the path, which a process
-    remembers for a while; it is the same path, to the last bit, as if it had been computed again.
+    keeps for a while; it is equal, to the last bit, to one computed again.
 
     Examples
     --------
@@ -101,20 +101,7 @@ class ElasticNetLogistic(LinearClassifier):
         self.lambda_min_ratio = lambda_min_ratio
         self.standardize = standardize
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, p)
-        y : array-like of shape (n,)
-            Labels of two classes.
-
-        Raises
-        ------
-        InputError
-            When a parameter has no meaning, or there are not two classes.
-        """
+    def _check_parameters(self) -> None:
         check_number("l1_ratio", self.l1_ratio, 0.0, 1.0)
         check_count("n_lambdas", self.n_lambdas)
         check_count("lambda_index", self.lambda_index, 0)
@@ -125,7 +112,8 @@ class ElasticNetLogistic(LinearClassifier):
             )
         if self.lambda_min_ratio is not None:
             check_number("lambda_min_ratio", self.lambda_min_ratio, 0.0, 1.0, above=True)
-        X, codes = training_rows(self, X, y)
+
+    def _fit_codes(self, X: Floats, codes: Codes) -> None:
         if len(self.classes_) > 2:
             raise InputError(
                 "Only binary classification is supported. The type of the target is multiclass: "
@@ -136,16 +124,15 @@ class ElasticNetLogistic(LinearClassifier):
         self.lambdas_, self.lambda_ = path.lambdas.copy(), float(path.lambdas[self.lambda_index])
         self.coef_ = (found.slopes / path.spreads)[None, :]
         self.intercept_ = np.array([found.intercept - float(self.coef_[0] @ path.means)])
-        return self
 
-    def _path(self, X: Floats, y: Floats) -> _Path:
+    def _path(self, X: Floats, y: Floats) -> _PenaltyPath:
         few_rows = len(X) < X.shape[1]
         least = self.lambda_min_ratio if self.lambda_min_ratio is not None else 0.01 if few_rows else 1e-4
         settings = (float(self.l1_ratio), int(self.n_lambdas), float(least), bool(self.standardize))
         key = hashlib.sha256(np.ascontiguousarray(X).data)
         key.update(y.tobytes() + repr((X.shape, settings)).encode())
-        remembered = PATHS.get(key.digest())
-        return PATHS.kept(key.digest(), _Path.of(X, y, *settings)) if remembered is None else remembered
+        known = PATHS.get(key.digest())
+        return PATHS.add(key.digest(), _PenaltyPath.of(X, y, *settings)) if known is None else known
 
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes.
@@ -163,7 +150,7 @@ class ElasticNetLogistic(LinearClassifier):
         return tags
 
 
-class _Found(NamedTuple):
+class _PathPoint(NamedTuple):
     """A minimum, of standardised columns."""
 
     slopes: Floats
@@ -171,7 +158,7 @@ class _Found(NamedTuple):
 
 
 @dataclass(eq=False)
-class _Path:
+class _PenaltyPath:
     """A path of penalties, followed as far as it was asked for: each minimum starts from the one before."""
 
     columns: Floats
@@ -181,11 +168,13 @@ class _Path:
     y: Floats
     l1_ratio: float
     lambdas: Floats
-    found: list[_Found] = field(default_factory=list)
+    found: list[_PathPoint] = field(default_factory=list)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     @classmethod
-    def of(cls, X: Floats, y: Floats, l1_ratio: float, n_lambdas: int, least: float, standardize: bool) -> _Path:
+    def of(
+        cls, X: Floats, y: Floats, l1_ratio: float, n_lambdas: int, least: float, standardize: bool
+    ) -> _PenaltyPath:
         means = X.mean(axis=0)
         # The mean of equal numbers may be off by a rounding error, which scaling would blow up.
         centred = np.where(X.min(axis=0) == X.max(axis=0), 0.0, X - means)
@@ -198,16 +187,16 @@ class _Path:
         lambdas = steepest / max(l1_ratio, LEAST_L1_RATIO) * np.geomspace(1.0, least, n_lambdas)
         return cls(columns, means, spreads, y, l1_ratio, lambdas)
 
-    def at(self, index: int) -> _Found:
+    def at(self, index: int) -> _PathPoint:
         """The minimum at a place of the path."""
         with self._lock:
             while len(self.found) <= index:
                 share = self.y.mean()
-                start = _Found(np.zeros(self.columns.shape[1]), float(np.log(share / (1 - share))))
+                start = _PathPoint(np.zeros(self.columns.shape[1]), float(np.log(share / (1 - share))))
                 self.found.append(self._minimum(self.lambdas[len(self.found)], (self.found or [start])[-1]))
             return self.found[index]
 
-    def _minimum(self, penalty: float, start: _Found) -> _Found:
+    def _minimum(self, penalty: float, start: _PathPoint) -> _PathPoint:
         """Newton's method: each step is a weighted least-squares elastic net, by coordinate descent."""
         now, value = start, self._loss(start, penalty)
         share = self.y.mean()
@@ -216,7 +205,7 @@ class _Path:
             aim = self._step(now, penalty)
             part = 1.0
             while True:
-                onward = _Found(
+                onward = _PathPoint(
                     now.slopes + part * (aim.slopes - now.slopes),
                     now.intercept + part * (aim.intercept - now.intercept),
                 )
@@ -231,7 +220,7 @@ class _Path:
                 break
         return now
 
-    def _step(self, now: _Found, penalty: float) -> _Found:
+    def _step(self, now: _PathPoint, penalty: float) -> _PathPoint:
         """The minimum of the quadratic approximation at a point."""
         scores = self.columns @ now.slopes + now.intercept
         p = expit(scores)
@@ -244,7 +233,7 @@ class _Path:
         target = (response - level) * roots
         slopes = self._descended(X, target, penalty, now.slopes)
         slopes = self._polished(X, target, penalty, slopes)
-        return _Found(slopes, level - float(centre @ slopes))
+        return _PathPoint(slopes, level - float(centre @ slopes))
 
     def _descended(self, X: Floats, target: Floats, penalty: float, start: Floats) -> Floats:
         """Least squares with the penalty, by coordinate descent: nearly how much each column takes part."""
@@ -285,33 +274,10 @@ class _Path:
         polished[taking_part] = exact
         return polished
 
-    def _loss(self, found: _Found, penalty: float) -> float:
+    def _loss(self, found: _PathPoint, penalty: float) -> float:
         scores = self.columns @ found.slopes + found.intercept
         sizes = self.l1_ratio * np.abs(found.slopes).sum() + (1 - self.l1_ratio) / 2 * (found.slopes**2).sum()
         return float(-log_expit(np.where(self.y > 0, scores, -scores)).mean() + penalty * sizes)
 
 
-class _Paths:
-    """The paths that this process remembers."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._paths: OrderedDict[bytes, _Path] = OrderedDict()
-        self._lock = Lock()
-
-    def get(self, key: bytes) -> _Path | None:
-        with self._lock:
-            if key in self._paths:
-                self._paths.move_to_end(key)
-            return self._paths.get(key)
-
-    def kept(self, key: bytes, path: _Path) -> _Path:
-        """The path that is kept for the key: another thread may have been first."""
-        with self._lock:
-            path = self._paths.setdefault(key, path)
-            while len(self._paths) > self._most:
-                self._paths.popitem(last=False)
-            return path
-
-
-PATHS = _Paths(KEPT_PATHS)
+PATHS = Recent[_PenaltyPath](KEPT_PATHS)

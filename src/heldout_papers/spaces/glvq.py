@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import minimize
@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from heldout._random import RandomState, entropy_of, stream
 from heldout.kernels.reference import Floats
-from heldout_papers.spaces.classifiers import Codes, check_count, check_number, training_rows
+from heldout_papers.spaces.classifiers import Codes, check_count, check_number
 from heldout_papers.spaces.prototypes import NearestPrototype, first_prototypes
 
 
@@ -75,24 +75,12 @@ class GLVQ(NearestPrototype):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, p)
-        y : array-like of shape (n,)
-            Class labels.
-
-        Raises
-        ------
-        InputError
-            When a parameter has no meaning, or there is one class.
-        """
+    def _check_parameters(self) -> None:
         check_count("n_prototypes", self.n_prototypes)
         check_number("steepness", self.steepness, 0.0, above=True)
         check_count("max_iter", self.max_iter)
-        X, codes = training_rows(self, X, y)
+
+    def _fit_codes(self, X: Floats, codes: Codes) -> None:
         # The cost knows no scale, but L-BFGS does: its gradient would be tiny where columns are large.
         centre = X.mean(axis=0)
         scale = float(np.sqrt(((X - centre) ** 2).mean())) or 1.0
@@ -109,7 +97,6 @@ class GLVQ(NearestPrototype):
         self.prototypes_ = found.x.reshape(first.shape) * scale + centre
         self.prototype_labels_ = self.classes_[labels]
         self.cost_, self.n_iter_ = float(found.fun), int(found.nit)
-        return self
 
 
 def cost_and_gradient(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout._random import RandomState, entropy_of, stream
 from heldout.kernels.reference import Floats
-from heldout_papers.spaces.classifiers import Codes, check_count, check_number, training_rows
+from heldout_papers.spaces.classifiers import Codes, check_count, check_number
 from heldout_papers.spaces.prototypes import NearestPrototype, first_prototypes
 
 
@@ -67,24 +67,12 @@ class LVQ1(NearestPrototype):
         self.steps_per_prototype = steps_per_prototype
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, p)
-        y : array-like of shape (n,)
-            Class labels.
-
-        Raises
-        ------
-        InputError
-            When a parameter has no meaning, or there is one class.
-        """
+    def _check_parameters(self) -> None:
         check_count("n_prototypes", self.n_prototypes)
         check_number("learning_rate", self.learning_rate, 0.0, 1.0, above=True)
         check_count("steps_per_prototype", self.steps_per_prototype)
-        X, codes = training_rows(self, X, y)
+
+    def _fit_codes(self, X: Floats, codes: Codes) -> None:
         entropy = entropy_of(self.random_state)
         start = np.random.default_rng(stream(entropy, "lvq", "start"))
         first, labels = first_prototypes(X, codes, self.n_prototypes, start)
@@ -92,7 +80,6 @@ class LVQ1(NearestPrototype):
         drawn = np.random.default_rng(stream(entropy, "lvq", "rows")).integers(len(X), size=n_steps)
         self.prototypes_ = learned(X, codes, first, labels, drawn, float(self.learning_rate))
         self.prototype_labels_ = self.classes_[labels]
-        return self
 
 
 def learned(

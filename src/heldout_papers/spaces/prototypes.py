@@ -7,26 +7,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator, ClassifierMixin
 
 from heldout.kernels.reference import Floats
-from heldout_papers.spaces.classifiers import Codes, rows_to_predict
+from heldout_papers.spaces.classifiers import CodedClassifier, Codes, rows_to_predict
 
 
-class NearestPrototype(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier by its prototypes, which ``fit`` of what inherits from it finds.
+class NearestPrototype(CodedClassifier):
+    """A classifier by its prototypes, which subclasses fit.
 
     Attributes
     ----------
     prototypes_ : ndarray of shape (n_prototypes, p)
     prototype_labels_ : ndarray of shape (n_prototypes,)
         The class that each stands for.
-    classes_ : ndarray of shape (n_classes,)
     """
 
     prototypes_: Floats
     prototype_labels_: NDArray[Any]
-    classes_: NDArray[Any]
 
     def decision_function(self, X: Any) -> Floats:
         """How clearly each class is the nearest: (b - a) / (b + a), between -1 and 1; greater = clearer.
@@ -51,16 +48,8 @@ class NearestPrototype(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         clear: Floats = np.divide(other - nearest, sums, out=np.zeros_like(sums), where=sums > 0)
         return clear[:, 1] if len(self.classes_) == 2 else clear
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of the nearest prototype; of equally near ones the first in ``classes_``.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        clear = self.decision_function(X)
-        best = (clear > 0).astype(np.intp) if clear.ndim == 1 else clear.argmax(axis=1)
-        return self.classes_[best]
+    def _scores(self, X: Any) -> Floats:
+        return self.decision_function(X)
 
 
 def first_prototypes(X: Floats, codes: Codes, per_class: int, rng: np.random.Generator) -> tuple[Floats, Codes]:

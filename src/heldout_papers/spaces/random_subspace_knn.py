@@ -8,18 +8,17 @@ averaged) and a number of columns that follows the table's, and takes twenty tim
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator, ClassifierMixin
 
 from heldout._random import RandomState, entropy_of, stream
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import is_number
-from heldout_papers.spaces.classifiers import check_count, rows_to_predict, training_rows
+from heldout_papers.spaces.classifiers import CodedClassifier, Codes, check_count, rows_to_predict
 
 BLOCK = 4_000_000
 """Distances that are held at a time."""
@@ -27,7 +26,7 @@ BLOCK = 4_000_000
 Share: TypeAlias = int | float | Literal["sqrt"]
 
 
-class RandomSubspaceKNN(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class RandomSubspaceKNN(CodedClassifier):
     """Random k-nearest neighbours (Li, Harner and Adjeroh 2011): what ``rknn`` of R's package of that name does.
 
     Parameters
@@ -78,24 +77,11 @@ class RandomSubspaceKNN(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.max_features = max_features
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, p)
-        y : array-like of shape (n,)
-            Class labels.
-
-        Raises
-        ------
-        InputError
-            When a parameter has no meaning, there are fewer rows than neighbours or fewer columns than asked for,
-            or there is one class.
-        """
+    def _check_parameters(self) -> None:
         check_count("n_neighbors", self.n_neighbors)
         check_count("n_estimators", self.n_estimators)
-        X, codes = training_rows(self, X, y)
+
+    def _fit_codes(self, X: Floats, codes: Codes) -> None:
         if self.n_neighbors > len(X):
             raise InputError(f"n_neighbors must be at most the {len(X)} rows, got {self.n_neighbors}.")
         rng = np.random.default_rng(stream(entropy_of(self.random_state), "random-subspace-knn"))
@@ -104,7 +90,6 @@ class RandomSubspaceKNN(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             [np.sort(rng.permutation(X.shape[1])[:n_columns]) for _ in range(self.n_estimators)]
         )
         self._X, self._codes = X, codes
-        return self
 
     def predict_proba(self, X: Any) -> Floats:
         """The share of the choices that vote for each class.
@@ -143,29 +128,22 @@ class RandomSubspaceKNN(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     votes[place, block][every, counts.argmax(axis=0)] += 1
         return votes
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class with the most votes; of equal ones the first in ``classes_``.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        most = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[most]
+    def _scores(self, X: Any) -> Floats:
+        return self.predict_proba(X)
 
     def _n_columns(self, p: int) -> int:
-        asked = self.max_features
-        if isinstance(asked, str) and asked == "sqrt":
+        value = self.max_features
+        if isinstance(value, str) and value == "sqrt":
             return int(np.sqrt(p))
-        if isinstance(asked, int | np.integer) and not isinstance(asked, bool) and asked >= 1:
-            if asked > p:
-                raise InputError(f"max_features must be at most the {p} columns, got {asked}; a share always fits.")
-            return int(asked)
-        if is_number(asked) and 0 < asked <= 1:
-            return max(1, int(asked * p))
+        if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
+            if value > p:
+                raise InputError(f"max_features must be at most the {p} columns, got {value}; a share always fits.")
+            return int(value)
+        if is_number(value) and 0 < value <= 1:
+            return max(1, int(value * p))
         raise InputError(
             "max_features must be a whole number of at least 1, a share above 0 and at most 1, or 'sqrt', got "
-            f"{asked!r}."
+            f"{value!r}."
         )
 
 

@@ -150,7 +150,7 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(f"max_k must be a whole number of at least 0, got {self.max_k!r}; 3 is usual.")
         X, test = self._checked(X, y)
         self.max_k_ = min(int(self.max_k), test.most_given())
-        found = _Search(test, float(np.log(self.alpha)), self.max_k_, X.shape[1])
+        found = _SignatureSearch(test, float(np.log(self.alpha)), self.max_k_, X.shape[1])
         found.run(np.flatnonzero(varying(X)))
         self.selected_ = np.array(found.selected, dtype=np.intp)
         self.support_ = np.isin(np.arange(X.shape[1]), self.selected_)
@@ -202,7 +202,7 @@ def _guessed(y: NDArray[Any]) -> Literal["fisher", "logistic", "cox"]:
 
 
 @dataclass(eq=False)
-class _Search:
+class _SignatureSearch:
     """The state of one search; ``run`` fills it in."""
 
     test: ConditionalTest

@@ -7,7 +7,7 @@ are ranked together rather than each alone.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -15,7 +15,7 @@ from scipy.special import expit, softmax
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import is_number
-from heldout_papers.spaces.classifiers import Codes, LinearClassifier, training_rows
+from heldout_papers.spaces.classifiers import Codes, LinearClassifier
 from heldout_papers.spaces.shrinkage import ShrunkCorrelation, shrunk_frequencies, shrunk_variances
 
 Intensity: TypeAlias = float | Literal["auto"]
@@ -89,33 +89,26 @@ class ShrinkageDiscriminant(LinearClassifier):
         self.shrinkage_variances = shrinkage_variances
         self.shrinkage_frequencies = shrinkage_frequencies
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit.
+    def _check_parameters(self) -> None:
+        self._intensities()
 
-        Parameters
-        ----------
-        X : array-like of shape (n, p)
-        y : array-like of shape (n,)
-            Class labels.
+    def _intensities(self) -> tuple[float | None, float | None, float | None]:
+        """The intensities of correlations, variances and frequencies; None where it is to be estimated."""
+        return (
+            _intensity("shrinkage", self.shrinkage),
+            _intensity("shrinkage_variances", self.shrinkage_variances),
+            _intensity("shrinkage_frequencies", self.shrinkage_frequencies),
+        )
 
-        Raises
-        ------
-        InputError
-            When an intensity is none, there is one class or not more rows than classes, or a column has no finite
-            weight.
-        """
-        intensity = {
-            name: _given(name, getattr(self, name))
-            for name in ("shrinkage", "shrinkage_variances", "shrinkage_frequencies")
-        }
-        X, codes = training_rows(self, X, y)
+    def _fit_codes(self, X: Floats, codes: Codes) -> None:
+        correlations, of_variances, of_frequencies = self._intensities()
         n, n_classes = len(X), len(self.classes_)
         if n <= n_classes:
             raise InputError(f"a discriminant analysis needs more rows than classes, got {n} rows of {n_classes}.")
         counts = np.bincount(codes)
         self.means_, centred = _centred(X, codes, n_classes)
-        self.priors_, self.shrinkage_frequencies_ = shrunk_frequencies(counts, intensity["shrinkage_frequencies"])
-        variances, self.shrinkage_variances_ = shrunk_variances(centred, intensity["shrinkage_variances"])
+        self.priors_, self.shrinkage_frequencies_ = shrunk_frequencies(counts, of_frequencies)
+        variances, self.shrinkage_variances_ = shrunk_variances(centred, of_variances)
         # The intensity is that of n - 1 degrees of freedom, as in sda; the variances themselves have n - n_classes.
         self.variances_ = variances * (n - 1) / (n - n_classes)
         overall = self.priors_ @ self.means_
@@ -127,13 +120,12 @@ class ShrinkageDiscriminant(LinearClassifier):
         weights, scores = scaled, scaled / np.sqrt((1 - self.priors_) / self.priors_ / n)
         self.shrinkage_ = 1.0
         if not self.diagonal:
-            correlation = ShrunkCorrelation.of(centred, intensity["shrinkage"])
+            correlation = ShrunkCorrelation.of(centred, correlations)
             self.shrinkage_ = correlation.intensity
             weights, scores = correlation.power(-1.0, weights), correlation.power(-0.5, scores)
         self.cat_scores_ = scores
         self.feature_scores_ = (scores**2).sum(axis=1)
         self._set_scores(weights.T / deviation, (self.means_ + overall) / 2)
-        return self
 
     def predict_proba(self, X: Any) -> Floats:
         """Posterior probabilities of the classes, under normal columns with the same covariance in all classes.
@@ -178,8 +170,8 @@ def _centred(X: Floats, codes: Codes, n_classes: int) -> tuple[Floats, Floats]:
     return means, centred
 
 
-def _given(parameter: str, value: Any) -> float | None:
-    """An intensity as given; None is to be estimated."""
+def _intensity(parameter: str, value: Any) -> float | None:
+    """A checked intensity; None for "auto"."""
     if isinstance(value, str) and value == "auto":
         return None
     if not (is_number(value) and 0 <= value <= 1):

@@ -6,18 +6,16 @@ share or the square root itself.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
 
 from heldout.kernels.reference import Floats
-from heldout_papers.spaces.classifiers import check_count, check_number, rows_to_predict, training_rows
+from heldout_papers.spaces.classifiers import CodedClassifier, Codes, check_count, check_number, rows_to_predict
 
 
-class SquareRootForest(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class SquareRootForest(CodedClassifier):
     """Random forest (Breiman 2001) with ``roots`` times sqrt(p) columns tried at each split.
 
     Parameters
@@ -55,35 +53,17 @@ class SquareRootForest(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.roots = roots
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, p)
-        y : array-like of shape (n,)
-            Class labels.
-
-        Raises
-        ------
-        InputError
-            When a parameter has no meaning, or there is one class.
-        """
-        X, codes = training_rows(self, X, y)
-        self.forest_ = self.of_columns(X.shape[1]).fit(X, codes)
-        return self
-
-    def of_columns(self, p: int) -> RandomForestClassifier:
-        """The forest, not yet fitted, that this is on a table of p columns.
-
-        Raises
-        ------
-        InputError
-            When a parameter has no meaning.
-        """
+    def _check_parameters(self) -> None:
         check_count("n_trees", self.n_trees)
         check_count("min_leaf", self.min_leaf)
         check_number("roots", self.roots, 0.0, above=True)
+
+    def _fit_codes(self, X: Floats, codes: Codes) -> None:
+        self.forest_ = self.of_columns(X.shape[1]).fit(X, codes)
+
+    def of_columns(self, p: int) -> RandomForestClassifier:
+        """The unfitted forest for a table of p columns."""
+        self._check_parameters()
         tried = int(np.clip(np.rint(self.roots * np.sqrt(p)), 1, p))
         return RandomForestClassifier(
             self.n_trees, min_samples_leaf=self.min_leaf, max_features=tried, random_state=self.random_state
@@ -99,12 +79,5 @@ class SquareRootForest(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows = rows_to_predict(self, X)
         return np.asarray(self.forest_.predict_proba(rows))
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class with the greatest probability.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        probabilities = self.predict_proba(X)
-        return self.classes_[probabilities.argmax(axis=1)]
+    def _scores(self, X: Any) -> Floats:
+        return self.predict_proba(X)

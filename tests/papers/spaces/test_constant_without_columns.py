@@ -14,8 +14,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from heldout.errors import InputError
 from heldout.spaces import ConstantWithoutColumns, SquareRootForest
-from heldout_papers.spaces import equal_fits as module
-from heldout_papers.spaces.equal_fits import fitted_once
+from heldout_papers.spaces import recent as module
+from heldout_papers.spaces.recent import fitted_once
 
 
 def rows(n: int = 30, p: int = 4) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -92,7 +92,7 @@ def test_equal_fits_are_one_and_others_are_not() -> None:
 
 def test_no_more_fits_are_remembered_than_were_said(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = rows()
-    monkeypatch.setattr(module, "_FITS", module._Fits(2))
+    monkeypatch.setattr(module, "FITS", module.Recent(2))
     models = [fitted_once(SVC(C=cost, random_state=1), X, y) for cost in (1.0, 2.0, 3.0)]
 
     assert fitted_once(SVC(C=3.0, random_state=1), X, y) is models[2]

@@ -124,13 +124,13 @@ def test_a_path_that_is_remembered_is_the_same_to_the_last_bit(monkeypatch: pyte
         bits = {}
         for place in places:
             if anew:
-                monkeypatch.setattr(module, "PATHS", module._Paths(8))
+                monkeypatch.setattr(module, "PATHS", module.Recent(8))
             model = ElasticNetLogistic(0.5, place).fit(X, y)
             bits[place] = model.coef_.tobytes() + model.intercept_.tobytes()
         return bits
 
     alone = found([0, 3, 9], anew=True)
-    monkeypatch.setattr(module, "PATHS", module._Paths(8))
+    monkeypatch.setattr(module, "PATHS", module.Recent(8))
     assert found([9, 0, 3], anew=False) == alone
     other = ElasticNetLogistic(0.5, 3).fit(X + 0.1 * (X > 0), y)
     assert other.coef_.tobytes() not in alone[3]

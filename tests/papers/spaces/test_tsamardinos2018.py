@@ -17,8 +17,7 @@ from sklearn.pipeline import Pipeline
 import heldout as ho
 from heldout.configurations import Configurations, make_configurations
 from heldout.errors import InputError
-from heldout.spaces import ConstantWithoutColumns, SquareRootForest
-from heldout_papers.spaces import tsamardinos2018
+from heldout.spaces import ConstantWithoutColumns, SquareRootForest, tsamardinos2018
 
 
 def untidy(n_rows: int = 40) -> tuple[pd.DataFrame, np.ndarray[Any, Any]]:
