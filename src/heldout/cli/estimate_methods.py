@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from heldout.cli.options import check_choice
+from heldout.cli.options import about_option, check_choice
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ def check_names(options: EstimateOptions) -> None:
 
     check_choice("--method", options.method, ("all", *METHODS))
 
-    rule_of(options.selection)
+    with about_option("--selection", options.selection):
+        rule_of(options.selection)
 
 
 def methods_of_options(options: EstimateOptions, found: EstimateInput) -> dict[str, Method]:

@@ -193,9 +193,6 @@ def options_by_argument(command: click.Command) -> dict[str, OptionText]:
         for option in options
     }
     same_name = {str(option.name): texts[option.opts[0]] for option in options}
-    if "cv" in same_name:
-        same_name["test_share"] = OptionText("the share of --cv holdout:SHARE")
-        same_name["times"] = OptionText("the number of --cv repeated_holdout:TIMES")
     return same_name | {name: texts[option] for name, option in _OTHER_NAMES.items() if option in texts}
 
 

@@ -38,7 +38,6 @@ def job_of(options: TuneOptions, console: Console) -> TuneJob:
     from heldout.dropping import strategy_of
     from heldout.errors import InputError
     from heldout.execution.fit import make_scoring
-    from heldout.folds.plans import plan_named
     from heldout.metrics.base import Response
     from heldout.readers.table_task import DEFAULT_METRICS, check_folds_fit
     from heldout.spaces import preset
@@ -60,7 +59,7 @@ def job_of(options: TuneOptions, console: Console) -> TuneJob:
     console.say(f"Metric: {metric}." + ("" if options.metric else " To choose another: --metric NAME."))
     strategy = strategy_of(options.drop)
     if strategy is None:
-        check_folds_fit(found, plan_named(options.cv).most_folds() or 2)
+        check_folds_fit(found, options.fold_plan.most_folds() or 2)
     folds = _folds(task, options) if strategy is None else strategy.folds(task, options.seed)
     entries, unable = without_the_unable(preset(options.preset, task.X, task.truth.kind), scoring.metrics)
     if unable:
@@ -78,18 +77,17 @@ def job_of(options: TuneOptions, console: Console) -> TuneJob:
 
 def _folds(task: Task, options: TuneOptions) -> Folds:
     """Shuffled folds, because the order of a file's rows is seldom random; stratified, and groups kept whole."""
-    from heldout.folds.plans import plan_named
     from heldout.folds.splits import make_folds
 
-    return make_folds(task, plan_named(options.cv), repeats=options.repeats, entropy=options.seed)
+    return make_folds(task, options.fold_plan, repeats=options.repeats, entropy=options.seed)
 
 
 def _why_pooled(options: TuneOptions, task: Task, scoring: Scoring, folds: Folds) -> str:
     """Why folds cannot be scored one by one when each leaves one row, or one group, out; empty where they can."""
-    from heldout.folds.plans import LeaveOut, plan_named
+    from heldout.folds.plans import LeaveOut
     from heldout.folds.scored import unscored_splits
 
-    if not isinstance(plan_named(options.cv), LeaveOut):
+    if not isinstance(options.fold_plan, LeaveOut):
         return ""
     if task.groups is None:
         return "Leave-one-out tests one row at a time"
@@ -99,10 +97,9 @@ def _why_pooled(options: TuneOptions, task: Task, scoring: Scoring, folds: Folds
 def _plan_sentence(options: TuneOptions, folds: Folds, configurations: Configurations, models: list[str]) -> str:
     from heldout._text import counted
     from heldout.dropping import strategy_of
-    from heldout.folds.plans import plan_named
 
     steps = f"{folds.n_splits} steps on more and more rows (--cv does not apply)"
-    splits = plan_named(options.cv).words if strategy_of(options.drop) is None else steps
+    splits = options.fold_plan.words if strategy_of(options.drop) is None else steps
     repeats = f" x {options.repeats} repeats" if options.repeats > 1 else ""
     grouped = " of whole groups" if options.groups else ""
     return (

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
-from heldout.cli.options import RunOptions, check_choice
+from heldout._text import OptionText, arguments_as_options
+from heldout.cli.options import RunOptions, about_option, check_choice
 
 if TYPE_CHECKING:
     from heldout.estimates.base import Method
     from heldout.estimates.types import Alternative
+    from heldout.folds.plans import FoldPlan
     from heldout.protocols.nested.plan import Across, NestedSettings
 
 NESTED = ("nested", "nested_cv")
@@ -45,6 +47,15 @@ class TuneOptions(RunOptions):
     n_bootstraps: int
     aggregate: str | None = None
 
+    @property
+    def fold_plan(self) -> FoldPlan:
+        """The plan that --cv names."""
+        from heldout.folds.plans import plan_named
+
+        parts = {"cv": "--cv", "test_share": "the share", "times": "the number of repeats"}
+        with about_option("--cv", self.cv), arguments_as_options({name: OptionText(parts[name]) for name in parts}):
+            return plan_named(self.cv)
+
 
 def check_options(options: TuneOptions) -> None:
     """Refuse wrong values, and options that do not go together, before anything is read."""
@@ -53,18 +64,21 @@ def check_options(options: TuneOptions) -> None:
     from heldout.estimates import METHODS
     from heldout.estimates.named import check_alternative
     from heldout.estimates.question import check_interval_settings
-    from heldout.folds.plans import HoldOut, Repeated, plan_named, rounds_of
+    from heldout.folds.plans import HoldOut, Repeated, rounds_of
     from heldout.selection import Threshold, WeightRule, rule_of
     from heldout.spaces import PRESETS
 
     check_choice("--method", options.method, (*METHODS, *PROTOCOLS, "none"))
     check_choice("--preset", options.preset, PRESETS)
-    if isinstance(rule_of(options.selection), Threshold | WeightRule):
+    with about_option("--selection", options.selection):
+        rule = rule_of(options.selection)
+    if isinstance(rule, Threshold | WeightRule):
         raise InputError(
             f"--selection {options.selection} chooses more than a configuration, and tune fits one on all rows; "
             "leave it out, then ask heldout estimate DIR/predictions.parquet with it."
         )
-    drop_rule_of(options.drop)
+    with about_option("--drop", options.drop):
+        drop_rule_of(options.drop)
     if strategy_of(options.drop) is not None and options.repeats > 1:
         raise InputError(
             f"--drop {options.drop} plans its own splits, without repeats; leave --repeats out, or use --drop "
@@ -73,7 +87,7 @@ def check_options(options: TuneOptions) -> None:
     options.check()
     if options.repeats < 1:
         raise InputError(f"--repeats must be at least 1, got {options.repeats}.")
-    cv = plan_named(options.cv)
+    cv = options.fold_plan
     rounds_of(cv, options.repeats, 0, stratified=False, grouped=False)
     check_interval_settings(options.n_bootstraps, options.confidence_level, options.alternative)
     _check_protocol_options(options)

@@ -87,7 +87,6 @@ def _times_bootstrapped(options: TuneOptions, job: TuneJob, console: Console) ->
 
 def _bootstrapped(options: TuneOptions, search: Search, running: RunSettings) -> SearchBootstrapEstimate:
     from heldout.estimates.question import Settings
-    from heldout.folds.plans import plan_named
     from heldout.kernels.blocks import effective_threads
     from heldout.protocols.search_bootstrap.protocol import BootstrapPlan
 
@@ -99,7 +98,7 @@ def _bootstrapped(options: TuneOptions, search: Search, running: RunSettings) ->
         effective_threads(options.n_jobs),
     )
     classifier = search.task.truth.kind.is_classification
-    plan = BootstrapPlan(search, settings, plan_named(options.cv), options.repeats, classifier)
+    plan = BootstrapPlan(search, settings, options.fold_plan, options.repeats, classifier)
     return plan.run_models(running) if options.scheme == "models" else plan.run_cvt(running)
 
 

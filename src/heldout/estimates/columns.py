@@ -81,7 +81,8 @@ def threshold_of_reading(rule: Rule, metrics: Sequence[Metric], threshold: float
     if threshold is not None and isinstance(rule, Threshold):
         raise InputError(
             f"{argument('threshold', threshold)} says where to cut, and {argument('selection', rule.name)} tunes "
-            f"just that; leave one out (or try a few: 'threshold(grid=[{threshold}, ...])')."
+            f"just that; leave one out (or try a few: 'threshold(grid=[{threshold}, ...])').",
+            argument="threshold",
         )
     averaged = isinstance(rule, WeightRule) and any(Response.LABELS in metric.responses for metric in metrics)
     return None if averaged else threshold

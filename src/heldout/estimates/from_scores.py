@@ -238,7 +238,8 @@ def _fold_scores(scores: Any, greater_is_better: bool | None, repeats: Any) -> F
     if not isinstance(greater_is_better, bool | np.bool_):
         raise InputError(
             f"greater_is_better must be True (scores) or False (losses), got {greater_is_better!r}; it is never "
-            "guessed."
+            "guessed.",
+            argument="greater_is_better",
         )
     values = _checked_values(scores)
     return FoldScores(values, bool(greater_is_better), _repeat_of_split(repeats, len(values)))
@@ -288,7 +289,8 @@ def _names(scores: Any, names: Sequence[str] | None, n_configurations: int) -> t
         if isinstance(names, str) or not isinstance(names, Collection) or len(names) != n_configurations:
             raise InputError(
                 f"names must hold one for each of {counted(n_configurations, 'configuration')}, got "
-                f"{shortened(names)}."
+                f"{shortened(names)}.",
+                argument="names",
             )
         return tuple(str(name) for name in names)
     if hasattr(scores, "columns") and hasattr(scores, "to_numpy"):
@@ -300,9 +302,11 @@ def _checked_range(given: Any, values: Floats) -> tuple[float, float]:
     try:
         low, high = (float(end) for end in given)
     except (TypeError, ValueError):
-        raise InputError(f"range must be two numbers, the least and greatest score, got {given!r}.") from None
+        raise InputError(
+            f"range must be two numbers, the least and greatest score, got {given!r}.", argument="range"
+        ) from None
     if not low < high:
-        raise InputError(f"range must go from the least to the greatest score, got {given!r}.")
+        raise InputError(f"range must go from the least to the greatest score, got {given!r}.", argument="range")
     beyond = values[(values < low) | (values > high)]
     if beyond.size:
         raise InputError(

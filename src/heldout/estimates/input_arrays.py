@@ -99,7 +99,8 @@ def checked_held_out(
         raise InputError(
             f"{argument('threshold', threshold)} cuts an array of scores, but HeldOutPredictions hold what was "
             "predicted; leave it out, or pass one of their arrays, such as "
-            "predictions.responses['probabilities']."
+            "predictions.responses['probabilities'].",
+            argument="threshold",
         )
     read = [str(name) for name in metric.responses if name in predictions.responses]
     if response != "auto" and read != [response]:

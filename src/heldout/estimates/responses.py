@@ -43,7 +43,8 @@ def read_response(
     if threshold is not None and not on_labels:
         raise InputError(
             f"{argument('threshold', threshold)} cuts scores into labels, but {metric.name} reads the scores; "
-            "leave it out."
+            "leave it out.",
+            argument="threshold",
         )
     kind = response_of(truth, array, metric, threshold) if response == "auto" else Response(response)
     if kind is Response.LABELS:
@@ -213,7 +214,8 @@ def _from_labels(truth: Truth, array: NDArray[Any], metric: Metric, threshold: f
     if threshold is not None:
         raise InputError(
             f"{argument('threshold', threshold)} cuts probabilities or decisions, but the predictions are labels; "
-            f"leave it out, or say {argument('response', 'probabilities')} if they are."
+            f"leave it out, or say {argument('response', 'probabilities')} if they are.",
+            argument="threshold",
         )
     if array.shape[3] > 1:
         raise InputError(f"labels have one value each, got {array.shape[3]} on the last axis.")
@@ -269,7 +271,8 @@ def cut(truth: Truth, scores: NDArray[np.float64], kind: Response, threshold: fl
     if truth.kind is TaskKind.MULTICLASS:
         if threshold is not None:
             raise InputError(
-                f"{argument('threshold', threshold)} is for binary tasks; several classes take the greatest score."
+                f"{argument('threshold', threshold)} is for binary tasks; several classes take the greatest score.",
+                argument="threshold",
             )
         absent = np.asarray(np.isnan(scores).any(axis=3))
         labels = np.where(absent[..., None], -np.inf, scores).argmax(axis=3).astype(np.int32)

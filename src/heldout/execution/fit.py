@@ -320,6 +320,9 @@ def _scores(
             continue
         number = value.item() if hasattr(value, "item") and np.size(value) == 1 else value
         if not isinstance(number, Number):
-            raise InputError(f"scoring must return a number, got {value!r} ({type(value)}) from scorer '{name}'.")
+            raise InputError(
+                f"scoring must return a number, got {value!r} ({type(value)}) from scorer '{name}'.",
+                argument="scoring",
+            )
         scores[name] = float(number)  # type: ignore[arg-type]
     return scores, complaint

@@ -322,7 +322,8 @@ def rounds_of(plan: FoldPlan, repeats: int, entropy: int, *, stratified: bool, g
     if repeats > 1:
         if plan.n_rounds > 1:
             raise InputError(
-                f"{argument('repeats', repeats)} with {plan.words} repeats twice; use {argument('repeats', 1)}."
+                f"{argument('repeats', repeats)} with {plan.words} repeats twice; use {argument('repeats', 1)}.",
+                argument="repeats",
             )
         if not plan.is_shuffled:
             raise InputError(

@@ -335,7 +335,8 @@ def _splitter_of_repeat(
     if not hasattr(cv, "random_state") or not getattr(cv, "shuffle", True):
         raise InputError(
             f"{argument('repeats', repeats)} needs a splitter that shuffles with a random_state, got {cv!r}; use "
-            f"an integer, a splitter with shuffle=True, or {argument('repeats', 1)}."
+            f"an integer, a splitter with shuffle=True, or {argument('repeats', 1)}.",
+            argument="repeats",
         )
     reseeded = copy.copy(cv)
     reseeded.random_state = seed

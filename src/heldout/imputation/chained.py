@@ -135,7 +135,9 @@ class ChainedImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
     def _rounds(self, holes: Holes) -> int:
         n = self.n_iterations
         if not isinstance(n, int | np.integer) or n < 1:
-            raise InputError(f"n_iterations must be a whole number of at least 1, got {n!r}.")
+            raise InputError(
+                f"n_iterations must be a whole number of at least 1, got {n!r}.", argument="n_iterations"
+            )
         return min(int(n), 1) if int(holes.any(axis=0).sum()) <= 1 else int(n)
 
     def _checked(self, X: Any, reset: bool) -> Any:

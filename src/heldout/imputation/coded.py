@@ -171,7 +171,10 @@ def checked_categorical(categorical: Collection[Any], names: list[Any]) -> set[i
     InputError
     """
     if isinstance(categorical, str) or not isinstance(categorical, Collection):
-        raise InputError(f"categorical must be a list of columns, got {categorical!r}; for instance ['stage'].")
+        raise InputError(
+            f"categorical must be a list of columns, got {categorical!r}; for instance ['stage'].",
+            argument="categorical",
+        )
     places = set()
     for column in categorical:
         if column in names:

@@ -83,10 +83,14 @@ class Imputation:
                 argument="n_imputations",
             )
         if self.order not in get_args(Order):
-            raise InputError(f"order must be one of {', '.join(get_args(Order))}, got {shortened(self.order)}.")
+            raise InputError(
+                f"order must be one of {', '.join(get_args(Order))}, got {shortened(self.order)}.", argument="order"
+            )
         if self.outcome_in_evaluation not in (True, False):
             got = shortened(self.outcome_in_evaluation)
-            raise InputError(f"outcome_in_evaluation must be True or False, got {got}.")
+            raise InputError(
+                f"outcome_in_evaluation must be True or False, got {got}.", argument="outcome_in_evaluation"
+            )
         if self.imputer is not None:
             _check_draws(self.imputer)
 

@@ -93,7 +93,7 @@ def custom(
         raise InputError(f"custom needs a function f(y_true, y_pred), got {f!r}.")
     low, high = (float(end) for end in range)
     if not low < high:
-        raise InputError(f"range must be (least, greatest) with least < greatest, got {range!r}.")
+        raise InputError(f"range must be (least, greatest) with least < greatest, got {range!r}.", argument="range")
     responses = _responses(response)
     return CustomMetric(
         function=f,
@@ -288,4 +288,4 @@ def _needs(needs: str | Needs) -> Needs:
         return Needs(needs)
     except ValueError:
         allowed = ", ".join(repr(known.value) for known in Needs)
-        raise InputError(f"needs must be one of {allowed}, got {needs!r}.") from None
+        raise InputError(f"needs must be one of {allowed}, got {needs!r}.", argument="needs") from None

@@ -55,7 +55,10 @@ class SensitivityAtSpecificity(Metric):
 
     def __post_init__(self) -> None:
         if not (is_number(self.specificity) and 0 <= self.specificity <= 1):
-            raise InputError(f"specificity must be a number from 0 to 1, got {self.specificity!r}; .9 is usual.")
+            raise InputError(
+                f"specificity must be a number from 0 to 1, got {self.specificity!r}; .9 is usual.",
+                argument="specificity",
+            )
 
     @property
     def name(self) -> str:
@@ -103,7 +106,10 @@ class PartialRocAuc(PairBased):
 
     def __post_init__(self) -> None:
         if not (is_number(self.max_fpr) and 0 < self.max_fpr <= 1):
-            raise InputError(f"max_fpr must be a number above 0 and at most 1, got {self.max_fpr!r}; .1 is usual.")
+            raise InputError(
+                f"max_fpr must be a number above 0 and at most 1, got {self.max_fpr!r}; .1 is usual.",
+                argument="max_fpr",
+            )
         check_among("standardized", self.standardized, (True, False))
 
     @property

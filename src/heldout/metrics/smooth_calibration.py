@@ -66,7 +66,8 @@ class CurveDistance(Metric):
         check_among("smoother", self.smoother, get_args(Smoother))
         if not (is_number(self.span) and 0 < self.span <= 1):
             raise InputError(
-                f"span must be a share of the rows above 0 and at most 1, got {self.span!r}; 2/3 is usual."
+                f"span must be a share of the rows above 0 and at most 1, got {self.span!r}; 2/3 is usual.",
+                argument="span",
             )
 
     @property

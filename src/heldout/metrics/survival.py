@@ -253,7 +253,9 @@ class ConcordanceUno(PairBased):
 
     def __post_init__(self) -> None:
         if self.tau is not None and not (is_number(self.tau) and self.tau > 0):
-            raise InputError(f"tau must be a time above 0, or None for all times, got {self.tau!r}.")
+            raise InputError(
+                f"tau must be a time above 0, or None for all times, got {self.tau!r}.", argument="tau"
+            )
 
     def for_truth(self, truth: Truth) -> ConcordanceUno:
         """With the distribution of censoring of these rows, unless it has one already.

@@ -143,7 +143,9 @@ def checked_algorithms(asked: Any) -> tuple[tuple[str, ...], Entries | None, str
     if listed and all(isinstance(one, str) for one in listed):
         stranger = next((name for name in listed if name not in FULL), None)
         if stranger is not None:
-            raise InputError(f"algorithms must be some of {', '.join(FULL)}, got {stranger!r}.")
+            raise InputError(
+                f"algorithms must be some of {', '.join(FULL)}, got {stranger!r}.", argument="algorithms"
+            )
         return tuple(dict.fromkeys(listed)), None, ""
     entries = checked_entries(listed)
     try:

@@ -108,7 +108,8 @@ class ElasticNetLogistic(LinearClassifier):
         if self.lambda_index >= self.n_lambdas:
             raise InputError(
                 f"lambda_index must be below n_lambdas={self.n_lambdas}, got {self.lambda_index}; the last is the "
-                "smallest penalty."
+                "smallest penalty.",
+                argument="lambda_index",
             )
         if self.lambda_min_ratio is not None:
             check_number("lambda_min_ratio", self.lambda_min_ratio, 0.0, 1.0, above=True)

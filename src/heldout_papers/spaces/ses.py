@@ -145,9 +145,13 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_among("test", self.test, ("auto", "fisher", "logistic", "cox"))
         if not (is_number(self.alpha) and 0 < self.alpha < 1):
-            raise InputError(f"alpha must be a number between 0 and 1, got {self.alpha!r}; 0.05 is usual.")
+            raise InputError(
+                f"alpha must be a number between 0 and 1, got {self.alpha!r}; 0.05 is usual.", argument="alpha"
+            )
         if not (isinstance(self.max_k, int | np.integer) and not isinstance(self.max_k, bool) and self.max_k >= 0):
-            raise InputError(f"max_k must be a whole number of at least 0, got {self.max_k!r}; 3 is usual.")
+            raise InputError(
+                f"max_k must be a whole number of at least 0, got {self.max_k!r}; 3 is usual.", argument="max_k"
+            )
         X, test = self._checked(X, y)
         self.max_k_ = min(int(self.max_k), test.most_given())
         found = _SignatureSearch(test, float(np.log(self.alpha)), self.max_k_, X.shape[1])

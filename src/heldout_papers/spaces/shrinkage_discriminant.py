@@ -175,5 +175,5 @@ def _intensity(parameter: str, value: Any) -> float | None:
     if isinstance(value, str) and value == "auto":
         return None
     if not (is_number(value) and 0 <= value <= 1):
-        raise InputError(f"{parameter} must be a number from 0 to 1, or 'auto', got {value!r}.")
+        raise InputError(f"{parameter} must be a number from 0 to 1, or 'auto', got {value!r}.", argument=parameter)
     return float(value)

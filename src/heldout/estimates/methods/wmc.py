@@ -156,7 +156,7 @@ class WMCS(Method):
 
     def __post_init__(self) -> None:
         if self.average not in ("shrunken", "raw"):
-            raise InputError(f"average must be 'shrunken' or 'raw', got {self.average!r}.")
+            raise InputError(f"average must be 'shrunken' or 'raw', got {self.average!r}.", argument="average")
         check_draws(self.n_draws)
 
     def unfit(self, evidence: Evidence) -> str | None:
@@ -260,7 +260,9 @@ def check_draws(n_draws: int) -> None:
     InputError
     """
     if isinstance(n_draws, bool) or not isinstance(n_draws, int | np.integer) or n_draws < 2 or n_draws % 2:
-        raise InputError(f"n_draws must be an even integer of at least 2, got {n_draws!r}; 50000 is usual.")
+        raise InputError(
+            f"n_draws must be an even integer of at least 2, got {n_draws!r}; 50000 is usual.", argument="n_draws"
+        )
 
 
 def _normal_draws(n: int, n_columns: int, seed: int) -> Iterator[Floats]:

@@ -115,7 +115,10 @@ def learning_curve(
     0.973 0.975 KNeighborsClassifier (n_neighbors=9)
     """
     if isinstance(n_subsamples, bool) or not isinstance(n_subsamples, int | np.integer) or n_subsamples < 2:
-        raise InputError(f"n_subsamples must be an integer of at least 2, got {n_subsamples!r}; 50 are usual.")
+        raise InputError(
+            f"n_subsamples must be an integer of at least 2, got {n_subsamples!r}; 50 are usual.",
+            argument="n_subsamples",
+        )
     arguments = SearchArguments(
         estimator, param_grid, scoring=scoring, selection=selection, refit=refit, error_score=error_score,
         n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, store=store, random_state=random_state,

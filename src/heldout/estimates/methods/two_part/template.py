@@ -169,7 +169,9 @@ class TwoPart(Method):
                 argument="evaluation_share",
             )
         if not isinstance(self.within_classes, bool | np.bool_):
-            raise InputError(f"within_classes must be True or False, got {self.within_classes!r}.")
+            raise InputError(
+                f"within_classes must be True or False, got {self.within_classes!r}.", argument="within_classes"
+            )
         named = self.configuration
         if isinstance(named, bool) or not isinstance(named, str | int | np.integer | None):
             raise InputError(f"configuration must be a name or an index, got {named!r}.", argument="configuration")

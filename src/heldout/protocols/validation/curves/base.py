@@ -200,12 +200,16 @@ def class_outcome(replicates: Replicates, of_class: Any, response: Response) -> 
         if truth.kind is TaskKind.MULTICLASS:
             raise InputError(
                 f"of_class must say which of the {truth.n_classes} classes the curve is of, one against the "
-                f"others: {labels_text(truth.classes)}."
+                f"others: {labels_text(truth.classes)}.",
+                argument="of_class",
             )
         of_class = truth.pos_label
     codes = [code for code, label in enumerate(truth.classes.tolist()) if label == of_class]
     if not codes:
-        raise InputError(f"of_class must be one of the classes {labels_text(truth.classes)}, got {of_class!r}.")
+        raise InputError(
+            f"of_class must be one of the classes {labels_text(truth.classes)}, got {of_class!r}.",
+            argument="of_class",
+        )
     if truth.kind is TaskKind.BINARY and codes[0] != truth.positive:
         raise InputError(
             f"of_class={of_class!r}: predictions of a binary task are of its positive class {truth.pos_label!r}; "

@@ -184,7 +184,7 @@ def calibration_curve(
     ([4.5, 6.5], 0.5)
     """
     if not 0 < span <= 1:
-        raise InputError(f"span must be above 0 and at most 1, got {span!r}; 2/3 is usual.")
+        raise InputError(f"span must be above 0 and at most 1, got {span!r}; 2/3 is usual.", argument="span")
     outcome = calibrated_outcome(replicates, time=time, of_class=of_class)
     predictions = outcome.predicted(replicates.apparent[outcome.response])
     of_rows = predictions.mean(axis=1)
@@ -304,5 +304,7 @@ def _grid(predicted: Floats) -> Floats:
 def _points(at: ArrayLike) -> Floats:
     points = np.atleast_1d(np.asarray(at, dtype=np.float64))
     if points.ndim != 1 or not points.size or not np.isfinite(points).all() or (np.diff(points) <= 0).any():
-        raise InputError(f"at must be increasing finite numbers, got {at!r}; for instance at=[0.1, 0.2, 0.5].")
+        raise InputError(
+            f"at must be increasing finite numbers, got {at!r}; for instance at=[0.1, 0.2, 0.5].", argument="at"
+        )
     return points

@@ -115,7 +115,9 @@ def decision_curve(
         raise InputError("a decision curve is of probabilities, and this task is a regression.")
     points = np.arange(1, 100) / 100 if thresholds is None else np.atleast_1d(np.asarray(thresholds, dtype=float))
     if points.ndim != 1 or not ((points > 0) & (points < 1)).all() or (np.diff(points) <= 0).any():
-        raise InputError(f"thresholds must increase from above 0 to below 1, got {thresholds!r}.")
+        raise InputError(
+            f"thresholds must increase from above 0 to below 1, got {thresholds!r}.", argument="thresholds"
+        )
     outcome = calibrated_outcome(replicates, time=time, of_class=of_class)
     odds = points / (1.0 - points)
 
