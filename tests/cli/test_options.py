@@ -37,7 +37,8 @@ ESTIMATE = {
     "target": "none", "event": "none", "fold": "none", "repeat": "none", "row": "none --repeat fold",
     "configuration": "none --row fold", "prediction": "none", "group": "none", "weight": "none", "exclude": "none",
     "metric": "magic", "positive": "maybe", "response": "magic", "threshold": "0.5", "method": "magic",
-    "candidates": "all --method mabt", "evaluation-share": "2 --method mabt", "fixed-configuration": "none --method mabt",
+    "candidates": "all --method mabt", "evaluation-share": "2 --method mabt",
+    "fixed-configuration": "none --method mabt",
     "interval": "wide", "control": "maybe", "selection": "within(tolerance=-1)", "aggregate": "sums",
     "n-bootstraps": "0", "confidence-level": "95", "alternative": "more", "seed": "-1", "n-jobs": "1", "out": " ",
 }  # fmt: skip

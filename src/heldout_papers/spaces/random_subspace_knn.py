@@ -83,7 +83,9 @@ class RandomSubspaceKNN(CodedClassifier):
 
     def _fit_codes(self, X: Floats, codes: Codes) -> None:
         if self.n_neighbors > len(X):
-            raise InputError(f"n_neighbors must be at most the {len(X)} rows, got {self.n_neighbors}.")
+            raise InputError(
+                f"n_neighbors must be at most the {len(X)} rows, got {self.n_neighbors}.", argument="n_neighbors"
+            )
         rng = np.random.default_rng(stream(entropy_of(self.random_state), "random-subspace-knn"))
         n_columns = self._n_columns(X.shape[1])
         self.subspaces_ = np.array(
@@ -137,13 +139,17 @@ class RandomSubspaceKNN(CodedClassifier):
             return int(np.sqrt(p))
         if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
             if value > p:
-                raise InputError(f"max_features must be at most the {p} columns, got {value}; a share always fits.")
+                raise InputError(
+                    f"max_features must be at most the {p} columns, got {value}; a share always fits.",
+                    argument="max_features",
+                )
             return int(value)
         if is_number(value) and 0 < value <= 1:
             return max(1, int(value * p))
         raise InputError(
             "max_features must be a whole number of at least 1, a share above 0 and at most 1, or 'sqrt', got "
-            f"{value!r}."
+            f"{value!r}.",
+            argument="max_features",
         )
 
 
