@@ -102,7 +102,7 @@ def test_a_configuration_with_a_failed_split_is_no_candidate():
 def test_a_split_without_scores_is_left_out_and_said(method):
     asked = {"method": method} | ({"test_share": 0.2} if method == "wmc" else {})
     found = of(np.insert(SCORES, 3, np.nan, axis=0), **asked)
-    assert found.flags[ho.Flag.UNSCORED_SPLITS].startswith("1 of 9 splits hold no score")
+    assert found.flags[ho.Flag.UNSCORED_SPLITS].startswith("1 of 9 splits have no score")
     if method != "bbc_f":  # whose draws are of nine folds then
         assert found.value == pytest.approx(of(**asked).value, abs=1e-12)
 

@@ -46,7 +46,7 @@ def test_a_hold_out_is_the_estimate_of_its_own_rows(method, aggregate):
     assert found.n_rows_used == TESTED
     assert Flag.INCOMPLETE_PREDICTIONS not in of_its_rows.flags
     assert found.flags[Flag.INCOMPLETE_PREDICTIONS] == (
-        "The estimate rests on 60 of 200 rows: those predicted for every configuration in the race."
+        "The estimate uses 60 of 200 rows: those that every candidate predicted."
     )
 
 

@@ -24,7 +24,7 @@ def test_clipped_losses_are_counted_for_every_method(method):
     wrong = int((SURE[:, found.selected] != Y).sum())
     assert wrong > 0
     assert (
-        f"sets what {wrong} of {N} predictions of {found.selected_name} count"
+        f"For {wrong} of {N} predictions of {found.selected_name} this constant"
         in found.flags["clipped_probabilities"]
     )
     for metric, table in (("brier_score", SURE), ("log_loss", np.clip(SURE, 1e-9, 1 - 1e-9))):

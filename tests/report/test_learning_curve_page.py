@@ -55,7 +55,7 @@ def test_ids_and_the_text_alternative_are_the_pictures_own(curve: LearningCurve)
 def test_the_page_says_the_estimate_as_a_loss_with_its_flags(curve: LearningCurve) -> None:
     page = render_learning_curve(curve, title="<data>")
     assert f'<p class="value">{-curve.estimate.value:.2f}' in page and "&lt;data&gt;" in page
-    assert "leaves most of the optimism of the choice in" in page
+    assert "leaves most of the optimism of the selection in" in page
     assert "Ding, Y." in page
     assert page == render_learning_curve(curve, title="<data>")
 

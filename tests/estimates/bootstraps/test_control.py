@@ -132,7 +132,7 @@ def test_an_interval_ends_at_the_metric_s_range_and_a_value_beyond_it_is_flagged
     assert found.interval.low >= 0
     assert found.distribution.min() < 0  # as it is, so that its mean is the value
     assert found.value < 0
-    assert "outside its range, [0, 1]" in found.flags["control_beyond_range"]
+    assert "outside the range [0, 1]" in found.flags["control_beyond_range"]
 
 
 def test_without_a_finite_difference_nothing_is_subtracted():

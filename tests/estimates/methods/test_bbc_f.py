@@ -90,14 +90,14 @@ def test_few_folds_are_flagged(folds, flagged):
     several = of(np.concatenate([SCORES, SCORES[:folds]]), repeats=[0] * 10 + [1] * folds)
     assert (ho.Flag.FEW_FOLDS in several.flags) == flagged
     if flagged:
-        assert several.flags[ho.Flag.FEW_FOLDS].startswith(f"Only {folds} folds were drawn from in a repeat;")
+        assert several.flags[ho.Flag.FEW_FOLDS].startswith(f"Only {folds} folds were drawn from in a repeat.")
 
 
 def test_a_selection_within_one_repeat_is_flagged():
     assert ho.Flag.SELECTION_DIFFERS not in of(SCORES).flags
     found = of(SCORES, repeats=np.repeat([0, 1], 5))
     assert (
-        "by the folds of one repeat, while the winner was chosen by those of all repeats"
+        "by the folds of one repeat, while the winner was selected by those of all repeats"
         in (found.flags[ho.Flag.SELECTION_DIFFERS])
     )
     assert len(found.distribution) == 2000 and found.provenance["n_repeats"] == 2

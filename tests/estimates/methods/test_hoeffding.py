@@ -25,7 +25,7 @@ def test_two_sided_by_hand():
     assert found.value == found.uncorrected == best
     assert list(found.interval) == pytest.approx([best - 0.0974737, best + 0.0974737], abs=1e-7)
     assert found.provenance["distance_to_best"] == pytest.approx(math.sqrt(2 * math.log(2000) / 400))
-    assert "within 0.1949 of the best of them in accuracy" in found.flags["distance_to_best"]
+    assert "is within 0.1949 of the best of them" in found.flags["distance_to_best"]
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "zero_one_loss", "neg_zero_one_loss"])

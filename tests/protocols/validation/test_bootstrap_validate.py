@@ -444,7 +444,8 @@ class TestFlagsOfWidth:
     def test_few_rows_a_column_are_said_beside_an_interval(self) -> None:
         found = validated(metric="brier_score")
         assert (
-            "rows of the rarest class a column" in found.estimates["brier_score"].flags[ho.Flag.FEW_ROWS_A_COLUMN]
+            "rows of the rarest class for each column"
+            in found.estimates["brier_score"].flags[ho.Flag.FEW_ROWS_A_COLUMN]
         )
         without = validated(metric="brier_score", interval=None)
         assert ho.Flag.FEW_ROWS_A_COLUMN not in without.estimates["brier_score"].flags

@@ -118,7 +118,7 @@ def test_a_share_sends_the_best_and_their_ties_and_the_second_part_chooses():
     on_second = [area(y[second], scores[second, j]) for j in finalists]
     assert found.selected == finalists[int(np.argmax(on_second))]
     assert found.value == pytest.approx(max(on_second), abs=1e-12)
-    assert f"best of {place + 2} finalists" in found.flags["best_of_finalists"]
+    assert f"best score among {place + 2} finalists" in found.flags["best_of_finalists"]
 
 
 @pytest.mark.parametrize(("share", "finalists"), [(0.1, 3), (0.01, 1), (1.0, 30), (0.7, 21)])
