@@ -1,4 +1,4 @@
-"""Ready configuration spaces: models worth trying on a table, the preprocessing that they need, and Cox models."""
+"""Ready configuration spaces with their preprocessing, and Cox models."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from heldout.spaces.cox_statsmodels import StatsmodelsCox
 from heldout.spaces.preprocessing import default_preprocessing
 from heldout.spaces.presets import PRESETS, Entry, preset, quick, standard
 
-# Spaces of published experiments, and the estimators that only those need, live with the experiments.
+# The spaces of published experiments, and the estimators that only they need, are in heldout_papers.
 _OF_PAPERS = {
     "GLVQ": "glvq",
     "LVQ1": "lvq1",

@@ -1,8 +1,8 @@
-"""Cox's proportional hazards regression, with the covariance of its coefficients and quick enough for a bootstrap.
+"""Cox's proportional hazards regression, with the covariance of its coefficients and fast enough for a bootstrap.
 
-The hazard of a row is that of the baseline times exp(x'b). The coefficients b maximise the partial likelihood: at
-each event, how likely it was that of those at risk this row had it (Cox 1972). Why it is here and not taken from
-another package stands in ``docs/decisions/0011-cox-regression.md``.
+The hazard of a row is the baseline hazard times exp(x'b). The coefficients b maximise the partial likelihood: at
+each event, the probability that it happens to this row among those at risk (Cox 1972). For the reasons to have our
+own see ``docs/decisions/0011-cox-regression.md``.
 """
 
 from __future__ import annotations
@@ -23,45 +23,45 @@ from heldout.spaces.cox_model import CoxModel
 
 
 class CoxRegression(CoxModel):
-    """Cox regression by maximum partial likelihood: what ``coxph`` of R's survival package fits.
+    """Cox regression by maximum partial likelihood, as ``coxph`` of R's survival package.
 
     Parameters
     ----------
     ties : "efron" or "breslow"
         How the likelihood of events at one time is approximated (Efron 1977; Breslow 1974).
     alpha : float
-        A ridge penalty: alpha / 2 times the sum of the squared coefficients is taken from the log-likelihood. 0 is
-        none. Columns should then have been brought to one scale.
+        A ridge penalty: alpha / 2 times the sum of the squared coefficients is subtracted from the log-likelihood.
+        0 is none. With a penalty columns should be on one scale.
     max_iter : int
-        Newton's steps at most.
+        The maximum of Newton steps.
 
     Attributes
     ----------
     coef_ : ndarray of shape (p,)
-        By how much each column raises the log hazard.
+        The change of the log hazard per unit of each column.
     covariance_ : ndarray of shape (p, p)
-        Of the coefficients: the inverse of the observed information. A penalised model has none (no attribute), as
-        its coefficients are shrunk by design.
+        Covariance of the coefficients: the inverse of the observed information. A penalised model does not have
+        this attribute, as its coefficients are shrunk by design.
     log_likelihood_ : tuple of two floats
         The log partial likelihood without the columns, and with them (without the penalty).
     unique_times_ : ndarray of shape (n_times,)
         The distinct times of the training rows, ascending.
     baseline_cumulative_hazard_ : ndarray of shape (n_times,)
-        At each of them, of a row with the ``means_``: Breslow's estimate.
+        Breslow's estimate at each of these times, for a row with the ``means_``.
     means_ : ndarray of shape (p,)
         Weighted means of the training columns.
     n_iter_ : int
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (p,)
-        Where the training table names its columns.
+        Set if the training table names its columns.
 
     Notes
     -----
-    Rows may recur, as in a bootstrap sample: they tie. A *sample weight* is a case weight as in ``coxph``: under
-    Efron's approximation an event of weight 2 is not quite the same as two events, as the latter tie.
+    Repeated rows, as in a bootstrap sample, are ties. A *sample weight* is a case weight as in ``coxph``: under
+    Efron's approximation an event of weight 2 is not quite the same as two events, which are tied.
 
-    A column that tells the events entirely has a likelihood without a maximum, and columns that depend on each
-    other have many maxima. Both are refused with their names; ``alpha`` above 0 fits them.
+    The likelihood has no maximum if a column separates the events perfectly, and many maxima if columns depend on
+    each other. Both are refused with the names of the columns; ``alpha`` above 0 fits them.
 
     Examples
     --------
@@ -86,14 +86,14 @@ class CoxRegression(CoxModel):
         ----------
         X : array-like of shape (n, p)
         y : survival target
-            scikit-survival's structured array, or anything else of which the event comes first and the time second.
+            scikit-survival's structured array, or anything else with the event first and the time second.
         sample_weight : array-like of shape (n,), optional
             Case weights, at least 0.
 
         Raises
         ------
         InputError
-            When a parameter has no meaning, there is no event, or no finite coefficients are best.
+            When a parameter is invalid, there is no event, or the likelihood has no finite maximum.
         """
         check_among("ties", self.ties, ("efron", "breslow"))
         if not (is_number(self.alpha) and 0 <= self.alpha < np.inf):
@@ -103,7 +103,7 @@ class CoxRegression(CoxModel):
             )
         if not (isinstance(self.max_iter, int | np.integer) and self.max_iter >= 1):
             raise InputError(
-                f"max_iter must be a whole number of at least 1, got {self.max_iter!r}; 50 is plenty.",
+                f"max_iter must be a whole number of at least 1, got {self.max_iter!r}; 50 is enough.",
                 argument="max_iter",
             )
         X = validate_data(self, X, dtype=np.float64)
@@ -114,20 +114,20 @@ class CoxRegression(CoxModel):
         _check_weights(weight, target["event"])
         rows = weight > 0
         likelihood = PartialLikelihood.of(X[rows], target[rows], weight[rows], self.ties, float(self.alpha))
-        found = likelihood.maximised(self.max_iter, self._names())
-        self.coef_, self.n_iter_ = found.coefficients, found.n_steps
+        maximum = likelihood.maximised(self.max_iter, self._names())
+        self.coef_, self.n_iter_ = maximum.coefficients, maximum.n_steps
         if self.alpha == 0:
-            self.covariance_ = found.covariance
+            self.covariance_ = maximum.covariance
         elif hasattr(self, "covariance_"):
             del self.covariance_
-        self.log_likelihood_ = likelihood.value(np.zeros(X.shape[1])), found.log_likelihood
+        self.log_likelihood_ = likelihood.value(np.zeros(X.shape[1])), maximum.log_likelihood
         self.means_ = likelihood.means
-        self.unique_times_, self.baseline_cumulative_hazard_ = likelihood.baseline(found.coefficients)
+        self.unique_times_, self.baseline_cumulative_hazard_ = likelihood.baseline(maximum.coefficients)
         return self
 
     def _names(self) -> list[str]:
-        given = getattr(self, "feature_names_in_", None)
-        return [f"x{j}" for j in range(self.n_features_in_)] if given is None else [str(name) for name in given]
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
 
 
 def _check_weights(weight: Floats, event: NDArray[np.bool_]) -> None:
@@ -138,4 +138,4 @@ def _check_weights(weight: Floats, event: NDArray[np.bool_]) -> None:
             argument="sample_weight",
         )
     if not (event & (weight > 0)).any():
-        raise InputError("all rows with an event have sample_weight 0, so that there is nothing to fit.")
+        raise InputError("all rows with an event have sample_weight 0, so there is nothing to fit.")

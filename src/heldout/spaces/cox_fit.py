@@ -1,4 +1,4 @@
-"""The partial likelihood of several columns, and where it is greatest: the arithmetic of ``CoxRegression``."""
+"""The partial likelihood of several columns and its maximum: the arithmetic of ``CoxRegression``."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from heldout.kernels.reference import Floats
 from heldout.kernels.reference_cox import RiskSets, Steps, Ties
 
 CLOSE_ENOUGH = 1e-9
-"""A step that moves no log hazard by more than this part ends the search: Newton's next error is its square."""
+"""The search ends when a step changes no log hazard by more than this part; Newton's next error is its square."""
 MOST_HALVINGS = 30
 ENOUGH_STEPS = 30
-"""A likelihood with a maximum takes fewer."""
+"""A likelihood with a maximum needs fewer."""
 LEAST_SHARE = 1e-250
-"""Less than this of the greatest hazard left at risk is too far along: no digits remain."""
+"""With a smaller part of the largest hazard at risk no digits remain."""
 SINGULAR = 1e-11
-"""The information that a column has left beside the others, as a part of its own, below which it has none."""
+"""A column whose information given the others is below this part of its own depends on them."""
 
 
 class Maximum(NamedTuple):
@@ -32,11 +32,11 @@ class Maximum(NamedTuple):
 
 
 class _Sums(NamedTuple):
-    """What the likelihood is made of, at some coefficients."""
+    """The terms of the likelihood at some coefficients."""
 
     value: float
     relative: Floats
-    """(n,): weighted relative hazards, over the greatest."""
+    """(n,): weighted hazards relative to the largest."""
     of_steps: Floats
     """(P,): their sum before each step."""
 
@@ -62,10 +62,10 @@ class PartialLikelihood:
         means = np.average(X[order], axis=0, weights=weight)
         centred = X[order] - means
         spreads = np.sqrt(np.average(centred**2, axis=0, weights=weight))
-        # A constant column differs from its mean by the mean's rounding, which is no spread.
+        # A constant column differs from its mean only by rounding.
         spreads = np.where(spreads > 1e-13 * np.abs(means), spreads, 0.0)
         scales = np.where(spreads > 0, spreads, 1.0)
-        # As R does it: as many steps as there are rows with the event, each of their mean weight.
+        # As in R: one step per row with the event, each with their mean weight.
         number = risk_sets.of_events(np.ones((1, len(order))))
         steps = Steps.of(number, ties)
         mean_weight = (risk_sets.of_events(weight[None]) / number)[0]
@@ -76,12 +76,9 @@ class PartialLikelihood:
         )  # fmt: skip
 
     def maximised(self, max_iter: int, names: list[str]) -> Maximum:
-        """Newton's method from 0; a step after which the likelihood is less is halved.
+        """The maximum, by Newton's method from 0; a step that lowers the likelihood is halved.
 
-        Raises
-        ------
-        InputError
-            Naming columns that leave no finite or no single maximum.
+        Columns that leave no finite or no unique maximum are refused by name.
         """
         at, sums = np.zeros(self.x.shape[1]), self._sums(np.zeros(self.x.shape[1]))
         for number in range(1, max_iter + 1):
@@ -100,13 +97,13 @@ class PartialLikelihood:
             at, sums = onward
         if max_iter < ENOUGH_STEPS:
             raise InputError(
-                f"CoxRegression did not arrive within max_iter={max_iter} step{'s' if max_iter > 1 else ''}; allow "
-                f"for {ENOUGH_STEPS}."
+                f"CoxRegression did not converge within max_iter={max_iter} step{'s' if max_iter > 1 else ''}; "
+                f"allow {ENOUGH_STEPS}."
             )
         raise self._endless(at, names)
 
     def _onward(self, at: Floats, sums: _Sums, step: Floats) -> tuple[Floats, _Sums] | None:
-        """Where the likelihood is not less; None if that is nowhere in the step's direction."""
+        """A point in the step's direction where the likelihood is not lower; None if there is none."""
         now = sums.value - self.penalty @ at**2 / 2
         for _ in range(MOST_HALVINGS):
             there = self._sums(at + step)
@@ -116,11 +113,11 @@ class PartialLikelihood:
         return None
 
     def value(self, coefficients: Floats) -> float:
-        """Of coefficients of the columns as they were given."""
+        """The log-likelihood at coefficients of the original columns."""
         return self._sums(coefficients * self.spreads).value
 
     def baseline(self, coefficients: Floats) -> tuple[Floats, Floats]:
-        """The distinct times, and until each Breslow's cumulative hazard of a row with the means."""
+        """The distinct times, and Breslow's cumulative hazard at each for a row with the means."""
         log_hazards = self.x @ (coefficients * self.spreads)
         highest = log_hazards.max()
         at_risk = self.risk_sets.at_risk((self.weight * np.exp(log_hazards - highest))[None])[0]
@@ -143,7 +140,7 @@ class PartialLikelihood:
         return _Sums(float(self.weight[events] @ log_hazards[events] - taken), relative, of_steps)
 
     def _of_steps(self, values: Floats) -> Floats:
-        """(P, k): of (n, k), sums over the rows at risk, less what has left of the tied events."""
+        """Sums of (n, k) over the rows at risk, without the tied events that are removed before a step: (P, k)."""
         sets, (_, time, left, _) = self.risk_sets, self.steps
         at_risk = np.cumsum(values, axis=0)[sets.ends[time]]
         if not left.any():
@@ -153,10 +150,10 @@ class PartialLikelihood:
         return sums
 
     def _derivatives(self, at: Floats, sums: _Sums) -> tuple[Floats, Floats]:
-        """The gradient (p,), and the information (p, p), the penalty's part included."""
+        """The gradient (p,) and the information (p, p), including the penalty."""
         sets, (_, time, left, weight) = self.risk_sets, self.steps
         rates = weight / sums.of_steps
-        # How often each row stands in a sum: in those of its own time and all before, less what left of the tied.
+        # Each row is in the sums of its own time and all earlier ones, without the removed part of tied events.
         n_times = len(sets.ends)
         later = np.cumsum(np.bincount(time, rates, n_times)[::-1])[::-1]
         shares = np.r_[later, 0.0][np.searchsorted(sets.ends, np.arange(len(self.x)))]
@@ -177,7 +174,7 @@ class PartialLikelihood:
         own = np.diagonal(information)
         if factor is not None and (np.diagonal(factor[0]) ** 2 > SINGULAR * own).all() and (own > SINGULAR).all():
             return factor
-        if np.abs(at).max(initial=0.0) > 0:  # it was none at 0, and has become one on the way to infinity
+        if np.abs(at).max(initial=0.0) > 0:  # not singular at 0, but on the way to infinity
             raise self._endless(at, names)
         dependent = [name for name, one in zip(names, _dependent(information), strict=True) if one]
         raise InputError(
@@ -190,14 +187,14 @@ class PartialLikelihood:
         worst = np.abs(at) > 0.5 * np.abs(at).max(initial=0.0)
         growing = [name for name, one in zip(names, worst, strict=True) if one]
         return InputError(
-            f"CoxRegression finds no finite best coefficient of {_listed(growing)}: it seems to tell the events "
-            "entirely, so that the likelihood rises without end; leave it out, or give alpha above 0, such as "
+            f"CoxRegression finds no finite best coefficient of {_listed(growing)}: it seems to separate the "
+            "events perfectly, so the likelihood rises without end; leave it out, or give alpha above 0, such as "
             "CoxRegression(alpha=0.1)."
         )
 
 
 def _dependent(information: Floats) -> NDArray[np.bool_]:
-    """(p,): columns of which nothing is left beside those before them."""
+    """Columns that depend on those before them: (p,)."""
     dependent = np.zeros(len(information), dtype=bool)
     kept: list[int] = []
     for j in range(len(information)):

@@ -1,4 +1,4 @@
-"""What a fitted Cox model says of rows, whoever fitted it: risks, cumulative hazards, survival."""
+"""The predictions of a fitted Cox model: risks, cumulative hazards, survival."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from heldout.metrics.survival import ConcordanceIndex
 
 
 class CoxModel(BaseEstimator):  # type: ignore[misc]
-    """A Cox model by its coefficients and its baseline hazard, which ``fit`` of what inherits from it finds.
+    """A Cox model by its coefficients and baseline hazard, which subclasses fit.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class CoxModel(BaseEstimator):  # type: ignore[misc]
     baseline_cumulative_hazard_: Floats
 
     def predict(self, X: Any) -> Floats:
-        """The linear predictor x'b of each row: its log hazard, but for the baseline's. Greater = an earlier event.
+        """The linear predictor x'b of each row: its log hazard relative to the baseline. Larger = an earlier event.
 
         Returns
         -------
@@ -49,21 +49,22 @@ class CoxModel(BaseEstimator):  # type: ignore[misc]
         ----------
         X : array-like of shape (n, p)
         times : sequence of float, optional
-            Until the last of the training rows; ``unique_times_`` by default.
+            At most the last time of the training rows; ``unique_times_`` by default.
 
         Returns
         -------
         ndarray of shape (n, n_times)
-            scikit-survival gives it with ``return_array=True``.
+            The same as scikit-survival's with ``return_array=True``.
         """
         relative = self.predict(X) - self.means_ @ self.coef_
         steps = self.baseline_cumulative_hazard_
         if times is not None:
-            asked = self._checked_times(times)
-            steps = np.r_[0.0, steps][np.searchsorted(self.unique_times_, asked, side="right")]
+            checked = self._checked_times(times)
+            steps = np.r_[0.0, steps][np.searchsorted(self.unique_times_, checked, side="right")]
         with np.errstate(over="ignore"):
             hazards: Floats = np.exp(relative)[:, None] * steps
-        return np.where(steps == 0, 0.0, hazards)  # no hazard yet, of a row whose relative hazard overflows too
+        # 0 before the first event, also for a row whose relative hazard overflows.
+        return np.where(steps == 0, 0.0, hazards)
 
     def predict_survival_function(self, X: Any, times: Sequence[float] | None = None) -> Floats:
         """The probability of no event until each time: exp of minus the cumulative hazard.
@@ -81,12 +82,12 @@ class CoxModel(BaseEstimator):  # type: ignore[misc]
         return float(ConcordanceIndex().statistic(truth, risks).all(weight)[0, 0])
 
     def _checked_times(self, times: Sequence[float]) -> Floats:
-        asked = np.asarray(array_of(times, "times"), dtype=np.float64)
+        values = np.asarray(array_of(times, "times"), dtype=np.float64)
         last = self.unique_times_[-1]
-        if asked.ndim != 1 or not (asked <= last).all():
+        if values.ndim != 1 or not (values <= last).all():
             raise InputError(
                 f"times must be a list of times until {last:g}, the last of the training rows, got {times!r:.80}; "
-                "later, nothing is known.",
+                "later times are unknown.",
                 argument="times",
             )
-        return asked
+        return values

@@ -1,4 +1,4 @@
-"""Cox's regression as statsmodels fits it, as an estimator of scikit-learn."""
+"""statsmodels' Cox regression as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from heldout.spaces.cox_fit import PartialLikelihood
 from heldout.spaces.cox_model import CoxModel
 
 STILL = 1e-6
-"""At a maximum Newton's next step moves no row's log hazard by more than this part."""
+"""At a maximum Newton's next step changes no row's log hazard by more than this part."""
 COLLINEAR = 1e-6
-"""What a column has beside the others, as a part of its spread, below which it is their rounding."""
+"""A column depends on the others if its remainder is below this part of its spread."""
 
 
 class StatsmodelsCox(CoxModel):
     """Cox regression by statsmodels' ``PHReg``, to be validated and tuned like any other estimator.
 
-    Needs the extra ``survival``. ``CoxRegression`` finds the same coefficients without it, quicker and with
-    weights; this one is for an analysis whose model is statsmodels'.
+    Needs the extra ``survival``. ``CoxRegression`` finds the same coefficients without it, faster and with weights;
+    this class is for an analysis that uses statsmodels' model.
 
     Parameters
     ----------
@@ -38,19 +38,19 @@ class StatsmodelsCox(CoxModel):
     Attributes
     ----------
     coef_ : ndarray of shape (p,)
-        By how much each column raises the log hazard.
+        The change of the log hazard per unit of each column.
     covariance_ : ndarray of shape (p, p)
-        Of the coefficients: the inverse of the observed information.
+        Covariance of the coefficients: the inverse of the observed information.
     unique_times_ : ndarray of shape (n_times,)
         The distinct times of the training rows, ascending.
     baseline_cumulative_hazard_ : ndarray of shape (n_times,)
-        At each of them, of a row with the ``means_``: Breslow's estimate. It is not statsmodels' own, which leaves
-        the events at a time out until the next one.
+        Breslow's estimate at each of these times, for a row with the ``means_``. It differs from statsmodels' own,
+        which counts the events at a time only from the next time on.
     means_ : ndarray of shape (p,)
-        Of the training columns.
+        Means of the training columns.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (p,)
-        Where the training table names its columns.
+        Set if the training table names its columns.
 
     Examples
     --------
@@ -68,15 +68,15 @@ class StatsmodelsCox(CoxModel):
         ----------
         X : array-like of shape (n, p)
         y : survival target
-            scikit-survival's structured array, or anything else of which the event comes first and the time second.
-            There are no sample weights: ``PHReg`` takes none.
+            scikit-survival's structured array, or anything else with the event first and the time second. There
+            are no sample weights: ``PHReg`` does not take any.
 
         Raises
         ------
         MissingExtraError
             Without statsmodels.
         InputError
-            When ``ties`` has no meaning, there is no event, or no finite or no single coefficients are best.
+            When ``ties`` is invalid, there is no event, or the likelihood has no finite or no unique maximum.
         """
         check_among("ties", self.ties, ("efron", "breslow"))
         X = validate_data(self, X, dtype=np.float64)
@@ -91,12 +91,12 @@ class StatsmodelsCox(CoxModel):
 
 
 def _maximum(X: Floats, target: NDArray[Any], ties: Ties) -> tuple[Floats, Floats]:
-    """The coefficients and their covariance, once they are known to be a maximum."""
+    """The coefficients and their covariance, checked to be a maximum."""
     try:
         from statsmodels.duration.hazard_regression import PHReg
     except ImportError:
         raise MissingExtraError("StatsmodelsCox", "survival") from None
-    # In its own units a column far from 0 or wide overflows the first step's hazards.
+    # Without scaling a column far from 0, or with a large spread, overflows the hazards of the first step.
     means, spreads = X.mean(axis=0), X.std(axis=0)
     constant = spreads <= 1e-13 * np.abs(means)
     scales = np.where(constant, 1.0, spreads)
@@ -111,14 +111,14 @@ def _maximum(X: Floats, target: NDArray[Any], ties: Ties) -> tuple[Floats, Float
         with np.errstate(all="ignore"):
             results = model.fit(disp=0, warn_convergence=False)
             found, covariance = np.asarray(results.params), np.asarray(results.cov_params())
-            # What PHReg gives back does not say whether it arrived.
+            # PHReg does not report whether it converged.
             onward = Z @ (covariance @ np.asarray(model.score(found)))
             moved = np.abs(onward).max() / (1.0 + np.abs(Z @ found).max())
     except LinAlgError:
         moved = np.nan
     if not (moved <= STILL and (covariance.diagonal() > 0).all()):
         raise InputError(
-            "statsmodels' PHReg found no finite best coefficients: it seems that columns tell the events entirely, "
-            "as with few events; leave columns out, or take a penalised model."
+            "statsmodels' PHReg found no finite best coefficients: columns seem to separate the events perfectly, "
+            "as with few events; leave columns out, or use a penalised model."
         )
     return found / scales, covariance / np.outer(scales, scales)

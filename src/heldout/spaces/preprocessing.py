@@ -1,6 +1,6 @@
-"""Preprocessing that makes any table of numbers, booleans and text readable for any model.
+"""Preprocessing that turns any table of numbers, booleans and text into numbers for any model.
 
-It is fitted inside each fold as part of the pipeline, so that no held-out row is seen beforehand.
+It is part of the pipeline and fitted inside each fold, so it never uses held-out rows.
 """
 
 from __future__ import annotations
@@ -32,14 +32,10 @@ class ColumnKinds:
 
 
 def column_kinds(X: Any) -> ColumnKinds:
-    """Which columns of a pandas or polars table, or of an array, are numbers and which categories.
+    """The numeric and the categorical columns of a pandas or polars table, or of an array.
 
-    Booleans, text and pandas categories are categories; an array has numbers only.
-
-    Raises
-    ------
-    InputError
-        When a column holds dates, durations or nested values, which the preset models cannot read.
+    Booleans, text and pandas categories are categories; an array has numbers only. Dates, durations and nested
+    values are refused.
     """
     import narwhals as nw
 
@@ -65,9 +61,9 @@ def column_kinds(X: Any) -> ColumnKinds:
 def default_preprocessing(X: Any, *, scale: bool = True) -> ColumnTransformer:
     """Fill in missing numbers and encode categories.
 
-    Numbers: the median of the training rows, with an indicator for columns that had gaps; then standardised
-    where ``scale``. Categories: an indicator each, a missing value being a category of its own; those beyond the
-    ``MOST_CATEGORIES`` most frequent, and any that training never saw, share one.
+    Missing numbers become the median of the training rows, with an indicator for columns with gaps; then numbers
+    are standardised if ``scale``. Each category becomes an indicator, and a missing value is a category of its own;
+    categories beyond the ``MOST_CATEGORIES`` most frequent, and those unknown in training, share one.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""The two presets: a few dozen configurations for a first look, a few hundred for a search that counts.
+"""The two presets: a few dozen configurations for a first look, a few hundred for a serious search.
 
-Both try the families that win most comparisons on tables: penalised linear models, support vector machines,
-random forests, gradient-boosted trees and nearest neighbours. For times to an event there are Cox regressions.
-``random_state`` is left None, so that a search fills it from its own seed.
+Both try the families that win most comparisons on tables: penalised linear models, support vector machines, random
+forests, gradient-boosted trees and nearest neighbours. For times to an event there are Cox regressions.
+``random_state`` is None, so a search sets it from its own seed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MOST_CLASSES = 20
 """Whole numbers with more distinct values than this are read as amounts, not as labels."""
 
 MOST_KERNEL_ROWS = 10_000
-"""Beyond this many rows the kernel machines, whose time grows with the square of N, are left out."""
+"""With more rows kernel machines, whose time grows with the square of N, are left out."""
 
 
 def quick(X: Any, y: Any) -> list[Entry]:
@@ -50,12 +50,12 @@ def quick(X: Any, y: Any) -> list[Entry]:
     X : table or array of shape (N, p)
         Numbers, booleans and text, with gaps.
     y : array-like of shape (N,)
-        The target; it decides between classification, regression and survival.
+        The target, which decides between classification, regression and survival.
 
     Returns
     -------
     list of (name, estimator, grid)
-        What ``HeldOutSearchCV`` takes as its ``estimator``.
+        The ``estimator`` of ``HeldOutSearchCV``.
 
     Examples
     --------
@@ -90,13 +90,7 @@ def kind_of_target(y: Any) -> TaskKind:
 
 
 def preset(name: str, X: Any, kind: TaskKind) -> list[Entry]:
-    """The preset of a name, for a kind of task.
-
-    Raises
-    ------
-    InputError
-        When there is no preset of that name.
-    """
+    """The preset of a name, for a kind of task."""
     if name not in PRESETS:
         raise InputError(f"--preset must be one of {', '.join(PRESETS)}, got {name!r}.")
     wide = name == "standard"
@@ -136,7 +130,7 @@ def _classification(wide: bool, width: float, n_rows: int) -> list[_Family]:
 
 
 def _regression(wide: bool, width: float, n_rows: int) -> list[_Family]:
-    """Families for numbers; those whose penalty depends on the target's unit see it standardised."""
+    """Families for numbers; models whose penalty depends on the target's unit get it standardised."""
     families: list[_Family] = [
         ("ridge", _on_scaled(Ridge()), {"fit__alpha": _powers(-3, 4, 15 if wide else 8)}),
         (
@@ -165,15 +159,15 @@ def _regression(wide: bool, width: float, n_rows: int) -> list[_Family]:
 
 
 def _survival(wide: bool, width: float, n_rows: int) -> list[_Family]:
-    """Cox regressions by their penalty; without one, indicators of all categories of a column would depend."""
+    """Penalised Cox regressions; without a penalty the indicators of a column's categories would be dependent."""
     return [("cox", _on_scaled(CoxRegression()), {"fit__alpha": _powers(-2, 4, 19 if wide else 7)})]
 
 
 def _elastic_logistic() -> LogisticRegression:
-    """Elastic net as each version of scikit-learn spells it: 1.8 made ``l1_ratio`` alone decide."""
+    """Elastic net in the spelling of each scikit-learn version: since 1.8 ``l1_ratio`` alone decides."""
     by_ratio = tuple(int(part) for part in sklearn.__version__.split(".")[:2]) >= (1, 8)
-    spelled = {} if by_ratio else {"penalty": "elasticnet"}
-    return LogisticRegression(solver="saga", l1_ratio=0.5, max_iter=5000, tol=1e-3, **spelled)
+    spelling = {} if by_ratio else {"penalty": "elasticnet"}
+    return LogisticRegression(solver="saga", l1_ratio=0.5, max_iter=5000, tol=1e-3, **spelling)
 
 
 def _on_scaled(model: BaseEstimator) -> Callable[[Any], BaseEstimator]:
@@ -211,7 +205,7 @@ def _boosting_grid(wide: bool) -> dict[str, list[Any]]:
 
 
 def _neighbours_grid(wide: bool, n_rows: int) -> dict[str, list[Any]]:
-    """No more neighbours than any training part can have: at two folds that is half the rows."""
+    """No more neighbours than the smallest training part: with two folds that is half the rows."""
     numbers = [1, 3, 5, 7, 11, 15, 21, 31, 45, 61] if wide else [3, 7, 15, 31]
     possible = [number for number in numbers if number <= n_rows // 3] or [1]
     grid: dict[str, list[Any]] = {"fit__n_neighbors": possible, "fit__weights": ["uniform", "distance"]}
@@ -219,5 +213,5 @@ def _neighbours_grid(wide: bool, n_rows: int) -> dict[str, list[Any]]:
 
 
 def _powers(low: float, high: float, number: int) -> list[float]:
-    """Powers of ten at equal steps, rounded to three digits for people."""
+    """Powers of ten at equal steps, rounded to three digits."""
     return [float(f"{value:.3g}") for value in np.logspace(low, high, number)]

@@ -1,8 +1,7 @@
-"""The regressions of clinical prediction, ready for a table: logistic, linear and Cox, unpenalised.
+"""The regressions of clinical prediction for tables: logistic, linear and Cox, unpenalised.
 
-Columns keep their units and names, so that coefficients are read as in a paper; text is one indicator a category,
-less the first. What is fitted on a sample of the rows may meet others: a category that the sample lacks counts as
-the first one.
+Columns keep their units and names, so coefficients read as in a paper; text becomes one indicator per category
+except the first. A category that is missing in a sample of the rows counts as the first one.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from heldout.spaces.cox import CoxRegression
 from heldout.spaces.preprocessing import MOST_CATEGORIES, column_kinds
 
 NO_PENALTY = 1e300 if sklearn.__version__.startswith("1.8.") else np.inf
-"""``C`` of a logistic regression without a penalty. scikit-learn 1.8 asks for inf, and warns at every fit of it."""
+"""``C`` of a logistic regression without a penalty. scikit-learn 1.8 asks for inf, and warns at every fit."""
 
 
 def _logistic() -> LogisticRegression:
@@ -42,7 +41,7 @@ MODELS: Mapping[str, tuple[frozenset[TaskKind], Callable[[], Any]]] = MappingPro
         "cox": (frozenset({TaskKind.SURVIVAL}), CoxRegression),
     }
 )
-"""Name → the kinds of task that the model is for, and what makes it."""
+"""Name → the kinds of task that the model is for, and its constructor."""
 
 
 def usual_model(kind: TaskKind) -> str:
@@ -66,13 +65,8 @@ def regression(name: str, X: Any, kind: TaskKind, *, fill: bool = True) -> Pipel
         Only its column names and types are used.
     kind : TaskKind
     fill : bool, default=True
-        Whether missing values are filled in (the median of the training rows; a category of their own), where
-        nothing else does it. An imputation before leaves none.
-
-    Raises
-    ------
-    InputError
-        For another name, or a model that does not fit the task.
+        Whether to fill in missing values (the median of the training rows; a category of their own). Not needed
+        after an imputation.
 
     Examples
     --------
@@ -99,7 +93,7 @@ def regression(name: str, X: Any, kind: TaskKind, *, fill: bool = True) -> Pipel
     prepare = ColumnTransformer([part for part in parts if part[2]], verbose_feature_names_out=False)
     if name != "cox":
         return Pipeline([("prepare", prepare), (name, make())])
-    # Its likelihood has no maximum where a sample lacks the rows that differ in a column.
+    # Its likelihood has no maximum if a column is constant in a sample of the rows.
     model = Pipeline([("prepare", prepare), ("vary", VarianceThreshold()), (name, make())])
-    # Passing names on takes a few milliseconds; CoxRegression names the columns that it cannot fit.
+    # CoxRegression names the columns that it cannot fit; passing names on takes a few milliseconds.
     return model.set_output(transform="pandas") if hasattr(X, "iloc") else model

@@ -1,7 +1,7 @@
-"""Boosting of linear classifiers: at each step the one column that helps most gets a little more weight.
+"""Boosting of linear classifiers: each step changes the weight of the one column that helps most.
 
-Functional gradient descent with least squares on one column at a time. Stopped early it is a sparse, shrunk linear
-classifier; run for long it approaches the one with the least loss.
+This is functional gradient descent with least squares on one column at a time. Stopped early it gives a sparse,
+shrunk linear classifier; with many steps it approaches the one with the least loss.
 """
 
 from __future__ import annotations
@@ -27,37 +27,37 @@ Loss: TypeAlias = Literal["logistic", "hinge"]
 
 
 class BoostedLinear(LinearClassifier):
-    """Componentwise linear boosting (Buhlmann and Hothorn 2007), of the hinge loss as by Wang (2011).
+    """Componentwise linear boosting (Buhlmann and Hothorn 2007), with the hinge loss of Wang (2011).
 
     With y in {-1, 1} and the score f, the loss of a row is log(1 + exp(-y f)), or max(0, 1 - y f). Each iteration
     regresses the negative gradient of the summed loss on every column by itself, with an intercept, and adds the
-    best of these lines, times the learning rate, to the score. It is the linear learner of R's package bst.
+    best of these lines, times the learning rate, to the score. This is the linear learner of R's package bst.
 
     Parameters
     ----------
     loss : "logistic" or "hinge"
-        Only the former gives probabilities.
+        Only "logistic" gives probabilities.
     n_iterations : int
-        What is to be tuned: the fewer, the sparser and the more shrunk.
+        The parameter to tune: fewer iterations give sparser and more shrunk coefficients.
     learning_rate : float
-        Above 0 and at most 1. The smaller, the more iterations are needed, and the finer is the path.
+        Above 0 and at most 1. A smaller rate needs more iterations and gives a finer path.
 
     Attributes
     ----------
     coef_, intercept_ : ndarray of shape (1, p) and (1,), or (n_classes, p) and (n_classes,)
-        Of more than two classes each is told from all others by itself.
+        With more than two classes each is compared with all others.
     losses_ : ndarray of shape (n_scores, n_iterations + 1)
-        The mean loss before the first iteration and after each, of each row of ``coef_``.
+        The mean loss before the first iteration and after each, for each row of ``coef_``.
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (p,)
-        Where the training table names its columns.
+        Set if the training table names its columns.
 
     Notes
     -----
-    The logistic score begins at the log odds, that of the hinge at 0. Scaling a column changes nothing but its own
-    coefficient. A constant column has none (0). In bst each class's loss has by default the weight 1/2, so that its
-    steps are half as long as ours at the same learning rate.
+    The logistic score starts at the log odds, the hinge score at 0. Scaling a column changes only its own
+    coefficient. A constant column has the coefficient 0. In bst each class's loss has by default the weight 1/2, so
+    its steps are half as long as here at the same learning rate.
 
     Examples
     --------
@@ -109,7 +109,7 @@ class BoostedLinear(LinearClassifier):
 
     @available_if(lambda self: self.loss == "logistic")  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
-        """Probabilities of the classes; of more than two, each class's against all others, brought to the sum 1.
+        """Probabilities of the classes; of more than two, each class's against all others, normalised to the sum 1.
 
         Returns
         -------
@@ -123,7 +123,7 @@ class BoostedLinear(LinearClassifier):
 
 
 class _Columns(NamedTuple):
-    """Columns centred and brought to length 1; a constant one is 0."""
+    """Columns centred and scaled to length 1; a constant one is 0."""
 
     unit: Floats
     means: Floats
@@ -132,7 +132,7 @@ class _Columns(NamedTuple):
     @classmethod
     def of(cls, X: Floats) -> _Columns:
         means = X.mean(axis=0)
-        # The mean of equal numbers may be off by a rounding error, which scaling would blow up.
+        # The mean of equal numbers may have a rounding error, which scaling would amplify.
         centred = np.where(X.min(axis=0) == X.max(axis=0), 0.0, X - means)
         lengths = np.sqrt((centred**2).sum(axis=0))
         lengths[lengths == 0] = 1.0
@@ -140,7 +140,7 @@ class _Columns(NamedTuple):
 
 
 class _Steps(NamedTuple):
-    """What each iteration did: the column that it chose, the weight that it got, what was added to all rows."""
+    """The column that each iteration chose, its change of slope, and the shift of all rows."""
 
     begin: float
     columns: list[int]

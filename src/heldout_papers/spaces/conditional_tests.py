@@ -1,6 +1,6 @@
-"""Whether a column tells anything of the target that some other columns do not: tests of conditional independence.
+"""Tests of conditional independence: whether a column has information on the target that others lack.
 
-Each test answers with the logarithm of its p-value, as the p-values of strong columns are all 0 and would tie. A
+Each test returns the logarithm of its p-value, because the p-values of strong columns are all 0 and would tie. A
 column that is a linear combination of the others adds nothing by definition: p = 1.
 """
 
@@ -23,20 +23,20 @@ from heldout.spaces.cox_fit import PartialLikelihood
 Columns = NDArray[np.intp]
 
 LEAST_LEFT = 1e-10
-"""The part of a column's variance left beside others, below which it is a linear combination of them."""
+"""A column is a linear combination of others if less than this part of its variance remains."""
 LARGEST_CORRELATION = 1.0 - 1e-15
-"""So that Fisher's z is finite where a column determines the target."""
+"""A limit that keeps Fisher's z finite if a column determines the target."""
 ROWS_A_PARAMETER = 5
-"""A rule of thumb: a model of fewer rows (events, of Cox models) a parameter is not trusted."""
+"""A rule of thumb: a model needs at least as many rows (events, for Cox models) per parameter."""
 MOST_STEPS = 100
 CLOSE_ENOUGH = 1e-10
-"""A step of Newton's method that raises the log-likelihood by less than this part ends it."""
+"""Newton's method ends when a step raises the log-likelihood by less than this part."""
 SLIGHT_PENALTY = 1e-5
-"""Of standardised columns: where a partial likelihood has no maximum, its value so far out is near its limit."""
+"""A penalty on standardised columns: the value there is near the limit of a likelihood without a maximum."""
 
 
 class Answers(NamedTuple):
-    """Of m columns, each given the same others."""
+    """Results for m columns, each given the same others."""
 
     log_p: Floats
     """(m,): natural logarithm of the p-value."""
@@ -51,7 +51,7 @@ class ConditionalTest(Protocol):
         """Test each of m columns, given some others."""
 
     def most_given(self) -> int:
-        """As many columns may be given as the rows allow, at least 0."""
+        """The largest conditioning set that the rows allow, at least 0."""
 
 
 def log_p_normal(z: Floats) -> Floats:
@@ -89,7 +89,7 @@ def log_p_chi_square(statistic: Floats, df: int) -> Floats:
 def _centred_units(X: Floats) -> Floats:
     """Columns of mean 0 and length 1; constant ones are 0."""
     means = X.mean(axis=0)
-    # By the greatest first: the squares of numbers beyond 1e154 are infinite.
+    # Scaled by the largest first: squares of numbers beyond 1e154 are infinite.
     centred = X - means
     sizes = np.abs(centred).max(axis=0, initial=0.0)
     varying = sizes > 1e-13 * np.abs(means)
@@ -106,8 +106,8 @@ def varying(X: Floats) -> NDArray[np.bool_]:
 class FisherZ:
     """Fisher's z of partial correlations, for numbers: z = atanh(r) sqrt(n - k - 3), with k columns given.
 
-    It is referred to the normal distribution (Fisher 1924). Partial correlations come from correlations alone, so
-    that a test costs no pass over the rows.
+    It is compared with the normal distribution (Fisher 1924). Partial correlations follow from correlations, so a
+    test needs no pass over the rows.
     """
 
     units: Floats
@@ -121,7 +121,7 @@ class FisherZ:
             raise InputError(f"Fisher's z needs at least 4 rows, got n_samples={len(X)}.")
         target = _centred_units(y[:, None])[:, 0]
         if not target.any():
-            raise InputError(f"the target has the one value {y[0]:g}, so that no column can be told to matter.")
+            raise InputError(f"the target has the one value {y[0]:g}, so no column can be associated with it.")
         units = _centred_units(X)
         return cls(units, target @ units)
 
@@ -135,7 +135,7 @@ class FisherZ:
         if others:
             between = np.array([self._correlations(one) for one in others])
             among, across = between[:, others], between[:, columns]
-            # Least squares, as columns given in exchange may depend on each other.
+            # Least squares, because columns in a conditioning set may depend on each other.
             weights = lstsq(among, np.column_stack([across, self.with_target[others]]), cond=LEAST_LEFT)[0]
             left = 1.0 - (across * weights[:, :-1]).sum(axis=0)
             of_target = 1.0 - float(self.with_target[others] @ weights[:, -1])
@@ -162,15 +162,15 @@ class _Fitted(NamedTuple):
 class LikelihoodRatio:
     """Twice the gain in log-likelihood of a model with the column over one without it (Wilks 1938).
 
-    Models are kept by their columns: exchanging two columns, as the search for equivalent ones does, mostly asks
-    for models that were fitted before.
+    Models are kept by their columns: exchanging two columns, as in the search for equivalent ones, mostly needs
+    models that were fitted before.
     """
 
     units: Floats
     log_likelihood: Callable[[Floats], float]
-    """Of an orthonormal basis (n, r) of centred columns; the model has an intercept where it needs one."""
+    """The log-likelihood of an orthonormal basis (n, r) of centred columns; with an intercept if needed."""
     df: int
-    """Parameters that a column has."""
+    """Parameters per column."""
     n_informative: int
     """Rows, or events."""
     has_intercept: bool = True
@@ -178,10 +178,10 @@ class LikelihoodRatio:
 
     @classmethod
     def logistic(cls, X: Floats, codes: NDArray[np.int32], n_classes: int) -> LikelihoodRatio:
-        """Of (multinomial) logistic regressions; ``codes`` are 0 .. n_classes - 1.
+        """The test by (multinomial) logistic regressions; ``codes`` are 0 .. n_classes - 1.
 
-        The tests of the latest table are remembered with the models that they fitted: a search tries several
-        settings of a selection on the same rows, and they ask for mostly the same models.
+        The test of the latest table is kept with its fitted models: a search tries several settings of a selection
+        on the same rows, which mostly need the same models.
         """
         rows = np.ascontiguousarray(X)
         key = hashlib.sha256(repr((rows.shape, n_classes)).encode() + rows.tobytes() + codes.tobytes()).digest()
@@ -194,13 +194,13 @@ class LikelihoodRatio:
 
     @classmethod
     def cox(cls, X: Floats, target: NDArray[Any]) -> LikelihoodRatio:
-        """Of Cox regressions, ties by Efron; ``target`` as ``survival_target`` gives it."""
+        """The test by Cox regressions with Efron's ties; ``target`` as from ``survival_target``."""
         # Risk sets do not depend on the columns.
         bare = PartialLikelihood.of(np.zeros((len(X), 0)), target, np.ones(len(X)), "efron", 0.0)
         return cls(_centred_units(X), lambda basis: _partial(basis, bare), 1, int(target["event"].sum()), False)
 
     def most_given(self) -> int:
-        # The column itself has parameters too.
+        # The tested column has parameters too.
         return max(0, self.n_informative // (ROWS_A_PARAMETER * self.df) - 1 - self.has_intercept)
 
     def tested(self, columns: Columns, given: tuple[int, ...]) -> Answers:
@@ -221,11 +221,11 @@ class LikelihoodRatio:
 
 
 _LATEST: dict[str, tuple[bytes, LikelihoodRatio]] = {}
-"""In this process, by kind: what it was made of, and itself."""
+"""The latest test of this process by kind, with the key of its rows."""
 
 
 def _basis(units: Floats) -> Floats:
-    """An orthonormal basis of columns of length 1, without those that depend on the ones before."""
+    """An orthonormal basis of columns of length 1, without those that depend on earlier ones."""
     if not units.shape[1]:
         return units
     q, r = np.linalg.qr(units)
@@ -234,7 +234,7 @@ def _basis(units: Floats) -> Floats:
 
 
 def _multinomial(basis: Floats, indicators: Floats) -> float:
-    """The greatest log-likelihood of a multinomial regression, by Newton's method; its limit under separation."""
+    """The maximum log-likelihood of a multinomial regression by Newton's method; its limit under separation."""
     n, n_classes = indicators.shape
     design = np.column_stack([np.ones(n), basis * np.sqrt(n)])
     products = (design[:, :, None] * design[:, None, :]).reshape(n, -1)
@@ -257,7 +257,7 @@ def _multinomial(basis: Floats, indicators: Floats) -> float:
         weights[:, np.arange(n_logits), np.arange(n_logits)] += p
         blocks = (products.T @ weights.reshape(n, -1)).reshape(n_terms, n_terms, n_logits, n_logits)
         information = blocks.transpose(0, 2, 1, 3).reshape(n_terms * n_logits, -1)
-        # Under separation it tends to 0: the least part of its trace keeps the step finite.
+        # Under separation it tends to 0: a tiny part of its trace keeps the step finite.
         information += np.eye(len(information)) * (1e-12 * np.trace(information) + 1e-300)
         step = np.linalg.solve(information, gradient.ravel()).reshape(n_terms, n_logits)
         onward, p_onward = at(coefficients + step)
@@ -271,7 +271,7 @@ def _multinomial(basis: Floats, indicators: Floats) -> float:
 
 
 def _partial(basis: Floats, bare: PartialLikelihood) -> float:
-    """The greatest log partial likelihood; near its limit where a column tells the events entirely."""
+    """The maximum log partial likelihood; near its limit if a column separates the events perfectly."""
     width = basis.shape[1]
     if not width:
         return bare.value(np.zeros(0))

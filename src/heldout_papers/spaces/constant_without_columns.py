@@ -1,4 +1,4 @@
-"""What follows a selection that may select nothing: a model, or without columns the class frequencies."""
+"""A classifier after a selection that may select nothing: without columns it predicts the class frequencies."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from heldout_papers.spaces.square_root_forest import SquareRootForest
 
 
 class QuietSES(SES):
-    """``SES`` that may select nothing without a warning, for models that can do without columns."""
+    """``SES`` without a warning for an empty selection, for models that can do without columns."""
 
     def transform(self, X: Any) -> Any:
-        """The selected columns; none where none is associated with the target."""
+        """The selected columns, which may be none."""
         check_is_fitted(self)
         if self.support_.any():
             return super().transform(X)
@@ -40,11 +40,10 @@ def _wrapped_has(method: str) -> Any:
 
 
 class ConstantWithoutColumns(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier that without any column predicts what the training rows' class frequencies say.
+    """The wrapped classifier, or without any column one that predicts the class frequencies.
 
-    With columns it is the wrapped classifier. Without, every row has the training rows' class frequencies for
-    probabilities, their log odds (of several classes, logarithms) for a decision, and the commonest class for a
-    prediction.
+    Without columns every row has the class frequencies of the training rows as probabilities, their log odds (for
+    several classes, logarithms) as decision, and the most frequent class as prediction.
 
     Parameters
     ----------
@@ -53,7 +52,7 @@ class ConstantWithoutColumns(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
     Attributes
     ----------
     estimator_ : classifier or None
-        None where there were no columns.
+        None if there were no columns.
     frequencies_ : ndarray of shape (n_classes,)
     classes_ : ndarray of shape (n_classes,)
 
@@ -79,7 +78,7 @@ class ConstantWithoutColumns(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
             Class labels.
         """
         if _has_columns(X):
-            # After different selections of the same columns the same model follows.
+            # Different selections of the same columns lead to the same model.
             model = self.estimator
             self.estimator_ = fitted_once(
                 model.of_columns(np.shape(X)[1]) if isinstance(model, SquareRootForest) else clone(model), X, y
@@ -122,7 +121,7 @@ class ConstantWithoutColumns(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
 
     @_wrapped_has("decision_function")  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Floats:
-        """Scores: of two classes one, above 0 for the second; otherwise one for each class.
+        """Scores: for two classes one, above 0 for the second; otherwise one per class.
 
         Returns
         -------

@@ -1,7 +1,7 @@
-"""Logistic regression with the elastic net's penalty, of a strength that is a place on the data's own path.
+"""Logistic regression with the elastic net's penalty, whose strength is a position on the data's own path.
 
-The path begins where all coefficients are 0 and ends at a small part of that strength, as R's glmnet lays it. So
-the same ``lambda_index`` is a comparable penalty on every training set, where one number for all would not be.
+The path starts where all coefficients are 0 and ends at a small part of that strength, as in R's glmnet. So the
+same ``lambda_index`` is a comparable penalty on every training set, which one fixed number would not be.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from heldout_papers.spaces.classifiers import Codes, LinearClassifier, check_cou
 from heldout_papers.spaces.recent import Recent
 
 LEAST_L1_RATIO = 1e-3
-"""Of a smaller ``l1_ratio`` the path begins where that of this one would, as no penalty is ridge's beginning."""
+"""For a smaller ``l1_ratio`` the path starts where that of this value does: ridge has no finite start."""
 LEAST_WEIGHT = 1e-5
-"""Of a row in a step of Newton's method, where its probability is nearly 0 or 1."""
+"""The least weight of a row in a step of Newton's method, when its probability is nearly 0 or 1."""
 CLOSE_ENOUGH = 1e-11
-"""A step that lowers the penalised loss by less than this part of the loss without columns ends the search."""
+"""The search ends when a step lowers the penalised loss by less than this part of the loss without columns."""
 MOST_STEPS = 200
 MOST_PASSES = 50
-"""Of coordinate descent in a step."""
+"""Passes of coordinate descent per step."""
 KEPT_PATHS = 8
 """Paths that a process keeps."""
 
@@ -48,13 +48,13 @@ class ElasticNetLogistic(LinearClassifier):
     l1_ratio : float, default=1.0
         From 0 to 1; 1 is the lasso, 0 ridge. It is glmnet's ``alpha``.
     lambda_index : int, default=5
-        The place on the path, from 0 (no column has a coefficient) to ``n_lambdas`` - 1.
+        The position on the path, from 0 (all coefficients are 0) to ``n_lambdas`` - 1.
     n_lambdas : int, default=10
     lambda_min_ratio : float, optional
         By default 0.01 with fewer rows than columns and 0.0001 otherwise, as in glmnet.
     standardize : bool, default=True
-        Whether the penalty is on coefficients of columns brought to variance 1, as in glmnet; ``coef_`` is of the
-        columns as given.
+        Whether the penalty applies to coefficients of columns scaled to variance 1, as in glmnet; ``coef_`` applies
+        to the unscaled columns.
 
     Attributes
     ----------
@@ -66,13 +66,13 @@ class ElasticNetLogistic(LinearClassifier):
     classes_ : ndarray of shape (2,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (p,)
-        Where the training table names its columns.
+        Set if the training table names its columns.
 
     Notes
     -----
-    glmnet ends a path early where the deviance hardly changes any more; here every path has ``n_lambdas`` places. A
-    constant column has the coefficient 0. For ``l1_ratio`` below 0.001 the path is that of 0.001, whose first place
-    then leaves small coefficients.
+    glmnet ends a path early if the deviance hardly changes; here every path has ``n_lambdas`` positions. A constant
+    column has the coefficient 0. For ``l1_ratio`` below 0.001 the path is that of 0.001, whose first position then
+    has small coefficients.
 
     Fits to the same rows with the same settings but another ``lambda_index`` share the path, which a process
     keeps for a while; it is equal, to the last bit, to one computed again.
@@ -160,7 +160,7 @@ class _PathPoint(NamedTuple):
 
 @dataclass(eq=False)
 class _PenaltyPath:
-    """A path of penalties, followed as far as it was asked for: each minimum starts from the one before."""
+    """A path of penalties, computed as far as needed: each minimum starts from the one before."""
 
     columns: Floats
     """(n, p), centred and scaled, by columns in memory."""
@@ -177,19 +177,19 @@ class _PenaltyPath:
         cls, X: Floats, y: Floats, l1_ratio: float, n_lambdas: int, least: float, standardize: bool
     ) -> _PenaltyPath:
         means = X.mean(axis=0)
-        # The mean of equal numbers may be off by a rounding error, which scaling would blow up.
+        # The mean of equal numbers may have a rounding error, which scaling would amplify.
         centred = np.where(X.min(axis=0) == X.max(axis=0), 0.0, X - means)
         spreads = np.sqrt((centred**2).mean(axis=0))
         spreads = np.where((spreads > 0) & standardize, spreads, 1.0)
         columns = np.asfortranarray(centred / spreads)
         steepest = float(np.abs((y - y.mean()) @ columns).max()) / len(y)
-        # No column tells anything, all are constant: any penalty gives the same.
+        # All columns are constant or unrelated: every penalty gives the same.
         steepest = steepest or 1.0
         lambdas = steepest / max(l1_ratio, LEAST_L1_RATIO) * np.geomspace(1.0, least, n_lambdas)
         return cls(columns, means, spreads, y, l1_ratio, lambdas)
 
     def at(self, index: int) -> _PathPoint:
-        """The minimum at a place of the path."""
+        """The minimum at a position of the path."""
         with self._lock:
             while len(self.found) <= index:
                 share = self.y.mean()
@@ -237,9 +237,9 @@ class _PenaltyPath:
         return _PathPoint(slopes, level - float(centre @ slopes))
 
     def _descended(self, X: Floats, target: Floats, penalty: float, start: Floats) -> Floats:
-        """Least squares with the penalty, by coordinate descent: nearly how much each column takes part."""
+        """Least squares with the penalty, by coordinate descent: approximate slopes."""
         with warnings.catch_warnings():
-            # Where columns nearly depend on each other descent is slow; the steps that follow go on from there.
+            # Descent is slow if columns nearly depend on each other; the following steps continue from here.
             warnings.simplefilter("ignore", ConvergenceWarning)
             slopes: Floats = enet_path(
                 X,
@@ -258,12 +258,12 @@ class _PenaltyPath:
 
     def _polished(self, X: Floats, target: Floats, penalty: float, slopes: Floats) -> Floats:
         """With the columns and signs known, least squares with the penalty is a linear system: solved exactly."""
-        taking_part = np.flatnonzero(slopes)
-        if not 0 < len(taking_part) <= len(X):
+        active = np.flatnonzero(slopes)
+        if not 0 < len(active) <= len(X):
             return slopes
-        signs = np.sign(slopes[taking_part])
-        few = X[:, taking_part]
-        system = few.T @ few / len(X) + penalty * (1 - self.l1_ratio) * np.eye(len(taking_part))
+        signs = np.sign(slopes[active])
+        few = X[:, active]
+        system = few.T @ few / len(X) + penalty * (1 - self.l1_ratio) * np.eye(len(active))
         wanted = few.T @ target / len(X) - penalty * self.l1_ratio * signs
         try:
             exact = np.linalg.solve(system, wanted)
@@ -272,7 +272,7 @@ class _PenaltyPath:
         if not (np.sign(exact) == signs).all():
             return slopes
         polished = np.zeros_like(slopes)
-        polished[taking_part] = exact
+        polished[active] = exact
         return polished
 
     def _loss(self, found: _PathPoint, penalty: float) -> float:

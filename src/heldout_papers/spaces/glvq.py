@@ -1,4 +1,4 @@
-"""Generalized learning vector quantization: prototypes that minimise a cost, rather than follow a rule."""
+"""Generalized learning vector quantization: prototypes that minimise a cost."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ class GLVQ(NearestPrototype):
     """Generalized learning vector quantization (Sato and Yamada 1996).
 
     A row with squared distance a to the nearest prototype of its class, and b to the nearest of another, has the
-    relative distance m = (a - b) / (a + b), between -1 and 1, and below 0 when it is told rightly. The prototypes
-    minimise the mean of 1 / (1 + exp(-steepness m)), from above a smooth count of errors. The paper descends row by
+    relative distance m = (a - b) / (a + b), between -1 and 1, and below 0 if it is classified correctly. The
+    prototypes minimise the mean of 1 / (1 + exp(-steepness m)), a smooth count of errors. The paper descends row by
     row; here the mean is minimised by L-BFGS, which needs no learning rate.
 
     Parameters
     ----------
     n_prototypes : int
-        For each class, at least 1.
+        Prototypes per class, at least 1.
     steepness : float
-        Above 0. The greater, the more the cost counts errors and rows near the border, and the less it counts how
-        near the others are to their prototypes.
+        Above 0. With larger values the cost depends more on errors and rows near the border, and less on the
+        distances of other rows to their prototypes.
     max_iter : int
-        Iterations of L-BFGS at most. It is no error when they do not suffice: stopping early is a way to fit less.
+        The maximum of L-BFGS iterations. Reaching it is not an error: stopping early regularises.
     random_state : int, RandomState, Generator or None
-        Which rows the prototypes begin at; one a class begins at the mean, without chance.
+        Draws the initial rows; a single prototype per class starts at the mean.
 
     Attributes
     ----------
     prototypes_ : ndarray of shape (n_all, p)
     prototype_labels_ : ndarray of shape (n_all,)
     cost_ : float
-        At the prototypes, between 0 and 1.
+        The cost of the prototypes, between 0 and 1.
     n_iter_ : int
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (p,)
-        Where the training table names its columns.
+        Set if the training table names its columns.
 
     Notes
     -----
-    Distances are Euclidean: columns should have been brought to one scale. Moving or stretching all columns alike
-    changes nothing. With several prototypes a class the cost has several minima, and which one is found depends on
-    where the prototypes begin.
+    Distances are Euclidean: columns should be on one scale. Shifting or stretching all columns alike changes
+    nothing. With several prototypes per class the cost has several minima, and the initial prototypes decide which
+    is found.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class GLVQ(NearestPrototype):
         check_count("max_iter", self.max_iter)
 
     def _fit_codes(self, X: Floats, codes: Codes) -> None:
-        # The cost knows no scale, but L-BFGS does: its gradient would be tiny where columns are large.
+        # The cost does not depend on the scale, but L-BFGS does: large columns would make its gradient tiny.
         centre = X.mean(axis=0)
         scale = float(np.sqrt(((X - centre) ** 2).mean())) or 1.0
         rows = (X - centre) / scale
@@ -102,14 +102,14 @@ class GLVQ(NearestPrototype):
 def cost_and_gradient(
     X: Floats, codes: Codes, prototypes: Floats, labels: Codes, steepness: float
 ) -> tuple[float, Floats]:
-    """The mean cost of prototypes, and how it changes with each of their coordinates: shape (n_all, p)."""
+    """The mean cost of prototypes, and its gradient of shape (n_all, p)."""
     distances = cdist(X, prototypes, "sqeuclidean")
     own = labels == codes[:, None]
     rows = np.arange(len(X))
     right = np.where(own, distances, np.inf).argmin(axis=1)
     wrong = np.where(own, np.inf, distances).argmin(axis=1)
     a, b = distances[rows, right], distances[rows, wrong]
-    # A row at prototypes of both classes is told neither way, and pulls at none.
+    # A row that coincides with prototypes of both classes has no gradient.
     total = np.where(a + b > 0, a + b, np.inf)
     cost = expit(steepness * (a - b) / total)
     slope = steepness * cost * (1 - cost) / len(X)

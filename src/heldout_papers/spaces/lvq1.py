@@ -1,4 +1,4 @@
-"""Kohonen's learning vector quantization: the nearest prototype moves to a row of its class, and from another's."""
+"""Kohonen's learning vector quantization: prototypes move towards rows of their class, and away from others."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from heldout_papers.spaces.prototypes import NearestPrototype, first_prototypes
 
 
 class LVQ1(NearestPrototype):
-    """Learning vector quantization (Kohonen 1990): what ``lvq1`` of R's package class does.
+    """Learning vector quantization (Kohonen 1990), as ``lvq1`` of R's package class.
 
-    At each step a row is drawn, and the nearest prototype goes the learning rate's part of the way to it when it is
-    of its class, and as far away from it otherwise. The rate falls linearly to 0.
+    At each step a row is drawn, and the nearest prototype moves towards it by the learning rate times the distance
+    if it is of the same class, and away from it otherwise. The rate falls linearly to 0.
 
     Parameters
     ----------
     n_prototypes : int
-        For each class, at least 1.
+        Prototypes per class, at least 1.
     learning_rate : float
-        Above 0 and at most 1: of the first step.
+        The rate of the first step, above 0 and at most 1.
     steps_per_prototype : int
-        How many rows are drawn, for each prototype.
+        Rows drawn per prototype.
     random_state : int, RandomState, Generator or None
-        Which rows the prototypes begin at (one a class begins at the mean), and which are drawn.
+        Draws the initial rows (a single prototype per class starts at the mean) and the rows of the steps.
 
     Attributes
     ----------
@@ -37,11 +37,11 @@ class LVQ1(NearestPrototype):
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (p,)
-        Where the training table names its columns.
+        Set if the training table names its columns.
 
     Notes
     -----
-    Distances are Euclidean: columns should have been brought to one scale.
+    Distances are Euclidean: columns should be on one scale.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class LVQ1(NearestPrototype):
 def learned(
     X: Floats, codes: Codes, first: Floats, labels: Codes, drawn: NDArray[np.integer[Any]], learning_rate: float
 ) -> Floats:
-    """Prototypes after the drawn rows, one after another, from where they began."""
+    """The prototypes after one step per drawn row."""
     prototypes = first.copy()
     rates = learning_rate * (1 - np.arange(len(drawn)) / len(drawn))
     for row, rate in zip(drawn, rates, strict=True):

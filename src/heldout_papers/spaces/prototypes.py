@@ -1,4 +1,4 @@
-"""Classification by the nearest prototype: a few points stand for each class, and a row is of the nearest one's."""
+"""Classification by the nearest prototype: a few points represent each class, and the nearest decides."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ class NearestPrototype(CodedClassifier):
     ----------
     prototypes_ : ndarray of shape (n_prototypes, p)
     prototype_labels_ : ndarray of shape (n_prototypes,)
-        The class that each stands for.
+        The class of each prototype.
     """
 
     prototypes_: Floats
     prototype_labels_: NDArray[Any]
 
     def decision_function(self, X: Any) -> Floats:
-        """How clearly each class is the nearest: (b - a) / (b + a), between -1 and 1; greater = clearer.
+        """How much nearer each class is than the others: (b - a) / (b + a), between -1 and 1; larger = nearer.
 
-        a is the squared distance to the class's nearest prototype and b that to the nearest of any other class: the
-        relative distance of Sato and Yamada (1996), its sign turned. It is no probability, and none is offered.
+        a is the squared distance to the class's nearest prototype and b that to the nearest of any other class.
+        This is minus the relative distance of Sato and Yamada (1996). It is not a probability.
 
         Returns
         -------
         ndarray of shape (n,) or (n, n_classes)
-            Of two classes that of the second, which is the first's with its sign turned.
+            For two classes that of the second, which is minus that of the first.
         """
         rows = rows_to_predict(self, X)
         distances = cdist(rows, self.prototypes_, "sqeuclidean")
@@ -45,15 +45,15 @@ class NearestPrototype(CodedClassifier):
         is_nearest = nearest == least_two[:, :1]
         other = np.where(is_nearest, least_two[:, 1:], least_two[:, :1])
         sums = other + nearest
-        clear: Floats = np.divide(other - nearest, sums, out=np.zeros_like(sums), where=sums > 0)
-        return clear[:, 1] if len(self.classes_) == 2 else clear
+        margins: Floats = np.divide(other - nearest, sums, out=np.zeros_like(sums), where=sums > 0)
+        return margins[:, 1] if len(self.classes_) == 2 else margins
 
     def _scores(self, X: Any) -> Floats:
         return self.decision_function(X)
 
 
 def first_prototypes(X: Floats, codes: Codes, per_class: int, rng: np.random.Generator) -> tuple[Floats, Codes]:
-    """Where learning begins: each class's mean, or as many of its distinct rows as asked for, drawn far apart.
+    """The initial prototypes: each class's mean, or ``per_class`` of its distinct rows, drawn far apart.
 
     A class with fewer distinct rows has fewer prototypes.
     """
@@ -70,7 +70,7 @@ def first_prototypes(X: Floats, codes: Codes, per_class: int, rng: np.random.Gen
 
 
 def _far_apart(rows: Floats, n: int, rng: np.random.Generator) -> Floats:
-    """Some of the rows, each drawn by its squared distance to the nearest drawn so far (k-means++), in order."""
+    """Rows drawn with probability proportional to the squared distance to the nearest drawn row (k-means++)."""
     drawn = [int(rng.integers(len(rows)))]
     nearest = np.full(len(rows), np.inf)
     while len(drawn) < min(n, len(rows)):

@@ -1,8 +1,8 @@
-"""k nearest neighbours, asked in many random choices of the columns: the majority decides.
+"""k nearest neighbours in many random choices of the columns: the majority decides.
 
-Distances over all columns are led astray by those that tell nothing; in a few columns at a time these have no say
-in most votes. ``BaggingClassifier`` of scikit-learn lacks the vote itself (there the neighbours' shares are
-averaged) and a number of columns that follows the table's, and takes twenty times as long over a small table.
+Irrelevant columns disturb distances over all columns; with few columns at a time they have no influence on most
+votes. ``BaggingClassifier`` of scikit-learn averages the neighbours' shares instead of voting, cannot set the
+number of columns by the table's, and takes twenty times as long on a small table.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from heldout.metrics.base import is_number
 from heldout_papers.spaces.classifiers import CodedClassifier, Codes, check_count, rows_to_predict
 
 BLOCK = 4_000_000
-"""Distances that are held at a time."""
+"""Distances in memory at a time."""
 
 Share: TypeAlias = int | float | Literal["sqrt"]
 
 
 class RandomSubspaceKNN(CodedClassifier):
-    """Random k-nearest neighbours (Li, Harner and Adjeroh 2011): what ``rknn`` of R's package of that name does.
+    """Random k-nearest neighbours (Li, Harner and Adjeroh 2011), as R's package rknn.
 
     Parameters
     ----------
     n_neighbors : int
-        In each choice of columns.
+        Neighbours in each choice of columns.
     n_estimators : int
-        How many choices of columns are drawn.
+        Choices of columns that are drawn.
     max_features : int, float or "sqrt"
         Columns in each choice: a number, a share above 0 and at most 1 (rounded down, but at least one column), or
-        the square root of how many there are, rounded down. 1 is one column and 1.0 are all.
+        the square root of their number, rounded down. 1 is one column and 1.0 are all.
     random_state : int, RandomState, Generator or None
-        Which columns are drawn.
+        Draws the columns.
 
     Attributes
     ----------
@@ -48,12 +48,12 @@ class RandomSubspaceKNN(CodedClassifier):
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (p,)
-        Where the training table names its columns.
+        Set if the training table names its columns.
 
     Notes
     -----
-    Distances are Euclidean: columns should have been brought to one scale. Of rows equally far the first in the
-    training table is nearer.
+    Distances are Euclidean: columns should be on one scale. Of equally distant rows the first in the training table
+    counts as nearer.
 
     Examples
     --------
@@ -103,13 +103,13 @@ class RandomSubspaceKNN(CodedClassifier):
         return self.votes(X, [self.n_neighbors])[0] / self.n_estimators
 
     def votes(self, X: Any, n_neighbors: Sequence[int]) -> Floats:
-        """How many of the choices vote for each class, by several numbers of neighbours, found once for all.
+        """The votes of the choices for each class, for several numbers of neighbours at once.
 
         Parameters
         ----------
         X : array-like of shape (n, p)
         n_neighbors : sequence of int
-            At most as many as there are rows in training.
+            Each at most the number of training rows.
 
         Returns
         -------
@@ -154,7 +154,7 @@ class RandomSubspaceKNN(CodedClassifier):
 
 
 def nearest(distances: Floats, k: int) -> NDArray[np.intp]:
-    """The columns of the k least distances of each row, the least first; of equal ones the first.
+    """The columns of the k smallest distances of each row, smallest first; of equal ones the first.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def nearest(distances: Floats, k: int) -> NDArray[np.intp]:
     order = np.argsort(np.take_along_axis(distances, some, axis=1), axis=1, kind="stable")
     found = np.take_along_axis(some, order, axis=1)
     farthest = np.take_along_axis(distances, found[:, -1:], axis=1)
-    # Which of the rows at the greatest distance a partition takes is anybody's guess.
+    # A partition takes arbitrary rows among those at the largest distance.
     tied = (distances <= farthest).sum(axis=1) > k
     found[tied] = np.argsort(distances[tied], axis=1, kind="stable")[:, :k]
     return found

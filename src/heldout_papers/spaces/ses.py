@@ -1,9 +1,9 @@
-"""Statistically equivalent signatures: few columns that tell all there is of the target, and what may replace them.
+"""Statistically equivalent signatures: small sets of columns with all information on the target, and replacements.
 
-Max-Min Parents and Children (Tsamardinos, Brown and Aliferis 2006) grows a set of columns. Whatever is independent
-of the target given some of the set leaves; of the others, that one enters whose association with the target is the
-greatest where it is least over what is given. SES also asks, of a column that leaves, whether it says the same as
-one of those that it was tested beside (Tsamardinos, Lagani and Pappas 2012; Lagani et al. 2017, algorithm 1).
+Max-Min Parents and Children (Tsamardinos, Brown and Aliferis 2006) grows a set of columns. Columns that are
+independent of the target given some of the set are removed; of the others, the one enters whose least association
+with the target, over all conditioning sets, is largest. SES also tests whether a removed column is equivalent to
+one of its conditioning set (Tsamardinos, Lagani and Pappas 2012; Lagani et al. 2017, algorithm 1).
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from heldout.metrics.base import check_among, is_number
 from heldout_papers.spaces.conditional_tests import Columns, ConditionalTest, FisherZ, LikelihoodRatio, varying
 
 MOST_SIGNATURES = 1000
-"""As many are listed: ten columns with one equivalent each have 1024."""
+"""Signatures that are listed: ten columns with one equivalent each have 1024."""
 
 SAME = 1e-8
-"""Logarithms of p-values that differ by less than this part are the same."""
+"""Logarithms of p-values that differ by less than this part are equal."""
 
 MOST_CLASSES_GUESSED = 20
-"""Of whole numbers with more distinct values it is not guessed whether they are labels."""
+"""With more distinct whole numbers it is not guessed whether they are labels."""
 
 TEST_OF: dict[TaskKind, Literal["fisher", "logistic", "cox"]] = {
     TaskKind.REGRESSION: "fisher",
@@ -45,64 +45,61 @@ TEST_OF: dict[TaskKind, Literal["fisher", "logistic", "cox"]] = {
 
 
 class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
-    """Select columns by SES: each tells of the target what no few others do, and equivalent ones are reported.
+    """Select columns by SES: each depends on the target given any few others; equivalent ones are reported.
 
     Parameters
     ----------
     alpha : float, default=0.05
-        A column is independent of the target, given others, where the p-value is above this.
+        A column is independent of the target given others if the p-value is above this.
     max_k : int, default=3
-        At most so many columns are given at once. 0 selects every column that is associated with the target.
+        The largest conditioning set. 0 selects every column that is associated with the target.
     test : {"auto", "fisher", "logistic", "cox"}, default="auto"
         ``fisher``: Fisher's z of the partial correlation, for numbers. ``logistic``: the likelihood ratio of nested
-        logistic regressions (multinomial of several classes). ``cox``: the likelihood ratio of nested Cox
-        regressions, for survival. ``auto`` goes by the target: numbers with a fractional part are a regression,
-        other columns are classes, a structured array is survival. Of more than 20 different whole numbers it
-        asks.
+        logistic regressions (multinomial for several classes). ``cox``: the likelihood ratio of nested Cox
+        regressions, for survival. ``auto`` decides by the target: numbers with a fractional part are a regression,
+        other columns are classes, a structured array is survival. More than 20 distinct whole numbers are refused.
 
     Attributes
     ----------
     selected_ : ndarray of shape (n_selected,)
-        Columns, by their number, in the order in which they entered.
+        Numbers of the columns, in the order in which they entered.
     support_ : ndarray of shape (p,)
         Whether each column is selected.
     equivalent_ : dict of int to tuple of int
-        For each selected column those that can replace it, in the order in which they were found.
+        For each selected column those that can replace it, in the order of detection.
     signatures_ : ndarray of shape (n_signatures, n_selected)
-        A selected or equivalent column in each place; the first row is ``selected_``. The first 1000, if there are
-        more.
+        A selected or equivalent column in each position; the first row is ``selected_``. At most the first 1000.
     n_signatures_ : int
-        How many there are: the product of one more than the number of equivalents.
+        Their number: the product of one plus the numbers of equivalents.
     p_values_, log_p_values_ : ndarray of shape (p,)
-        The largest p-value of each column over what was given, and its natural logarithm, which is finite where the
-        p-value is too small for a float. 1 of a constant column.
+        The largest p-value of each column over all conditioning sets, and its natural logarithm, which is finite
+        even if the p-value is too small for a float. 1 for a constant column.
     statistics_ : ndarray of shape (p,)
         The statistic of that test: z, or chi-square.
     n_tests_ : int
-        Tests made, of single columns given others.
+        Number of tests of single columns given others.
     test_ : str
-        The test that was used.
+        The test used.
     max_k_ : int
-        At most so many columns were given: ``max_k``, or fewer where there were not 5 rows (events, for survival)
-        for each parameter of the larger model, as a test on fewer tells next to nothing.
+        The largest conditioning set used: ``max_k``, or fewer so that the larger model has at least 5 rows (events,
+        for survival) per parameter.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (p,)
-        Where the training table names its columns.
+        Set if the training table names its columns.
 
     Notes
     -----
-    The articles leave choices open; these were made. When a column has entered, the selected ones are tested again,
-    the weakest first, then the others, each given the new column and up to ``max_k`` - 1 more, smaller sets first;
-    the first set that makes it independent removes it. As selected columns are tested after each entry, the last
-    included, the set is at the end one in which each column depends on the target given any ``max_k`` of the
-    others: MXM's separate backward phase has nothing left to remove. Where a column can replace several, it counts
-    as equivalent to the one with the largest p-value given it. Of columns of one p-value, rounding aside, the first
-    in the table enters.
+    The articles leave some choices open. Here, when a column has entered, the selected ones are tested again, the
+    weakest first, then the others, each given the new column and up to ``max_k`` - 1 more, smaller sets first; the
+    first set that makes it independent removes it. Selected columns are tested after every entry, so in the final
+    set each column depends on the target given any ``max_k`` of the others: MXM's separate backward phase has
+    nothing left to remove. A column that can replace several counts as equivalent to the one with the largest
+    p-value given it. Of columns with equal p-values (up to rounding) the first in the table enters.
 
     With many columns, about ``alpha`` of those that are unrelated to the target pass the first test; each must then
-    pass given every set of selected ones as well. The p-values are thus no evidence after selection.
+    also pass given every set of selected ones. So the p-values are not evidence after selection.
 
-    A table in which no column is associated gives an empty selection, and ``transform`` warns of it.
+    If no column is associated with the target the selection is empty, and ``transform`` warns.
 
     Missing values and sparse tables are refused. Text must be coded first; indicators of a category are tested one
     by one.
@@ -141,7 +138,7 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         InputError
-            When a parameter has no meaning, the target is of one value, or ``auto`` cannot tell what it is.
+            When a parameter is invalid, the target has one value, or ``auto`` cannot decide.
         """
         check_among("test", self.test, ("auto", "fisher", "logistic", "cox"))
         if not (is_number(self.alpha) and 0 < self.alpha < 1):
@@ -160,7 +157,7 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.support_ = np.isin(np.arange(X.shape[1]), self.selected_)
         queues = [found.queues[column] for column in found.selected]
         self.equivalent_ = {queue[0]: tuple(queue[1:]) for queue in queues}
-        # No column selected is one signature, of none.
+        # An empty selection is one signature, the empty one.
         listed = list(islice(product(*queues), MOST_SIGNATURES))
         self.signatures_ = np.array(listed, dtype=np.intp).reshape(len(listed), len(queues))
         self.n_signatures_ = int(np.prod([len(queue) for queue in queues], dtype=object))
@@ -207,7 +204,7 @@ def _guessed(y: NDArray[Any]) -> Literal["fisher", "logistic", "cox"]:
 
 @dataclass(eq=False)
 class _SignatureSearch:
-    """The state of one search; ``run`` fills it in."""
+    """The state of one search, which ``run`` changes."""
 
     test: ConditionalTest
     log_alpha: float
@@ -215,7 +212,7 @@ class _SignatureSearch:
     n_columns: int
     selected: list[int] = field(default_factory=list)
     queues: dict[int, list[int]] = field(default_factory=dict)
-    """Column → itself and what it replaces; a column that left for good has none."""
+    """Column → itself and its equivalents; a column that was removed has none."""
     n_tests: int = 0
     log_p: Floats = field(init=False)
     """(p,): the largest so far."""
@@ -239,7 +236,7 @@ class _SignatureSearch:
         return int(columns[(log_p <= _beyond(float(log_p.min()))).argmax()])
 
     def _test_selected(self, newest: int) -> None:
-        """Remove what was selected and is independent given the newest; among equals the weakest first."""
+        """Remove selected columns that are independent given the newest one, the weakest first."""
         for column in sorted(self.selected, key=lambda one: (-self.log_p[one], one)):
             others = [one for one in self.selected if one != column]
             for given in self._sets(others, newest):
@@ -259,7 +256,7 @@ class _SignatureSearch:
         return remaining
 
     def _sets(self, others: list[int], newest: int) -> list[tuple[int, ...]]:
-        """What may be given and was not before: the newest and up to ``max_k`` - 1 others, smaller sets first."""
+        """The new conditioning sets: the newest column and up to ``max_k`` - 1 others, smaller sets first."""
         return [(newest, *more) for size in range(self.max_k) for more in combinations(others, size)]
 
     def _independent(self, columns: Columns, given: tuple[int, ...]) -> NDArray[np.bool_]:
@@ -271,7 +268,7 @@ class _SignatureSearch:
         return np.asarray(found.log_p > self.log_alpha)
 
     def _replace(self, column: int, given: tuple[int, ...]) -> None:
-        """Independent given those, a column is equivalent to one of them that is independent given it instead."""
+        """Remove a column independent of the target given others; an equivalent one is independent given it."""
         best, largest = None, self.log_alpha
         for one in given:
             instead = (*(other for other in given if other != one), column)
@@ -285,5 +282,5 @@ class _SignatureSearch:
 
 
 def _beyond(log_p: float) -> float:
-    """What is larger than this differs from it by more than rounding: a copy in another unit does not."""
+    """A bound for equality up to rounding, such as that of a column and its copy in another unit."""
     return log_p + SAME * max(1.0, abs(log_p))

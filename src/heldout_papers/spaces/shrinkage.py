@@ -1,8 +1,8 @@
-"""Shrinkage estimates of frequencies, variances and correlations, the intensities found from the data.
+"""Shrinkage estimates of frequencies, variances and correlations, with intensities estimated from the data.
 
-Each estimate is ``intensity * target + (1 - intensity) * estimate``, as James and Stein have it, with the intensity
-that makes the expected squared error least: the summed variances of the estimates over their summed squared
-distances from the target, cut at 1. No tuning and no resampling: the variances are estimated from the same rows.
+Each estimate is ``intensity * target + (1 - intensity) * estimate``, as in James and Stein, with the intensity that
+minimises the expected squared error: the summed variances of the estimates over their summed squared distances from
+the target, at most 1. There is no tuning and no resampling: the variances are estimated from the same rows.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ def shrunk_variances(centred: Floats, intensity: float | None) -> tuple[Floats, 
 
 @dataclass(frozen=True)
 class ShrunkCorrelation:
-    """A correlation matrix of p columns, shrunk towards the identity, by its n or fewer directions.
+    """A correlation matrix of p columns, shrunk towards the identity, in at most n directions.
 
-    The matrix itself, p by p, is never written down: with n rows its powers differ from those of the identity in at
-    most n directions.
+    The p by p matrix itself is never computed: with n rows its powers differ from those of the identity in at most
+    n directions.
     """
 
     directions: Floats
     """Shape (p, rank): orthonormal."""
     eigenvalues: Floats
-    """Shape (rank,): of the unshrunk matrix; all others are 0."""
+    """Shape (rank,): eigenvalues of the unshrunk matrix; all others are 0."""
     intensity: float
 
     @classmethod
@@ -63,7 +63,7 @@ class ShrunkCorrelation:
         return cls(directions[kept].T, singular[kept] ** 2, intensity)
 
     def power(self, exponent: float, of: Floats) -> Floats:
-        """The matrix to a power, times columns of shape (p, k); unshrunk it may be singular: the pseudo-power."""
+        """The matrix to a power, times columns of shape (p, k); the pseudo-power if it is singular."""
         inside = self.directions.T @ of
         of_rest = self.intensity**exponent if self.intensity > 0 else 0.0
         shrunk = (self.intensity + (1 - self.intensity) * self.eigenvalues) ** exponent
@@ -71,10 +71,10 @@ class ShrunkCorrelation:
 
 
 def _errors_and_distance(scaled: Floats) -> tuple[float, float]:
-    """Of all correlations off the diagonal: the sums of their estimated variances and of their squares.
+    """The sums of the estimated variances and of the squares of all correlations off the diagonal.
 
-    Row k says z_ki * z_kj of the correlation of i and j. The sums over the pairs are sums over the rows, so that
-    neither p² numbers nor p² n steps are needed.
+    Row k contributes z_ki * z_kj to the correlation of i and j. The sums over pairs are computed as sums over rows,
+    so neither p² numbers nor p² n steps are needed.
     """
     n, p = scaled.shape
     products = scaled @ scaled.T if n < p else scaled.T @ scaled

@@ -1,8 +1,7 @@
-"""Shrinkage discriminant analysis: linear discriminants that stay steady with more columns than rows.
+"""Shrinkage discriminant analysis: linear discriminants that are stable with more columns than rows.
 
-Class frequencies, variances and correlations are estimated by shrinkage with intensities found analytically, so
-that there is nothing to tune. The same estimates give correlation-adjusted t-scores (CAT scores), by which columns
-are ranked together rather than each alone.
+Class frequencies, variances and correlations are estimated by shrinkage with analytic intensities, so there is
+nothing to tune. The same estimates give correlation-adjusted t-scores (CAT scores), which rank columns jointly.
 """
 
 from __future__ import annotations
@@ -22,35 +21,34 @@ Intensity: TypeAlias = float | Literal["auto"]
 
 
 class ShrinkageDiscriminant(LinearClassifier):
-    """Shrinkage discriminant analysis with CAT scores: what ``sda`` of R's package sda fits.
+    """Shrinkage discriminant analysis with CAT scores, as ``sda`` of R's package sda.
 
     Parameters
     ----------
     diagonal : bool
-        Whether correlations are left out (diagonal discriminant analysis), so that CAT scores are t-scores.
+        Whether correlations are ignored (diagonal discriminant analysis), so CAT scores are t-scores.
     shrinkage : float in [0, 1] or "auto"
-        How far correlations are shrunk towards 0. 0 is the plain estimate (where it has no inverse, the
-        pseudo-inverse is taken), "auto" the intensity with the least expected squared error (Schafer and Strimmer
-        2005).
+        How far correlations are shrunk towards 0. 0 is the plain estimate (with the pseudo-inverse if it has no
+        inverse), "auto" the intensity with the least expected squared error (Schafer and Strimmer 2005).
     shrinkage_variances : float in [0, 1] or "auto"
-        How far variances are shrunk towards their median (Opgen-Rhein and Strimmer 2007). Columns should then have
-        been brought to scales that can be compared.
+        How far variances are shrunk towards their median (Opgen-Rhein and Strimmer 2007). Columns should then be on
+        comparable scales.
     shrinkage_frequencies : float in [0, 1] or "auto"
         How far class frequencies are shrunk towards equal ones (Hausser and Strimmer 2009).
 
     Attributes
     ----------
     coef_, intercept_ : ndarray of shape (1, p) and (1,), or (n_classes, p) and (n_classes,)
-        Of the log odds of the second class, or of each class's log posterior, up to what all classes share.
+        Of the log odds of the second class, or of each class's log posterior up to a common term.
     cat_scores_ : ndarray of shape (p, n_classes)
         Each column's correlation-adjusted t-score of each class's mean against that of all (Ahdesmaki and Strimmer
-        2010). Greater = higher in that class than its correlations explain.
+        2010). Larger = higher in that class than its correlations explain.
     feature_scores_ : ndarray of shape (p,)
-        Their sum of squares: the greater, the more the column tells classes apart. For
+        Their sum of squares: larger for columns that separate the classes better. For
         ``SelectFromModel(model, importance_getter="feature_scores_")``.
     means_ : ndarray of shape (n_classes, p)
     variances_ : ndarray of shape (p,)
-        Within classes, shrunk.
+        Variances within classes, shrunk.
     priors_ : ndarray of shape (n_classes,)
         Shrunk class frequencies.
     shrinkage_, shrinkage_variances_, shrinkage_frequencies_ : float
@@ -58,12 +56,12 @@ class ShrinkageDiscriminant(LinearClassifier):
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (p,)
-        Where the training table names its columns.
+        Set if the training table names its columns.
 
     Notes
     -----
-    A constant column has weight and scores of 0. One that is constant within every class and differs between them,
-    and whose variance is not shrunk away from 0, has no finite weight and is refused by name.
+    A constant column has weight and scores of 0. A column that is constant within every class, differs between
+    classes, and has no shrunk variance has no finite weight and is refused by name.
 
     Examples
     --------
@@ -115,7 +113,7 @@ class ShrinkageDiscriminant(LinearClassifier):
         differences = np.where(self.means_.max(axis=0) > self.means_.min(axis=0), self.means_ - overall, 0.0)
         deviation = np.sqrt(self.variances_)
         self._check_spread(differences, deviation)
-        deviation[deviation == 0] = 1.0  # of constant columns, whose differences are 0
+        deviation[deviation == 0] = 1.0  # constant columns, whose differences are 0
         scaled = (differences / deviation).T
         weights, scores = scaled, scaled / np.sqrt((1 - self.priors_) / self.priors_ / n)
         self.shrinkage_ = 1.0
@@ -152,18 +150,18 @@ class ShrinkageDiscriminant(LinearClassifier):
             names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(len(deviation))])
             raise InputError(
                 f"column {str(names[int(endless.argmax())])!r} is constant within every class and differs between "
-                "them, so that no finite weight is best; leave it out, or shrink its variance: shrinkage_variances "
+                "them, so no finite weight is best; leave it out, or shrink its variance: shrinkage_variances "
                 "above 0."
             )
 
 
 def _centred(X: Floats, codes: Codes, n_classes: int) -> tuple[Floats, Floats]:
-    """Each class's means, and the rows less those of their class: exactly 0 where a class has one value."""
+    """Each class's means, and the rows minus the means of their class: exactly 0 for a class with one value."""
     means = np.empty((n_classes, X.shape[1]))
     centred = np.empty_like(X)
     for code in range(n_classes):
         rows = X[codes == code]
-        # The mean of equal numbers may be off by a rounding error, which scaling would blow up.
+        # The mean of equal numbers may have a rounding error, which scaling would amplify.
         one_value = rows.min(axis=0) == rows.max(axis=0)
         means[code] = np.where(one_value, rows[0], rows.mean(axis=0))
         centred[codes == code] = rows - means[code]

@@ -1,6 +1,6 @@
-"""A random forest that tries a multiple of sqrt(p) columns at each split, of the p columns that reach it.
+"""A random forest that tries a multiple of sqrt(p) columns at each split, where p is the number of its columns.
 
-After a selection p is only known when the forest is fitted, and scikit-learn's ``max_features`` takes a number, a
+After a selection p is known only when the forest is fitted, and scikit-learn's ``max_features`` takes a number, a
 share or the square root itself.
 """
 
@@ -22,19 +22,19 @@ class SquareRootForest(CodedClassifier):
     ----------
     n_trees : int, default=1000
     min_leaf : int, default=1
-        Rows that a leaf has at least.
+        The least number of rows in a leaf.
     roots : float, default=1.0
-        How many times sqrt(p) columns are tried, rounded to the nearest number from 1 to p.
+        The multiple of sqrt(p), rounded to a number from 1 to p.
     random_state : int, RandomState or None
 
     Attributes
     ----------
     forest_ : RandomForestClassifier
-        Of the numbers of the classes in ``classes_``.
+        Fitted to the positions of the classes in ``classes_``.
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (p,)
-        Where the training table names its columns.
+        Set if the training table names its columns.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class SquareRootForest(CodedClassifier):
         )
 
     def predict_proba(self, X: Any) -> Floats:
-        """Mean over trees of the class shares in the leaf.
+        """The mean over trees of the class shares in the leaf.
 
         Returns
         -------

@@ -1,10 +1,10 @@
 """The 610 configurations of Tsamardinos, Greasidou and Borboudakis (2018), section 6.2.
 
-Five ways to select columns, each followed by the same 122 learners. The article leaves some choices open; these
-were made: the polynomial kernel has no constant term and ``gamma`` is taken as it stands, as in libsvm; the
-forest's number of columns is rounded; the penalties of the elastic net are those of the training rows' own path,
-laid as glmnet lays it; a support vector machine that has not converged after ``MOST_STEPS_OF_SVM`` steps stops
-there; and where SES selects nothing, the class frequencies are predicted.
+Five ways to select columns, each followed by the same 122 learners. The article leaves some choices open. Here the
+polynomial kernel has no constant term and ``gamma`` is not scaled, as in libsvm; the forest's number of columns is
+rounded; the penalties of the elastic net are those of the training rows' own path, as in glmnet; a support vector
+machine that has not converged after ``MOST_STEPS_OF_SVM`` steps stops there; and if SES selects nothing, the class
+frequencies are predicted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from heldout_papers.spaces.square_root_forest import SquareRootForest
 
 MOST_STEPS_OF_SVM = 100_000
 """A steep polynomial (``gamma=100``) of a few columns that do not separate the classes takes libsvm millions of
-steps. What it has by then ranks rows erratically, and after thirty times as many steps it still does."""
+steps. The unconverged model ranks rows erratically, and still does after thirty times as many steps."""
 
 _COSTS = [0.01, 0.1, 1.0, 10.0, 100.0]
 _GAMMAS = [0.01, 0.1, 1.0, 10.0, 100.0]
@@ -45,19 +45,19 @@ def tsamardinos2018(X: Any, y: Any, *, n_trees: int = 1000) -> list[Entry]:
     X : table or array of shape (N, p)
         Numbers, booleans and text, with gaps. Only its column names and types are used.
     y : array-like of shape (N,)
-        Two classes, whatever they are called.
+        Two classes with any labels.
     n_trees : int, default=1000
-        Of each forest. Nearly all the time goes to them.
+        Trees of each forest, which take nearly all the time.
 
     Returns
     -------
     list of (name, estimator, grid)
-        What ``HeldOutSearchCV`` takes as its ``estimator``. ``random_state`` is left None: a search fills it.
+        The ``estimator`` of ``HeldOutSearchCV``. ``random_state`` is None, so the search sets it.
 
     Raises
     ------
     InputError
-        When the target has not two classes, or a column holds dates or nested values.
+        When the target does not have two classes, or a column holds dates or nested values.
 
     Examples
     --------
@@ -76,8 +76,8 @@ def tsamardinos2018(X: Any, y: Any, *, n_trees: int = 1000) -> list[Entry]:
         prepare = default_preprocessing(X)
         plain = Pipeline([("prepare", prepare), ("fit", model)])
         entries.append((name, plain, {f"fit__{key}": values for key, values in grid.items()}))
-        # The wrapped model is called by the same name in all, and the settings of SES change fastest: equal
-        # selections then give equal fits, one after another.
+        # The wrapped model has the same name everywhere, and the settings of SES change fastest, so equal
+        # selections give equal fits one after another.
         selected = Pipeline([("prepare", prepare), ("select", QuietSES()), ("fit", ConstantWithoutColumns(model))])
         wide: dict[str, list[Any]] = {f"fit__estimator__{key}": values for key, values in grid.items()}
         entries.append((f"ses {name}", selected, {**wide, "select__alpha": [0.05, 0.01], "select__max_k": [2, 3]}))

@@ -1,9 +1,9 @@
-"""Twelve families of classifiers with small grids: those among which Wainer and Cawley (2021) choose.
+"""The twelve families of classifiers with small grids of Wainer and Cawley (2021).
 
-Each has one to three hyper-parameters. Their grids are in a report of their own and refer to R's packages; these
-here are of a similar size, for the estimators of scikit-learn and of ``heldout.spaces``. Numbers of trees, of
-iterations and of neighbours follow each other so that one fit answers for all of them.
-``random_state`` is left None, so that a search fills it from its own seed.
+Each has one to three hyper-parameters. The article's grids are in a separate report and refer to R's packages;
+these are of a similar size, for the estimators of scikit-learn and of ``heldout.spaces``. Numbers of trees, of
+iterations and of neighbours are adjacent in the grid, so one fit serves all of them. ``random_state`` is None, so a
+search sets it from its own seed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from heldout_papers.spaces.shrinkage_discriminant import ShrinkageDiscriminant
 TOP3 = ("rf", "svmRadial", "gbm")
 FULL = ("bst", "gbm", "knn", "lvq", "nb", "nnet", "rf", "rknn", "sda", "svmLinear", "svmPoly", "svmRadial")
 MOST_STEPS = 200_000
-"""Of a support vector machine: where columns depend on each other libsvm may step for hours, to no effect."""
+"""Steps of a support vector machine: with dependent columns libsvm may run for hours without progress."""
 
 
 def wainer_cawley2021(X: Any, y: Any, *, small: bool = False) -> list[Entry]:
@@ -43,16 +43,16 @@ def wainer_cawley2021(X: Any, y: Any, *, small: bool = False) -> list[Entry]:
     Parameters
     ----------
     X : table or array of shape (N, p)
-        Its number of columns, after encoding, sets the unit of kernels and of the forest's choices of columns.
+        Its number of columns after encoding sets the unit of kernels and of the forest's choices of columns.
     y : array-like of shape (N,)
-        Classes; no more neighbours are asked than a third of the rows.
+        Classes; neighbours are at most a third of the rows.
     small : bool
-        Fewer trees and smaller grids, which take a tenth of the time on a few hundred rows.
+        Whether to use fewer trees and smaller grids, which take a tenth of the time on a few hundred rows.
 
     Returns
     -------
     list of (name, estimator, grid)
-        What ``HeldOutSearchCV`` takes as its ``estimator``.
+        The ``estimator`` of ``HeldOutSearchCV``.
 
     Examples
     --------
