@@ -17,7 +17,7 @@ import pandas as pd
 
 from heldout_papers.bias import BiasMoments
 from heldout_papers.bias.claims import bias_claims
-from heldout_papers.claims import Claim
+from heldout_papers.engine.claims import Claim
 from heldout_papers.flat_vs_nested import FlatVsNestedStudy
 from heldout_papers.flat_vs_nested.claims import flat_vs_nested_claims
 from heldout_papers.intervals import IntervalStudy

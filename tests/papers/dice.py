@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from heldout_papers.base import Batch, Columns
+from heldout_papers.engine.batches import Batch, Columns
 
 
 @dataclass(frozen=True)

@@ -11,17 +11,17 @@ import pytest
 from dice import Dice, throw
 
 from heldout.errors import InputError, StoreError
-from heldout_papers.base import Batch, Columns, Study, checked_sizes, run
+from heldout_papers.engine.batches import Batch, Columns, StudyPlan, checked_sizes, run
 
 
 @pytest.fixture
-def study(tmp_path: Path) -> Study[Dice]:
+def study(tmp_path: Path) -> StudyPlan[Dice]:
     marks = tmp_path / "marks"
     marks.mkdir()
-    return Study("dice", (Dice(1, str(marks)), Dice(3, str(marks))), 10, 7, throw)
+    return StudyPlan("dice", (Dice(1, str(marks)), Dice(3, str(marks))), 10, 7, throw)
 
 
-def done_since(study: Study[Dice]) -> list[str]:
+def done_since(study: StudyPlan[Dice]) -> list[str]:
     """The batches that were done since this was last asked."""
     marks = sorted(Path(study.settings[0].marks).iterdir())
     for mark in marks:
@@ -33,14 +33,14 @@ def sums(found: list[Columns]) -> list[list[int]]:
     return [columns["sum"].tolist() for columns in found]
 
 
-def test_every_repetition_of_every_setting_is_in_some_batch(study: Study[Dice]) -> None:
+def test_every_repetition_of_every_setting_is_in_some_batch(study: StudyPlan[Dice]) -> None:
     spans = [(batch.setting.dice, batch.first, batch.last) for batch in study.batches(4)]
 
     assert spans == [(1, 0, 4), (1, 4, 8), (1, 8, 10), (3, 0, 4), (3, 4, 8), (3, 8, 10)]
 
 
 @pytest.mark.parametrize(("batch_size", "n_jobs"), [(1, 1), (4, 2), (10, 2), (99, 1)])
-def test_batches_and_processes_change_nothing(study: Study[Dice], batch_size: int, n_jobs: int) -> None:
+def test_batches_and_processes_change_nothing(study: StudyPlan[Dice], batch_size: int, n_jobs: int) -> None:
     expected = [[int(throw(Batch(s, r, r + 1), 7)["sum"][0]) for r in range(10)] for s in study.settings]
 
     found = run(study, batch_size=batch_size, n_jobs=n_jobs)
@@ -49,7 +49,7 @@ def test_batches_and_processes_change_nothing(study: Study[Dice], batch_size: in
     assert all(columns["repetition"].tolist() == list(range(10)) for columns in found)
 
 
-def test_only_what_is_missing_is_done(study: Study[Dice], tmp_path: Path) -> None:
+def test_only_what_is_missing_is_done(study: StudyPlan[Dice], tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     heard: list[tuple[int, int]] = []
 
@@ -74,7 +74,7 @@ def test_only_what_is_missing_is_done(study: Study[Dice], tmp_path: Path) -> Non
     assert sums(found) == sums(again) == sums(run(study, batch_size=4))
 
 
-def test_a_longer_study_does_only_what_is_new(study: Study[Dice], tmp_path: Path) -> None:
+def test_a_longer_study_does_only_what_is_new(study: StudyPlan[Dice], tmp_path: Path) -> None:
     run(replace(study, repetitions=8), batch_size=4, folder=tmp_path / "kept")
     done_since(study)
 
@@ -96,7 +96,7 @@ def test_a_longer_study_does_only_what_is_new(study: Study[Dice], tmp_path: Path
     ],
 )
 def test_studies_that_share_a_folder_do_not_mix(
-    study: Study[Dice], tmp_path: Path, other: Callable[[Study[Dice]], Study[Dice]]
+    study: StudyPlan[Dice], tmp_path: Path, other: Callable[[StudyPlan[Dice]], StudyPlan[Dice]]
 ) -> None:
     run(study, batch_size=5, folder=tmp_path / "kept")
     done_since(study)
@@ -117,7 +117,7 @@ def test_studies_that_share_a_folder_do_not_mix(
     ],
 )
 def test_a_damaged_batch_is_refused_by_name(
-    study: Study[Dice], tmp_path: Path, damaged: Callable[[bytes], bytes]
+    study: StudyPlan[Dice], tmp_path: Path, damaged: Callable[[bytes], bytes]
 ) -> None:
     kept = tmp_path / "kept"
     run(study, batch_size=5, folder=kept)
@@ -128,11 +128,11 @@ def test_a_damaged_batch_is_refused_by_name(
         run(study, batch_size=5, folder=kept)
     victim.unlink()
 
-    assert str(refused.value) == f"{victim} cannot be read (it is damaged); remove it, and it is done again."
+    assert str(refused.value) == f"{victim} cannot be read (it is damaged); remove it, and the batch is repeated."
     assert sums(run(study, batch_size=5, folder=kept)) == sums(run(study, batch_size=5))
 
 
-def test_a_folder_that_is_a_file_is_refused(study: Study[Dice], tmp_path: Path) -> None:
+def test_a_folder_that_is_a_file_is_refused(study: StudyPlan[Dice], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
     with pytest.raises(StoreError, match=r"the folder of the study, .*file, cannot be written to \(it is a file\)"):
@@ -146,11 +146,11 @@ def test_sizes_are_whole_numbers_each_once() -> None:
 
 @pytest.mark.parametrize("values", [1, [20, 1], [], 2.5, "20", [True, 20], None], ids=repr)
 def test_other_sizes_are_refused(values: object) -> None:
-    with pytest.raises(InputError, match="rows must be whole numbers from 2 on, got "):
+    with pytest.raises(InputError, match=r"rows must be (a whole number|whole numbers) from 2 on, got "):
         checked_sizes("rows", values, 2)
 
 
 @pytest.mark.parametrize("n_jobs", [0, 1.5, True, "2"])
-def test_jobs_that_cannot_be_are_refused(study: Study[Dice], n_jobs: object) -> None:
+def test_jobs_that_cannot_be_are_refused(study: StudyPlan[Dice], n_jobs: object) -> None:
     with pytest.raises(InputError, match="n_jobs must be a number of processes, -1 for every core, or None, got"):
         run(study, batch_size=4, n_jobs=n_jobs)  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from heldout._random import stream
 from heldout.data.task import TaskKind, Truth
 from heldout.kernels.draws import Counts, Draws
 from heldout.kernels.reference import Floats
-from heldout_papers.bias.predicted import Measured, Predicted, RightOrWrong, Starts
+from heldout_papers.bias.predicted import MetricPredictions, RightOrWrong, SimulatedPredictions, Starts
 from heldout_papers.bias.setting import ACCURACY, METRICS, ROC_AUC, BiasSetting
 from heldout_papers.simulation import predictions_of_r2, scores_of_auc
 
@@ -20,12 +20,12 @@ BINARY = np.array([0, 1])
 
 
 @dataclass(frozen=True, eq=False)
-class Matrix:
-    """A simulated search, and what all protocols ask of it.
+class BiasMatrix:
+    """A simulated search, and the scores that all protocols share.
 
     Attributes
     ----------
-    predicted : Predicted
+    predicted : SimulatedPredictions
     truth : ndarray of shape (C,)
         How good each configuration truly is, in the metric's units.
     starts : ndarray of int, shape (K,)
@@ -35,14 +35,14 @@ class Matrix:
         Of the bootstraps, which all protocols share.
     """
 
-    predicted: Predicted
+    predicted: SimulatedPredictions
     truth: Floats
     starts: Starts
     setting: BiasSetting
     seed: int
 
     @classmethod
-    def drawn(cls, setting: BiasSetting, entropy: int, repetition: int) -> Matrix:
+    def drawn(cls, setting: BiasSetting, entropy: int, repetition: int) -> BiasMatrix:
         """The matrix of a repetition."""
         place = [str(part) for part in (setting.rows, setting.configurations, *setting.beta, repetition)]
         if setting.metric != ACCURACY:
@@ -60,10 +60,12 @@ class Matrix:
             classes, starts = stratified(setting.n_positive, setting.rows, setting.folds)
             scores = scores_of_auc(rng, classes, drawn)
             target = Truth(TaskKind.BINARY, classes.astype(np.int32), BINARY, positive=1)
-            return cls(Measured(metric, target, scores), drawn, starts, setting, seed)
+            return cls(MetricPredictions(metric, target, scores), drawn, starts, setting, seed)
         y = rng.standard_normal(setting.rows)
         predictions = predictions_of_r2(rng, y, drawn)
-        return cls(Measured(metric, Truth(TaskKind.REGRESSION, y), predictions), 1.0 - drawn, equal, setting, seed)
+        return cls(
+            MetricPredictions(metric, Truth(TaskKind.REGRESSION, y), predictions), 1.0 - drawn, equal, setting, seed
+        )
 
     @cached_property
     def scores(self) -> Floats:

@@ -1,4 +1,4 @@
-"""What is kept of a bias study: means and covariances of the protocols' errors, from which its claims follow.
+"""Means and covariances of the protocols' errors, which are kept of a bias study and are enough for its claims.
 
 An error is estimate less truth on one matrix, positive where it flatters (for a loss, truth less estimate). The
 errors of two protocols are of the same matrices, so that the chance in their difference is known by a covariance.
@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from heldout.errors import InputError
 from heldout.estimates.types import frame_of
 from heldout.kernels.reference import Floats
-from heldout_papers.base import Columns
 from heldout_papers.bias.setting import BiasSetting
+from heldout_papers.engine.batches import Columns
+from heldout_papers.engine.results import check_columns
 
 COVARIANCE = "covariance_"
 """What the names of columns begin with that hold the covariance with another protocol."""
@@ -115,7 +115,7 @@ class BiasMoments:
 
     @classmethod
     def from_frame(cls, frame: Any) -> BiasMoments:
-        """What ``to_frame`` gave, for instance from a Parquet file.
+        """The moments of a ``to_frame``, for instance from a Parquet file.
 
         Raises
         ------
@@ -131,9 +131,7 @@ class BiasMoments:
         """
         rows: list[dict[str, Any]] = frame.to_dict("records")
         wanted = [*_NAMES, *(f"{COVARIANCE}{row['protocol']}" for row in rows[:1] if "protocol" in row)]
-        missing = [name for name in wanted if not rows or name not in rows[0]]
-        if missing:
-            raise InputError(f"the moments of a bias study have a column {missing[0]!r}; {list(frame)} lack it.")
+        check_columns(frame, wanted, "the moments of a bias study")
         protocols = tuple(dict.fromkeys(str(row["protocol"]) for row in rows))
         size = len(protocols)
         cells = [rows[first : first + size] for first in range(0, len(rows), size)]

@@ -1,6 +1,6 @@
-"""Held-out predictions of a simulated search, and what protocols ask of them.
+"""Held-out predictions of a simulated search, and the scores that protocols compute from them.
 
-Right and wrong answers are counted; whatever else there is, is scored by the metrics of the library.
+Right and wrong answers are counted; all other predictions are scored by the metrics of the library.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from heldout_papers.bias.race import survivors
 
 DROPPING_THRESHOLD = 0.99
 Starts = NDArray[np.intp]
-"""(K,): the first row of each fold; folds are met in this order."""
+"""(K,): the first row of each fold; in the order of the folds."""
 
 
-class Predicted(Protocol):
+class SimulatedPredictions(Protocol):
     """Predictions of N rows by C configurations. Scores are such that greater is better, also those of a loss."""
 
     @property
@@ -101,7 +101,7 @@ class RightOrWrong:
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class MetricPredictions:
     """For a metric of the library that has a fused path.
 
     Attributes
@@ -138,25 +138,25 @@ class Measured:
         return self.metric.needs.met(self.target, positive_of(self.metric, self.target), counts)
 
     def survivors(self, starts: Starts, n_bootstraps: int, seed: int) -> NDArray[np.intp]:
-        """By the library's rule: in what share of drawn bootstraps a configuration is worse than the leader."""
+        """By the rule of the library, with drawn bootstraps."""
         rule = Bootstrap(threshold=DROPPING_THRESHOLD, n_bootstraps=n_bootstraps, min_predictions=1)
         in_folds = self.by_fold(starts)
-        alive = np.arange(self.predictions.shape[1])
+        kept = np.arange(self.predictions.shape[1])
         for after, end in enumerate(starts[1:], start=1):
-            alive = alive[rule.judge(self._standing(int(end), alive, in_folds[:after], seed)).keep]
-        return alive
+            kept = kept[rule.judge(self._standing(int(end), kept, in_folds[:after], seed)).keep]
+        return kept
 
-    def _standing(self, end: int, alive: NDArray[np.intp], in_folds: Floats, seed: int) -> Standing:
+    def _standing(self, end: int, kept: NDArray[np.intp], in_folds: Floats, seed: int) -> Standing:
         """After the rows before ``end``."""
         target = self.target.rows(np.arange(end))
         pooled = np.zeros((end, 1), dtype=np.int32)
-        score = aggregate_score(self.metric, target, self.predictions[:end, alive, None], pooled)
-        places = np.arange(len(alive))
+        score = aggregate_score(self.metric, target, self.predictions[:end, kept, None], pooled)
+        places = np.arange(len(kept))
         replay = SelectionReplay(Best(), (score,), (), places, [{} for _ in places], [self.metric.name])
         return Standing(
             truth=target,
             replay=replay,
-            fold_scores=in_folds[:, alive],
+            fold_scores=in_folds[:, kept],
             leader=int(replay.choose(np.ones((1, end), dtype=np.uint8))[0]),
             draws=Draws(stream(seed, "dropping", end), 0, np.arange(end), replay.defined, always),
             unit_of_row=np.arange(end),

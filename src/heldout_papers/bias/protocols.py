@@ -8,23 +8,23 @@ from types import MappingProxyType
 
 import numpy as np
 
-from heldout_papers.bias.matrix import Matrix
+from heldout_papers.bias.matrix import BiasMatrix
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a protocol says of a matrix: an estimate in the metric's units, and which configuration it is of."""
+class ProtocolEstimate:
+    """The estimate of a protocol, in the metric's units, and the configuration that it selects."""
 
     estimate: float
     winner: int
 
 
-def cross_validation(matrix: Matrix) -> Found:
+def cross_validation(matrix: BiasMatrix) -> ProtocolEstimate:
     """CVT: the winner's score over all rows (algorithm 2)."""
     return _of_score(matrix, float(matrix.scores[matrix.winner]), matrix.winner)
 
 
-def tibshirani(matrix: Matrix) -> Found:
+def tibshirani(matrix: BiasMatrix) -> ProtocolEstimate:
     """TT: CVT less the mean over folds of (best in the fold - winner's) (algorithm 4)."""
     in_folds = matrix.by_fold
     means = in_folds.mean(axis=0)
@@ -33,28 +33,28 @@ def tibshirani(matrix: Matrix) -> Found:
     return _of_score(matrix, score, winner)
 
 
-def nested(matrix: Matrix) -> Found:
+def nested(matrix: BiasMatrix) -> ProtocolEstimate:
     """NCV on a matrix: in each fold the best of the other folds is scored; the truth is the full winner's."""
     chosen = matrix.without_fold.argmax(axis=1)
     score = float(matrix.by_fold[np.arange(len(chosen)), chosen].mean())
     return _of_score(matrix, score, matrix.winner)
 
 
-def bbc(matrix: Matrix) -> Found:
+def bbc(matrix: BiasMatrix) -> ProtocolEstimate:
     """BBC-CV (algorithm 5)."""
-    return Found(matrix.corrected(), matrix.winner)
+    return ProtocolEstimate(matrix.corrected(), matrix.winner)
 
 
-def bced(matrix: Matrix) -> Found:
+def bced(matrix: BiasMatrix) -> ProtocolEstimate:
     """BCED-CV: configurations are dropped from the first fold on, and BBC corrects the choice among the others."""
-    alive = matrix.survivors()
-    return Found(matrix.corrected(alive), int(alive[matrix.scores[alive].argmax()]))
+    kept = matrix.survivors()
+    return ProtocolEstimate(matrix.corrected(kept), int(kept[matrix.scores[kept].argmax()]))
 
 
-def _of_score(matrix: Matrix, score: float, winner: int) -> Found:
-    return Found(matrix.setting.flattering * score, winner)
+def _of_score(matrix: BiasMatrix, score: float, winner: int) -> ProtocolEstimate:
+    return ProtocolEstimate(matrix.setting.flattering * score, winner)
 
 
-PROTOCOLS: Mapping[str, Callable[[Matrix], Found]] = MappingProxyType(
+PROTOCOLS: Mapping[str, Callable[[BiasMatrix], ProtocolEstimate]] = MappingProxyType(
     {"cv": cross_validation, "tt": tibshirani, "nested_cv": nested, "bbc": bbc, "bced": bced}
 )

@@ -1,7 +1,7 @@
-"""The race of BCED-CV on a complete matrix of right and wrong predictions, with the shares of all bootstraps.
+"""Dropping by BCED-CV on a complete matrix of right and wrong predictions, with the shares of all bootstraps.
 
-Where the article draws 1000 bootstraps of the rows seen so far and counts in what share of them a configuration is
-worse than the leader, this is the share that they tend to. For two columns of 0 and 1 it depends on three counts
+The article draws 1000 bootstraps of the rows so far and counts the share in which a configuration is worse than the
+current best; this is the limit of that share. For two columns of 0 and 1 it depends on three counts
 only: rows, rows on which the one errs alone, and rows on which the other does.
 """
 
@@ -20,15 +20,15 @@ MOST_EXACT = 50
 
 
 def survivors(wrong: NDArray[np.bool_], starts: NDArray[np.intp], threshold: float) -> NDArray[np.intp]:
-    """Who is never dropped, from the first fold on.
+    """The configurations that are never dropped, from the first fold on.
 
     Parameters
     ----------
     wrong : ndarray of bool, shape (N, C)
     starts : ndarray of int, shape (K,)
-        The first row of each fold, in the order in which they are met.
+        The first row of each fold, in their order.
     threshold : float
-        The article's α: whose share is above it leaves.
+        The article's α: a configuration with a greater share is dropped.
 
     Returns
     -------
@@ -42,15 +42,15 @@ def survivors(wrong: NDArray[np.bool_], starts: NDArray[np.intp], threshold: flo
     [0, 1]
     """
     errors = np.cumsum(np.add.reduceat(wrong, starts, axis=0, dtype=np.int64), axis=0)
-    alive = np.arange(wrong.shape[1])
+    kept = np.arange(wrong.shape[1])
     for fold, end in enumerate(starts[1:]):
-        own = errors[fold, alive]
-        leader = int(own.argmin())
-        where_leader_errs = np.flatnonzero(wrong[:end, alive[leader]])
-        both = np.count_nonzero(wrong[np.ix_(where_leader_errs, alive)], axis=0)
-        share = share_worse(int(end), own - both, own[leader] - both)
-        alive = alive[share <= threshold]
-    return alive
+        own = errors[fold, kept]
+        best = int(own.argmin())
+        where_best_errs = np.flatnonzero(wrong[:end, kept[best]])
+        both = np.count_nonzero(wrong[np.ix_(where_best_errs, kept)], axis=0)
+        share = share_worse(int(end), own - both, own[best] - both)
+        kept = kept[share <= threshold]
+    return kept
 
 
 def share_worse(n: int, more: NDArray[np.int64], fewer: NDArray[np.int64]) -> NDArray[np.float64]:

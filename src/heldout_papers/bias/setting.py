@@ -1,4 +1,4 @@
-"""What is asked of a bias study: its settings, and what may be asked."""
+"""The settings of a bias study, and the check of its arguments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from heldout.metrics.base import Metric
 from heldout.metrics.classification import Accuracy
 from heldout.metrics.ranking import RocAuc
 from heldout.metrics.regression import MeanSquaredError
-from heldout_papers.base import checked_sizes
+from heldout_papers.engine.batches import checked_sizes
 
 ROWS = (20, 40, 60, 80, 100, 500, 1000)
 CONFIGURATIONS = (50, 100, 200, 300, 500, 1000, 2000)
@@ -70,12 +70,7 @@ def checked_settings(
     rows: Any, configurations: Any, beta: Any, folds: Any, n_bootstraps: Any, protocols: tuple[str, ...],
     metric: Any, prevalence: Any,
 ) -> tuple[BiasSetting, ...]:  # fmt: skip
-    """Every combination of beta, rows and configurations.
-
-    Raises
-    ------
-    InputError
-    """
+    """Every combination of beta, rows and configurations."""
     metric = _checked_metric(metric)
     share = _checked_prevalence(prevalence, metric)
     sizes = checked_sizes("rows", rows, 2), checked_sizes("configurations", configurations, 2)

@@ -1,8 +1,8 @@
 """How biased each estimate is, where the truth is known (Tsamardinos, Greasidou & Borboudakis 2018, section 6.1).
 
 C configurations have true accuracies from a Beta distribution; each of their N x C held-out predictions is right
-with that probability, independently. Whoever quotes the best of them is flattered, and here it is seen by how much.
-The same is asked of areas under the ROC curve and of squared errors.
+with that probability, independently. The best of their scores is flattering, and the study measures by how much;
+for areas under the ROC curve and for squared errors too.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ import numpy as np
 
 from heldout._random import RandomState, entropy_of
 from heldout.errors import InputError
-from heldout.estimates.types import frame_of
-from heldout_papers.base import Batch, Columns, Study, Told, checked_sizes, run
-from heldout_papers.bias.matrix import Matrix
+from heldout_papers.bias.matrix import BiasMatrix
 from heldout_papers.bias.moments import BiasMoments, Moments, beta_text
 from heldout_papers.bias.protocols import PROTOCOLS
 from heldout_papers.bias.setting import ACCURACY, BETAS, CONFIGURATIONS, ROWS, BiasSetting, checked_settings
+from heldout_papers.engine.batches import Batch, BatchCallback, Columns, StudyPlan, checked_sizes, run
+from heldout_papers.engine.results import StudyResult
 
 BATCH = 25
-"""Repetitions that are done together."""
+"""Repetitions of a batch."""
 WHAT = ("estimate", "truth")
 
 
@@ -33,17 +33,17 @@ def do_batch(batch: Batch[BiasSetting], entropy: int) -> Columns:
     setting = batch.setting
     found = {f"{name}.{what}": np.empty(batch.last - batch.first) for name in setting.protocols for what in WHAT}
     for place, repetition in enumerate(range(batch.first, batch.last)):
-        matrix = Matrix.drawn(setting, entropy, repetition)
+        matrix = BiasMatrix.drawn(setting, entropy, repetition)
         for name in setting.protocols:
-            said = PROTOCOLS[name](matrix)
-            found[f"{name}.estimate"][place] = said.estimate
-            found[f"{name}.truth"][place] = matrix.truth[said.winner]
+            result = PROTOCOLS[name](matrix)
+            found[f"{name}.estimate"][place] = result.estimate
+            found[f"{name}.truth"][place] = matrix.truth[result.winner]
     return found
 
 
 @dataclass(frozen=True, eq=False)
-class BiasStudy:
-    """What came of it.
+class BiasStudy(StudyResult):
+    """The result of a bias study.
 
     Attributes
     ----------
@@ -61,8 +61,7 @@ class BiasStudy:
     entropy: int
     name: ClassVar[str] = "bias"
 
-    def asked(self) -> dict[str, Any]:
-        """What all settings share."""
+    def parameters(self) -> dict[str, Any]:
         first = self.settings[0]
         prevalence = {} if first.prevalence is None else {"prevalence": first.prevalence}
         return {
@@ -75,7 +74,7 @@ class BiasStudy:
         }
 
     def moments(self) -> BiasMoments:
-        """Means and covariances of the errors: small enough to be kept, and enough for every claim."""
+        """Means and covariances of the errors: a small table that is enough for every claim."""
         of = tuple(
             Moments.of(setting, columns) for setting, columns in zip(self.settings, self.columns, strict=True)
         )
@@ -85,17 +84,10 @@ class BiasStudy:
         """A row a setting and protocol: the bias with its standard error, and the means of estimate and truth."""
         return self.moments().rows()
 
-    def to_frame(self, *, each: bool = False) -> Any:
-        """A row a setting and protocol, as a pandas DataFrame (pandas comes with the extra ``app``).
+    def small_frames(self) -> dict[str, Any]:
+        return {"moments": self.moments().to_frame()}
 
-        Parameters
-        ----------
-        each : bool
-            A row a repetition and protocol instead: its estimate and truth.
-        """
-        return frame_of(self._each() if each else self.rows(), "BiasStudy.to_frame")
-
-    def _each(self) -> list[dict[str, Any]]:
+    def repetition_rows(self) -> list[dict[str, Any]]:
         return [
             {
                 "rows": setting.rows,
@@ -124,7 +116,7 @@ def bias(
     protocols: Sequence[str] = tuple(PROTOCOLS),
     n_jobs: int | None = None,
     folder: str | os.PathLike[str] | None = None,
-    told: Told | None = None,
+    told: BatchCallback | None = None,
     random_state: RandomState = None,
 ) -> BiasStudy:
     """The bias of each protocol's estimate, for your numbers of rows, configurations and folds.
@@ -138,9 +130,9 @@ def bias(
     - ``mean_squared_error``: of outcomes y ~ N(0, 1), predictions P_j (y + ε) with ε ~ N(0, 1/P_j - 1), so that
       P_j is the true R² and 1 - P_j the true error.
 
-    Each protocol chooses a configuration and says how good it is; its bias is that estimate less the true
-    performance of *its* choice (that of all rows for nested cross-validation), for an error truth less estimate:
-    positive flatters.
+    Each protocol selects a configuration and estimates its performance; its bias is the estimate less the true
+    performance of *its* choice (the choice from all rows for nested cross-validation), for an error truth less
+    estimate: positive flatters.
 
     Parameters
     ----------
@@ -158,7 +150,7 @@ def bias(
     protocols : sequence of {"cv", "tt", "nested_cv", "bbc", "bced"}
     n_jobs : int, optional
     folder : path, optional
-        Where finished batches are kept; a study that was interrupted goes on where it was.
+        Where finished batches are kept; an interrupted study continues from them.
     told : callable, optional
         ``told(batches done, batches, seconds)`` after every batch.
     random_state : int, RandomState or Generator, optional
@@ -172,7 +164,7 @@ def bias(
     Raises
     ------
     InputError
-        Also where ``roc_auc`` is asked for with fewer rows of a class than folds.
+        Also for ``roc_auc`` with fewer rows of a class than folds.
 
     References
     ----------
@@ -190,13 +182,13 @@ def bias(
     bbc       -0.02
     bced      -0.01
     """
-    study = bias_plan(
+    plan = bias_plan(
         rows, configurations, beta,
         metric=metric, prevalence=prevalence, repetitions=repetitions, folds=folds, n_bootstraps=n_bootstraps,
         protocols=protocols, random_state=random_state,
     )  # fmt: skip
-    columns = run(study, batch_size=BATCH, n_jobs=n_jobs, folder=folder, told=told)
-    return BiasStudy(study.settings, study.repetitions, tuple(columns), study.entropy)
+    columns = run(plan, batch_size=BATCH, n_jobs=n_jobs, folder=folder, told=told)
+    return BiasStudy(plan.settings, plan.repetitions, tuple(columns), plan.entropy)
 
 
 def bias_plan(
@@ -211,17 +203,12 @@ def bias_plan(
     n_bootstraps: int = 1000,
     protocols: Sequence[str] = tuple(PROTOCOLS),
     random_state: RandomState = None,
-) -> Study[BiasSetting]:
-    """What ``bias`` would do, checked, with nothing done yet.
-
-    Raises
-    ------
-    InputError
-    """
+) -> StudyPlan[BiasSetting]:
+    """The checked plan of ``bias``, before anything runs."""
     named = _checked_protocols(protocols)
     settings = checked_settings(rows, configurations, beta, folds, n_bootstraps, named, metric, prevalence)
     (repetitions,) = checked_sizes("repetitions", repetitions, 1)
-    return Study("bias", settings, repetitions, entropy_of(random_state), do_batch)
+    return StudyPlan("bias", settings, repetitions, entropy_of(random_state), do_batch)
 
 
 def _checked_protocols(protocols: Any) -> tuple[str, ...]:

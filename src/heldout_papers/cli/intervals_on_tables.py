@@ -91,7 +91,7 @@ def _prepared(wanted: TablesOptions, console: Console) -> Prepared:
     n_tables, n = len(plan.settings), plan.repetitions
     line = (
         f"Plan: {counted(n_tables, 'table')} x {counted(n, 'training set')}, bounded by "
-        f"{', '.join(plan.settings[0].asked.methods)}, seed {plan.entropy}."
+        f"{', '.join(plan.settings[0].bounds.methods)}, seed {plan.entropy}."
     )
     do = partial(intervals_on_tables, wanted.folder, **asked)
     return Prepared(line, do, lambda study, again: tables_page(study, command=again))

@@ -20,14 +20,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from heldout.cli.files import OutputFolder
-    from heldout_papers.base import StudyResult, Told
-    from heldout_papers.page import StudyPage
+    from heldout_papers.engine.batches import BatchCallback
+    from heldout_papers.engine.page import StudyPage
+    from heldout_papers.engine.results import StudyResult
 
 
 class Do(Protocol):
     """Does the study, where and with what is said here."""
 
-    def __call__(self, *, n_jobs: int, folder: Path, told: Told | None) -> StudyResult: ...
+    def __call__(self, *, n_jobs: int, folder: Path, told: BatchCallback | None) -> StudyResult: ...
 
 
 @dataclass(frozen=True)
@@ -94,28 +95,23 @@ def _done(wanted: StudyOptions, prepared: Prepared, folder: StudyFolder, console
 
 def _leave(result: StudyResult, page: StudyPage, document: dict[str, Any], folder: StudyFolder) -> dict[str, str]:
     """Write the files; the report last, so that its being there says that all is there."""
-    from heldout_papers.page import write_study
+    from heldout_papers.engine.page import write_study
 
     out, name = folder.out, result.name
     each, table = result.to_frame(each=True), result.to_frame()
+    small = {key: _leave_parquet(frame, key, out) for key, frame in result.small_frames().items()}
     files = {
-        "each": out.write(f"{name}.parquet", lambda path: each.to_parquet(path, index=False)),
+        "each": _leave_parquet(each, name, out),
         "table": out.write(f"{name}.csv", lambda path: table.to_csv(path, index=False)),
-        **_left_small(result, out),
+        **small,
         "study": out.write_json("study.json", document),
         "report": out.write("report.html", lambda path: write_study(page, path)),
     }
     return {name: str(path) for name, path in files.items()}
 
 
-def _left_small(result: StudyResult, out: OutputFolder) -> dict[str, Path]:
-    """What a study has that is smaller than every repetition, and still enough for its claims."""
-    from heldout_papers.base import Summarised
-
-    if not isinstance(result, Summarised):
-        return {}
-    small = result.moments().to_frame()
-    return {"moments": out.write("moments.parquet", lambda path: small.to_parquet(path, index=False))}
+def _leave_parquet(frame: Any, name: str, out: OutputFolder) -> Path:
+    return out.write(f"{name}.parquet", lambda path: frame.to_parquet(path, index=False))
 
 
 def _document(result: StudyResult, page: StudyPage) -> dict[str, Any]:
@@ -127,7 +123,7 @@ def _document(result: StudyResult, page: StudyPage) -> dict[str, Any]:
         "heldout": __version__,
         "command": page.command,
         "seed": result.entropy,
-        **json_safe(result.asked()),
+        **json_safe(result.parameters()),
         "claims_sentence": page.claims_sentence,
         "claims": [asdict(claim) for claim in page.claims],
         "rows": json_safe(result.rows()),

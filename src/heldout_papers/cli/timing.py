@@ -14,7 +14,7 @@ from heldout_papers.cli.options import StudyOptions, study_options, whole_number
 from heldout_papers.cli.running import Prepared, run_study
 
 if TYPE_CHECKING:
-    from heldout_papers.base import Told
+    from heldout_papers.engine.batches import BatchCallback
     from heldout_papers.timing import TimingStudy
 
 QUICK: dict[str, Any] = {
@@ -100,7 +100,7 @@ def _prepared(wanted: TimingOptions) -> Prepared:
         f"{', '.join(plan.settings[0].ways)}, seed {plan.entropy}."
     )
 
-    def do(*, n_jobs: int, folder: Path, told: Told | None) -> TimingStudy:
+    def do(*, n_jobs: int, folder: Path, told: BatchCallback | None) -> TimingStudy:
         return timing(**asked, folder=folder, told=told)
 
     return Prepared(line, do, lambda study, again: timing_page(study, command=again))

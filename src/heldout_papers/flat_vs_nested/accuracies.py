@@ -1,7 +1,7 @@
-"""What was measured, as arrays: three accuracies of every algorithm on every table and repetition.
+"""Three accuracies of every algorithm on every table and repetition, as arrays.
 
-An algorithm whose accuracies are not all there (it failed) is no candidate in that repetition: nothing chooses it,
-and in rankings it is behind all others.
+An algorithm without all three accuracies (it failed) is no candidate in that repetition: it is never chosen, and in
+rankings it is behind all others.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from heldout.errors import InputError
+from heldout_papers.engine.results import check_columns
 
 Floats: TypeAlias = NDArray[np.float64]
 Estimated: TypeAlias = Literal["flat", "nested"]
@@ -58,9 +59,7 @@ class Accuracies:
         InputError
             When a column is missing, or a table, repetition and algorithm is there twice.
         """
-        missing = [name for name in COLUMNS if name not in frame]
-        if missing:
-            raise InputError(f"the accuracies must have the columns {', '.join(COLUMNS)}; {missing[0]} is missing.")
+        check_columns(frame, COLUMNS, "accuracies")
         columns = {name: np.asarray(frame[name]) for name in COLUMNS}
         tables, t = np.unique(columns["table"].astype(str), return_inverse=True)
         repetitions, r = np.unique(columns["repetition"], return_inverse=True)
@@ -158,7 +157,7 @@ def table_ranks(accuracies: Accuracies, by: Estimated, ties: Ties = "average") -
     """
     candidates = accuracies.candidates
     values = getattr(accuracies, by)
-    # Those who failed are behind everybody, and tie with each other.
+    # Algorithms that failed are behind all others, and tie with each other.
     orderly = np.where(candidates, -np.round(values, DECIMALS), np.inf)
     ranks = np.asarray(rankdata(orderly, method="average" if ties == "average" else "min", axis=-1), dtype=float)
     counts = candidates.any(axis=-1)

@@ -17,7 +17,7 @@ from typing import Any
 from heldout.advice import evidence as installed
 from heldout.advice.evidence import PUBLISHED, TableEvidence
 from heldout_papers.flat_vs_nested.accuracies import Accuracies
-from heldout_papers.flat_vs_nested.analysis import compared, scenarios_of
+from heldout_papers.flat_vs_nested.analysis import gains, scenarios_of
 
 DECIMALS = 6
 
@@ -37,7 +37,7 @@ def evidence_of(frame: Any) -> tuple[TableEvidence, ...]:
     for scenario, algorithms in scenarios_of(accuracies).items():
         if scenario not in PUBLISHED:
             continue
-        comparison = compared(accuracies, algorithms, "main")
+        comparison = gains(accuracies, algorithms, "main")
         measures = comparison.same, comparison.gain, comparison.threshold
         evidence += [
             TableEvidence(

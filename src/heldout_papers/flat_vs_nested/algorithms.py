@@ -58,7 +58,7 @@ class Algorithm:
 
 
 @dataclass(frozen=True)
-class Scored:
+class AlgorithmScores:
     """Accuracies of an algorithm's configurations on rows that training did not see.
 
     Attributes
@@ -76,7 +76,7 @@ class Scored:
     reason: str
 
 
-class Prepared:
+class PreparedRows:
     """Rows to train on and to score, as the preprocessing of any algorithm gives them: fitted once for all.
 
     Parameters
@@ -98,20 +98,22 @@ class Prepared:
         self._entropy, self._place = entropy, place
         self._by_steps: dict[tuple[int, ...], Rows] = {}
 
-    def scored(self, algorithm: Algorithm, only: Sequence[int] | None = None) -> Scored:
+    def scored(self, algorithm: Algorithm, only: Sequence[int] | None = None) -> AlgorithmScores:
         """The accuracies of an algorithm's configurations, or of some by their places."""
         wanted = range(len(algorithm.configurations)) if only is None else only
         try:
             rows = self._rows(algorithm.preparation)
         except Exception as error:  # the user's own step, on too few rows, say
-            return Scored(np.full(len(wanted), np.nan), 0.0, f"{type(error).__name__}: {error}")
+            return AlgorithmScores(np.full(len(wanted), np.nan), 0.0, f"{type(error).__name__}: {error}")
         began = time.process_time()
         model = seeded_model(clone(algorithm.model), self._entropy, *self._place)
         found = predicted(model, [algorithm.configurations[place] for place in wanted], rows)
         seconds = time.process_time() - began
         truth = self._test[1]
         values = [np.nan if one.labels is None else float((one.labels == truth).mean()) for one in found]
-        return Scored(np.array(values), seconds, next((one.reason for one in found if one.labels is None), ""))
+        return AlgorithmScores(
+            np.array(values), seconds, next((one.reason for one in found if one.labels is None), "")
+        )
 
     def _rows(self, preparation: Pipeline | None) -> Rows:
         if preparation is None:

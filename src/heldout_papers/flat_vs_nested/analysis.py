@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy.stats import wilcoxon
 
 from heldout._random import stream
+from heldout._text import counted
 from heldout.estimates.intervals import order_statistic
-from heldout_papers.flat_vs_nested import words as words
 from heldout_papers.flat_vs_nested.accuracies import Accuracies, Floats, best
 from heldout_papers.spaces import wainer_cawley
 
@@ -35,7 +35,7 @@ DECIMALS = 6
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class Gains:
     """The accuracy gain of nested over flat cross-validation and its threshold, an entry a table (or repetition).
 
     Attributes
@@ -45,7 +45,7 @@ class Compared:
     gain : ndarray of shape (n,)
         Future accuracy of the algorithm chosen by nested less that of the one chosen by flat cross-validation.
     threshold : ndarray of shape (n,)
-        What is irrelevant.
+        Below it a gain is irrelevant.
     same : ndarray of shape (n,)
         The share of repetitions in which both chose the same.
     left_out : mapping of str to str
@@ -65,8 +65,8 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What a row of the article's tables 2, 3, 5 and 6 says.
+class ComparisonRow:
+    """A row of the article's tables 2, 3, 5 and 6.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class _Repetitions:
         return np.isfinite(self.gain) & np.isfinite(self.threshold)
 
 
-def _chosen(accuracies: Accuracies) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]:
+def _choices(accuracies: Accuracies) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]:
     """n(i, r), f(i, r), and whether there was a choice: two candidates or more."""
     candidates = accuracies.candidates
     return (
@@ -155,41 +155,39 @@ def _deviations(accuracies: Accuracies) -> Floats:
     return np.broadcast_to(smallest[:, None], candidates.shape)
 
 
-def main(accuracies: Accuracies) -> Compared:
+def main(accuracies: Accuracies) -> Gains:
     """Section 2.1: gain and threshold in every repetition, averaged over those of a table (equations 7 to 13)."""
-    return _by_table(accuracies, _repetitions(accuracies, _errors(accuracies), *_chosen(accuracies)))
+    return _by_table(accuracies, _repetitions(accuracies, _errors(accuracies), *_choices(accuracies)))
 
 
-def smallest_deviation(accuracies: Accuracies) -> Compared:
+def smallest_deviation(accuracies: Accuracies) -> Gains:
     """Appendix A, the other threshold: the smallest standard deviation, of both choices the smaller."""
-    return _by_table(accuracies, _repetitions(accuracies, _deviations(accuracies), *_chosen(accuracies)))
+    return _by_table(accuracies, _repetitions(accuracies, _deviations(accuracies), *_choices(accuracies)))
 
 
-def forest_alone(accuracies: Accuracies) -> Compared:
+def forest_alone(accuracies: Accuracies) -> Gains:
     """Appendix B: the random forest in place of what flat cross-validation chooses."""
     forest = accuracies.algorithms.index(FOREST)
-    nested, flat, chosen = _chosen(accuracies)
+    nested, flat, chosen = _choices(accuracies)
     chosen = chosen & accuracies.candidates[..., forest]
     return _by_table(
         accuracies, _repetitions(accuracies, _errors(accuracies), nested, np.full_like(flat, forest), chosen)
     )
 
 
-def each_repetition(accuracies: Accuracies) -> Compared:
+def each_repetition(accuracies: Accuracies) -> Gains:
     """Appendix A, the second alternative: every repetition is an observation of its own.
 
-    Those of a table are not independent, so that p-value and interval promise too much.
+    Those of a table are not independent, so p-value and interval are too optimistic.
     """
-    found = _repetitions(accuracies, _errors(accuracies), *_chosen(accuracies))
+    found = _repetitions(accuracies, _errors(accuracies), *_choices(accuracies))
     kept, left_out = _enough(accuracies, found.count)
-    counted = found.count & kept[:, None]
-    names = np.repeat(np.array(accuracies.tables, dtype=object), counted.sum(axis=1))
-    return Compared(
-        tuple(names), found.gain[counted], found.threshold[counted], found.same[counted].astype(float), left_out
-    )
+    used = found.count & kept[:, None]
+    names = np.repeat(np.array(accuracies.tables, dtype=object), used.sum(axis=1))
+    return Gains(tuple(names), found.gain[used], found.threshold[used], found.same[used].astype(float), left_out)
 
 
-def averaged(accuracies: Accuracies) -> Compared:
+def averaged(accuracies: Accuracies) -> Gains:
     """Appendix A, the first alternative: accuracies are averaged over repetitions before anything is chosen.
 
     The threshold is |nested - flat|, as it is printed there.
@@ -197,17 +195,17 @@ def averaged(accuracies: Accuracies) -> Compared:
     return _averaged(accuracies, "flat")
 
 
-def averaged_errors(accuracies: Accuracies) -> Compared:
+def averaged_errors(accuracies: Accuracies) -> Gains:
     """The first alternative with |nested - future| for a threshold, as equation 11 has it everywhere else."""
     return _averaged(accuracies, "future")
 
 
-def _averaged(accuracies: Accuracies, against: str) -> Compared:
+def _averaged(accuracies: Accuracies, against: str) -> Gains:
     candidates = accuracies.candidates
-    counted = candidates.sum(axis=-1) > 1
-    # Means over different repetitions could not be compared: a candidate is who is one in all that count.
-    always = (candidates | ~counted[..., None]).all(axis=1) & counted.any(axis=1)[:, None]
-    weights = counted[..., None] & always[:, None]
+    used = candidates.sum(axis=-1) > 1
+    # Means over different repetitions could not be compared: a candidate must be one in all that are used.
+    always = (candidates | ~used[..., None]).all(axis=1) & used.any(axis=1)[:, None]
+    weights = used[..., None] & always[:, None]
 
     def over_repetitions(values: Floats) -> Floats:
         with np.errstate(invalid="ignore"):
@@ -217,15 +215,15 @@ def _averaged(accuracies: Accuracies, against: str) -> Compared:
         accuracies.tables, accuracies.rows, accuracies.algorithms, over_repetitions(accuracies.flat),
         over_repetitions(accuracies.nested), over_repetitions(accuracies.future),
     )  # fmt: skip
-    found = _repetitions(means, np.abs(means.nested - getattr(means, against)), *_chosen(means))
-    kept, left_out = _enough(accuracies, counted & found.count)
-    return Compared(
+    found = _repetitions(means, np.abs(means.nested - getattr(means, against)), *_choices(means))
+    kept, left_out = _enough(accuracies, used & found.count)
+    return Gains(
         tuple(name for name, keep in zip(accuracies.tables, kept, strict=True) if keep),
         found.gain[kept, 0], found.threshold[kept, 0], found.same[kept, 0].astype(float), left_out,
     )  # fmt: skip
 
 
-def _by_table(accuracies: Accuracies, found: _Repetitions) -> Compared:
+def _by_table(accuracies: Accuracies, found: _Repetitions) -> Gains:
     """Equations 9 and 13."""
     kept, left_out = _enough(accuracies, found.count)
     weights = found.count[kept]
@@ -233,7 +231,7 @@ def _by_table(accuracies: Accuracies, found: _Repetitions) -> Compared:
     def over_repetitions(values: NDArray[Any]) -> Floats:
         return np.asarray(np.where(weights, values[kept], 0.0).sum(axis=1) / weights.sum(axis=1))
 
-    return Compared(
+    return Gains(
         tuple(name for name, keep in zip(accuracies.tables, kept, strict=True) if keep),
         over_repetitions(found.gain),
         over_repetitions(found.threshold),
@@ -242,17 +240,23 @@ def _by_table(accuracies: Accuracies, found: _Repetitions) -> Compared:
     )
 
 
-def _enough(accuracies: Accuracies, counted: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], dict[str, str]]:
+def _enough(accuracies: Accuracies, used: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], dict[str, str]]:
     """Tables with half of the repetitions or more, and why others are left out."""
     least = max(1, -(-accuracies.n_repetitions // 2))
-    numbers = counted.sum(axis=1)
+    numbers = used.sum(axis=1)
     kept = np.asarray(numbers >= least)
     left_out = {
-        name: words.too_few_repetitions(int(n), accuracies.n_repetitions, least)
+        name: _too_few(int(n), accuracies.n_repetitions, least)
         for name, n in zip(accuracies.tables, numbers, strict=True)
         if n < least
     }
     return kept, left_out
+
+
+def _too_few(n: int, repetitions: int, least: int) -> str:
+    """Why a table is left out."""
+    of = f"{n} of {counted(repetitions, 'repetition')} can be compared"
+    return f"{of}, and at least {least} must be (an algorithm that failed is no candidate, and a choice needs two)"
 
 
 @dataclass(frozen=True)
@@ -267,11 +271,11 @@ class Analysis:
         An algorithm that must be among those compared; empty where none must.
     """
 
-    compare: Callable[[Accuracies], Compared]
+    compare: Callable[[Accuracies], Gains]
     least_rows: int = 0
     needs: str = ""
 
-    def of(self, accuracies: Accuracies) -> Compared:
+    def of(self, accuracies: Accuracies) -> Gains:
         return self.compare(accuracies.where(accuracies.rows >= self.least_rows))
 
 
@@ -298,26 +302,27 @@ def scenarios_of(accuracies: Accuracies) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def compared(accuracies: Accuracies, algorithms: tuple[str, ...], analysis: str) -> Compared:
+def gains(accuracies: Accuracies, algorithms: tuple[str, ...], analysis: str) -> Gains:
     """Gains and thresholds by one of the ``ANALYSES``."""
     return ANALYSES[analysis].of(accuracies.only(algorithms))
 
 
-def outcome(scenario: str, analysis: str, seen: Compared, entropy: int) -> Outcome:
-    """The row of a table that it makes."""
-    differences, n = seen.difference, len(seen.difference)
+def comparison_row(scenario: str, analysis: str, found: Gains, entropy: int) -> ComparisonRow:
+    """The row of a table for these gains."""
+    differences, n = found.difference, len(found.difference)
     if not n:
         nan = float("nan")
-        return Outcome(scenario, analysis, 0, nan, nan, nan, nan, nan, nan, words.NO_TABLE)
+        return ComparisonRow(scenario, analysis, 0, nan, nan, nan, nan, nan, nan, "no table is left")
     p_value, reason = signed_rank(differences)
     low, high = mean_interval(differences, entropy)
-    return Outcome(
-        scenario, analysis, len(set(seen.tables)), float(seen.same.mean()), p_value, float(differences.mean()),
-        low, high, float(seen.gain.mean()), "; ".join(filter(None, (reason, words.ONE_TABLE if n < 2 else ""))),
+    few = "an interval needs two tables" if n < 2 else ""
+    return ComparisonRow(
+        scenario, analysis, len(set(found.tables)), float(found.same.mean()), p_value, float(differences.mean()),
+        low, high, float(found.gain.mean()), "; ".join(filter(None, (reason, few))),
     )  # fmt: skip
 
 
-def outcomes(accuracies: Accuracies, entropy: int) -> list[Outcome]:
+def comparison_rows(accuracies: Accuracies, entropy: int) -> list[ComparisonRow]:
     """Every scenario by every analysis that applies.
 
     Parameters
@@ -327,7 +332,7 @@ def outcomes(accuracies: Accuracies, entropy: int) -> list[Outcome]:
         The seed of the bootstraps: 5000 of the tables.
     """
     return [
-        outcome(scenario, name, compared(accuracies, algorithms, name), entropy)
+        comparison_row(scenario, name, gains(accuracies, algorithms, name), entropy)
         for scenario, algorithms in scenarios_of(accuracies).items()
         for name, analysis in ANALYSES.items()
         if not analysis.needs or analysis.needs in algorithms
@@ -348,7 +353,7 @@ def signed_rank(differences: Floats) -> tuple[float, str]:
     rounded = np.round(differences, DECIMALS)
     rounded = rounded[rounded != 0]
     if not len(rounded):
-        return float("nan"), words.NO_DIFFERENCE
+        return float("nan"), "no gain differs from its threshold"
     exact = len(rounded) < EXACT_BELOW and len(np.unique(np.abs(rounded))) == len(rounded)
     tested = wilcoxon(rounded, alternative="less", correction=not exact, method="exact" if exact else "approx")
     return float(tested.pvalue), ""
@@ -359,12 +364,12 @@ def mean_interval(values: Floats, entropy: int) -> tuple[float, float]:
     n = len(values)
     if n < 2:
         return float("nan"), float("nan")
-    means = np.sort(values[draws(n, entropy)].mean(axis=1))
+    means = np.sort(values[bootstrap_draws(n, entropy)].mean(axis=1))
     tail = (1 - CONFIDENCE) / 2
     return order_statistic(means, tail), order_statistic(means, 1 - tail)
 
 
-def draws(n: int, entropy: int) -> NDArray[np.intp]:
-    """(5000, n): who is drawn by each bootstrap of n observations; the same for the same seed and n."""
+def bootstrap_draws(n: int, entropy: int) -> NDArray[np.intp]:
+    """(5000, n): the draws of each bootstrap of n observations; the same for the same seed and n."""
     rng = np.random.Generator(np.random.Philox(key=stream(entropy, "study flat_vs_nested bootstrap", n)))
     return rng.integers(0, n, size=(N_BOOTSTRAPS, n))

@@ -1,43 +1,210 @@
-"""What the article says of flat and nested cross-validation, and what a study of ours says of the same.
+"""The article's claims about flat and nested cross-validation, and how the results of a study judge them.
 
-A claim is tested only where a study has the algorithms and the number of repetitions that it is about, and enough
-tables to know chance. Chance is a bootstrap of the tables: the article's are other ones than ours.
+A claim is judged only where a study has the algorithms and the number of repetitions that it is about, and enough
+tables to know chance. Chance is a bootstrap of the tables, because the article's are other tables than ours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
+from types import MappingProxyType
 
 import numpy as np
 
-from heldout_papers.claims import Claim, beyond
-from heldout_papers.claims_words import number_difference
-from heldout_papers.flat_vs_nested import words as words
-from heldout_papers.flat_vs_nested.accuracies import Floats
-from heldout_papers.flat_vs_nested.analysis import CONFIDENCE, FULL, LARGE, TOP3
-from heldout_papers.flat_vs_nested.published import (
-    FLAT_RANKS,
-    N_LARGE,
-    N_TABLES,
-    NESTED_RANKS,
-    REPETITIONS,
-    ROWS,
+from heldout._text import counted
+from heldout_papers.engine.claims import (
+    Claim,
+    ClaimTest,
+    Finding,
+    Verdict,
+    agreement,
+    judged_claims,
+    order,
+)
+from heldout_papers.flat_vs_nested.accuracies import Accuracies, Estimated, Floats, table_ranks
+from heldout_papers.flat_vs_nested.analysis import (
+    CONFIDENCE,
+    FULL,
+    LARGE,
+    TOP3,
+    ComparisonRow,
+    Gains,
+    bootstrap_draws,
+    comparison_row,
+    gains,
+    scenarios_of,
 )
 from heldout_papers.flat_vs_nested.result import FlatVsNestedStudy
-from heldout_papers.flat_vs_nested.seen import Number, Seen
 
+REPETITIONS = 6
+N_TABLES, N_LARGE = 115, 32
 LEAST_TABLES = 10
-"""With fewer, a bootstrap of them says too little of chance."""
+"""With fewer, a bootstrap of them does not show chance well enough."""
 SURE = 2.0
-"""Standard errors up to which a difference is one of chance."""
+"""Standard errors up to which a difference is within chance."""
 ALPHA = 1 - CONFIDENCE
 SCENARIOS = {"top3": TOP3, "full": FULL}
+SCENARIO_TITLES = {"top3": "top 3", "full": "full", "asked": "as asked"}
 
 
 @dataclass(frozen=True)
-class Needs:
+class PublishedRow:
+    """A row of the article's tables 2, 3, 5 and 6, as printed.
+
+    Attributes
+    ----------
+    same_choice : int
+        Per cent.
+    p_value : str
+    mean, low, high : float
+        To three decimals.
+    """
+
+    same_choice: int
+    p_value: str
+    mean: float
+    low: float
+    high: float
+
+
+ROWS: Mapping[tuple[str, str], PublishedRow] = MappingProxyType(
+    {
+        ("top3", "main"): PublishedRow(71, "0.001", -0.004, -0.007, -0.002),
+        ("full", "main"): PublishedRow(62, "3.6e-06", -0.004, -0.007, -0.003),
+        ("top3", "large_tables"): PublishedRow(80, "0.0016", -0.005, -0.014, -0.002),
+        ("full", "large_tables"): PublishedRow(71, "0.0108", -0.004, -0.015, -0.001),
+        ("top3", "averaged"): PublishedRow(78, "6.32e-06", -0.005, -0.015, -0.002),
+        ("full", "averaged"): PublishedRow(72, "0.0005", -0.005, -0.015, -0.002),
+        ("top3", "each_repetition"): PublishedRow(78, "3.05e-13", -0.002, -0.002, -0.001),
+        ("full", "each_repetition"): PublishedRow(72, "2.67e-08", -0.001, -0.002, -0.001),
+        ("top3", "smallest_deviation"): PublishedRow(80, "5.94e-06", -0.002, -0.003, -0.001),
+        ("full", "smallest_deviation"): PublishedRow(71, "1e-06", -0.002, -0.003, -0.001),
+        ("full", "forest_alone"): PublishedRow(28, "1", 0.011, 0.006, 0.024),
+    }
+)
+"""By scenario and analysis."""
+NESTED_RANKS: Mapping[str, float] = MappingProxyType(
+    {
+        "rf": 3.4, "svmRadial": 3.6, "gbm": 4.0, "nnet": 4.8, "rknn": 5.3, "svmPoly": 5.3,
+        "knn": 5.4, "svmLinear": 6.1, "sda": 6.6, "lvq": 6.7, "nb": 7.9, "bst": 8.7,
+    }
+)  # fmt: skip
+"""Table 1."""
+FLAT_RANKS: Mapping[str, float] = MappingProxyType(
+    {
+        "gbm": 3.0, "svmRadial": 3.2, "rf": 4.0, "nnet": 4.1, "rknn": 4.2, "svmPoly": 5.2,
+        "knn": 5.3, "lvq": 6.4, "svmLinear": 6.4, "sda": 7.0, "nb": 8.4, "bst": 8.6,
+    }
+)  # fmt: skip
+"""Table 4."""
+
+
+@dataclass(frozen=True)
+class TableMean:
+    """A number that tables make.
+
+    Attributes
+    ----------
+    value : float
+    error : float
+        Its standard error: the standard deviation over bootstraps of the tables.
+    n_tables : int
+    """
+
+    value: float
+    error: float
+    n_tables: int
+
+
+@dataclass(frozen=True, eq=False)
+class AccuracyMeans:
+    """The accuracies of a study, with the numbers that claims need; gains are computed once."""
+
+    accuracies: Accuracies
+    entropy: int
+    _gains: dict[tuple[str, str], Gains] = field(default_factory=dict, repr=False)
+
+    @property
+    def scenarios(self) -> dict[str, tuple[str, ...]]:
+        return scenarios_of(self.accuracies)
+
+    def gains(self, scenario: str, analysis: str) -> Gains:
+        key = scenario, analysis
+        if key not in self._gains:
+            self._gains[key] = gains(self.accuracies, self.scenarios[scenario], analysis)
+        return self._gains[key]
+
+    def row(self, scenario: str, analysis: str) -> ComparisonRow:
+        return comparison_row(scenario, analysis, self.gains(scenario, analysis), self.entropy)
+
+    def mean(self, values: Floats) -> TableMean:
+        """The mean of a value a table."""
+        n = len(values)
+        means = values[bootstrap_draws(n, self.entropy)].mean(axis=1)
+        return TableMean(float(values.mean()), float(means.std(ddof=1)), n)
+
+    def by_table(self, scenario: str, analysis: str, what: str) -> Floats:
+        """``gain``, ``threshold``, ``same`` or ``difference``, of repetitions of a table the mean."""
+        found = self.gains(scenario, analysis)
+        values: Floats = getattr(found, what)
+        _, place = np.unique(np.array(found.tables, dtype=str), return_inverse=True)
+        return np.asarray(np.bincount(place, weights=values) / np.bincount(place))
+
+    def lead_of_large(self, values: Floats, rows: Floats) -> TableMean:
+        """How much the mean of the large tables is above that of all."""
+        large = rows >= LARGE
+        few, many = self.mean(values[large]), self.mean(values[~large])
+        # The large tables are among all: their lead over the others, less their own part in the mean of all.
+        others = float((~large).mean())
+        error = others * float(np.hypot(few.error, many.error))
+        return TableMean(others * (few.value - many.value), error, len(values))
+
+    def rows_of(self, scenario: str, analysis: str) -> Floats:
+        """Rows of the tables of ``by_table``."""
+        known = dict(zip(self.accuracies.tables, self.accuracies.rows, strict=True))
+        names = sorted(set(self.gains(scenario, analysis).tables))
+        return np.array([known[name] for name in names], dtype=np.float64)
+
+    def excess(self, over: str, algorithms: tuple[str, ...] | None = None) -> Floats:
+        """(T,): the flat estimate less another accuracy, or the nested one less the future one.
+
+        Parameters
+        ----------
+        over : {"flat-future", "flat-nested", "nested-future"}
+        algorithms : tuple of str, optional
+            All by default; a mean over these and the repetitions in which they did not fail.
+        """
+        first, second = over.split("-")
+        some = self.accuracies if algorithms is None else self.accuracies.only(algorithms)
+        candidates = some.candidates
+        differences = np.where(candidates, getattr(some, first) - getattr(some, second), 0.0).sum(axis=(1, 2))
+        with np.errstate(invalid="ignore"):
+            return np.asarray(differences / candidates.sum(axis=(1, 2)))
+
+    def of_ranks(self, statistic: Callable[[Floats], Floats], *by: Estimated) -> TableMean:
+        """A number that mean ranks make: of the article's twelve algorithms, in the order of ``FULL``, if measured.
+
+        Parameters
+        ----------
+        statistic : callable
+            From mean ranks, of shape (..., A) for one ``by`` and (..., 2, A) for two, to (...).
+        """
+        # Other algorithms would move the places of the twelve, and would be ranked among them.
+        measured = self.accuracies
+        ranked = measured.only(FULL) if set(FULL) <= set(measured.algorithms) else measured
+        ranks = np.stack([table_ranks(ranked, one) for one in by], axis=1)
+        ranks = ranks[np.isfinite(ranks).all(axis=(1, 2))]
+        n = len(ranks)
+        counts = np.stack([np.bincount(drawn, minlength=n) for drawn in bootstrap_draws(n, self.entropy)])
+        means = np.tensordot(counts / n, ranks, axes=1)
+        found, observed = statistic(means), statistic(ranks.mean(axis=0))
+        return TableMean(float(observed), float(np.std(found, ddof=1)), n)
+
+
+@dataclass(frozen=True)
+class ClaimNeeds:
     """What a study must have for a claim.
 
     Attributes
@@ -56,191 +223,169 @@ class Needs:
     large: bool = False
     small: bool = False
 
-    def met_by(self, seen: Seen) -> bool:
-        accuracies = seen.accuracies
+    def are_met_by(self, means: AccuracyMeans) -> bool:
+        accuracies = means.accuracies
         if not set(self.algorithms) <= set(accuracies.algorithms):
             return False
         needed = accuracies.only(self.algorithms) if self.algorithms else accuracies
         worked = needed.candidates.all(axis=-1) if self.algorithms else needed.candidates.any(axis=-1)
-        counted = worked.mean(axis=1) >= 0.5
-        n_large = int((counted & (accuracies.rows >= LARGE)).sum())
+        usable = worked.mean(axis=1) >= 0.5
+        n_large = int((usable & (accuracies.rows >= LARGE)).sum())
         return bool(
             (not self.all_repetitions or accuracies.n_repetitions == REPETITIONS)
-            and counted.sum() >= LEAST_TABLES
+            and usable.sum() >= LEAST_TABLES
             and (not self.large or n_large >= LEAST_TABLES)
-            and (not self.small or counted.sum() - n_large >= LEAST_TABLES)
+            and (not self.small or usable.sum() - n_large >= LEAST_TABLES)
         )
 
 
-@dataclass(frozen=True)
-class _Published:
-    """A published number, and ours give or take chance."""
-
-    text: str
-    needs: Needs
-    number: Callable[[Seen], Number]
-    published: float
-    decimals: int
-    n_tables: int = N_TABLES
-    scale: float = 1.0
-    unit: str = ""
-
-    def tested(self, seen: Seen) -> Claim:
-        found = self.number(seen)
-        difference = self.scale * found.value - self.published
-        # Their standard error is ours, for the number of their tables.
-        both = SURE * self.scale * found.error * float(np.sqrt(1 + found.n_tables / self.n_tables))
-        allowed = both + 0.5 * 10**-self.decimals
-        more = self.decimals + 1
-        return Claim(
-            self.text,
-            f"{self.published:.{self.decimals}f}{self.unit}",
-            f"{self.scale * found.value:.{more}f}{self.unit}",
-            number_difference(difference, allowed, more),
-            abs(difference) <= allowed,
-        )
-
-
-@dataclass(frozen=True)
-class _Above:
-    """A number is above 0; shown with its ``baseline``, where it is what is beyond one."""
-
-    text: str
-    needs: Needs
-    number: Callable[[Seen], Number]
-    published: str = ""
-    decimals: int = 3
-    scale: float = 1.0
-    unit: str = ""
-    baseline: float | None = None
-
-    def tested(self, seen: Seen) -> Claim:
-        found = self.number(seen)
-        value, chance = self.scale * found.value, self.scale * SURE * found.error
-        shown = (
-            f"{value:+.{self.decimals}f}" if self.baseline is None else f"{value + self.baseline:.{self.decimals}f}"
-        )
-        return Claim(
-            self.text,
-            self.published,
-            f"{shown}{self.unit}",
-            words.sign_difference(value, chance, self.decimals),
-            beyond(value, chance),
-        )
-
-
-@dataclass(frozen=True)
-class _Tested:
-    """|gain| is below its threshold by the test and by the interval; or, with ``above``, not at all."""
-
-    text: str
-    needs: Needs
-    scenario: str
-    analysis: str
-    above: bool = False
-
-    def tested(self, seen: Seen) -> Claim:
-        found = seen.outcome(self.scenario, self.analysis)
-        printed = ROWS[self.scenario, self.analysis]
-        if self.above:
-            by_test, by_interval = found.p_value > 1 - ALPHA, found.low > 0
-        else:
-            by_test, by_interval = found.p_value < ALPHA, found.high < 0
-        return Claim(
-            self.text,
-            f"p\u00a0=\u00a0{printed.p_value}",
-            f"p\u00a0=\u00a0{found.p_value:.2g}",
-            words.test_difference(
-                by_test,
-                by_interval,
-                (found.low, found.high),
-                (printed.low, printed.high),
-                above=self.above,
-                n_tables=found.n_tables,
-            ),
-            by_test and by_interval,
-        )
-
-
-AnyClaim = _Published | _Above | _Tested
+Numbers = Callable[[AccuracyMeans], TableMean]
+Test = ClaimTest[AccuracyMeans]
 
 
 def flat_vs_nested_claims(study: FlatVsNestedStudy) -> tuple[Claim, ...]:
-    """Every claim that a study can test, in the order of the article.
-
-    Parameters
-    ----------
-    study : FlatVsNestedStudy
-
-    Returns
-    -------
-    tuple of Claim
-    """
-    return claims_of(Seen(study.accuracies, study.entropy))
+    """Every claim that a study can test, in the order of the article."""
+    return claims_of(AccuracyMeans(study.accuracies, study.entropy))
 
 
-def claims_of(seen: Seen) -> tuple[Claim, ...]:
-    """The same, of what was computed already."""
-    return tuple(claim.tested(seen) for claim in _CLAIMS if claim.needs.met_by(seen))
+def claims_of(means: AccuracyMeans) -> tuple[Claim, ...]:
+    """The same from accuracies."""
+    return judged_claims(_TESTS, means)
 
 
-def _same(scenario: str, analysis: str, seen: Seen) -> Number:
-    return seen.mean(seen.by_table(scenario, analysis, "same"))
+def _equal(
+    text: str,
+    needs: ClaimNeeds,
+    number: Numbers,
+    published: float,
+    decimals: int,
+    *,
+    n_tables: int = N_TABLES,
+    scale: float = 1.0,
+    unit: str = "",
+) -> Test:
+    """A published number, and ours give or take chance."""
+
+    def judge(means: AccuracyMeans) -> Finding:
+        found = number(means)
+        # Their standard error is ours, for the number of their tables.
+        both = SURE * scale * found.error * float(np.sqrt(1 + found.n_tables / n_tables))
+        more = decimals + 1
+        near = agreement(scale * found.value - published, both + 0.5 * 10**-decimals, more)
+        return Finding(f"{scale * found.value:.{more}f}{unit}", near, f"{published:.{decimals}f}{unit}")
+
+    return ClaimTest(text, judge, needs.are_met_by)
 
 
-def _above_random(scenario: str, seen: Seen) -> Number:
-    return seen.mean(seen.by_table(scenario, "main", "same") - 1 / len(SCENARIOS[scenario]))
+def _above(
+    text: str,
+    needs: ClaimNeeds,
+    number: Numbers,
+    published: str = "",
+    *,
+    decimals: int = 3,
+    scale: float = 1.0,
+    unit: str = "",
+    baseline: float | None = None,
+) -> Test:
+    """A number is above 0; shown with its ``baseline``, where it is the part above one."""
+
+    def judge(means: AccuracyMeans) -> Finding:
+        found = number(means)
+        value, chance = scale * found.value, scale * SURE * found.error
+        shown = f"{value:+.{decimals}f}" if baseline is None else f"{value + baseline:.{decimals}f}"
+        return Finding(f"{shown}{unit}", order(value, chance, decimals), published)
+
+    return ClaimTest(text, judge, needs.are_met_by)
 
 
-def _difference(scenario: str, analysis: str, seen: Seen) -> Number:
-    return seen.mean(seen.by_table(scenario, analysis, "difference"))
+def _irrelevant(text: str, needs: ClaimNeeds, scenario: str, analysis: str, *, above: bool = False) -> Test:
+    """|gain| is below its threshold by the test and by the interval; or, with ``above``, above it."""
+    printed = ROWS[scenario, analysis]
+
+    def judge(means: AccuracyMeans) -> Finding:
+        found = means.row(scenario, analysis)
+        if above:
+            by_test, by_interval = found.p_value > 1 - ALPHA, found.low > 0
+        else:
+            by_test, by_interval = found.p_value < ALPHA, found.high < 0
+        sentence = _test_sentence(by_test, by_interval, found, printed, above=above)
+        holds = bool(by_test and by_interval)
+        return Finding(_p_text(f"{found.p_value:.2g}"), Verdict(holds, sentence), _p_text(printed.p_value))
+
+    return ClaimTest(text, judge, needs.are_met_by)
 
 
-def _below_diagonal(scenario: str, seen: Seen) -> Number:
-    return seen.mean(np.where(seen.compared(scenario, "main").difference < 0, 0.5, -0.5))
+def _p_text(p: str) -> str:
+    return f"p\u00a0=\u00a0{p}"
 
 
-def _agreement_of_large(scenario: str, seen: Seen) -> Number:
-    return seen.lead_of_large(seen.by_table(scenario, "main", "same"), seen.rows_of(scenario, "main"))
+def _test_sentence(
+    by_test: bool, by_interval: bool, found: ComparisonRow, printed: PublishedRow, *, above: bool
+) -> str:
+    side = "above" if above else "below"
+    test = "p > 0.95" if above else "p < 0.05"
+    ours, theirs = (f"{one.low:.3f} to {one.high:.3f}" for one in (found, printed))
+    interval = f"the interval, {ours} (published {theirs}),"
+    of = counted(found.n_tables, "table")
+    if by_test and by_interval:
+        return f"Holds with {of}: {test}, and {interval} is {side} 0."
+    if by_test:
+        return f"Holds in part with {of}: {test}, but {interval} is not {side} 0."
+    if by_interval:
+        return f"Holds in part with {of}: {interval} is {side} 0, but not {test}."
+    return f"Not shown with {of}: not {test}, and {interval} is not {side} 0."
 
 
-def _evidence_of_large(scenario: str, seen: Seen) -> Number:
-    large, whole = seen.outcome(scenario, "large_tables"), seen.outcome(scenario, "main")
-    return Number((large.high - large.low) - (whole.high - whole.low), 0.0, large.n_tables)
+def _mean_of(scenario: str, analysis: str, what: str, means: AccuracyMeans) -> TableMean:
+    return means.mean(means.by_table(scenario, analysis, what))
 
 
-def _threshold_above_gain(scenario: str, seen: Seen) -> Number:
-    return seen.mean(seen.by_table(scenario, "main", "threshold") - seen.by_table(scenario, "main", "gain"))
+def _above_random(scenario: str, means: AccuracyMeans) -> TableMean:
+    return means.mean(means.by_table(scenario, "main", "same") - 1 / len(SCENARIOS[scenario]))
 
 
-def _mean_excess(over: str, seen: Seen) -> Number:
-    values = seen.excess(over)
-    return seen.mean(values[np.isfinite(values)])
+def _below_diagonal(scenario: str, means: AccuracyMeans) -> TableMean:
+    return means.mean(np.where(means.gains(scenario, "main").difference < 0, 0.5, -0.5))
 
 
-def _bias_of_small(seen: Seen) -> Number:
-    values = seen.excess("flat-nested")
+def _agreement_of_large(scenario: str, means: AccuracyMeans) -> TableMean:
+    return means.lead_of_large(means.by_table(scenario, "main", "same"), means.rows_of(scenario, "main"))
+
+
+def _evidence_of_large(scenario: str, means: AccuracyMeans) -> TableMean:
+    large, whole = means.row(scenario, "large_tables"), means.row(scenario, "main")
+    return TableMean((large.high - large.low) - (whole.high - whole.low), 0.0, large.n_tables)
+
+
+def _threshold_above_gain(scenario: str, means: AccuracyMeans) -> TableMean:
+    return means.mean(means.by_table(scenario, "main", "threshold") - means.by_table(scenario, "main", "gain"))
+
+
+def _mean_excess(over: str, means: AccuracyMeans) -> TableMean:
+    values = means.excess(over)
+    return means.mean(values[np.isfinite(values)])
+
+
+def _bias_of_small(means: AccuracyMeans) -> TableMean:
+    values = means.excess("flat-nested")
     known = np.isfinite(values)
-    return seen.lead_of_large(-values[known], seen.accuracies.rows[known].astype(np.float64))
+    return means.lead_of_large(-values[known], means.accuracies.rows[known].astype(np.float64))
 
 
-def _gbm_overfits(seen: Seen) -> Number:
-    values = seen.excess("flat-nested", ("gbm",)) - seen.excess("flat-nested", ("rf", "svmRadial"))
-    return seen.mean(values[np.isfinite(values)])
+def _gbm_overfits(means: AccuracyMeans) -> TableMean:
+    values = means.excess("flat-nested", ("gbm",)) - means.excess("flat-nested", ("rf", "svmRadial"))
+    return means.mean(values[np.isfinite(values)])
 
 
-def _ahead(first: tuple[str, ...], others: tuple[str, ...], ranks: Floats) -> Floats:
-    """By how much the last of some is ahead of the first of others."""
+def _ahead(first: tuple[str, ...], others: tuple[str, ...], by: Estimated) -> Numbers:
+    """By how much the last of some algorithms is ahead of the first of others."""
     places = [[FULL.index(name) for name in names] for names in (first, others)]
-    return np.asarray(ranks[..., 0, places[1]].min(axis=-1) - ranks[..., 0, places[0]].max(axis=-1))
 
+    def statistic(ranks: Floats) -> Floats:
+        return np.asarray(ranks[..., 0, places[1]].min(axis=-1) - ranks[..., 0, places[0]].max(axis=-1))
 
-def _ahead_by_nested(first: tuple[str, ...], others: tuple[str, ...], seen: Seen) -> Number:
-    return seen.of_ranks(partial(_ahead, first, others), "nested")
-
-
-def _ahead_by_flat(first: tuple[str, ...], others: tuple[str, ...], seen: Seen) -> Number:
-    return seen.of_ranks(partial(_ahead, first, others), "flat")
+    return lambda means: means.of_ranks(statistic, by)
 
 
 def _gbm_gains(ranks: Floats) -> Floats:
@@ -270,115 +415,138 @@ def _others(*names: str) -> tuple[str, ...]:
     return tuple(name for name in FULL if name not in names)
 
 
-def _row_claims(
-    scenario: str, analysis: str, *, where: str, same: bool = True, n_tables: int = N_TABLES
-) -> list[AnyClaim]:
+def _row_tests(
+    scenario: str, analysis: str, where: str, *, with_choice: bool = True, n_tables: int = N_TABLES
+) -> list[Test]:
     """What a row of a table says: the share of same choices, the test, and the mean."""
-    printed, of = ROWS[scenario, analysis], words.SCENARIO_TITLES[scenario]
-    algorithms, large = SCENARIOS[scenario], analysis == "large_tables"
-    above = analysis == "forest_alone"
-    once, all_of = Needs(algorithms, large=large), Needs(algorithms, all_repetitions=True, large=large)
-    claims: list[AnyClaim] = []
-    if same:
-        text = words.same_claim(of, where, forest=above)
-        number = partial(_same, scenario, analysis)
-        # Averages of six repetitions are less noisy than those of fewer, and agree more often.
-        needs = all_of if analysis == "averaged" else once
-        claims.append(_Published(text, needs, number, printed.same_choice, 0, n_tables, 100.0, " %"))
-    needs = once if analysis == "each_repetition" else all_of
-    claims.append(_Tested(words.test_claim(of, where, above=above), needs, scenario, analysis, above))
-    mean = partial(_difference, scenario, analysis)
-    claims.append(_Published(words.mean_claim(of, where), needs, mean, printed.mean, 3, n_tables))
-    return claims
-
-
-def _scenario_claims(scenario: str, figure: str) -> list[AnyClaim]:
-    """Sections 3.1 and 4 of a scenario."""
-    of, algorithms = words.SCENARIO_TITLES[scenario], SCENARIOS[scenario]
-    random = 100 / len(algorithms)
-    once, large = Needs(algorithms), Needs(algorithms, large=True, small=True)
-    main, on_large = ROWS[scenario, "main"], ROWS[scenario, "large_tables"]
+    printed, place = ROWS[scenario, analysis], f"{SCENARIO_TITLES[scenario]} ({where})."
+    algorithms, large, above = SCENARIOS[scenario], analysis == "large_tables", analysis == "forest_alone"
+    once, six = ClaimNeeds(algorithms, large=large), ClaimNeeds(algorithms, all_repetitions=True, large=large)
+    tests: list[Test] = []
+    if with_choice:
+        choice = "Nested chooses the random forest" if above else "Flat and nested choose the same"
+        tests.append(
+            _equal(
+                # Averages of six repetitions are less noisy than those of fewer, and agree more often.
+                f"{choice}, {place}", six if analysis == "averaged" else once,
+                partial(_mean_of, scenario, analysis, "same"), printed.same_choice, 0,
+                n_tables=n_tables, scale=100.0, unit=" %",
+            )
+        )  # fmt: skip
+    needs = once if analysis == "each_repetition" else six
+    text = "The gain of nested over flat is irrelevant: |gain| is below its threshold, "
+    if above:
+        text = "With the random forest in place of a choice the gain of choosing is relevant, "
+    mean = partial(_mean_of, scenario, analysis, "difference")
     return [
-        _Above(
-            words.below_diagonal_claim(of, figure), Needs(algorithms, all_repetitions=True),
+        *tests,
+        _irrelevant(text + place, needs, scenario, analysis, above=above),
+        _equal(f"Mean of |gain| less threshold, {place}", needs, mean, printed.mean, 3, n_tables=n_tables),
+    ]
+
+
+def _scenario_tests(scenario: str, figure: str) -> list[Test]:
+    """Sections 3.1 and 4 of a scenario."""
+    of, algorithms = SCENARIO_TITLES[scenario], SCENARIOS[scenario]
+    random = 100 / len(algorithms)
+    once, six = ClaimNeeds(algorithms), ClaimNeeds(algorithms, all_repetitions=True)
+    large = ClaimNeeds(algorithms, large=True, small=True)
+    main, on_large = ROWS[scenario, "main"], ROWS[scenario, "large_tables"]
+    wider = on_large.high - on_large.low - (main.high - main.low)
+    return [
+        _above(
+            f"On most tables |gain| is below its threshold, {of} ({figure}).", six,
             partial(_below_diagonal, scenario), "more than half", decimals=0, scale=100.0, unit=" %", baseline=50.0,
         ),
-        *_row_claims(scenario, "main", where="table 2"),
-        _Above(
-            words.above_random_claim(of), once, partial(_above_random, scenario), f"above {random:.0f} %",
+        *_row_tests(scenario, "main", "table 2"),
+        _above(
+            f"Flat and nested choose the same more often than two random choices would, {of} (section 3.1).", once,
+            partial(_above_random, scenario), f"above {random:.0f} %",
             decimals=0, scale=100.0, unit=" %", baseline=random,
         ),
-        *_row_claims(scenario, "large_tables", where="table 3", n_tables=N_LARGE),
-        _Above(
-            words.large_agree_claim(of), large, partial(_agreement_of_large, scenario),
-            f"+{on_large.same_choice - main.same_choice} points", decimals=1, scale=100.0, unit=" points",
+        *_row_tests(scenario, "large_tables", "table 3", n_tables=N_LARGE),
+        _above(
+            f"They agree more often on tables of 2000 rows and more than on all, {of} (section 4).", large,
+            partial(_agreement_of_large, scenario), f"+{on_large.same_choice - main.same_choice} points",
+            decimals=1, scale=100.0, unit=" points",
         ),
-        _Above(
-            words.large_evidence_claim(of), Needs(algorithms, True, large=True),
-            partial(_evidence_of_large, scenario),
-            f"+{on_large.high - on_large.low - (main.high - main.low):.3f}", decimals=4,
+        _above(
+            "The interval is wider for the tables of 2000 rows and more, which are fewer, "
+            f"{of} (section 4).", ClaimNeeds(algorithms, True, large=True),
+            partial(_evidence_of_large, scenario), f"+{wider:.3f}", decimals=4,
         ),
-        _Above(
-            words.as_well_claim(of), Needs(algorithms, all_repetitions=True),
-            partial(_threshold_above_gain, scenario), decimals=4,
+        _above(
+            "What flat chooses does on average as well, for practical purposes: the mean gain is below the mean "
+            f"threshold, {of} (section 5).", six, partial(_threshold_above_gain, scenario), decimals=4,
         ),
     ]  # fmt: skip
 
 
-def _ranking_claims() -> list[AnyClaim]:
+def _lead_text(first: float, second: float) -> str:
+    return f"+{second - first:.1f}"
+
+
+def _ranking_tests() -> list[Test]:
     """Tables 1 and 4."""
-    full = Needs(FULL)
-    nested, flat = NESTED_RANKS, FLAT_RANKS
-
-    def ahead(first: float, second: float) -> str:
-        return f"+{second - first:.1f}"
-
+    full, nested, flat = ClaimNeeds(FULL), NESTED_RANKS, FLAT_RANKS
     return [
-        _Above(
-            words.best_three_claim(), full,
-            partial(_ahead_by_nested, TOP3, _others(*TOP3)), ahead(nested["gbm"], nested["nnet"]),
+        _above(
+            "rf, svmRadial and gbm have the best three mean ranks by nested (table 1).", full,
+            _ahead(TOP3, _others(*TOP3), "nested"), _lead_text(nested["gbm"], nested["nnet"]),
         ),
-        _Above(
-            words.ahead_claim("rf", "svmRadial", "nested"), full,
-            partial(_ahead_by_nested, ("rf",), ("svmRadial",)), ahead(nested["rf"], nested["svmRadial"]),
+        *(
+            _above(
+                f"{first} has a better mean rank than {second} by nested (table 1).", full,
+                _ahead((first,), (second,), "nested"), _lead_text(nested[first], nested[second]),
+            )
+            for first, second in (("rf", "svmRadial"), ("svmRadial", "gbm"))
         ),
-        _Above(
-            words.ahead_claim("svmRadial", "gbm", "nested"), full,
-            partial(_ahead_by_nested, ("svmRadial",), ("gbm",)), ahead(nested["svmRadial"], nested["gbm"]),
+        _above(
+            "gbm has the best mean rank by flat (table 4).", full,
+            _ahead(("gbm",), _others("gbm"), "flat"), _lead_text(flat["gbm"], flat["svmRadial"]),
         ),
-        _Above(
-            words.best_by_flat_claim(), full,
-            partial(_ahead_by_flat, ("gbm",), _others("gbm")), ahead(flat["gbm"], flat["svmRadial"]),
+        _above(
+            "gbm has a better mean rank by flat than by nested (section 4).", full,
+            lambda means: means.of_ranks(_gbm_gains, "nested", "flat"), _lead_text(flat["gbm"], nested["gbm"]),
         ),
-        _Above(
-            words.gbm_gains_claim(), full,
-            lambda seen: seen.of_ranks(_gbm_gains, "nested", "flat"), ahead(flat["gbm"], nested["gbm"]),
+        _above(
+            "That could be over-fitting of its one hyper-parameter more: flat flatters gbm more than rf and "
+            "svmRadial (section 4).", ClaimNeeds(TOP3), _gbm_overfits, decimals=4,
         ),
-        _Above(words.gbm_overfits_claim(), Needs(TOP3), _gbm_overfits, decimals=4),
-        _Published(
-            words.order_claim(), full, lambda seen: seen.of_ranks(kendall, "nested", "flat"),
-            _published_kendall(), 2,
+        _equal(
+            "Flat and nested rank the algorithms very differently (section 4): Kendall's τ of the mean ranks, ours "
+            "and that of the published tables 1 and 4.", full,
+            lambda means: means.of_ranks(kendall, "nested", "flat"), _published_kendall(), 2,
         ),
     ]  # fmt: skip
 
 
-_CLAIMS: tuple[AnyClaim, ...] = (
-    _Above(words.FLAT_IS_OPTIMISTIC, Needs(), partial(_mean_excess, "flat-future"), decimals=4),
-    _Published(words.NESTED_IS_UNBIASED, Needs(), partial(_mean_excess, "nested-future"), 0.0, 3),
-    *_scenario_claims("top3", "figure 3"),
-    *_scenario_claims("full", "figure 4"),
-    _Above(words.BIAS_DECREASES, Needs(large=True, small=True), _bias_of_small, decimals=4),
-    *_ranking_claims(),
-    *(claim for s in SCENARIOS for claim in _row_claims(s, "averaged", where="table 5, first alternative")),
+_TESTS: tuple[Test, ...] = (
+    _above(
+        "The flat estimate is above the accuracy on future data, on average (section 1.1).", ClaimNeeds(),
+        partial(_mean_excess, "flat-future"), decimals=4,
+    ),
+    _equal(
+        "The nested estimate is unbiased: its mean error (section 1.1).", ClaimNeeds(),
+        partial(_mean_excess, "nested-future"), 0.0, 3,
+    ),
+    *_scenario_tests("top3", "figure 3"),
+    *_scenario_tests("full", "figure 4"),
+    _above(
+        "What flat has above nested is less on tables of 2000 rows and more than on all (section 4).",
+        ClaimNeeds(large=True, small=True), _bias_of_small, decimals=4,
+    ),
+    *_ranking_tests(),
+    *(test for scenario in SCENARIOS for test in _row_tests(scenario, "averaged", "table 5, first alternative")),
     # By definition these have the selections, and so the same choices, of table 2; the article prints others.
     *(
-        claim
-        for s in SCENARIOS
+        test
+        for scenario in SCENARIOS
         for analysis, where in (
             ("each_repetition", "table 5, second alternative"),
             ("smallest_deviation", "table 5, other threshold"),
         )
-        for claim in _row_claims(s, analysis, where=where, same=False)
+        for test in _row_tests(scenario, analysis, where, with_choice=False)
     ),
-    *_row_claims("full", "forest_alone", where="table 6"),
-)
+    *_row_tests("full", "forest_alone", "table 6"),
+)  # fmt: skip

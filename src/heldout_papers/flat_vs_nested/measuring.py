@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from heldout._random import numpy_seed
-from heldout_papers.flat_vs_nested.algorithms import Algorithm, Prepared, Scored
+from heldout_papers.flat_vs_nested.algorithms import Algorithm, AlgorithmScores, PreparedRows
 from heldout_papers.flat_vs_nested.paths import Floats
 
 Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Measured:
+class AlgorithmResult:
     """What was found of an algorithm; the accuracies are NaN together, for the reason given.
 
     Attributes
@@ -61,7 +61,7 @@ def measured(
     n_folds: int,
     entropy: int,
     place: tuple[int | str, ...],
-) -> list[Measured]:
+) -> list[AlgorithmResult]:
     """Flat, nested and future accuracy of each algorithm.
 
     Parameters
@@ -77,8 +77,8 @@ def measured(
     """
     train, test = split
 
-    def scored(fitted_on: Places, scored_on: Places, *where: int | str) -> list[Scored]:
-        rows = Prepared(_rows(X, y, fitted_on), _rows(X, y, scored_on), entropy, (*place, *where))
+    def scored(fitted_on: Places, scored_on: Places, *where: int | str) -> list[AlgorithmScores]:
+        rows = PreparedRows(_rows(X, y, fitted_on), _rows(X, y, scored_on), entropy, (*place, *where))
         return [rows.scored(algorithm) for algorithm in algorithms]
 
     outer, inner = [], []
@@ -89,7 +89,7 @@ def measured(
             outer.append(scored(rest, fold, "outer", k))
             within = _folds(rest, y, n_folds, numpy_seed(entropy, "inner folds", *place, k))
             inner.append([scored(less, part, "inner", k, m) for m, (less, part) in enumerate(within)])
-        half = Prepared(_rows(X, y, train), _rows(X, y, test), entropy, (*place, "half"))
+        half = PreparedRows(_rows(X, y, train), _rows(X, y, test), entropy, (*place, "half"))
         return [
             _of_one(algorithm, [fold[a] for fold in outer], [[part[a] for part in fold] for fold in inner], half)
             for a, algorithm in enumerate(algorithms)
@@ -97,8 +97,11 @@ def measured(
 
 
 def _of_one(
-    algorithm: Algorithm, outer: Sequence[Scored], inner: Sequence[Sequence[Scored]], half: Prepared
-) -> Measured:
+    algorithm: Algorithm,
+    outer: Sequence[AlgorithmScores],
+    inner: Sequence[Sequence[AlgorithmScores]],
+    half: PreparedRows,
+) -> AlgorithmResult:
     by_fold = np.array([fold.values for fold in outer])
     means = by_fold.mean(axis=0)
     winner = _best(means)
@@ -115,7 +118,9 @@ def _of_one(
         reasons = [reason, *(one.reason for one in outer), *(part.reason for parts in inner for part in parts)]
         reason = next((one for one in reasons if one), "no configuration worked in all folds")
     nested_seconds = flat_seconds + sum(part.seconds for parts in inner for part in parts)
-    return Measured(flat, nested, future, len(algorithm.configurations), flat_seconds, nested_seconds, reason)
+    return AlgorithmResult(
+        flat, nested, future, len(algorithm.configurations), flat_seconds, nested_seconds, reason
+    )
 
 
 def _best(means: Floats) -> int | None:

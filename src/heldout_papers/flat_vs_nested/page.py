@@ -1,8 +1,7 @@
-"""From a study of flat and nested cross-validation to its page: claims, pictures, and the article's six tables."""
+"""The page of a study of flat and nested cross-validation: claims, pictures, and the article's six tables."""
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -10,33 +9,72 @@ import scipy
 from numpy.typing import NDArray
 
 from heldout._text import counted
-from heldout._version import __version__
-from heldout.report.content import Entry
-from heldout_papers.claims import n_holding
-from heldout_papers.flat_vs_nested import words as words
-from heldout_papers.flat_vs_nested.accuracies import Accuracies, Estimated, mean_ranks, tied_for_best
-from heldout_papers.flat_vs_nested.analysis import ANALYSES, FULL, Outcome, outcomes
-from heldout_papers.flat_vs_nested.claims import claims_of
-from heldout_papers.flat_vs_nested.pictures import against_svg, distribution_svg
-from heldout_papers.flat_vs_nested.published import (
+from heldout_papers.engine.claims import claims_sentence
+from heldout_papers.engine.page import StudyPage, StudyTable
+from heldout_papers.engine.pictures import Axis, Frame, Line, Mark, Picture, line_picture, mark_picture
+from heldout_papers.flat_vs_nested.accuracies import Accuracies, Estimated, Floats, mean_ranks, tied_for_best
+from heldout_papers.flat_vs_nested.analysis import ANALYSES, FULL, ComparisonRow, Gains, comparison_rows
+from heldout_papers.flat_vs_nested.claims import (
     FLAT_RANKS,
     N_LARGE,
     N_TABLES,
     NESTED_RANKS,
     ROWS,
+    SCENARIO_TITLES,
+    AccuracyMeans,
     PublishedRow,
+    claims_of,
 )
 from heldout_papers.flat_vs_nested.result import FlatVsNestedStudy
-from heldout_papers.flat_vs_nested.seen import Seen
-from heldout_papers.page import Picture, StudyPage, StudyTable
 
 BLOCKS: Mapping[str, tuple[str, ...]] = {
-    "table 2": ("main",),
-    "table 3": ("large_tables",),
-    "table 5": ("averaged", "averaged_errors", "each_repetition", "smallest_deviation"),
-    "table 6": ("forest_alone",),
+    "Gain against threshold (table 2)": ("main",),
+    "Tables of 2000 rows and more (table 3)": ("large_tables",),
+    "Other ways to compare (table 5)": ("averaged", "averaged_errors", "each_repetition", "smallest_deviation"),
+    "The random forest without any choice (table 6)": ("forest_alone",),
 }
-"""The article's tables, and the analyses that they are of."""
+"""The article's tables, and the analyses that they show."""
+ANALYSIS_TITLES = {
+    "main": "main",
+    "large_tables": "large tables",
+    "averaged": "first alternative",
+    "averaged_errors": "first alternative, equation 11",
+    "each_repetition": "second alternative",
+    "smallest_deviation": "other threshold",
+    "forest_alone": "forest alone",
+}
+ANALYSES_EXPLAINED = {
+    "main": "gain and threshold in each repetition, averaged over those of a table (equations 7 to 13)",
+    "large_tables": "the same for tables with 2000 rows or more",
+    "averaged": "accuracies averaged over the repetitions of a table before a choice, with a threshold of "
+    "|nested - flat|, as appendix A prints it",
+    "averaged_errors": "the same with |nested - future|, the threshold that equation 11 has everywhere else",
+    "each_repetition": "every repetition an observation of its own; those of a table depend on each other, so p "
+    "and interval are too optimistic",
+    "smallest_deviation": "as main, with the smallest standard deviation over repetitions of the flat, nested and "
+    "future accuracies as the threshold",
+    "forest_alone": "the random forest instead of the choice of flat cross-validation",
+}
+ROW_HEAD = ("scenario", "tables", "same choice", "p", "mean", "low", "high", "mean gain")
+RANK_HEAD = ("algorithm", "ours", "ours, ties get the best rank", "published")
+METHOD = (
+    "Flat cross-validation takes the best cross-validated accuracy of an algorithm's configurations as its "
+    "accuracy; nested cross-validation chooses the configuration anew in each fold and scores it there. Each "
+    "chooses the algorithm with its highest accuracy. Future accuracy is the accuracy on the other half of the "
+    "table, with the hyper-parameters of flat for both choices (equation 7).",
+    "The gain is the future accuracy of the nested choice less that of the flat choice. It is irrelevant where "
+    "its size is below the threshold: the smaller of the two errors of the nested estimates of both choices "
+    "(equation 12). The test is Wilcoxon's signed-rank test, one-sided; differences of 0 are left out, and it is "
+    "exact for fewer than 50 that do not tie, otherwise by the normal approximation with corrections for ties and "
+    "continuity. Intervals are the 2.5 and 97.5 % quantiles of 5000 bootstraps of the tables; the article does "
+    "not say which kind the published ones are, and they reach further to the left than to the right.",
+    "Among algorithms that tie, both choose the first of the alphabet. An algorithm that failed is no candidate in "
+    "that repetition and last in its ranking; a choice needs two candidates, and a table half of the repetitions.",
+    "The published mean ranks average 5.65 and 5.48 where 12 ranks average 6.5: ties must have had the best rank, "
+    "or not everything was ranked. The shares of same choices in table 5 cannot all be right: the second "
+    "alternative and the other threshold have the selections of table 2, 71 % and 62 %, and are printed with "
+    "those of the first alternative and of table 3.",
+)
 
 
 def flat_vs_nested_page(study: FlatVsNestedStudy, *, command: str = "") -> StudyPage:
@@ -46,37 +84,47 @@ def flat_vs_nested_page(study: FlatVsNestedStudy, *, command: str = "") -> Study
     ----------
     study : FlatVsNestedStudy
     command : str
-        What the user typed.
+        The command that the user typed.
     """
-    seen = Seen(study.accuracies, study.entropy)
-    accuracies = seen.accuracies
-    found = outcomes(accuracies, study.entropy)
-    claims = claims_of(seen)
+    means = AccuracyMeans(study.accuracies, study.entropy)
+    accuracies = means.accuracies
+    found = comparison_rows(accuracies, study.entropy)
+    claims = claims_of(means)
+    flat_ties, nested_ties = _ties(accuracies)
     return StudyPage(
         name=study.name,
         title="Is nested cross-validation needed to choose an algorithm?",
         lead=_lead(found),
-        facts=(
-            Entry("tables", f"{len(accuracies.tables)}"),
-            Entry("rows", _span(accuracies.rows)),
-            Entry("algorithms", ", ".join(accuracies.algorithms)),
-            Entry("configurations of each", _span(study.columns["n_configurations"])),
-            Entry("repetitions", f"{accuracies.n_repetitions}"),
-            Entry("ties for the best", words.ties_text(*_ties(accuracies))),
+        facts={
+            "tables": f"{len(accuracies.tables)}",
+            "rows": _span(accuracies.rows),
+            "algorithms": ", ".join(accuracies.algorithms),
+            "configurations of each": _span(study.columns["n_configurations"]),
+            "repetitions": f"{accuracies.n_repetitions}",
+            "ties for the best": f"{flat_ties:.0%} by flat, {nested_ties:.0%} by nested",
+        },
+        claims_sentence=claims_sentence(
+            claims,
+            "that these tables can test",
+            ". The article's tables are other ones than ours: chance is two standard errors by a bootstrap of "
+            "tables, for a published number those of both",
+            "10 tables or more, for most claims rf, svmRadial and gbm, or all 12 algorithms, and for those about "
+            "gains and thresholds 6 repetitions",
         ),
-        claims_sentence=words.claims_sentence(n_holding(claims), len(claims)),
         claims=claims,
-        pictures=_pictures(seen),
-        words=tuple(Entry(words.ANALYSIS_TITLES[name], words.ANALYSIS_WORDS[name]) for name in ANALYSES),
-        tables=(*_outcome_tables(found), *_rank_tables(accuracies), *_left_out(study, seen)),
-        method=words.METHOD,
+        pictures=[
+            picture
+            for n, scenario in enumerate(means.scenarios)
+            if len(means.gains(scenario, "main").gain)
+            for picture in _pictures(means.gains(scenario, "main"), SCENARIO_TITLES[scenario], n)
+        ],
+        glossary={ANALYSIS_TITLES[name]: ANALYSES_EXPLAINED[name] for name in ANALYSES},
+        tables=(*_comparison_tables(found), *_rank_tables(accuracies), *_left_out(study, means)),
+        method=METHOD,
         sources=("wainer2021", "wilcoxon1945"),
+        entropy=study.entropy,
+        versions={"SciPy": scipy.__version__},
         command=command,
-        reproduction=(
-            Entry("Seed", str(study.entropy)),
-            Entry("Versions", f"heldout {__version__}, NumPy {np.__version__}, SciPy {scipy.__version__}"),
-            Entry("Python", platform.python_version()),
-        ),
     )
 
 
@@ -85,96 +133,119 @@ def _span(sizes: NDArray[np.intp]) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def _lead(found: Sequence[Outcome]) -> str:
+def _lead(found: Sequence[ComparisonRow]) -> str:
     """Of the largest scenario, by the main analysis."""
-    last = next(one for one in reversed(found) if one.analysis == "main")
-    return words.lead(
-        last.n_tables, words.SCENARIO_TITLES[last.scenario], last.same_choice, last.mean_gain, last.mean,
-        (last.low, last.high),
-    )  # fmt: skip
+    row = next(one for one in reversed(found) if one.analysis == "main")
+    if not row.n_tables:
+        return "No table has enough repetitions in which algorithms could be compared."
+    return (
+        f"On {counted(row.n_tables, 'table')}, scenario {SCENARIO_TITLES[row.scenario]}, flat and nested "
+        f"cross-validation choose the same algorithm {row.same_choice:.0%} of the time, and nested gains "
+        f"{row.mean_gain:+.4f} of accuracy on average; the size of a table's gain less its threshold of "
+        f"irrelevance is {row.mean:+.4f} on average, with an interval from {row.low:.4f} to {row.high:.4f}."
+    )
 
 
 def _ties(accuracies: Accuracies) -> tuple[float, float]:
     """The shares of tables and repetitions in which algorithms tie for the best, by flat and by nested."""
-    counted_here = accuracies.candidates.sum(axis=-1) > 1
+    with_choice = accuracies.candidates.sum(axis=-1) > 1
     shares = [
-        float(tied_for_best(values, accuracies.candidates)[counted_here].mean()) if counted_here.any() else np.nan
+        float(tied_for_best(values, accuracies.candidates)[with_choice].mean()) if with_choice.any() else np.nan
         for values in (accuracies.flat, accuracies.nested)
     ]
     return shares[0], shares[1]
 
 
-def _pictures(seen: Seen) -> tuple[Picture, ...]:
-    pictures = []
-    for n, scenario in enumerate(seen.scenarios):
-        pairs, title = seen.compared(scenario, "main"), words.SCENARIO_TITLES[scenario]
-        if len(pairs.gain):
-            against, sorted_ = (
-                against_svg(pairs, title, f"against-{n}"),
-                distribution_svg(pairs, title, f"sorted-{n}"),
-            )
-            pictures += [
-                Picture(words.against_title(title), against, words.AGAINST_CAPTION),
-                Picture(words.distribution_title(title), sorted_, words.DISTRIBUTION_CAPTION),
-            ]
-    return tuple(pictures)
+def _pictures(pairs: Gains, scenario: str, n: int) -> tuple[Picture, Picture]:
+    """Like the article's figures 3 and 4: |gain| and threshold of tables, against each other and sorted."""
+    sizes, thresholds = np.abs(pairs.gain), pairs.threshold
+    end = 1.05 * (float(max(sizes.max(), thresholds.max())) or 0.01)
+    # Most tables have values near 0, and few have large ones.
+    gain_axis, threshold_axis, both = (
+        Axis(title, scale="sqrt", ends=(0.0, end))
+        for title in ("size of the accuracy gain", "threshold of irrelevance", "accuracy")
+    )
+    marks = [Mark(float(t), float(g), bool(g >= t)) for g, t in zip(sizes, thresholds, strict=True)]
+    n_above, n_zero = sum(mark.stands_out for mark in marks), int((sizes == 0).sum())
+    against = mark_picture(
+        f"Gain against threshold, {scenario}", marks,
+        Frame(threshold_axis, gain_axis, f"against-{n}", has_diagonal=True), shape="triangle-up",
+        summary=f"Of {counted(len(marks), 'table')} {len(marks) - n_above} have a gain below their threshold; on "
+        f"{n_zero} the gain is 0.",
+        caption="A point a table. Beneath the dotted line the gain is less than its threshold, and irrelevant; "
+        "triangles are on or above it. Both axes are of square roots.",
+    )  # fmt: skip
+    shares = Axis("share of tables up to", ".0%", [n / 5 for n in range(6)], ends=(0.0, 1.0))
+    lines = [_distribution("size of the gain", sizes, end), _distribution("threshold", thresholds, end)]
+    distribution = line_picture(
+        f"Distributions of both, {scenario}", lines, Frame(both, shares, f"sorted-{n}", level=0.5), has_steps=True,
+        summary=f"Half of the tables have a gain of {float(np.median(sizes)):.4f} or less, and half a threshold of "
+        f"{float(np.median(thresholds)):.4f} or less.",
+        caption="The share of tables with a value of so much or less; a jump at 0 shows the tables without a gain. "
+        "The axis is of square roots.",
+    )  # fmt: skip
+    return against, distribution
 
 
-def _outcome_tables(found: Sequence[Outcome]) -> list[StudyTable]:
-    """Tables 2, 3, 5 and 6: a row of ours, and beneath it what was published."""
+def _distribution(title: str, values: Floats, end: float) -> Line:
+    shares = np.arange(1, len(values) + 1) / len(values)
+    return Line(title, [0.0, *np.sort(values).tolist(), end], [0.0, *shares.tolist(), 1.0])
+
+
+def _comparison_tables(found: Sequence[ComparisonRow]) -> list[StudyTable]:
+    """Tables 2, 3, 5 and 6: a row of ours, and beneath it the published one."""
     tables = []
-    for table, analyses in BLOCKS.items():
+    for title, analyses in BLOCKS.items():
         rows: list[tuple[str, ...]] = []
-        for analysis in analyses:
-            for one in (one for one in found if one.analysis == analysis):
-                name = words.row_name(one.scenario, analysis, alone=len(analyses) == 1)
-                rows.append((name, *_ours(one)))
-                if (one.scenario, analysis) in ROWS:
-                    rows.append((words.published_name(name), *_published(ROWS[one.scenario, analysis], table)))
+        for one in (one for analysis in analyses for one in found if one.analysis == analysis):
+            name = SCENARIO_TITLES[one.scenario]
+            name = name if len(analyses) == 1 else f"{ANALYSIS_TITLES[one.analysis]}, {name}"
+            rows.append((name, *_our_cells(one)))
+            if (one.scenario, one.analysis) in ROWS:
+                n_tables = N_LARGE if one.analysis == "large_tables" else N_TABLES
+                printed = ROWS[one.scenario, one.analysis]
+                rows.append((f"{name}, published", f"{n_tables}", *_published_cells(printed), ""))
         if rows:
-            tables.append(StudyTable(words.OUTCOME_TITLES[table], words.OUTCOME_HEAD, tuple(rows)))
+            tables.append(StudyTable(title, ROW_HEAD, tuple(rows)))
     return tables
 
 
-def _ours(one: Outcome) -> tuple[str, ...]:
-    if not one.n_tables:
-        return "0", *["–"] * 5, one.reason
-    ends = [f"{end:.4f}" if np.isfinite(end) else "–" for end in (one.low, one.high)]
-    p_value = f"{one.p_value:.2g}" if np.isfinite(one.p_value) else "–"
-    return (
-        f"{one.n_tables}", f"{one.same_choice:.0%}", p_value, f"{one.mean:.4f}", *ends, f"{one.mean_gain:+.4f}",
-    )  # fmt: skip
+def _our_cells(row: ComparisonRow) -> tuple[str, ...]:
+    if not row.n_tables:
+        return "0", *["–"] * 5, row.reason
+    ends = [f"{end:.4f}" if np.isfinite(end) else "–" for end in (row.low, row.high)]
+    p_value = f"{row.p_value:.2g}" if np.isfinite(row.p_value) else "–"
+    return f"{row.n_tables}", f"{row.same_choice:.0%}", p_value, f"{row.mean:.4f}", *ends, f"{row.mean_gain:+.4f}"
 
 
-def _published(row: PublishedRow, table: str) -> tuple[str, ...]:
-    n = N_LARGE if table == "table 3" else N_TABLES
-    return (
-        f"{n}", f"{row.same_choice}%", row.p_value, f"{row.mean:.3f}", f"{row.low:.3f}", f"{row.high:.3f}", "",
-    )  # fmt: skip
+def _published_cells(row: PublishedRow) -> tuple[str, ...]:
+    return f"{row.same_choice}%", row.p_value, f"{row.mean:.3f}", f"{row.low:.3f}", f"{row.high:.3f}"
 
 
 def _rank_tables(accuracies: Accuracies) -> list[StudyTable]:
-    """Tables 1 and 4; what was published beside it only where the same algorithms were ranked."""
-    by: tuple[tuple[Estimated, Mapping[str, float]], ...] = (("nested", NESTED_RANKS), ("flat", FLAT_RANKS))
+    """Tables 1 and 4; with the published ranks only where the same algorithms were ranked."""
+    blocks: tuple[tuple[str, Estimated, Mapping[str, float]], ...] = (
+        ("Mean ranks by nested (table 1)", "nested", NESTED_RANKS),
+        ("Mean ranks by flat (table 4)", "flat", FLAT_RANKS),
+    )
+    same = accuracies.algorithms == FULL
     tables = []
-    for estimated, published in by:
+    for title, estimated, published in blocks:
         average, best = mean_ranks(accuracies, estimated), mean_ranks(accuracies, estimated, "best")
-        same = accuracies.algorithms == FULL
         rows = tuple(
             (name, f"{average[name]:.2f}", f"{best[name]:.2f}", *([f"{published[name]:.1f}"] if same else []))
             for name in average
         )
-        head = words.RANK_HEAD if same else words.RANK_HEAD[:-1]
-        tables.append(StudyTable(words.RANK_TITLES[estimated], head, rows))
+        tables.append(StudyTable(title, RANK_HEAD if same else RANK_HEAD[:-1], rows))
     return tables
 
 
-def _left_out(study: FlatVsNestedStudy, seen: Seen) -> list[StudyTable]:
+def _left_out(study: FlatVsNestedStudy, means: AccuracyMeans) -> list[StudyTable]:
     """Tables that were not used, and those that a scenario could not use."""
     reasons = dict(study.left_out)
-    for scenario in seen.scenarios:
-        for name, reason in seen.compared(scenario, "main").left_out.items():
-            reasons.setdefault(name, f"{words.SCENARIO_TITLES[scenario]}: {reason}")
+    for scenario in means.scenarios:
+        for name, reason in means.gains(scenario, "main").left_out.items():
+            reasons.setdefault(name, f"{SCENARIO_TITLES[scenario]}: {reason}")
     if not reasons:
         return []
     title = f"Left out: {counted(len(reasons), 'table')}"

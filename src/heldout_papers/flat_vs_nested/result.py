@@ -1,4 +1,4 @@
-"""What a study of flat and nested cross-validation found: three accuracies of each algorithm and repetition."""
+"""The result of a study of flat and nested cross-validation: three accuracies of each algorithm and repetition."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.errors import InputError
-from heldout.estimates.types import frame_of
+from heldout_papers.engine.results import StudyResult, check_columns
 from heldout_papers.flat_vs_nested.accuracies import Accuracies
-from heldout_papers.flat_vs_nested.analysis import outcomes
+from heldout_papers.flat_vs_nested.analysis import comparison_rows
 
 TEXTS = ("table", "algorithm", "reason")
 WHOLE = ("rows", "columns", "repetition", "n_configurations")
@@ -26,8 +25,8 @@ COLUMNS = (
 
 
 @dataclass(frozen=True, eq=False)
-class FlatVsNestedStudy:
-    """What came of it.
+class FlatVsNestedStudy(StudyResult):
+    """The result of a study of flat and nested cross-validation.
 
     Attributes
     ----------
@@ -66,12 +65,7 @@ class FlatVsNestedStudy:
         InputError
             When a column is missing.
         """
-        missing = [name for name in COLUMNS if name not in frame.columns]
-        if missing:
-            raise InputError(
-                f"the frame must have the columns {', '.join(COLUMNS)}, and has no {missing[0]!r}; give what "
-                "FlatVsNestedStudy.to_frame(each=True) gave."
-            )
+        check_columns(frame, COLUMNS, "a study of flat and nested cross-validation")
         kinds: dict[str, Any] = dict.fromkeys(TEXTS, str) | dict.fromkeys(WHOLE, np.int64)
         return cls(
             {name: np.asarray(frame[name], dtype=kinds.get(name, np.float64)) for name in COLUMNS},
@@ -91,8 +85,7 @@ class FlatVsNestedStudy:
     def repetitions(self) -> int:
         return len(np.unique(self.columns["repetition"]))
 
-    def asked(self) -> dict[str, Any]:
-        """What was asked for, by the names of the arguments."""
+    def parameters(self) -> dict[str, Any]:
         return {
             "tables": list(self.tables),
             "algorithms": list(self.algorithms),
@@ -106,8 +99,8 @@ class FlatVsNestedStudy:
         return Accuracies.from_frame(self.columns)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row a scenario and analysis: what ``heldout_papers.flat_vs_nested.analysis.Outcome`` holds."""
-        return [asdict(found) for found in outcomes(self.accuracies, self.entropy)]
+        """A row a scenario and analysis: what ``heldout_papers.flat_vs_nested.analysis.ComparisonRow`` holds."""
+        return [asdict(found) for found in comparison_rows(self.accuracies, self.entropy)]
 
     def by_table(self) -> list[dict[str, Any]]:
         """A row a table and algorithm: the means over repetitions, of those in which the algorithm worked."""
@@ -133,16 +126,7 @@ class FlatVsNestedStudy:
                 )
         return found
 
-    def to_frame(self, *, each: bool = False) -> Any:
-        """A row a scenario and analysis, as a pandas DataFrame (pandas comes with the extra ``app``).
-
-        Parameters
-        ----------
-        each : bool
-            A row a table, repetition and algorithm instead, of which ``from_frame`` makes the study again.
-        """
-        if not each:
-            return frame_of(self.rows(), "FlatVsNestedStudy.to_frame")
-        listed = {name: self.columns[name].tolist() for name in COLUMNS}
-        rows = [dict(zip(COLUMNS, values, strict=True)) for values in zip(*listed.values(), strict=True)]
-        return frame_of(rows, "FlatVsNestedStudy.to_frame")
+    def repetition_rows(self) -> list[dict[str, Any]]:
+        """A row a table, repetition and algorithm, of which ``from_frame`` makes the study again."""
+        columns = [self.columns[name].tolist() for name in COLUMNS]
+        return [dict(zip(COLUMNS, values, strict=True)) for values in zip(*columns, strict=True)]

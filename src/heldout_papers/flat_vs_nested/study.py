@@ -18,15 +18,15 @@ from sklearn import config_context
 
 from heldout._random import RandomState, entropy_of, numpy_seed, stream
 from heldout.errors import InputError
-from heldout_papers.base import Batch, Columns, Study, Told, checked_sizes, run
+from heldout_papers.engine.batches import Batch, BatchCallback, Columns, StudyPlan, checked_sizes, run
 from heldout_papers.flat_vs_nested.algorithms import Algorithm, Entries, checked_algorithms
-from heldout_papers.flat_vs_nested.measuring import Measured, halves, measured
+from heldout_papers.flat_vs_nested.measuring import AlgorithmResult, halves, measured
 from heldout_papers.flat_vs_nested.result import COLUMNS, FlatVsNestedStudy
 from heldout_papers.spaces.wainer_cawley import wainer_cawley2021
 from heldout_papers.tables import TableFile, TableFolder, smallest_tables, tables_in
 
 MAX_ROWS = 10_000
-FOUND = tuple(one.name for one in fields(Measured))
+FOUND = tuple(one.name for one in fields(AlgorithmResult))
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def flat_vs_nested(
     target: str = "target",
     n_jobs: int | None = None,
     folder: str | os.PathLike[str] | None = None,
-    told: Told | None = None,
+    told: BatchCallback | None = None,
     random_state: RandomState = None,
 ) -> FlatVsNestedStudy:
     """What nested cross-validation gains over flat when an algorithm is chosen, on your tables.
@@ -184,7 +184,7 @@ def flat_vs_nested_plan(
     max_rows: int = MAX_ROWS,
     target: str = "target",
     random_state: RandomState = None,
-) -> tuple[Study[FlatVsNestedSetting], Mapping[str, str]]:
+) -> tuple[StudyPlan[FlatVsNestedSetting], Mapping[str, str]]:
     """What ``flat_vs_nested`` would do, checked, with nothing done yet; and the tables left out, with the reason.
 
     Raises
@@ -198,7 +198,7 @@ def flat_vs_nested_plan(
     settings = tuple(
         FlatVsNestedSetting(table, max_rows, folds, chosen, small, digest, entries) for table in found.tables
     )
-    return Study("flat-vs-nested", settings, repetitions, entropy_of(random_state), do_batch), found.left_out
+    return StudyPlan("flat-vs-nested", settings, repetitions, entropy_of(random_state), do_batch), found.left_out
 
 
 def small_tables(
@@ -232,7 +232,7 @@ def _unfit(table: TableFile, max_rows: int, folds: int) -> str | None:
     return f"its rarer class would have {rarer} of {max_rows} rows, fewer than {2 * folds}"
 
 
-def _joined(study: Study[FlatVsNestedSetting], columns: Sequence[Columns]) -> Columns:
+def _joined(study: StudyPlan[FlatVsNestedSetting], columns: Sequence[Columns]) -> Columns:
     """A row a table, repetition and algorithm."""
     rows = [
         (

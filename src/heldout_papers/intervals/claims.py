@@ -1,20 +1,31 @@
-"""What the article says of simulated intervals (abstract, section 5, conclusions), and what a study of ours says.
+"""The article's claims about intervals on simulated matrices (abstract, section 5, conclusions), and their
+verdicts.
 
-A claim is tested only where a study has all the settings and methods that it is about.
+A claim is judged only where a study has all the settings and methods that it is about. What the claims about real
+tables share with these is in ``ArticleRows`` and the judges below it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.stats import binom
 
-from heldout_papers.base import Columns
-from heldout_papers.claims import Claim, beyond
-from heldout_papers.claims_words import number_difference, order_difference
-from heldout_papers.intervals import words as words
+from heldout_papers.engine.batches import Columns
+from heldout_papers.engine.claims import (
+    Claim,
+    ClaimTest,
+    Finding,
+    Verdict,
+    agreement,
+    judged_claims,
+    order,
+    verdict,
+)
 from heldout_papers.intervals.inclusion import (
     SIGNIFICANCE,
     Inclusion,
@@ -23,7 +34,7 @@ from heldout_papers.intervals.inclusion import (
     ratios,
     true_performance,
 )
-from heldout_papers.intervals.methods import METHODS, OTHERS, SELECTORS, Failure
+from heldout_papers.intervals.methods import METHOD_TITLES, METHODS, OTHERS, SELECTORS, NoBound
 from heldout_papers.intervals.published import (
     AVERAGE_RANKS,
     LEVEL,
@@ -31,7 +42,7 @@ from heldout_papers.intervals.published import (
     TABLE_2,
     TRUE_PERFORMANCE,
     Cell,
-    Place,
+    SimulatedPlace,
     rejections,
 )
 from heldout_papers.intervals.study import IntervalStudy
@@ -39,51 +50,187 @@ from heldout_papers.intervals.study import IntervalStudy
 LEAST_REPETITIONS = 20
 """With fewer, standard errors are too uncertain themselves."""
 OFTEN = 0.25
-"""The share of settings from which on a method is often rejected here; the article gives no number."""
+"""The share of cells from which on rejections count as often; the article gives no number."""
 PAR_INCLUSION, PAR_RATIO = 0.02, 0.1
-"""Up to where two methods are on a par here; the article gives no number."""
+"""The largest differences that count as on a par; the article gives no number."""
 ALPHA = 0.01
 """The chance that so many cells differ by chance alone."""
 PLACES = tuple(TABLE_2)
 COMPLETE = tuple(place for place, row in TABLE_2.items() if None not in row.values())
 """The eight settings with 500 rows, of the average ranks and figure 2."""
+SELECTOR_TITLES = {
+    "all rows": "BBC, BBC-F",
+    "best of 75 %": "DL, HM, BT",
+    "best tenth of 75 %": "DL10p, HM10p, BT10p, MABT",
+}
+WHY_HANLEY_MCNEIL = "The published code uses another formula."
+WHY_BY_FOLDS = "Compared with the winner by fold means, as there."
+WHY_PERFECT = "An area of 1 counts as a bound of 1, as there."
+WHY_TURNED = (
+    "The published choice turns a column around in a fold that it orders the wrong way, and so may take a "
+    "configuration that is worse than chance."
+)
 
-Row = dict[str, Inclusion]
+Row = Mapping[str, Inclusion]
+Keys = Sequence[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
-    """The part of a study that is the article's.
+class ArticleRows:
+    """The rows of a study that the article has too, with the article's cells.
 
     Attributes
     ----------
-    rows : dict of Place to dict of method to Inclusion
-    as_published : dict of Place to dict of method to Inclusion
-        The same as the published code has it: areas of 1 as DeLong's and Hanley and McNeil's bounds, and BBC's
-        bound held against the winner by fold means.
+    rows : mapping of key to mapping of method to Inclusion
+    table : mapping of key to mapping of method to Cell
+    repetitions : int
+        Of the article.
+    places : str
+        "settings" or "tables".
+    preposition : str
+        "in" or "on".
     """
 
-    rows: dict[Place, Row]
-    as_published: dict[Place, Row]
+    rows: Mapping[Any, Row]
+    table: Mapping[Any, Mapping[str, Cell | None]]
+    repetitions: int
+    places: str
+    preposition: str
+
+    def has(self, keys: Sequence[Hashable], methods: Sequence[str]) -> bool:
+        """Whether a claim about these can be tested."""
+        return all(name in self.rows.get(key, {}) for key in keys for name in methods)
+
+    def cells(self, names: Sequence[str], keys: Keys | None = None) -> list[Inclusion]:
+        """Ours, where there are bounds."""
+        rows = [self.rows[key] for key in (self.rows if keys is None else keys)]
+        return [row[name] for row in rows for name in names if row[name].bounds]
+
+    def published(self, name: str) -> dict[Any, Cell]:
+        """A method's cells of the article, for the rows that are there."""
+        return {key: cell for key in self.rows if (cell := self.table[key][name]) is not None}
+
+    def published_rejections(self, names: Sequence[str], keys: Keys | None = None) -> str:
+        """How many of the published cells are too low: "3 of 56"."""
+        cells = [
+            cell
+            for key in (self.rows if keys is None else keys)
+            for name in names
+            if (cell := self.table[key][name])
+        ]
+        return f"{rejections(cells, self.repetitions, LEVEL)} of {len(cells)}"
+
+
+def rejected(
+    rows: ArticleRows, names: Sequence[str], keys: Keys | None, least: float, bar: str, form: str
+) -> Finding:
+    """How many inclusions are rejected; the claim holds from a share of them on, or for 0 where none is.
+
+    Parameters
+    ----------
+    bar : str
+        When the claim holds, in words.
+    form : str
+        How the numbers are shown: "{} rejected".
+    """
+    cells = rows.cells(names, keys)
+    n, total = sum(cell.rejected for cell in cells), len(cells)
+    holds = n >= least * total if least else n == 0
+    found = verdict(holds, f"rejected in {n} of {total}; {bar}")
+    return Finding(form.format(f"{n} of {total}"), found, form.format(rows.published_rejections(names, keys)))
+
+
+def dominate(rows: ArticleRows, keys: Keys | None, published: Mapping[str, float], decimals: int) -> Finding:
+    """BBC and BBC-F have the best average ranks."""
+    of_keys = [rows.rows[key] for key in (rows.rows if keys is None else keys)]
+    means, n_complete = average_ranks([[row[name] for name in METHODS] for row in of_keys], LEVEL)
+    mine = dict(zip(METHODS, means, strict=True))
+    others = [name for name in METHODS if name not in SELECTORS["all rows"]]
+
+    def shown(ranks: Mapping[str, float]) -> str:
+        best = min(others, key=lambda name: ranks[name])
+        bbc, bbc_f, then = (f"{ranks[name]:.{decimals}f}" for name in ("bbc", "bbc_f", best))
+        return f"{bbc} and {bbc_f}, then {METHOD_TITLES[best]} {then}"
+
+    if not n_complete:
+        place = rows.places.removesuffix("s")
+        none = verdict(None, f"on no {place} does every method have a bound in most repetitions")
+        return Finding(f"no {place} has all methods", none, shown(published))
+    gap = min(mine[name] for name in others) - max(mine["bbc"], mine["bbc_f"])
+    count = "" if keys is not None else f" ({n_complete} {rows.places})"
+    found = verdict(gap > 0, f"the difference is {gap:+.{decimals}f}")
+    return Finding(shown(mine) + count, found, shown(published))
+
+
+def inclusion_on_a_par(rows: ArticleRows) -> Finding:
+    names = ("bbc", "bbc_f")
+    mine = {name: float(np.mean([row[name].inclusion for row in rows.rows.values()])) for name in names}
+    theirs = {name: float(np.mean([cell.inclusion for cell in rows.published(name).values()])) for name in names}
+    # As if both were computed on different data, which makes chance rather too large than too small.
+    cells = [row[name] for row in rows.rows.values() for name in names]
+    variance = sum(cell.inclusion * (1 - cell.inclusion) / cell.bounds for cell in cells)
+    chance = 2 * float(np.sqrt(variance)) / len(rows.rows)
+    ours, published = (f"mean {means['bbc_f']:.3f}, BBC {means['bbc']:.3f}" for means in (mine, theirs))
+    return Finding(ours, par(mine["bbc_f"] - mine["bbc"], PAR_INCLUSION, chance), published)
+
+
+def tightness_on_a_par(rows: ArticleRows, keys: Keys, allowed: float) -> Finding:
+    mine = np.array([ratios(rows.rows[key])["bbc_f"] for key in keys])
+    one, other = rows.published("bbc_f"), rows.published("bbc")
+    theirs = np.mean([one[key].tightness / other[key].tightness for key in keys])
+    chance = 2 * float(mine.std(ddof=1)) / float(np.sqrt(len(mine)))
+    return Finding(f"{mine.mean():.2f} times", par(float(mine.mean()) - 1, allowed, chance), f"{theirs:.2f} times")
+
+
+def par(difference: float, allowed: float, chance: float) -> Verdict:
+    """Whether two methods are on a par."""
+    why = f"they differ by {difference:+.3f}, where up to {allowed:g} counts as on a par, give or take {chance:.3f}"
+    return verdict(abs(difference) <= allowed + chance, f"{why} by chance")
+
+
+def failed_share(rows: ArticleRows, keys: Keys) -> float:
+    """The share of repetitions in which the methods of two parts have no bound."""
+    shares = [rows.rows[key][name].failed for key in keys for name in OTHERS]
+    return float(np.mean(shares)) if shares else float("nan")
+
+
+def failing(holds: bool) -> Verdict:
+    return verdict(holds, "the fewer rows of the rarer class, the more fail")
+
+
+def intervals_claims(study: IntervalStudy) -> tuple[Claim, ...]:
+    """Every claim that the settings of a study can test."""
+    return judged_claims(_TESTS, SimulatedRows.of(study))
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedRows(ArticleRows):
+    """Settings of table 2.
+
+    Attributes
+    ----------
+    as_published : mapping of SimulatedPlace to mapping of method to Inclusion
+        As the published code computes it: areas of 1 as DeLong's and Hanley and McNeil's bounds, and BBC's bound
+        compared with the winner by fold means.
+    """
+
+    as_published: Mapping[SimulatedPlace, Row]
 
     @classmethod
-    def of(cls, study: IntervalStudy) -> Seen:
-        """What of a study is the article's, and large enough."""
-        rows: dict[Place, Row] = {}
-        as_published: dict[Place, Row] = {}
+    def of(cls, study: IntervalStudy) -> SimulatedRows:
+        """The settings of a study that are the article's, if it has enough repetitions."""
+        rows: dict[SimulatedPlace, Row] = {}
+        as_published: dict[SimulatedPlace, Row] = {}
         if study.repetitions >= LEAST_REPETITIONS:
             for setting, columns, row in zip(study.settings, study.columns, study.inclusions, strict=True):
-                place = Place.of(setting)
+                place = SimulatedPlace.of(setting)
                 if place is not None:
                     rows[place] = row
                     as_published[place] = {name: _as_published(columns, name, "bbc_f" in row) for name in row}
-        return cls(rows, as_published)
+        return cls(rows, TABLE_2, REPETITIONS, "settings", "in", as_published)
 
-    def has(self, places: Sequence[Place], methods: Sequence[str]) -> bool:
-        """Whether a claim about these can be tested."""
-        return all(name in self.rows.get(place, {}) for place in places for name in methods)
-
-    def of_complete(self) -> list[Row]:
+    @property
+    def complete(self) -> list[Row]:
         """The settings of the average ranks and figure 2."""
         return [self.rows[place] for place in COMPLETE]
 
@@ -91,240 +238,99 @@ class Seen:
 def _as_published(columns: Columns, name: str, by_folds: bool) -> Inclusion:
     low, truth = columns[f"{name}.low"], columns[f"{name}.truth"]
     if name.startswith(("delong", "hanley_mcneil")):
-        low = np.where(columns[f"{name}.failure"] == Failure.PERFECT, 1.0, low)
+        low = np.where(columns[f"{name}.failure"] == NoBound.PERFECT, 1.0, low)
     if name == "bbc" and by_folds:
         truth = columns["bbc_f.truth"]
     return inclusion_of(low, truth, LEVEL)
 
 
-def intervals_claims(study: IntervalStudy) -> tuple[Claim, ...]:
-    """Every claim that the settings of a study can test."""
-    seen = Seen.of(study)
-    tested = [make(seen) for make, places, methods in _CLAIMS if seen.has(places, methods)]
-    cells = [cells_claim(seen, name) for name in METHODS if seen.has(_published_places(name), (name,))]
-    return (*tested, *cells)
-
-
-def _dominate(seen: Seen) -> Claim:
-    means, _ = average_ranks([[row[name] for name in METHODS] for row in seen.of_complete()], LEVEL)
-    mine = dict(zip(METHODS, means, strict=True))
-    next_best = min((name for name in METHODS if name not in SELECTORS["all rows"]), key=lambda name: mine[name])
-    holds = max(mine["bbc"], mine["bbc_f"]) < mine[next_best]
-    said = f"then {words.METHOD_TITLES[next_best]} {mine[next_best]:.2f}"
-    return Claim(
-        "BBC and BBC-F dominate all other methods (average ranks).",
-        f"{AVERAGE_RANKS['bbc']:.2f} and {AVERAGE_RANKS['bbc_f']:.2f}, then BT {AVERAGE_RANKS['tilting']:.2f}",
-        f"{mine['bbc']:.2f} and {mine['bbc_f']:.2f}, {said}",
-        words.apart(holds, mine[next_best] - max(mine["bbc"], mine["bbc_f"]), 2),
-        holds,
-    )
-
-
-def _rejected(row: Row, names: Sequence[str]) -> int:
-    return sum(row[name].rejected for name in names)
-
-
-def _never_rejected(seen: Seen) -> Claim:
-    n = sum(_rejected(seen.rows[place], ["bbc"]) for place in PLACES)
-    return Claim(
-        "BBC happens to always return non-rejected estimates.",
-        f"0 of {len(PLACES)} settings",
-        f"{n} of {len(PLACES)} settings",
-        words.rejected_difference(n, len(PLACES), n == 0, "it holds where none is"),
-        n == 0,
-    )
-
-
-def _accurate(seen: Seen) -> Claim:
-    cells = [(seen.rows[place][name], place, name) for place in PLACES for name in SELECTORS["all rows"]]
+def _accurate(rows: SimulatedRows) -> Finding:
+    names = SELECTORS["all rows"]
+    cells = [(rows.rows[place][name], place, name) for place in PLACES for name in names]
     least, place, name = min(cells, key=lambda cell: cell[0].p_value)
     n = sum(found.rejected for found, _, _ in cells)
     holds = least.p_value * len(cells) >= SIGNIFICANCE
-    where = f"{words.METHOD_TITLES[name]}, N = {place.rows}, b = {place.prevalence:g}"
-    return Claim(
-        "BBC and BBC-F produce accurate intervals.",
-        f"{_published_rejections(SELECTORS['all rows'], PLACES)} of {len(cells)} rejected",
-        f"{n} of {len(cells)} rejected",
-        words.accurate_difference(holds, len(cells), least.p_value, where),
-        holds,
-    )
+    where = f"{METHOD_TITLES[name]}, N = {place.rows}, b = {place.prevalence:g}"
+    explained = f"{'no more' if holds else 'more'} than chance explains among {len(cells)}"
+    found = verdict(holds, f"the least p is {least.p_value:.2g} ({where}), {explained}")
+    return Finding(f"{n} of {len(cells)} rejected", found, f"{rows.published_rejections(names, PLACES)} rejected")
 
 
-def _naive(seen: Seen) -> Claim:
-    n = sum(_rejected(row, ["naive_bootstrap"]) for row in seen.of_complete())
-    return Claim(
-        "NB fails to produce accurate intervals, as it ignores the winner's curse.",
-        f"rejected in {_published_rejections(['naive_bootstrap'])} of {len(COMPLETE)} settings",
-        f"rejected in {n} of {len(COMPLETE)} settings",
-        words.rejected_difference(n, len(COMPLETE), n == len(COMPLETE), "it holds where all are"),
-        n == len(COMPLETE),
-    )
-
-
-def _often_rejected(seen: Seen) -> Claim:
-    total = len(OTHERS) * len(COMPLETE)
-    n = sum(_rejected(row, OTHERS) for row in seen.of_complete())
-    return Claim(
-        "The other methods often produce significantly different intervals.",
-        f"{_published_rejections(OTHERS)} of {total} rejected",
-        f"{n} of {total} rejected",
-        words.rejected_difference(n, total, n >= OFTEN * total, f"from {OFTEN:.0%} on counts as often"),
-        n >= OFTEN * total,
-    )
-
-
-def _published_rejections(names: Sequence[str], places: Sequence[Place] = COMPLETE) -> int:
-    """How many of the published cells are too low."""
-    return rejections((TABLE_2[place][name] for place in places for name in names), REPETITIONS, LEVEL)
-
-
-def _failing(seen: Seen) -> Claim:
-    def share(places: Sequence[Place]) -> float:
-        return float(np.mean([seen.rows[place][name].failed for place in places for name in OTHERS]))
-
-    few = share([place for place in PLACES if place.rows == 50 and place.prevalence == 0.1])
-    more = share([place for place in PLACES if place.rows == 50 and place.prevalence == 0.5])
-    many = share(COMPLETE)
-    holds = few > more > many
-    return Claim(
-        "The other methods even fail to run, especially on smaller and unbalanced datasets.",
-        "all with N = 50, b = .1; BT, BT10p and MABT with N = 50, b = .5; none with N = 500",
+def _failing(rows: SimulatedRows) -> Finding:
+    of_fifty = [[place for place in PLACES if place.rows == 50 and place.prevalence == b] for b in (0.1, 0.5)]
+    few, more, many = (failed_share(rows, keys) for keys in (*of_fifty, COMPLETE))
+    return Finding(
         f"{few:.0%} of repetitions with N = 50, b = .1; {more:.0%} with N = 50, b = .5; {many:.1%} with N = 500",
-        words.failing_difference(holds),
-        holds,
+        failing(few > more > many),
+        "all with N = 50, b = .1; BT, BT10p and MABT with N = 50, b = .5; none with N = 500",
     )
 
 
-def _worse_tightness(seen: Seen) -> Claim:
-    def ratio(name_rows: Sequence[tuple[Row, str]]) -> float:
-        return float(np.mean([ratios(row)[name] for row, name in name_rows]))
-
-    kept = [(row, name) for row in seen.of_complete() for name in OTHERS if not row[name].rejected]
-    theirs = ratio(kept) if kept else float("nan")
-    folds = ratio([(row, "bbc_f") for row in seen.of_complete()])
-    holds = bool(theirs > max(1.0, folds))
-    return Claim(
-        "Where the other methods are not rejected, their average tightness is worse than that of BBC and BBC-F.",
-        "",
-        f"{theirs:.2f} times that of BBC in {len(kept)} cells; BBC-F {folds:.2f}",
-        words.apart(holds, theirs - max(1.0, folds), 2),
-        holds,
-    )
+def _worse_tightness(rows: SimulatedRows) -> Finding:
+    kept = [ratios(row)[name] for row in rows.complete for name in OTHERS if not row[name].rejected]
+    theirs = float(np.mean(kept)) if kept else float("nan")
+    folds = float(np.mean([ratios(row)["bbc_f"] for row in rows.complete]))
+    apart = theirs - max(1.0, folds)
+    ours = f"{theirs:.2f} times that of BBC in {len(kept)} cells; BBC-F {folds:.2f}"
+    return Finding(ours, verdict(bool(apart > 0), f"the difference is {apart:+.2f}"))
 
 
-def _inclusion_on_a_par(seen: Seen) -> Claim:
-    mine = {name: [seen.rows[place][name].inclusion for place in PLACES] for name in ("bbc", "bbc_f")}
-    theirs = {name: [cell.inclusion for cell in _published(name).values()] for name in mine}
-    apart = np.subtract(mine["bbc_f"], mine["bbc"])
-    # As if both were of other matrices, so that this is rather too much than too little.
-    variance = np.sum([np.multiply(shares, np.subtract(1, shares)) for shares in mine.values()])
-    chance = 2 * float(np.sqrt(variance / _repetitions(seen))) / len(PLACES)
-    holds = bool(abs(apart.mean()) <= PAR_INCLUSION + chance)
-    return Claim(
-        "BBC-F is on par with BBC in inclusion percentage.",
-        f"mean {np.mean(theirs['bbc_f']):.3f}, BBC {np.mean(theirs['bbc']):.3f}",
-        f"mean {np.mean(mine['bbc_f']):.3f}, BBC {np.mean(mine['bbc']):.3f}",
-        words.par_difference(holds, float(apart.mean()), PAR_INCLUSION, chance),
-        holds,
-    )
+def _performance(group: str, rows: SimulatedRows) -> Finding:
+    names = SELECTORS[group]
+    ours, published = true_performance(rows.complete, {group: names})[group], TRUE_PERFORMANCE[group]
+    allowed = 2 * _error_of_performance(rows, names) + 0.00005
+    near = agreement(ours - published, allowed, 4)
+    if group == "best of 75 %" and ours - published > allowed:
+        near = Verdict(near.holds, f"{near.sentence} {WHY_TURNED}")
+    return Finding(f"{ours:.4f}", near, f"{published:.4f}")
 
 
-def _tightness_on_a_par(seen: Seen) -> Claim:
-    mine = np.array([ratios(seen.rows[place])["bbc_f"] for place in PLACES])
-    one, other = _published("bbc_f"), _published("bbc")
-    theirs = [one[place].tightness / other[place].tightness for place in PLACES]
-    difference = float(mine.mean()) - 1
-    chance = 2 * float(mine.std(ddof=1)) / float(np.sqrt(len(mine)))
-    holds = abs(difference) <= PAR_RATIO + chance
-    return Claim(
-        "BBC-F is on par with BBC in tightness: a minimal drop in estimation quality.",
-        f"{np.mean(theirs):.2f} times",
-        f"{mine.mean():.2f} times",
-        words.par_difference(holds, difference, PAR_RATIO, chance),
-        holds,
-    )
-
-
-def _repetitions(seen: Seen) -> int:
-    return next(iter(seen.rows[PLACES[0]].values())).repetitions
-
-
-def _published(name: str) -> dict[Place, Cell]:
-    return {place: cell for place, row in TABLE_2.items() if (cell := row[name]) is not None}
-
-
-def _published_places(name: str) -> tuple[Place, ...]:
-    return tuple(_published(name))
-
-
-def _performance(group: str) -> Callable[[Seen], Claim]:
-    def tested(seen: Seen) -> Claim:
-        names = SELECTORS[group]
-        ours = true_performance(seen.of_complete(), {group: names})[group]
-        published = TRUE_PERFORMANCE[group]
-        error = _error_of_performance(seen, names)
-        allowed = 2 * error + 0.00005
-        difference = ours - published
-        turned = group == "best of 75 %" and difference > allowed
-        why = f" {words.WHY_TURNED}" if turned else ""
-        return Claim(
-            f"True performance of what {words.SELECTOR_TITLES[group]} choose.",
-            f"{published:.4f}",
-            f"{ours:.4f}",
-            number_difference(difference, allowed, 4) + why,
-            abs(difference) <= allowed,
-        )
-
-    return tested
-
-
-def _error_of_performance(seen: Seen, names: Sequence[str]) -> float:
+def _error_of_performance(rows: SimulatedRows, names: Sequence[str]) -> float:
     """Standard error of the difference of two simulations, ours and theirs, of a mean over complete settings."""
-    spreads = [row[names[-1]].truth_spread for row in seen.of_complete()]
-    n = seen.of_complete()[0][names[-1]].repetitions
+    cells = [row[names[-1]] for row in rows.complete]
+    spreads, n = [cell.truth_spread for cell in cells], cells[0].repetitions
     return float(np.sqrt(np.mean(np.square(spreads)) / len(spreads) * (1 / n + 1 / REPETITIONS)))
 
 
-def _performance_order(seen: Seen) -> Claim:
-    ours = true_performance(seen.of_complete(), SELECTORS)
+def _performance_order(rows: SimulatedRows) -> Finding:
+    ours = true_performance(rows.complete, SELECTORS)
     first, second, third = (ours[group] for group in TRUE_PERFORMANCE)
-    error = max(_error_of_performance(seen, names) for names in SELECTORS.values())
-    holds = beyond(first - max(second, third), 2 * error)
-    return Claim(
-        "BBC and BBC-F choose better configurations than all competitors.",
-        " > ".join(f"{value:.4f}" for value in TRUE_PERFORMANCE.values()),
+    error = max(_error_of_performance(rows, names) for names in SELECTORS.values())
+    return Finding(
         f"{first:.4f}, {second:.4f}, {third:.4f}",
-        order_difference(holds, first - max(second, third), 2 * error),
-        holds,
+        order(first - max(second, third), 2 * error),
+        " > ".join(f"{value:.4f}" for value in TRUE_PERFORMANCE.values()),
     )
 
 
-def cells_claim(seen: Seen, name: str) -> Claim:
+def _table_cells(name: str, rows: SimulatedRows) -> Finding:
     """A method's column of table 2, cell by cell."""
     inside = {"inclusion": 0, "tightness": 0}
     mine: list[Cell] = []
-    published = _published(name)
+    published = rows.published(name)
     perfect = False
     for place, cell in published.items():
-        ours = seen.as_published[place][name]
-        perfect |= ours.bounds > seen.rows[place][name].bounds
+        ours = rows.as_published[place][name]
+        perfect |= ours.bounds > rows.rows[place][name].bounds
         mine.append(Cell(ours.inclusion, ours.tightness))
         inside["inclusion"] += cell.agrees(ours, REPETITIONS)
         spread = ours.standard_error * np.sqrt(ours.bounds)
         allowed = 0.005 + 2 * spread * np.sqrt(1 / ours.bounds + 1 / REPETITIONS) if ours.bounds else 0.0
         inside["tightness"] += bool(abs(ours.tightness - cell.tightness) <= allowed)
     total = len(published)
-    holds = total - min(inside.values()) <= binom.ppf(1 - ALPHA, total, 0.05)
-    why = words.WHY_PERFECT if perfect else words.WHY_BY_FOLDS if name == "bbc" else ""
-    if name.startswith("hanley_mcneil"):
-        why = words.WHY_HANLEY_MCNEIL
-    return Claim(
-        f"Table 2, {words.METHOD_TITLES[name]}: inclusion (tightness).",
-        _mean_cell(list(published.values())),
-        _mean_cell(mine),
-        words.cells_difference((inside["inclusion"], total), (inside["tightness"], total), bool(holds), why),
-        bool(holds),
+    why = WHY_PERFECT if perfect else WHY_BY_FOLDS if name == "bbc" else ""
+    why = WHY_HANLEY_MCNEIL if name.startswith("hanley_mcneil") else why
+    holds = cells_agree(min(inside.values()), total)
+    sentence = (
+        f"{'Agrees' if holds else 'Differs'}: inclusion within rounding and chance in {inside['inclusion']} of "
+        f"{total} settings, tightness in {inside['tightness']}.{' ' if why else ''}{why}"
     )
+    return Finding(_mean_cell(mine), Verdict(holds, sentence), _mean_cell(list(published.values())))
+
+
+def cells_agree(n_inside: int, total: int) -> bool:
+    """Whether chance explains that so many cells differ, each with a chance of 5 %."""
+    return bool(total - n_inside <= binom.ppf(1 - ALPHA, total, 0.05))
 
 
 def _mean_cell(cells: Sequence[Cell]) -> str:
@@ -332,16 +338,73 @@ def _mean_cell(cells: Sequence[Cell]) -> str:
     return f"mean {inclusion:.2f} ({tightness:.2f})"
 
 
-_CLAIMS: tuple[tuple[Callable[[Seen], Claim], tuple[Place, ...], tuple[str, ...]], ...] = (
-    (_dominate, COMPLETE, tuple(METHODS)),
-    (_accurate, PLACES, SELECTORS["all rows"]),
-    (_never_rejected, PLACES, ("bbc",)),
-    (_inclusion_on_a_par, PLACES, ("bbc", "bbc_f")),
-    (_tightness_on_a_par, PLACES, ("bbc", "bbc_f")),
-    (_naive, COMPLETE, ("naive_bootstrap",)),
-    (_often_rejected, COMPLETE, OTHERS),
-    (_failing, PLACES, OTHERS),
-    (_worse_tightness, COMPLETE, ("bbc", "bbc_f", *OTHERS)),
-    *((_performance(group), COMPLETE, SELECTORS[group]) for group in TRUE_PERFORMANCE),
-    (_performance_order, COMPLETE, tuple(name for names in SELECTORS.values() for name in names)),
-)
+def _test(
+    text: str, judge: Callable[[SimulatedRows], Finding], keys: Keys, methods: Sequence[str]
+) -> ClaimTest[SimulatedRows]:
+    return ClaimTest(text, judge, lambda rows: rows.has(keys, methods))
+
+
+def _published_places(name: str) -> list[SimulatedPlace]:
+    return [place for place, row in TABLE_2.items() if row[name] is not None]
+
+
+_BOTH = ("bbc", "bbc_f")
+_SELECTING = tuple(name for names in SELECTORS.values() for name in names)
+_TESTS: tuple[ClaimTest[SimulatedRows], ...] = (
+    _test(
+        "BBC and BBC-F dominate all other methods (average ranks).",
+        partial(dominate, keys=COMPLETE, published=AVERAGE_RANKS, decimals=2), COMPLETE, tuple(METHODS),
+    ),
+    _test("BBC and BBC-F produce accurate intervals.", _accurate, PLACES, _BOTH),
+    _test(
+        "BBC happens to always return non-rejected estimates.",
+        partial(rejected, names=("bbc",), keys=PLACES, least=0, bar="it holds where none is", form="{} settings"),
+        PLACES, ("bbc",),
+    ),
+    _test("BBC-F is on par with BBC in inclusion percentage.", inclusion_on_a_par, PLACES, _BOTH),
+    _test(
+        "BBC-F is on par with BBC in tightness: a minimal drop in estimation quality.",
+        partial(tightness_on_a_par, keys=PLACES, allowed=PAR_RATIO), PLACES, _BOTH,
+    ),
+    _test(
+        "NB fails to produce accurate intervals, as it ignores the winner's curse.",
+        partial(
+            rejected, names=("naive_bootstrap",), keys=COMPLETE, least=1, bar="it holds where all are",
+            form="rejected in {} settings",
+        ),
+        COMPLETE, ("naive_bootstrap",),
+    ),
+    _test(
+        "The other methods often produce significantly different intervals.",
+        partial(
+            rejected, names=OTHERS, keys=COMPLETE, least=OFTEN, bar=f"from {OFTEN:.0%} on counts as often",
+            form="{} rejected",
+        ),
+        COMPLETE, OTHERS,
+    ),
+    _test(
+        "The other methods even fail to run, especially on smaller and unbalanced datasets.",
+        _failing, PLACES, OTHERS,
+    ),
+    _test(
+        "Where the other methods are not rejected, their average tightness is worse than that of BBC and BBC-F.",
+        _worse_tightness, COMPLETE, (*_BOTH, *OTHERS),
+    ),
+    *(
+        _test(
+            f"True performance of what {SELECTOR_TITLES[group]} choose.",
+            partial(_performance, group), COMPLETE, SELECTORS[group],
+        )
+        for group in TRUE_PERFORMANCE
+    ),
+    _test(
+        "BBC and BBC-F choose better configurations than all competitors.", _performance_order, COMPLETE, _SELECTING
+    ),
+    *(
+        _test(
+            f"Table 2, {METHOD_TITLES[name]}: inclusion (tightness).",
+            partial(_table_cells, name), _published_places(name), (name,),
+        )
+        for name in METHODS
+    ),
+)  # fmt: skip

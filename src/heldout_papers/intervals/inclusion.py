@@ -201,13 +201,15 @@ def true_performance(
     """The mean true performance of what each group of methods chose, over the rows in which all have results.
 
     Methods of a group choose alike (or nearly: pooled and by folds), so that theirs are averaged. Groups of which
-    no method was asked are left out.
+    no method was studied are left out.
     """
-    asked = {group: [name for name in names if all(name in row for row in rows)] for group, names in groups.items()}
-    shared = [name for names in asked.values() for name in names]
+    studied = {
+        group: [name for name in names if all(name in row for row in rows)] for group, names in groups.items()
+    }
+    shared = [name for names in studied.values() for name in names]
     complete = [row for row in rows if all(row[name].complete for name in shared)]
     return {
         group: float(np.mean([row[name].truth for row in complete for name in names])) if complete else float("nan")
-        for group, names in asked.items()
+        for group, names in studied.items()
         if names
     }

@@ -1,7 +1,7 @@
-"""What each method says of one matrix of held-out predictions: a lower bound, of which configuration, or why none.
+"""Each method's lower bound from one matrix of held-out predictions, with its configuration, or why there is none.
 
-The methods are those of the library, as ``heldout.estimate(..., alternative="greater")`` answers by them. All of
-them share one reading of the matrix and one set of draws, and those that choose alike share the choice.
+The methods are those of the library, as in ``heldout.estimate(..., alternative="greater")``. All of them share the
+matrix and one set of draws, and methods with the same choice share it.
 """
 
 from __future__ import annotations
@@ -52,6 +52,19 @@ METHODS: Mapping[str, Method] = MappingProxyType(
     }
 )
 """In the order of the article's tables."""
+METHOD_TITLES = {
+    "bbc": "BBC",
+    "bbc_f": "BBC-F",
+    "delong": "DL",
+    "hanley_mcneil": "HM",
+    "tilting": "BT",
+    "delong_10p": "DL10p",
+    "hanley_mcneil_10p": "HM10p",
+    "tilting_10p": "BT10p",
+    "mabt": "MABT",
+    "naive_bootstrap": "NB",
+}
+"""The article's names."""
 SELECTORS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "all rows": ("bbc", "bbc_f"),
@@ -59,7 +72,9 @@ SELECTORS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "best tenth of 75 %": ("delong_10p", "hanley_mcneil_10p", "tilting_10p", "mabt"),
     }
 )
-"""Who chooses alike, and so has one true performance (section 5; ``naive_bootstrap`` chooses as ``bbc_f``)."""
+"""Methods with the same choice, and so one true performance (section 5; ``naive_bootstrap`` chooses as
+``bbc_f``).
+"""
 OTHERS = (*SELECTORS["best of 75 %"], *SELECTORS["best tenth of 75 %"])
 """The methods of two parts."""
 METRICS: Mapping[TaskName, str] = MappingProxyType(
@@ -72,12 +87,12 @@ FOR_TASK: Mapping[TaskName, tuple[str, ...]] = MappingProxyType(
         "regression": ("bbc", "bbc_f", "naive_bootstrap"),
     }
 )
-"""The methods that can be asked."""
+"""The methods that a task has."""
 TILTING_TIMES = 2
 """Bootstraps of tilting for each of the others: 2000 and 1000, as published."""
 
 
-class Failure(StrEnum):
+class NoBound(StrEnum):
     """Why there is no bound."""
 
     TOO_FEW_ROWS = "too few rows of a class for two parts"
@@ -91,8 +106,8 @@ class Failure(StrEnum):
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What all methods of a study are asked with.
+class BoundSettings:
+    """The settings that all methods of a study share.
 
     Attributes
     ----------
@@ -113,8 +128,8 @@ class Settings:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """What a method says of a matrix.
+class LowerBound:
+    """The result of a method on a matrix.
 
     Attributes
     ----------
@@ -124,7 +139,7 @@ class Found:
         The point value; NaN where there is none.
     selected : int
         The configuration that it is of; -1 where none was chosen.
-    failure : Failure or None
+    failure : NoBound or None
         Why there is no bound.
     why : str
         The same as a sentence, of this matrix.
@@ -134,12 +149,12 @@ class Found:
     low: float
     value: float
     selected: int
-    failure: Failure | None = None
+    failure: NoBound | None = None
     why: str = ""
     estimate: Estimate | None = None
 
     def percentile(self, truth: float) -> float:
-        """The share of what the method holds possible that is up to the truth: uniform where it is calibrated.
+        """The share of the method's distribution up to the truth: uniform where the method is calibrated.
 
         The truth is above the lower bound of level 1 - p where this share is p or more. NaN for tilting, which
         gives a bound and no distribution.
@@ -157,15 +172,15 @@ class Found:
         return float(1 - (1 - ndtr((truth - self.value) / error)) ** finalists)
 
 
-def failed(failure: Failure, why: str) -> Found:
+def without_bound(failure: NoBound, why: str) -> LowerBound:
     """No bound, and nothing chosen."""
-    return Found(float("nan"), float("nan"), -1, failure, why)
+    return LowerBound(float("nan"), float("nan"), -1, failure, why)
 
 
 def bounds(
-    y: NDArray[Any], scores: Floats, folds: NDArray[np.intp], settings: Settings, seed: int
-) -> dict[str, Found]:
-    """What each of the methods says of a matrix.
+    y: NDArray[Any], scores: Floats, folds: NDArray[np.intp], settings: BoundSettings, seed: int
+) -> dict[str, LowerBound]:
+    """The result of each method on a matrix.
 
     Parameters
     ----------
@@ -175,13 +190,13 @@ def bounds(
         Of several classes one a class, which need not be probabilities: the area reads ranks alone.
     folds : ndarray of shape (N,)
         The fold in which each row was held out.
-    settings : Settings
+    settings : BoundSettings
     seed : int
         Of all draws: that of ``random_state`` in ``heldout.estimate``.
 
     Returns
     -------
-    dict of str to Found
+    dict of str to LowerBound
         In the order of ``settings.methods``. A method that refuses the matrix is among them, as a failure.
 
     Examples
@@ -190,27 +205,27 @@ def bounds(
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1], 40)
     >>> scores = scores_of_auc(rng, y, rng.beta(9, 6, 30))
-    >>> found = bounds(y, scores, np.arange(80) % 5, Settings(methods=("bbc", "delong")), seed=1)
+    >>> found = bounds(y, scores, np.arange(80) % 5, BoundSettings(methods=("bbc", "delong")), seed=1)
     >>> print({name: round(each.low, 2) for name, each in found.items()})
     {'bbc': 0.57, 'delong': 0.52}
     """
     try:
-        asked = asked_of(y, scores, folds, settings, seed)
+        inputs = inputs_of(y, scores, folds, settings, seed)
     except InputError as error:
-        return {name: failed(Failure.REFUSED, str(error)) for name in settings.methods}
-    found: dict[str, Found] = {}
+        return {name: without_bound(NoBound.REFUSED, str(error)) for name in settings.methods}
+    found: dict[str, LowerBound] = {}
     first_parts: dict[Any, FirstPart] = {}
     too_few = _too_few(y, folds, settings.task)
     for name in settings.methods:
         method = METHODS[name]
         if isinstance(method, TwoPart) and too_few:
-            found[name] = failed(Failure.TOO_FEW_ROWS, too_few)
+            found[name] = without_bound(NoBound.TOO_FEW_ROWS, too_few)
             continue
         try:
-            evidence = asked.evidence(method)
+            evidence = inputs.evidence(method)
             refused = method.unfit(evidence)
             if refused is not None:
-                found[name] = failed(Failure.REFUSED, refused)
+                found[name] = without_bound(NoBound.REFUSED, refused)
             elif isinstance(method, TwoPart):
                 if method.candidates not in first_parts:
                     first_parts[method.candidates] = method.first_part(evidence)
@@ -219,17 +234,14 @@ def bounds(
             else:
                 found[name] = _of_rows(method.estimate(evidence))
         except InputError as error:
-            found[name] = failed(Failure.REFUSED, str(error))
+            found[name] = without_bound(NoBound.REFUSED, str(error))
     return found
 
 
-def asked_of(y: NDArray[Any], scores: Floats, folds: NDArray[np.intp], settings: Settings, seed: int) -> Inputs:
-    """The question as ``heldout.estimate`` puts it.
-
-    Raises
-    ------
-    InputError
-    """
+def inputs_of(
+    y: NDArray[Any], scores: Floats, folds: NDArray[np.intp], settings: BoundSettings, seed: int
+) -> Inputs:
+    """The inputs of the methods, as ``heldout.estimate`` reads them."""
     return read_inputs(
         y,
         _several_classes(y, scores) if settings.task == "multiclass" else scores,
@@ -261,24 +273,26 @@ def _too_few(y: NDArray[Any], folds: NDArray[np.intp], task: TaskName) -> str:
     return f"{1 - SHARE:.0%} of {minority} rows of the rarer class are fewer than the {n_folds} folds"
 
 
-def _of_rows(estimate: Estimate) -> Found:
+def _of_rows(estimate: Estimate) -> LowerBound:
     if estimate.interval is None or np.isnan(estimate.interval.low):
-        return Found(float("nan"), estimate.value, estimate.selected, Failure.UNDEFINED, _said(estimate), estimate)
-    return Found(estimate.interval.low, estimate.value, estimate.selected, estimate=estimate)
+        return LowerBound(
+            float("nan"), estimate.value, estimate.selected, NoBound.UNDEFINED, _flag_text(estimate), estimate
+        )
+    return LowerBound(estimate.interval.low, estimate.value, estimate.selected, estimate=estimate)
 
 
-def _of_two_parts(method: TwoPart, evidence: Evidence, first: FirstPart) -> Found:
+def _of_two_parts(method: TwoPart, evidence: Evidence, first: FirstPart) -> LowerBound:
     if isinstance(first.chosen, str):
-        return failed(Failure.NO_SPLIT if first.parts is None else Failure.UNDEFINED, first.chosen)
+        return without_bound(NoBound.NO_SPLIT if first.parts is None else NoBound.UNDEFINED, first.chosen)
     estimate = method.bounded(evidence, first)
     found = _of_rows(estimate)
     if found.failure is None:
         return found
-    failure = Failure.NO_TILT if method.draws else Failure.UNDEFINED
+    failure = NoBound.NO_TILT if method.draws else NoBound.UNDEFINED
     if first.chosen.second.lacks():
-        failure = Failure.FEW_OF_A_CLASS
+        failure = NoBound.FEW_OF_A_CLASS
     elif estimate.value == 1:
-        failure = Failure.PERFECT
+        failure = NoBound.PERFECT
     return replace(found, failure=failure)
 
 
@@ -291,7 +305,7 @@ def _drawn_more(first: FirstPart) -> FirstPart:
     return first._replace(chosen=first.chosen._replace(second=replace(second, settings=settings)))
 
 
-def _said(estimate: Estimate) -> str:
+def _flag_text(estimate: Estimate) -> str:
     return " ".join(estimate.flags.values())
 
 

@@ -1,7 +1,7 @@
-"""Lower bounds of every method on real tables, against rows that no search saw (Paraschakis et al. 2024, table 3).
+"""Lower bounds of every method on real tables, with all other rows as the truth (Paraschakis et al. 2024, table 3).
 
-Small training sets of a table are searched, each method says how good its winner is at least, and what that winner
-is worth is seen on all other rows of the table.
+Small training sets of a table are searched, each method bounds the AUC of its winner from below, and the truth is
+the AUC of that winner on all other rows of the table.
 """
 
 from __future__ import annotations
@@ -25,12 +25,19 @@ from heldout.errors import InputError
 from heldout.execution.fit import CellContext, Routing, make_scoring, on_one_thread
 from heldout.folds.plans import KFolds
 from heldout.folds.splits import make_folds
-from heldout_papers.base import Batch, Columns, Study, Told, checked_sizes, run
+from heldout_papers.engine.batches import Batch, BatchCallback, Columns, StudyPlan, checked_sizes, run
 from heldout_papers.intervals.light import light
-from heldout_papers.intervals.methods import Failure, Settings, bounds, checked_level, checked_methods, failed
+from heldout_papers.intervals.methods import (
+    BoundSettings,
+    NoBound,
+    bounds,
+    checked_level,
+    checked_methods,
+    without_bound,
+)
 from heldout_papers.intervals.tables_result import WHAT, IntervalsOnTables, TablePlace
 from heldout_papers.search.cells import Chain, chain_of, fit_cells
-from heldout_papers.search.space import SPACES, Space, space_given
+from heldout_papers.search.space import SPACES, Space, space_of
 from heldout_papers.tables import TableFile, arrays_of, smallest_tables, tables_in
 
 FEW_ROWS, MANY_ROWS = 50, 500
@@ -40,7 +47,7 @@ MOST_FOLDS = 10
 LEAST_OF_CLASS = 2
 """Rows of the rarer class in a training set, so that there can be two folds."""
 MOST_SHARE = 0.5
-"""Of a table's rows in a training set: the others show what a winner is worth."""
+"""Of a table's rows in a training set: winners are scored on the others."""
 NONE_CHOSEN = -1
 
 Rows = NDArray[np.intp]
@@ -48,7 +55,7 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class TableSetting:
-    """Training sets of a table, and what is asked of each.
+    """Training sets of a table, and the bounds for each.
 
     Attributes
     ----------
@@ -56,17 +63,17 @@ class TableSetting:
     rows : int
         N.
     space : Space
-    asked : Settings
+    bounds : BoundSettings
     """
 
     table: TableFile
     rows: int
     space: Space
-    asked: Settings
+    bounds: BoundSettings
 
 
 def do_batch(batch: Batch[TableSetting], entropy: int) -> Columns:
-    """What every method says of each training set, and what its winner is worth: arrays (repetitions, methods)."""
+    """Every method's bound on each training set, and the truth of its winner: arrays (repetitions, methods)."""
     done = [_repetition(batch.setting, number, entropy) for number in range(batch.first, batch.last)]
     return {name: np.stack([one[name] for one in done]) for name in done[0]}
 
@@ -87,25 +94,25 @@ def _repetition(setting: TableSetting, number: int, entropy: int) -> dict[str, N
     with warnings.catch_warnings(), on_one_thread():
         warnings.simplefilter("ignore")  # of thousands of fits on few rows some do not converge
         scores, folds = _held_out(task, context, chains, own)
-        found = bounds(y[train], scores, folds, setting.asked, own)
-        chosen = {said.selected for said in found.values()}
+        found = bounds(y[train], scores, folds, setting.bounds, own)
+        chosen = {one.selected for one in found.values()}
         truths = {
             winner: _truth(context, chains[winner], len(train), X, rest, y[rest])
             for winner in sorted(chosen - {NONE_CHOSEN})
         }
-    lost = failed(Failure.NOT_REFITTED, "")
-    found = {name: lost if np.isnan(truths.get(said.selected, 0.0)) else said for name, said in found.items()}
-    truth = [truths.get(said.selected, float("nan")) for said in found.values()]
+    lost = without_bound(NoBound.NOT_REFITTED, "")
+    found = {name: lost if np.isnan(truths.get(one.selected, 0.0)) else one for name, one in found.items()}
+    truth = [truths.get(one.selected, float("nan")) for one in found.values()]
     columns: dict[str, list[Any]] = {
-        "low": [said.low for said in found.values()],
-        "value": [said.value for said in found.values()],
+        "low": [one.low for one in found.values()],
+        "value": [one.value for one in found.values()],
         "truth": truth,
         "percentile": [
-            said.percentile(worth) if said.failure is None else float("nan")
-            for said, worth in zip(found.values(), truth, strict=True)
+            one.percentile(worth) if one.failure is None else float("nan")
+            for one, worth in zip(found.values(), truth, strict=True)
         ],
-        "selected": [said.selected for said in found.values()],
-        "failure": ["" if said.failure is None else str(said.failure) for said in found.values()],
+        "selected": [one.selected for one in found.values()],
+        "failure": ["" if one.failure is None else str(one.failure) for one in found.values()],
     }
     kinds = {"selected": np.dtype(np.int64), "failure": np.dtype("<U60")}
     return {name: np.array(columns[name], dtype=kinds.get(name, np.dtype(np.float64))) for name in WHAT}
@@ -125,7 +132,7 @@ def _held_out(
 
 
 def _truth(context: CellContext, chain: Chain, n_train: int, X: Any, rest: Rows, y: NDArray[np.intp]) -> float:
-    """The AUC, on the rows that the search did not see, of a configuration fitted on all that it saw."""
+    """The AUC, on the rows that the search did not use, of a configuration fitted on all rows that it used."""
     cells = fit_cells(context, [chain], np.arange(n_train), rest, ("refit",), test_X=X)
     return float("nan") if cells.failures else float(roc_auc_score(y, cells.scores[:, 0]))
 
@@ -144,7 +151,7 @@ def intervals_on_tables(
     target: str = "target",
     n_jobs: int | None = None,
     folder: str | os.PathLike[str] | None = None,
-    told: Told | None = None,
+    told: BatchCallback | None = None,
     random_state: RandomState = None,
 ) -> IntervalsOnTables:
     """How often lower bounds of the AUC hold on real tables, and how tight they are.
@@ -160,7 +167,7 @@ def intervals_on_tables(
     names : sequence of str, optional
         Only these, by their names without ending.
     train_rows : int, optional
-        N. Unless told 50, and 500 for tables of 12 000 rows and more.
+        N; by default 50, and 500 for tables of 12 000 rows and more.
     repetitions : int, default=100
         Training sets of each table.
     space : {"light", "quick", "standard", ...}, list of (name, estimator, grid), or callable
@@ -176,7 +183,7 @@ def intervals_on_tables(
         The column that holds the classes.
     n_jobs : int, optional
     folder : path, optional
-        Where finished training sets are kept; a study that was interrupted goes on where it was.
+        Where finished training sets are kept; an interrupted study continues from them.
     told : callable, optional
         ``told(training sets done, training sets, seconds)`` after every one.
     random_state : int, RandomState or Generator, optional
@@ -210,21 +217,21 @@ def intervals_on_tables(
     >>> [(row["method"], row["inclusion"], row["train_rows"]) for row in found.rows()]
     [('bbc', 1.0, 50), ('bbc_f', 1.0, 50)]
     """
-    study, left_out = intervals_on_tables_plan(
+    plan, left_out = intervals_on_tables_plan(
         tables, names=names, train_rows=train_rows, repetitions=repetitions, space=space,
         configurations=configurations, methods=methods, n_bootstraps=n_bootstraps,
         confidence_level=confidence_level, target=target, random_state=random_state,
     )  # fmt: skip
-    columns = run(study, batch_size=1, n_jobs=n_jobs, folder=folder, told=told)
-    first = study.settings[0]
+    columns = run(plan, batch_size=1, n_jobs=n_jobs, folder=folder, told=told)
+    first = plan.settings[0]
     return IntervalsOnTables(
-        places=tuple(TablePlace(setting.table.name, setting.rows) for setting in study.settings),
-        methods=first.asked.methods,
+        places=tuple(TablePlace(setting.table.name, setting.rows) for setting in plan.settings),
+        methods=first.bounds.methods,
         columns=tuple(columns),
-        confidence_level=first.asked.confidence_level,
-        n_bootstraps=first.asked.n_bootstraps,
+        confidence_level=first.bounds.confidence_level,
+        n_bootstraps=first.bounds.n_bootstraps,
         space=first.space.name,
-        entropy=study.entropy,
+        entropy=plan.entropy,
         left_out=left_out,
     )
 
@@ -242,26 +249,25 @@ def intervals_on_tables_plan(
     confidence_level: float = 0.95,
     target: str = "target",
     random_state: RandomState = None,
-) -> tuple[Study[TableSetting], dict[str, str]]:
-    """What ``intervals_on_tables`` would do, checked, with nothing done; and which tables are left out, and why.
-
-    Raises
-    ------
-    InputError
+) -> tuple[StudyPlan[TableSetting], dict[str, str]]:
+    """The checked plan of ``intervals_on_tables``, before anything runs; and the tables left out, with the
+    reason.
     """
     (repetitions,) = checked_sizes("repetitions", repetitions, 1)
     (n_bootstraps,) = checked_sizes("n_bootstraps", n_bootstraps, 1)
     if train_rows is not None:
         (train_rows,) = checked_sizes("train_rows", train_rows, 2 * LEAST_OF_CLASS)
-    asked = Settings("binary", checked_methods(methods, "binary"), n_bootstraps, checked_level(confidence_level))
-    searched = space_given(space, configurations, {"light": light, **SPACES})
+    settings_of_bounds = BoundSettings(
+        "binary", checked_methods(methods, "binary"), n_bootstraps, checked_level(confidence_level)
+    )
+    searched = space_of(space, configurations, {"light": light, **SPACES})
     found = tables_in(tables, names=names, target=target)
     settings, left_out = [], dict(found.left_out)
     for table in found.tables:
         n = train_rows or usual_train_rows(table.rows)
         reason = unfit(table, n)
         if reason is None:
-            settings.append(TableSetting(table, n, searched, asked))
+            settings.append(TableSetting(table, n, searched, settings_of_bounds))
         elif names:
             raise InputError(
                 f"table {table.name} cannot be used: {reason}; use other {argument('train_rows')}, or leave it out."
@@ -271,7 +277,9 @@ def intervals_on_tables_plan(
     if not settings:
         why = "; ".join(f"{name}: {reason}" for name, reason in list(left_out.items())[:3])
         raise InputError(f"no table is fit for the study; left out were {why}.")
-    return Study("intervals on tables", tuple(settings), repetitions, entropy_of(random_state), do_batch), left_out
+    return StudyPlan(
+        "intervals on tables", tuple(settings), repetitions, entropy_of(random_state), do_batch
+    ), left_out
 
 
 def usual_train_rows(n_rows: int) -> int:

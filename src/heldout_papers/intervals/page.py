@@ -1,32 +1,96 @@
-"""From a study of intervals to its page: the claims, a picture like figure 2, and tables like table 2."""
+"""The page of a study of intervals: the claims, a picture like figure 2, and tables like table 2.
+
+The page of intervals on real tables uses the same picture and tables.
+"""
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from heldout._version import __version__
-from heldout.report.content import Entry
-from heldout.report.drawing import BLUE, INK, MUTED, VERMILLION, altair, inline_data, inline_svg
-from heldout_papers.claims import n_holding
-from heldout_papers.intervals import words as words
-from heldout_papers.intervals.claims import intervals_claims
+from heldout._text import counted
+from heldout_papers.engine.claims import claims_sentence
+from heldout_papers.engine.page import StudyPage, StudyTable, listed
+from heldout_papers.engine.pictures import Axis, Frame, Mark, Picture, mark_picture
+from heldout_papers.intervals.claims import SELECTOR_TITLES, intervals_claims
 from heldout_papers.intervals.inclusion import Inclusion, ratios
-from heldout_papers.intervals.methods import SELECTORS
-from heldout_papers.intervals.methods_tables import by_side, failures, head, published_cell, sources, uniformity
-from heldout_papers.intervals.published import AVERAGE_RANKS, TABLE_2, TRUE_PERFORMANCE, Place
+from heldout_papers.intervals.methods import METHOD_TITLES, SELECTORS
+from heldout_papers.intervals.published import (
+    AVERAGE_RANKS,
+    TABLE_2,
+    TRUE_PERFORMANCE,
+    Cell,
+    SimulatedPlace,
+)
 from heldout_papers.intervals.setting import IntervalSetting
 from heldout_papers.intervals.study import IntervalStudy
-from heldout_papers.page import Picture, StudyPage, StudyTable
 
-WIDTH, HEIGHT = 560, 330
-WIDE = 0.3
+SPREAD = 0.3
 """How far from its place on the axis the marks of a method reach."""
+SIDE_BY_SIDE = 5
+"""Methods that a page has room for."""
 
-Shown = Callable[[Inclusion], str]
+METHODS_EXPLAINED = {
+    "bbc": "bootstrap bias correction: rows are drawn, and the best on them is scored on those left out",
+    "bbc_f": "the same with folds instead of rows",
+    "delong": "75 % of the rows choose; DeLong's normal interval of the choice on the others",
+    "hanley_mcneil": "the same with Hanley and McNeil's standard error",
+    "tilting": "the same by bootstrap tilting",
+    "delong_10p": "75 % of the rows choose the best tenth, the others choose the best of these, and DeLong's bound "
+    "accounts for that by Šidák's correction",
+    "hanley_mcneil_10p": "the same with Hanley and McNeil's standard error",
+    "tilting_10p": "the same by bootstrap tilting",
+    "mabt": "the same by tilting that uses how much the finalists agree",
+    "naive_bootstrap": "the winner's fold scores are bootstrapped as if it were the only configuration",
+}
+TASK_TITLES = {
+    "binary": "areas under the ROC curve",
+    "multiclass": "areas of five classes (Hand and Till)",
+    "regression": "R²",
+}
+SIMULATED = {
+    "binary": "C configurations get true areas under the ROC curve from a Beta distribution. Scores of rows of "
+    "class 0 are N(0, 1), those of class 1 N(μ, 1) with μ = √2 Φ⁻¹(AUC), each independent of the others.",
+    "multiclass": "For each configuration and each ordered pair of five classes an area is drawn from a Beta "
+    "distribution. A row has a score for each class k: N(0, 1) if it is of k, N(-√2 Φ⁻¹(AUC), 1) if it is of "
+    "another. The true performance is the mean of the twenty areas, Hand and Till's. All classes but the first are "
+    "of one size.",
+    "regression": "C configurations get true R² from a Beta distribution: predictions P (y + ε) of y ~ N(0, 1) "
+    "with ε ~ N(0, 1/P - 1). A single linear map cannot improve them, so that P is 1 - SSE/SST and not a squared "
+    "correlation only.",
+}
+FOLDS_OF_CLASSES = (
+    "Each class has as many rows as its share says. There are as many folds as rows of the rarest class, at most "
+    "{most}; row i of those sorted by class is in fold i mod K."
+)
+FOLDS_OF_NUMBERS = "There are {most} folds; row i is in fold i mod K."
+INCLUSION = (
+    "Each method's lower bound is compared with the true performance of the configuration that it selects: BBC by "
+    "the area over all rows, BBC-F and NB by the mean over folds. Inclusion is the share of bounds that are not "
+    "above it; it is tested against its level by the exact one-sided binomial test, and rejected where p < .05. "
+    "Tightness is the mean of truth less bound. Repetitions without a bound are left out of both, and counted."
+)
+TWO_PARTS = (
+    "The methods in two parts draw a quarter of the rows, and draw again until both parts have rows of every "
+    "class and every fold has rows of every class in the first part; where 75 % of the rarer class are fewer rows "
+    "than there are folds, these methods are not tried. Where the selected configuration orders the second part "
+    "without a mistake, none of them has a bound: its area of 1 has no variance. The published code takes the "
+    "bound to be 1 there; so do we in claims about cells of table 2, and nowhere else; there we also compare "
+    "BBC's bound with the winner by fold means.",
+    "The published code of Hanley and McNeil's interval counts rows that are predicted right and wrong where the "
+    "formula has positive and negative rows, has a sign of it wrong, takes all N rows, and does not account for "
+    "the choice among several. Ours is their formula, so its numbers differ.",
+)
+RANKED = (
+    "Ranks follow the article's rules: first those that are not rejected, by tightness, then the rejected by the "
+    "distance of their inclusion from the level; ties get the best of their ranks; only settings count in which "
+    "every method has a bound in 9 of 10 repetitions."
+)
+
+Row = Mapping[str, Inclusion]
+NamedRow = tuple[str, Row, Mapping[str, Cell | None] | None]
+"""The name of a row, our results for each method, and the published cells."""
 
 
 def intervals_page(study: IntervalStudy, *, command: str = "") -> StudyPage:
@@ -36,169 +100,93 @@ def intervals_page(study: IntervalStudy, *, command: str = "") -> StudyPage:
     ----------
     study : IntervalStudy
     command : str
-        What the user typed.
+        The command that the user typed.
     """
     claims, first = intervals_claims(study), study.settings[0]
-    rejected = [
-        (words.METHOD_TITLES[name], sum(row[name].rejected for row in study.inclusions)) for name in study.methods
+    places = [SimulatedPlace.of(setting) for setting in study.settings]
+    rows: list[NamedRow] = [
+        (_place_name(setting), row, None if place is None else TABLE_2[place])
+        for setting, row, place in zip(study.settings, study.inclusions, places, strict=True)
     ]
-    drawn = _of_figure(study)
-    rows = [(_place(setting), row) for setting, row in zip(study.settings, study.inclusions, strict=True)]
+    is_published = any(places)
     return StudyPage(
         name="intervals",
         title="How often each interval holds the truth, and how tight it is",
-        lead=words.intervals_lead(len(study.settings), study.repetitions, study.confidence_level, rejected),
+        lead=_lead(study),
         facts=_facts(study),
-        claims_sentence=words.claims_sentence(n_holding(claims), len(claims)),
+        claims_sentence=claims_sentence(
+            claims,
+            "of the abstract, section 5 and the conclusions that these settings can test",
+            "",
+            "areas of two classes, intervals of 95 %, 10 folds, settings of its table 2 and 20 repetitions or more",
+        ),
         claims=claims,
-        pictures=(
-            Picture(
-                "Tightness beside BBC's", tightness_svg(drawn, key="tightness"), words.figure_caption(len(drawn))
-            ),
-        )
-        if drawn
-        else (),
-        words=tuple(Entry(words.METHOD_TITLES[name], words.METHOD_WORDS[name]) for name in study.methods),
+        pictures=tightness_pictures(_rows_of_figure(study), "setting", " in which every method has results"),
+        glossary=glossary(study.methods),
         tables=(
-            *_halves(study),
-            *_groups(study),
-            *failures(study.methods, rows, "Share of repetitions without a bound, and why", decimals=1),
-            *uniformity(study.methods, rows),
+            *inclusion_tables(
+                study.methods, rows, study.average_ranks, AVERAGE_RANKS if is_published else None, (3, 2)
+            ),
+            *performance_tables(
+                "Mean true performance of what each group chooses",
+                study.true_performance,
+                TRUE_PERFORMANCE if is_published else None,
+            ),
+            *failure_tables(study.methods, rows, "Share of repetitions without a bound, and why", decimals=1),
+            *uniformity_tables(study.methods, rows),
         ),
-        method=words.intervals_method(first.task, first.most_folds, first.settings.n_bootstraps),
-        sources=(*sources(study.methods), *(("hand2001",) if study.settings[0].task == "multiclass" else ())),
+        method=_method(first),
+        sources=(*sources(study.methods), *(("hand2001",) if first.task == "multiclass" else ())),
+        entropy=study.entropy,
         command=command,
-        reproduction=(
-            Entry("Seed", str(study.entropy)),
-            Entry("Versions", f"heldout {__version__}, NumPy {np.__version__}"),
-            Entry("Python", platform.python_version()),
-        ),
     )
 
 
-def _facts(study: IntervalStudy) -> tuple[Entry, ...]:
+def _method(first: IntervalSetting) -> tuple[str, ...]:
+    folds = FOLDS_OF_NUMBERS if first.task == "regression" else FOLDS_OF_CLASSES
+    n_bootstraps = first.settings.n_bootstraps
+    tilting = f", {2 * n_bootstraps:,} of tilting" if first.task == "binary" else ""
+    simulated = f"{SIMULATED[first.task]} {folds.format(most=first.most_folds)}"
+    measured = f"{INCLUSION} There are {n_bootstraps:,} bootstraps{tilting}."
+    return (simulated, measured, *(TWO_PARTS if first.task == "binary" else ()), RANKED)
+
+
+def _lead(study: IntervalStudy) -> str:
+    """The methods that are rejected, and where."""
+    rejected = [
+        (METHOD_TITLES[name], sum(row[name].rejected for row in study.inclusions)) for name in study.methods
+    ]
+    never = [title for title, n in rejected if not n]
+    others = [f"{title} in {n}" for title, n in rejected if n]
+    over = f"Over {counted(len(study.settings), 'setting')} of {counted(study.repetitions, 'repetition')} each"
+    interval = f"the {study.confidence_level:.0%} interval"
+    if not never:
+        return f"{over}, {interval} is rejected for each method: {_joined(others)}."
+    lost = f"; that of {_joined(others)} is" if others else ""
+    return f"{over}, {interval} of {_joined(never)} is nowhere rejected{lost}."
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _facts(study: IntervalStudy) -> dict[str, str]:
     first = study.settings[0]
     shares = [setting.prevalence for setting in study.settings if setting.prevalence is not None]
-    facts = [
-        Entry("performances", words.TASK_TITLES[first.task]),
-        Entry("rows", _listed([setting.rows for setting in study.settings])),
-        Entry("configurations", _listed([setting.configurations for setting in study.settings])),
-        Entry("true values", "; ".join(dict.fromkeys(_beta(setting) for setting in study.settings))),
-        Entry("repetitions", f"{study.repetitions:,}"),
-        Entry("folds", f"up to {first.most_folds}"),
-        Entry("bootstraps", f"{first.settings.n_bootstraps:,}"),
-        Entry("level", f"{study.confidence_level:.0%}, one-sided"),
-    ]
-    if shares:
-        facts.insert(3, Entry("share of the rarest class", _listed(shares)))
-    return tuple(facts)
+    return {
+        "performances": TASK_TITLES[first.task],
+        "rows": listed([setting.rows for setting in study.settings]),
+        "configurations": listed([setting.configurations for setting in study.settings]),
+        **({"share of the rarest class": listed(shares)} if shares else {}),
+        "true values": "; ".join(dict.fromkeys(_beta(setting) for setting in study.settings)),
+        "repetitions": f"{study.repetitions:,}",
+        "folds": f"up to {first.most_folds}",
+        "bootstraps": f"{first.settings.n_bootstraps:,}",
+        "level": f"{study.confidence_level:.0%}, one-sided",
+    }
 
 
-def _halves(study: IntervalStudy) -> tuple[StudyTable, ...]:
-    """Table 2 in parts that a page has room for, each setting above what the article has of it."""
-    means, n_complete = study.average_ranks
-    tables = []
-    for part in by_side(study.methods):
-        body: list[tuple[str, ...]] = []
-        for setting, row in zip(study.settings, study.inclusions, strict=True):
-            body.append((_place(setting), *(_cell(row[name]) for name in part)))
-            place = Place.of(setting)
-            if place is not None:
-                body.append(("published", *(published_cell(TABLE_2[place][name]) for name in part)))
-        if n_complete:
-            body.append((f"average rank ({n_complete})", *(f"{means[name]:.2f}" for name in part)))
-        if any(Place.of(setting) for setting in study.settings):
-            body.append(("published", *(f"{AVERAGE_RANKS[name]:.2f}" for name in part)))
-        tables.append(StudyTable("Inclusion (tightness); * inclusion rejected", head(part), tuple(body)))
-    return tuple(tables)
-
-
-def _cell(found: Inclusion) -> str:
-    if not found.bounds:
-        return "-"
-    return f"{found.inclusion:.3f} ({found.tightness:.3f}){'*' if found.rejected else ''}"
-
-
-def _groups(study: IntervalStudy) -> tuple[StudyTable, ...]:
-    found = study.true_performance
-    if len(found) < len(SELECTORS):
-        return ()
-    published = any(Place.of(setting) for setting in study.settings)
-    head = ("", *(words.SELECTOR_TITLES[group] for group in SELECTORS))
-    body = [("ours", *(_number(found[group], 4) for group in SELECTORS))]
-    if published:
-        body.append(("published", *(f"{TRUE_PERFORMANCE[group]:.4f}" for group in SELECTORS)))
-    return (StudyTable("Mean true performance of what each group chooses", head, tuple(body)),)
-
-
-def _of_figure(study: IntervalStudy) -> list[dict[str, Inclusion]]:
-    """The settings in which all methods have results; all settings where none is such."""
-    if "bbc" not in study.methods or len(study.methods) < 2:
-        return []
-    complete = [row for row in study.inclusions if all(each.complete for each in row.values())]
-    return complete or [row for row in study.inclusions if row["bbc"].bounds]
-
-
-def tightness_svg(rows: Sequence[dict[str, Inclusion]], *, key: str) -> str:
-    """Each method's tightness over BBC's, a mark a setting.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        Of method to what became of it, ``bbc`` among them.
-    key : str
-        What the ids within the picture begin with.
-    """
-    alt = altair()
-    names = [name for name in rows[0] if name != "bbc"]
-    titles = [words.METHOD_TITLES[name] for name in names]
-    points = [point for place, name in enumerate(names) for point in _marks(rows, name, place)]
-    heights = [point["y"] for point in points] + [1.0]
-    margin = 0.06 * (max(heights) - min(heights)) or 0.1
-    ends = [min(heights) - margin, max(heights) + margin]
-    y = alt.Y(
-        "y:Q",
-        scale=alt.Scale(domain=ends, nice=False, zero=False),
-        axis=alt.Axis(title="tightness over that of BBC", tickCount=6, format=".1f"),
-    )
-    x_scale = alt.Scale(domain=[-0.5, len(names) - 0.5], nice=False)
-    x = alt.X("x:Q", scale=x_scale, axis=None)
-    labels = [{"x": place, "y": ends[0], "text": title} for place, title in enumerate(titles)]
-    kept = alt.Chart(inline_data([point for point in points if not point["rejected"]]))
-    lost = alt.Chart(inline_data([point for point in points if point["rejected"]]))
-    layers = [
-        alt.Chart(inline_data([{"y": 1.0}])).mark_rule(color=MUTED, strokeWidth=1.2).encode(y=y),
-        kept.mark_point(color=BLUE, fill=BLUE, opacity=1, size=44, shape="circle").encode(x=x, y=y),
-        lost.mark_point(color=VERMILLION, opacity=1, size=44, shape="cross", strokeWidth=1.6).encode(x=x, y=y),
-        alt.Chart(inline_data(labels))
-        .mark_text(color=INK, fontSize=12, baseline="top", dy=8)
-        .encode(x=x, y=y, text="text:N"),
-    ]
-    chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
-    said = [
-        (
-            words.METHOD_TITLES[name],
-            float(np.mean([point["y"] for point in points if point["x_of"] == place])),
-            sum(point["rejected"] for point in points if point["x_of"] == place),
-            len(rows),
-        )
-        for place, name in enumerate(names)
-        if any(point["x_of"] == place for point in points)
-    ]
-    return inline_svg(chart, key, "Tightness over that of BBC, by method", words.figure_summary(said))
-
-
-def _marks(rows: Sequence[dict[str, Inclusion]], name: str, place: int) -> list[dict[str, Any]]:
-    """A mark a setting, side by side in the order of the settings."""
-    offsets = np.linspace(-WIDE, WIDE, len(rows)) if len(rows) > 1 else np.zeros(1)
-    return [
-        {"x": place + float(offset), "x_of": place, "y": ratios(row)[name], "rejected": bool(row[name].rejected)}
-        for offset, row in zip(offsets, rows, strict=True)
-        if np.isfinite(ratios(row)[name])
-    ]
-
-
-def _place(setting: IntervalSetting) -> str:
+def _place_name(setting: IntervalSetting) -> str:
     share = "" if setting.prevalence is None else f", b {setting.prevalence:g}"
     return f"{_beta(setting)}, N {setting.rows}, C {setting.configurations}{share}"
 
@@ -207,9 +195,171 @@ def _beta(setting: IntervalSetting) -> str:
     return f"Be({setting.beta[0]:g}, {setting.beta[1]:g})"
 
 
-def _number(value: float, decimals: int) -> str:
-    return f"{value:.{decimals}f}" if np.isfinite(value) else "-"
+def _rows_of_figure(study: IntervalStudy) -> list[Row]:
+    """The settings in which all methods have results; all settings where there is none such."""
+    if "bbc" not in study.methods or len(study.methods) < 2:
+        return []
+    complete: list[Row] = [row for row in study.inclusions if all(each.complete for each in row.values())]
+    return complete or [row for row in study.inclusions if row["bbc"].bounds]
 
 
-def _listed(sizes: Sequence[float]) -> str:
-    return ", ".join(f"{size:,g}" for size in sorted(set(sizes)))
+def tightness_pictures(rows: Sequence[Row], place: str, which: str) -> tuple[Picture, ...]:
+    """Each method's tightness over BBC's, a mark for each row; no picture without rows.
+
+    Parameters
+    ----------
+    place, which : str
+        "setting" or "table", and which of them are shown.
+    """
+    if not rows:
+        return ()
+    names = [name for name in rows[0] if name != "bbc"]
+    marks = {name: _marks(rows, name, place) for place, name in enumerate(names)}
+    shown = "; ".join(
+        f"{METHOD_TITLES[name]} {np.mean([mark.y for mark in each]):.2f}, rejected in "
+        f"{sum(mark.stands_out for mark in each)} of {len(rows)}"
+        for name, each in marks.items()
+        if each
+    )
+    frame = Frame(
+        Axis("method"), Axis("tightness over that of BBC", ".1f"), "tightness", level=1.0,
+        labels=[METHOD_TITLES[name] for name in names],
+    )  # fmt: skip
+    picture = mark_picture(
+        "Tightness beside BBC's", [mark for each in marks.values() for mark in each], frame, shape="cross",
+        summary=f"Mean tightness over BBC's: {shown}.",
+        caption=f"Tightness over that of BBC, a mark for each of {counted(len(rows), place)}{which}; above 1 a "
+        "bound is farther from the truth than BBC's. Circles: inclusion not rejected; crosses: rejected, so that "
+        "being tight is no merit.",
+    )  # fmt: skip
+    return (picture,)
+
+
+def _marks(rows: Sequence[Row], name: str, place: int) -> list[Mark]:
+    """A mark a row, side by side in their order."""
+    offsets = np.linspace(-SPREAD, SPREAD, len(rows)) if len(rows) > 1 else np.zeros(1)
+    return [
+        Mark(place + float(offset), ratios(row)[name], bool(row[name].rejected))
+        for offset, row in zip(offsets, rows, strict=True)
+        if np.isfinite(ratios(row)[name])
+    ]
+
+
+def glossary(methods: Sequence[str]) -> dict[str, str]:
+    return {METHOD_TITLES[name]: METHODS_EXPLAINED[name] for name in methods}
+
+
+def sources(methods: Sequence[str]) -> tuple[str, ...]:
+    """The works that the methods are from."""
+    names = set(methods)
+    cited = [
+        ("paraschakis2024", True),
+        ("tsamardinos2018", "bbc" in names),
+        ("rink2022", bool(names & {"tilting", "tilting_10p", "mabt"})),
+        ("delong1988", bool(names & {"delong", "delong_10p"})),
+        ("hanley1982", bool(names & {"hanley_mcneil", "hanley_mcneil_10p"})),
+    ]
+    return tuple(key for key, wanted in cited if wanted)
+
+
+def inclusion_tables(
+    methods: Sequence[str],
+    rows: Sequence[NamedRow],
+    average_ranks: tuple[Mapping[str, float], int],
+    published_ranks: Mapping[str, float] | None,
+    decimals: tuple[int, int],
+) -> list[StudyTable]:
+    """Inclusion and tightness, each row above that of the article.
+
+    Parameters
+    ----------
+    average_ranks : (mapping of method to float, int)
+        Ours, and the number of rows that they are means of.
+    published_ranks : mapping of method to float, optional
+        None where no row is the article's.
+    decimals : (int, int)
+        Of our inclusion and tightness, and of ranks.
+    """
+    means, n_complete = average_ranks
+    tables = []
+    for names in _side_by_side(methods):
+        body: list[tuple[str, ...]] = []
+        for label, row, published in rows:
+            body.append((label, *(_inclusion_cell(row[name], decimals[0]) for name in names)))
+            if published is not None:
+                body.append(("published", *(_published_cell(published[name]) for name in names)))
+        if n_complete:
+            body.append((f"average rank ({n_complete})", *(f"{means[name]:.{decimals[1]}f}" for name in names)))
+        if published_ranks is not None:
+            body.append(("published", *(f"{published_ranks[name]:.{decimals[1]}f}" for name in names)))
+        tables.append(StudyTable("Inclusion (tightness); * inclusion rejected", _head(names), tuple(body)))
+    return tables
+
+
+def _inclusion_cell(found: Inclusion, decimals: int) -> str:
+    if not found.bounds:
+        return "-"
+    star = "*" if found.rejected else ""
+    return f"{found.inclusion:.{decimals}f} ({found.tightness:.{decimals}f}){star}"
+
+
+def _published_cell(cell: Cell | None) -> str:
+    return "-" if cell is None else f"{cell.inclusion:.2f} ({cell.tightness:.2f})"
+
+
+def performance_tables(
+    title: str, ours: Mapping[str, float], published: Mapping[str, float] | None
+) -> list[StudyTable]:
+    """The true performance of what each group of methods chooses; no table unless every group was studied."""
+    if len(ours) < len(SELECTORS):
+        return []
+    body = [("ours", *(f"{ours[group]:.4f}" if np.isfinite(ours[group]) else "-" for group in SELECTORS))]
+    if published is not None:
+        body.append(("published", *(f"{published[group]:.4f}" for group in SELECTORS)))
+    head = ("", *(SELECTOR_TITLES[group] for group in SELECTORS))
+    return [StudyTable(title, head, tuple(body))]
+
+
+def failure_tables(
+    methods: Sequence[str], rows: Sequence[NamedRow], title: str, *, decimals: int
+) -> list[StudyTable]:
+    """Shares without a bound, by row and by reason; methods that have none are left out."""
+    failing = [name for name in methods if any(row[name].failed for _, row, _ in rows)]
+    tables = []
+    for names in _side_by_side(failing):
+        body = [
+            (f"{label}: {why}", *(_share(row[name].failures.get(why, 0.0), decimals) for name in names))
+            for label, row, _ in rows
+            for why in dict.fromkeys(why for name in names for why in row[name].failures)
+        ]
+        tables.append(StudyTable(title, _head(names), tuple(body)))
+    return tables
+
+
+def uniformity_tables(methods: Sequence[str], rows: Sequence[NamedRow]) -> list[StudyTable]:
+    """p values of the Kolmogorov-Smirnov test for methods that have percentiles."""
+    able = [name for name in methods if any(np.isfinite(row[name].uniformity) for _, row, _ in rows)]
+    return [
+        StudyTable(
+            "Percentiles of the truth in the distribution of each method: p of uniform (Kolmogorov-Smirnov)",
+            _head(names),
+            tuple((label, *(_p_text(row[name].uniformity) for name in names)) for label, row, _ in rows),
+        )
+        for names in _side_by_side(able)
+    ]
+
+
+def _side_by_side(names: Sequence[str]) -> list[tuple[str, ...]]:
+    return [tuple(names[k : k + SIDE_BY_SIDE]) for k in range(0, len(names), SIDE_BY_SIDE)]
+
+
+def _head(names: Sequence[str]) -> tuple[str, ...]:
+    return ("", *(METHOD_TITLES[name] for name in names))
+
+
+def _share(share: float, decimals: int) -> str:
+    return f"{share:.{decimals}%}" if share else ""
+
+
+def _p_text(p: float) -> str:
+    return "-" if not np.isfinite(p) else "<0.001" if p < 0.001 else f"{p:.3f}"

@@ -14,8 +14,15 @@ from numpy.typing import NDArray
 from heldout._random import stream
 from heldout._text import argument, in_python
 from heldout.errors import InputError
-from heldout_papers.base import checked_sizes
-from heldout_papers.intervals.methods import METRICS, Floats, Settings, TaskName, checked_level, checked_methods
+from heldout_papers.engine.batches import checked_sizes
+from heldout_papers.intervals.methods import (
+    METRICS,
+    BoundSettings,
+    Floats,
+    TaskName,
+    checked_level,
+    checked_methods,
+)
 from heldout_papers.simulation import predictions_of_r2, scores_of_auc, scores_of_class_aucs
 
 ROWS = (500, 50)
@@ -42,8 +49,8 @@ class IntervalSetting:
         Of the distribution of true performances.
     most_folds : int
         K, where the rarest class has as many rows.
-    settings : Settings
-        What the methods are asked with.
+    settings : BoundSettings
+        What the methods share.
     """
 
     rows: int
@@ -51,7 +58,7 @@ class IntervalSetting:
     prevalence: float | None
     beta: tuple[float, float]
     most_folds: int
-    settings: Settings
+    settings: BoundSettings
 
     @property
     def task(self) -> TaskName:
@@ -84,7 +91,7 @@ def _rounded(share: float | None, rows: int) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Matrix:
+class IntervalMatrix:
     """One simulated search.
 
     Attributes
@@ -105,8 +112,8 @@ class Matrix:
     seed: int
 
     @classmethod
-    def drawn(cls, setting: IntervalSetting, entropy: int, repetition: int) -> Matrix:
-        """The matrix of a repetition; the methods that are asked and how have no part in it."""
+    def drawn(cls, setting: IntervalSetting, entropy: int, repetition: int) -> IntervalMatrix:
+        """The matrix of a repetition; it does not depend on the methods and their settings."""
         place = [
             str(part)
             for part in (setting.task, setting.rows, setting.configurations, setting.prevalence, setting.beta)
@@ -144,12 +151,7 @@ def checked_settings(
     methods: Sequence[str] | str | None,
     confidence_level: float,
 ) -> tuple[IntervalSetting, ...]:
-    """Every setting, in the order of table 2.
-
-    Raises
-    ------
-    InputError
-    """
+    """Every setting, in the order of table 2."""
     known = next((name for name in METRICS if name == task), None)
     if known is None:
         raise InputError(f"task must be one of {', '.join(METRICS)}, got {task!r}.", argument="task")
@@ -157,9 +159,9 @@ def checked_settings(
     (folds,), (n_bootstraps,) = checked_sizes("folds", folds, 2), checked_sizes("n_bootstraps", n_bootstraps, 1)
     level = checked_level(confidence_level)
     sizes = checked_sizes("rows", rows, 4), checked_sizes("configurations", configurations, 2)
-    asked = Settings(known, named, n_bootstraps, level)
+    shared = BoundSettings(known, named, n_bootstraps, level)
     settings = tuple(
-        IntervalSetting(n, c, share, pair, folds, asked)
+        IntervalSetting(n, c, share, pair, folds, shared)
         for pair, n, c, share in product(_checked_beta(beta), *sizes, _checked_prevalence(prevalence, known))
     )
     scarce = next((one for one in settings if one.rarest < 2), None)

@@ -1,8 +1,8 @@
 """How often one-sided intervals hold the truth (Paraschakis, Castellani, Borboudakis & Tsamardinos 2024, table 2).
 
 C configurations have true performances from a Beta distribution; their N x C held-out predictions are drawn so that
-these are true. Each method chooses a configuration and bounds it from below; here it is seen how often the bound is
-below the truth, and how far.
+these are true. Each method selects a configuration and bounds it from below; the study measures how often the bound
+is below the truth, and how far.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy as np
 
 from heldout._random import RandomState, entropy_of
 from heldout.errors import InputError
-from heldout.estimates.types import frame_of
-from heldout_papers.base import Batch, Columns, Study, Told, checked_sizes, run
+from heldout_papers.engine.batches import Batch, BatchCallback, Columns, StudyPlan, checked_sizes, run
+from heldout_papers.engine.results import StudyResult, check_columns
 from heldout_papers.intervals.inclusion import (
     Inclusion,
     average_ranks,
@@ -27,45 +27,45 @@ from heldout_papers.intervals.inclusion import (
     ratios,
     true_performance,
 )
-from heldout_papers.intervals.methods import SELECTORS, Settings, bounds
+from heldout_papers.intervals.methods import SELECTORS, BoundSettings, bounds
 from heldout_papers.intervals.setting import (
     BETAS,
     CONFIGURATIONS,
     ROWS,
+    IntervalMatrix,
     IntervalSetting,
-    Matrix,
     checked_settings,
 )
 
 BATCH = 10
-"""Repetitions that are done together."""
+"""Repetitions of a batch."""
 NUMBERS = ("low", "value", "truth", "percentile")
 FAILURE = "failure"
 PLACE = ("beta", "rows", "configurations", "prevalence")
-"""What tells settings apart in a table."""
+"""Columns that identify a setting in a table."""
 
 
 def do_batch(batch: Batch[IntervalSetting], entropy: int) -> Columns:
-    """What every method says of each matrix of a batch."""
+    """The bound of every method on each matrix of a batch."""
     setting, size = batch.setting, batch.last - batch.first
     names = setting.settings.methods
     found: dict[str, Any] = {f"{name}.{what}": np.full(size, np.nan) for name in names for what in NUMBERS}
     reasons: dict[str, list[str]] = {name: [] for name in names}
     for place, repetition in enumerate(range(batch.first, batch.last)):
-        matrix = Matrix.drawn(setting, entropy, repetition)
-        said = bounds(matrix.y, matrix.scores, matrix.folds, setting.settings, matrix.seed)
-        for name, each in said.items():
+        matrix = IntervalMatrix.drawn(setting, entropy, repetition)
+        results = bounds(matrix.y, matrix.scores, matrix.folds, setting.settings, matrix.seed)
+        for name, each in results.items():
             truth = float(matrix.truth[each.selected]) if each.selected >= 0 else float("nan")
             numbers = (each.low, each.value, truth, each.percentile(truth))
             for what, number in zip(NUMBERS, numbers, strict=True):
                 found[f"{name}.{what}"][place] = number
             reasons[name].append("" if each.failure is None else str(each.failure))
-    return found | {f"{name}.{FAILURE}": np.array(said, dtype=np.str_) for name, said in reasons.items()}
+    return found | {f"{name}.{FAILURE}": np.array(each, dtype=np.str_) for name, each in reasons.items()}
 
 
 @dataclass(frozen=True, eq=False)
-class IntervalStudy:
-    """What came of it.
+class IntervalStudy(StudyResult):
+    """The result of a study of intervals.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class IntervalStudy:
 
     @cached_property
     def inclusions(self) -> tuple[dict[str, Inclusion], ...]:
-        """One a setting: what became of each method."""
+        """One a setting: the inclusion of each method."""
         return tuple(
             {
                 name: inclusion_of(
@@ -119,8 +119,7 @@ class IntervalStudy:
         """The mean true performance of what each group of methods chose, over the complete settings."""
         return true_performance(self.inclusions, SELECTORS)
 
-    def asked(self) -> dict[str, Any]:
-        """What all settings share."""
+    def parameters(self) -> dict[str, Any]:
         first = self.settings[0]
         return {
             "task": first.task,
@@ -161,25 +160,15 @@ class IntervalStudy:
                 )
         return found
 
-    def to_frame(self, *, each: bool = False) -> Any:
-        """A row a setting and method, as a pandas DataFrame (pandas comes with the extra ``app``).
-
-        Parameters
-        ----------
-        each : bool
-            A row a repetition and method instead: its bound, value and the truth. With what was asked for in every
-            row, so that ``from_frame`` needs nothing else.
-        """
-        if not each:
-            return frame_of(self.rows(), "IntervalStudy.to_frame")
+    def repetition_types(self, frame: Any) -> dict[str, str]:
         import pandas as pd
 
-        frame = frame_of(self._each(), "IntervalStudy.to_frame")
         texts = [name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name])]
         narrow = dict.fromkeys(NUMBERS, "float32") | dict.fromkeys(texts, "category")
-        return frame.astype({**narrow, "repetition": "int32"})
+        return {**narrow, "repetition": "int32"}
 
-    def _each(self) -> list[dict[str, Any]]:
+    def repetition_rows(self) -> list[dict[str, Any]]:
+        """A row a repetition and method: bound, value and truth, with the parameters that ``from_frame`` needs."""
         return [
             {
                 **_place(setting),
@@ -200,7 +189,7 @@ class IntervalStudy:
 
     @classmethod
     def from_frame(cls, frame: Any) -> IntervalStudy:
-        """The study that ``to_frame(each=True)`` was of, to the precision of float32.
+        """The study of a ``to_frame(each=True)``, to the precision of float32.
 
         Raises
         ------
@@ -208,23 +197,21 @@ class IntervalStudy:
             When columns are missing, or settings differ in their methods or in how often they were repeated.
         """
         needed = (*PLACE, "folds", "n_bootstraps", "confidence_level", "task", "seed", "method", "repetition")
-        missing = [name for name in (*needed, *NUMBERS, FAILURE) if name not in frame.columns]
-        if missing or not len(frame):
-            what = f"a column {missing[0]!r}, got {list(frame.columns)}" if missing else "rows, and has none"
-            raise InputError(f"the table of a study of intervals needs {what}.")
+        check_columns(frame, (*needed, *NUMBERS, FAILURE), "a study of intervals")
         counts = frame.groupby([*PLACE, "method"], observed=True, dropna=False).size()
         n_places = len(frame.groupby(list(PLACE), observed=True, dropna=False))
         if counts.nunique() != 1 or len(counts) != n_places * frame["method"].nunique():
             raise InputError("every setting must have been repeated equally often, with the same methods.")
         first = frame.iloc[0]
         names = tuple(str(name) for name in frame["method"].unique())
-        asked = Settings(str(first["task"]), names, int(first["n_bootstraps"]), float(first["confidence_level"]))  # type: ignore[arg-type]
+        task: Any = str(first["task"])
+        shared = BoundSettings(task, names, int(first["n_bootstraps"]), float(first["confidence_level"]))
         settings, found = [], []
         for place, rows in frame.groupby(list(PLACE), sort=False, observed=True, dropna=False):
             beta, n, c, share = place
             a, b = (float(part) for part in str(beta).split(","))
             prevalence = None if np.isnan(share) else float(share)
-            settings.append(IntervalSetting(int(n), int(c), prevalence, (a, b), int(first["folds"]), asked))
+            settings.append(IntervalSetting(int(n), int(c), prevalence, (a, b), int(first["folds"]), shared))
             found.append(_columns_of(rows))
         return cls(tuple(settings), len(frame) // len(names) // len(settings), tuple(found), int(first["seed"]))
 
@@ -262,7 +249,7 @@ def intervals(
     confidence_level: float = 0.95,
     n_jobs: int | None = None,
     folder: str | os.PathLike[str] | None = None,
-    told: Told | None = None,
+    told: BatchCallback | None = None,
     random_state: RandomState = None,
 ) -> IntervalStudy:
     """How often each method's one-sided interval holds the truth, and how tight it is, for your settings.
@@ -270,7 +257,7 @@ def intervals(
     For each setting and repetition C true performances are drawn from Be(a, b), and N x C held-out scores of which
     they are true: areas under the ROC curve of two classes, by scores N(0, 1) and N(√2 Φ⁻¹(AUC), 1); for
     ``task="multiclass"`` the same for each pair of 5 classes; for ``task="regression"`` R² of predictions
-    P (y + ε). Each method bounds what it chooses from below; the bound is held against the true performance of
+    P (y + ε). Each method bounds its choice from below; the bound is compared with the true performance of
     *its* choice. All bounds are those of ``heldout.estimate(..., alternative="greater")``.
 
     Parameters
@@ -294,7 +281,7 @@ def intervals(
     confidence_level : float, default=0.95
     n_jobs : int, optional
     folder : path, optional
-        Where finished batches are kept; a study that was interrupted goes on where it was.
+        Where finished batches are kept; an interrupted study continues from them.
     told : callable, optional
         ``told(batches done, batches, seconds)`` after every batch.
     random_state : int, RandomState or Generator, optional
@@ -323,13 +310,13 @@ def intervals(
     bbc             1.00 +0.11
     naive_bootstrap 0.45 -0.01
     """
-    study = intervals_plan(
+    plan = intervals_plan(
         rows, configurations, prevalence, beta,
         task=task, repetitions=repetitions, folds=folds, n_bootstraps=n_bootstraps, methods=methods,
         confidence_level=confidence_level, random_state=random_state,
     )  # fmt: skip
-    columns = run(study, batch_size=BATCH, n_jobs=n_jobs, folder=folder, told=told)
-    return IntervalStudy(study.settings, study.repetitions, tuple(columns), study.entropy)
+    columns = run(plan, batch_size=BATCH, n_jobs=n_jobs, folder=folder, told=told)
+    return IntervalStudy(plan.settings, plan.repetitions, tuple(columns), plan.entropy)
 
 
 def intervals_plan(
@@ -345,16 +332,11 @@ def intervals_plan(
     methods: Sequence[str] | str | None = None,
     confidence_level: float = 0.95,
     random_state: RandomState = None,
-) -> Study[IntervalSetting]:
-    """What ``intervals`` would do, checked, with nothing done yet.
-
-    Raises
-    ------
-    InputError
-    """
+) -> StudyPlan[IntervalSetting]:
+    """The checked plan of ``intervals``, before anything runs."""
     settings = checked_settings(
         rows, configurations, prevalence, beta,
         task=task, folds=folds, n_bootstraps=n_bootstraps, methods=methods, confidence_level=confidence_level,
     )  # fmt: skip
     (repetitions,) = checked_sizes("repetitions", repetitions, 1)
-    return Study("intervals", settings, repetitions, entropy_of(random_state), do_batch)
+    return StudyPlan("intervals", settings, repetitions, entropy_of(random_state), do_batch)

@@ -1,4 +1,4 @@
-"""What came of bounds on real tables: of each method on each table, and over tables."""
+"""The result of intervals on real tables: of each method on each table, and over tables."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
-from heldout.estimates.types import frame_of
-from heldout_papers.base import Columns
+from heldout_papers.engine.batches import Columns
+from heldout_papers.engine.results import StudyResult, check_columns
 from heldout_papers.intervals.inclusion import (
     Inclusion,
     average_ranks,
@@ -35,8 +35,8 @@ class TablePlace:
 
 
 @dataclass(frozen=True, eq=False)
-class IntervalsOnTables:
-    """What came of it.
+class IntervalsOnTables(StudyResult):
+    """The result of a study of intervals on real tables.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class IntervalsOnTables:
         space: str = "light",
         entropy: int = 0,
     ) -> IntervalsOnTables:
-        """A study from what its ``to_frame(each=True)`` left.
+        """A study from its ``to_frame(each=True)``.
 
         Raises
         ------
@@ -82,9 +82,7 @@ class IntervalsOnTables:
             When columns are missing, or tables differ in their methods or in how often they were studied.
         """
         needed = ("table", "train_rows", "repetition", "method", *WHAT)
-        missing = [name for name in needed if name not in frame.columns]
-        if missing:
-            raise InputError(f"the table of such a study needs a column {missing[0]!r}, got {list(frame.columns)}.")
+        check_columns(frame, needed, "a study of intervals on tables")
         methods = tuple(str(name) for name in dict.fromkeys(frame["method"]))
         places, columns = [], []
         for (table, n_rows), part in frame.groupby(["table", "train_rows"], sort=False, observed=True):
@@ -100,8 +98,7 @@ class IntervalsOnTables:
     def repetitions(self) -> int:
         return len(self.columns[0]["low"])
 
-    def asked(self) -> dict[str, Any]:
-        """What all tables share."""
+    def parameters(self) -> dict[str, Any]:
         return {
             "repetitions": self.repetitions,
             "methods": list(self.methods),
@@ -170,23 +167,10 @@ class IntervalsOnTables:
                 )
         return found
 
-    def to_frame(self, *, each: bool = False) -> Any:
-        """A row a table and method, as a pandas DataFrame (pandas comes with the extra ``app``).
+    def repetition_types(self, frame: Any) -> dict[str, str]:
+        return {name: _KINDS.get(name, "float32") for name in frame.columns}
 
-        Parameters
-        ----------
-        each : bool
-            A row a table, repetition and method instead, numbers as float32.
-        """
-        if not each:
-            return frame_of(self.rows(), "IntervalsOnTables.to_frame")
-        frame = frame_of(list(self._each()), "IntervalsOnTables.to_frame")
-        kinds = {
-            name: _KINDS.get(name, "float32") for name in ("table", "train_rows", "repetition", "method", *WHAT)
-        }
-        return frame.astype(kinds)
-
-    def _each(self) -> Iterator[dict[str, Any]]:
+    def repetition_rows(self) -> Iterator[dict[str, Any]]:
         for place, columns in zip(self.places, self.columns, strict=True):
             for repetition in range(self.repetitions):
                 for n, method in enumerate(self.methods):

@@ -96,7 +96,7 @@ def _key(before: str, member: Any, position: int) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class SplitScores:
     """What came of all configurations on one split.
 
     Attributes
@@ -120,7 +120,7 @@ def fit_cells(
     test: Rows,
     place: Sequence[int | str],
     test_X: Any = None,
-) -> Cells:
+) -> SplitScores:
     """Fit every configuration on some rows, and have it score others.
 
     Parameters
@@ -159,7 +159,7 @@ def fit_cells(
                 scores[:, number] = found
             except Exception as error:
                 failures[number] = error_line(error)
-    return Cells(scores, seconds, failures)
+    return SplitScores(scores, seconds, failures)
 
 
 @dataclass(frozen=True, eq=False)

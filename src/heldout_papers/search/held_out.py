@@ -20,7 +20,7 @@ from heldout.execution.fit import CellContext
 from heldout.folds.splits import Folds
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions
-from heldout_papers.search.cells import Cells, Chain, fit_cells
+from heldout_papers.search.cells import Chain, SplitScores, fit_cells
 
 Floats = NDArray[np.float64]
 
@@ -90,7 +90,7 @@ def held_out(
 
 def _without(
     context: CellContext, chains: Sequence[Chain], folds: Folds, first: int, second: int
-) -> tuple[Cells, NDArray[np.intp]]:
+) -> tuple[SplitScores, NDArray[np.intp]]:
     labels = folds.labels[:, 0]
     out = (labels == first) | (labels == second)
     rows = np.flatnonzero(out)

@@ -1,26 +1,56 @@
-"""From a study of searches to its page: the claims, pictures like the article's figures 2 to 7, and tables."""
+"""The page of a study of searches: the claims, pictures like the article's figures 2 to 7, and tables."""
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import sklearn
 
-from heldout._version import __version__
-from heldout.report.content import Entry as Fact
-from heldout_papers.claims import n_holding
-from heldout_papers.page import Picture, StudyPage, StudyTable
-from heldout_papers.search import words as words
-from heldout_papers.search.claims import BBC, BCED, CV, LARGE, LATE, NCV, TT, search_claims
-from heldout_papers.search.pictures import Axes, Line, lines_svg
+from heldout._text import counted
+from heldout_papers.engine.claims import claims_sentence
+from heldout_papers.engine.page import StudyPage, StudyTable, listed
+from heldout_papers.engine.pictures import Axis, Frame, Line, Picture, line_picture, line_summary
+from heldout_papers.search.claims import BBC, BCED, CV, LARGE, LATE, NCV, PROTOCOL_TITLES, TT, search_claims
+from heldout_papers.search.means import Mean, SearchMeans, mean_over_tables
 from heldout_papers.search.protocols import LEVELS
-from heldout_papers.search.result import Entry, Place, SearchStudy
-from heldout_papers.search.seen import Mean, Seen, mean_over_tables
+from heldout_papers.search.result import RepeatedProtocol, SearchPlace, SearchStudy
 
 PROTOCOLS = (CV, TT, NCV, BBC, BCED, LATE)
-Value = Callable[[Entry, Place], float]
+SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+Value = Callable[[RepeatedProtocol, SearchPlace], float]
+
+PROTOCOLS_EXPLAINED = {
+    "cv": "the winner's own cross-validated AUC",
+    "tt": "the winner's mean over folds, less how far it is behind the best of each fold (Tibshirani)",
+    "nested_cv": "nested cross-validation: each fold scores the winner of the other folds; it returns CVT's model",
+    "bbc": "bootstrap bias corrected: each bootstrap scores the best on its rows on the rows that it left out",
+    "bced": "the same for the configurations that early dropping keeps; it drops from the first fold on",
+    "bced_late": "the same, but it drops from 50 predictions on, as the article advises; with few rows it is BBC",
+}
+METHOD = (
+    "Each table is divided, with its classes in proportion, into 30 % from which sub-samples are drawn without "
+    "replacement and 70 % that no search uses. On a sub-sample all configurations are fitted on stratified folds, "
+    "as often as there are repeats; the first repeat serves all protocols. The winner of each protocol is fitted "
+    "on the whole sub-sample, and its AUC on the 70 % is the truth: bias is estimate less truth. Positive "
+    "flatters.",
+    "Scores are pooled over the folds of a repeat, in the choice and in the estimate. NCV scores its outer folds "
+    "one by one and takes their mean, because the winners of two folds are different models whose scores have no "
+    "common scale. Its model is that of CVT (algorithm 3), and so that of BBC-CV: the two halves of the article's "
+    "figure 5 are one here.",
+    "The dropping of BCED-CV is replayed on the complete predictions, with the rule, the bootstraps and the "
+    "barriers of a search that really drops: the same configurations are dropped after the same folds. Models are "
+    "counted as if each protocol trained its own, the returned one included; seconds are those of the fits that "
+    "were made, each with its own preparation, less what a space caches of equal fits.",
+    "Where the article gives no detail: sub-samples are drawn at random, again until each class has three rows; "
+    "intervals are percentiles; sizes for which the pool is too small, or has too few rows of a class, are left "
+    "out.",
+)
+ADVICE_HEAD = (
+    "", "the article advises", "AUC gained by repeats", "AUC lost by dropping", "models it trains",
+    "width with 3 or 4 repeats to 1",
+)  # fmt: skip
 
 
 def search_page(study: SearchStudy, *, command: str = "") -> StudyPage:
@@ -30,77 +60,81 @@ def search_page(study: SearchStudy, *, command: str = "") -> StudyPage:
     ----------
     study : SearchStudy
     command : str
-        What the user typed.
+        The command that the user typed.
     """
-    shown = _Shown(study, Seen(study))
+    shown = _Contents(study)
     claims = search_claims(study)
     fewest, most = study.configurations
     return StudyPage(
         name="search",
         title="Searches on real tables",
         lead=shown.lead(),
-        facts=(
-            Fact("tables", ", ".join(dict.fromkeys(place.table for place in study.places))),
-            Fact("rows", ", ".join(f"{n:,}" for n in shown.sizes)),
-            Fact("sub-samples of each", f"{study.subsamples:,}"),
-            Fact("space", study.space),
-            Fact("configurations", f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"),
-            Fact("folds", f"{study.folds}"),
-            Fact("repeats", f"{study.repeats}"),
-            Fact("bootstraps", f"{study.n_bootstraps:,}"),
+        facts={
+            "tables": ", ".join(dict.fromkeys(place.table for place in study.places)),
+            "rows": listed(shown.sizes),
+            "sub-samples of each": f"{study.subsamples:,}",
+            "space": study.space,
+            "configurations": f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}",
+            "folds": f"{study.folds}",
+            "repeats": f"{study.repeats}",
+            "bootstraps": f"{study.n_bootstraps:,}",
+        },
+        claims_sentence=claims_sentence(
+            claims,
+            "of sections 6.2 and 7 that these settings can test",
+            f" on these tables, with {counted(most, 'configuration')} of the space {study.space}",
+            "its numbers of rows, 10 folds, and ten sub-samples or more of each size",
         ),
-        claims_sentence=words.claims_sentence(n_holding(claims), len(claims), study.space, most),
         claims=claims,
         pictures=shown.pictures(),
-        words=tuple(Fact(title, words.PROTOCOL_WORDS[name]) for name, title in words.PROTOCOL_TITLES.items()),
+        glossary={title: PROTOCOLS_EXPLAINED[name] for name, title in PROTOCOL_TITLES.items()},
         tables=shown.tables(),
-        method=words.SEARCH_METHOD,
+        method=METHOD,
         sources=("tsamardinos2018", "tibshirani2009"),
+        entropy=study.entropy,
+        versions={"scikit-learn": sklearn.__version__},
         command=command,
-        reproduction=(
-            Fact("Seed", str(study.entropy)),
-            Fact("Versions", f"heldout {__version__}, scikit-learn {sklearn.__version__}, NumPy {np.__version__}"),
-            Fact("Python", platform.python_version()),
-        ),
     )
 
 
-class _Shown:
-    """A study, as pictures and tables."""
+class _Contents:
+    """The pictures and tables of a study."""
 
-    def __init__(self, study: SearchStudy, seen: Seen) -> None:
-        self.study, self.seen = study, seen
+    def __init__(self, study: SearchStudy) -> None:
+        self.study, self.means = study, SearchMeans(study)
         self.sizes = sorted({place.rows for place in study.places})
-        self.repeated = Entry("bbc", study.repeats)
+        self.repeated = RepeatedProtocol("bbc", study.repeats)
         self.n_tables = len({place.table for place in study.places})
 
     def lead(self) -> str:
         least = self.sizes[0]
-        cv, bbc = (f"{self.seen.bias(entry, least).value:+.3f}" for entry in (CV, BBC))
-        return words.search_lead(self.n_tables, self.study.subsamples, least, cv, bbc)
+        cv, bbc = (f"{self.means.bias(protocol, least).value:+.3f}" for protocol in (CV, BBC))
+        return (
+            f"On {counted(self.n_tables, 'table')}, {counted(self.study.subsamples, 'sub-sample')} of each size: "
+            f"with {least:,} rows the winner's own AUC is off by {cv} on average, that of BBC-CV by {bbc}."
+        )
 
     def pictures(self) -> tuple[Picture, ...]:
         found = [
             self._by_rows(
-                "Bias (figure 2)", PROTOCOLS[:5], self._bias, "estimate less truth", "+.2f", 0.0,
+                "Bias (figure 2)", PROTOCOLS[:5], self._bias, Axis("estimate less truth", "+.2f"), 0.0,
                 "Mean of estimate less truth over the sub-samples, above 0 flattering",
             ),
             self._by_rows(
-                "What dropping does to the winner (figure 3)", (BCED, LATE),
-                lambda entry, place: self.seen.relative(entry, CV, place).value, "AUC relative to CVT's", "+.1%",
-                0.0, "The AUC of the winner's model on rows never searched, relative to that of CVT's winner",
+                "What dropping does to the winner (figure 3)", (BCED, LATE), partial(self._relative, CV),
+                Axis("AUC relative to CVT's", "+.1%"), 0.0,
+                "The AUC of the winner's model on rows never searched, relative to that of CVT's winner",
             ),
             self._by_rows(
-                "Models of CVT over models of BCED-CV (figure 4)", (BCED, LATE), self.seen.speed_up, "speed-up",
-                ".1f", 1.0, "How many times as many models CVT trains",
+                "Models of CVT over models of BCED-CV (figure 4)", (BCED, LATE), self.means.speed_up,
+                Axis("speed-up", ".1f"), 1.0, "How many times as many models CVT trains",
             ),
         ]  # fmt: skip
         if self.study.repeats > 1:
             found.append(
                 self._by_rows(
                     f"What {self.study.repeats} repeats do to the winner (figure 5)", (self.repeated,),
-                    lambda entry, place: self.seen.relative(entry, BBC, place).value,
-                    "AUC relative to one repeat's", "+.1%", 0.0,
+                    partial(self._relative, BBC), Axis("AUC relative to one repeat's", "+.1%"), 0.0,
                     "The AUC of the winner's model on rows never searched, relative to that of BBC-CV's winner",
                 )
             )  # fmt: skip
@@ -108,118 +142,131 @@ class _Shown:
         return (*found, self._widths()) if self.study.repeats > 1 else tuple(found)
 
     def _three_sizes(self) -> list[int]:
-        """The smallest, 100 where it is there, and the largest, as the article shows them."""
+        """The smallest, 100 if it is there, and the largest, as the article shows them."""
         return sorted({self.sizes[0], self.sizes[-1], *(n for n in self.sizes if n == 100)})
 
-    def _bias(self, entry: Entry, place: Place) -> float:
-        errors = self.study.of("estimate", entry, place) - self.study.of("truth", entry, place)
+    def _bias(self, protocol: RepeatedProtocol, place: SearchPlace) -> float:
+        errors = self.study.of("estimate", protocol, place) - self.study.of("truth", protocol, place)
         known = errors[~np.isnan(errors)]
         return float(known.mean()) if len(known) else float("nan")
 
+    def _relative(self, to: RepeatedProtocol, protocol: RepeatedProtocol, place: SearchPlace) -> float:
+        return self.means.relative(protocol, to, place).value
+
     def _by_rows(
-        self, title: str, entries: Sequence[Entry], value: Value, y: str, y_format: str, at: float, caption: str
+        self, title: str, protocols: Sequence[RepeatedProtocol], value: Value, y: Axis, level: float, what: str
     ) -> Picture:
-        lines = []
-        for entry in entries:
-            of_n = [[value(entry, place) for place in self.seen.places(n)] for n in self.sizes]
-            lines.append(_line(self._title(entry), self.sizes, of_n))
-        axes = Axes("rows", y, ",d", y_format, self.sizes, is_log=True, at=at)
-        ends = [(line.title, format(line.mean[0], y_format), format(line.mean[-1], y_format)) for line in lines]
-        rows = f"{self.sizes[0]:,} rows", f"{self.sizes[-1]:,}"
+        lines = [
+            _line(
+                self._title(protocol),
+                self.sizes,
+                [[value(protocol, place) for place in self.means.places(n)] for n in self.sizes],
+            )
+            for protocol in protocols
+        ]
+        at = f"{self.sizes[0]:,} rows", f"{self.sizes[-1]:,}"
         key = "search-" + "".join(letter for letter in title.lower() if letter.isalnum())
-        svg = lines_svg(lines, axes, key=key, title=title, description=words.figure_summary(caption, ends, rows))
-        return Picture(title, svg, words.figure_caption(self.n_tables, caption))
+        summary = line_summary(f"{what},", lines, at, lambda number: format(number, y.format))
+        frame = Frame(Axis("rows", ",d", self.sizes, "log"), y, key, level=level)
+        return line_picture(title, lines, frame, summary=summary, caption=self._caption(what))
+
+    def _caption(self, what: str) -> str:
+        if self.n_tables == 1:
+            return f"{what}."
+        return f"{what}; the mean over {self.n_tables} tables, bars from the least to the greatest of them."
 
     def _coverage(self, n: int) -> Picture:
-        entries = [BBC, BCED, self.repeated] if self.study.repeats > 1 else [BBC, BCED]
-        lines = []
-        for entry in entries:
-            coverage = self.seen.coverage(entry, n).tolist()
-            lines.append(Line(self._title(entry), LEVELS, coverage, coverage, coverage))
-        title = f"Coverage with {n:,} rows (figure 6)"
-        caption = (
-            "The share of intervals that hold the winner's AUC, over all tables; on the diagonal it is as said"
-        )
-        ends = [(line.title, f"{line.mean[0]:.0%}", f"{line.mean[-2]:.0%}") for line in lines]
-        axes = Axes("level", "share of intervals", ".0%", ".0%", LEVELS[::2], is_square=True)
-        svg = lines_svg(
-            lines, axes, key=f"search-coverage-{n}", title=title,
-            description=words.figure_summary(caption, ends, ("a level of 50 %", "95 %")),
+        protocols = [BBC, BCED, self.repeated] if self.study.repeats > 1 else [BBC, BCED]
+        lines = [
+            Line(self._title(protocol), LEVELS, self.means.coverage(protocol, n).tolist()) for protocol in protocols
+        ]
+        what = "The share of intervals that hold the winner's AUC, over all tables; on the diagonal it is the level"
+        frame = Frame(
+            Axis("level", ".0%", LEVELS[::2]), Axis("share of intervals", ".0%", SHARES), f"search-coverage-{n}",
+            has_diagonal=True,
         )  # fmt: skip
-        return Picture(title, svg, words.figure_caption(1, caption))
+        summary = line_summary(
+            f"{what},", lines, ("a level of 50 %", "95 %"), lambda share: f"{share:.0%}", places=(0, -2)
+        )
+        title = f"Coverage with {n:,} rows (figure 6)"
+        return line_picture(title, lines, frame, summary=summary, caption=f"{what}.")
 
     def _widths(self) -> Picture:
         repeats = list(range(1, self.study.repeats + 1))
-        lines = []
-        for n in self._three_sizes():
-            of_r = [
-                [mean_over_tables([each]).value for each in self.seen.widths(Entry("bbc", r), n)] for r in repeats
-            ]
-            lines.append(_line(f"{n:,} rows", repeats, of_r))
+        lines = [
+            _line(
+                f"{n:,} rows",
+                repeats,
+                [
+                    [mean_over_tables([each]).value for each in self.means.widths(RepeatedProtocol("bbc", r), n)]
+                    for r in repeats
+                ],
+            )
+            for n in self._three_sizes()
+        ]
+        what = "The mean width of BBC-CV's interval"
+        at = "one repeat", f"{repeats[-1]}"
+        summary = line_summary(f"{what},", lines, at, lambda width: f"{width:.3f}")
+        frame = Frame(Axis("repeats", "d", repeats), Axis("width", ".2f"), "search-widths", level=0.0)
         title = "Width of the 95 % interval by repeats (figure 7)"
-        caption = "The mean width of BBC-CV's interval"
-        ends = [(line.title, f"{line.mean[0]:.3f}", f"{line.mean[-1]:.3f}") for line in lines]
-        axes = Axes("repeats", "width", "d", ".2f", repeats, at=0.0)
-        summary = words.figure_summary(caption, ends, ("one repeat", f"{repeats[-1]}"))
-        svg = lines_svg(lines, axes, key="search-widths", title=title, description=summary)
-        return Picture(title, svg, words.figure_caption(self.n_tables, caption))
+        return line_picture(title, lines, frame, summary=summary, caption=self._caption(what))
 
-    def _title(self, entry: Entry) -> str:
-        title = words.PROTOCOL_TITLES[entry.protocol]
-        return title if entry.repeats == 1 else f"{title}, {entry.repeats} repeats"
+    def _title(self, protocol: RepeatedProtocol) -> str:
+        title = PROTOCOL_TITLES[protocol.protocol]
+        return title if protocol.repeats == 1 else f"{title}, {protocol.repeats} repeats"
 
     def tables(self) -> tuple[StudyTable, ...]:
-        entries = PROTOCOLS if self.study.repeats == 1 else (*PROTOCOLS, self.repeated)
-        head = ("", *(self._title(entry) for entry in entries))
-        with_interval = [entry for entry in entries if entry.protocol in ("bbc", "bced", "bced_late")]
+        protocols = PROTOCOLS if self.study.repeats == 1 else (*PROTOCOLS, self.repeated)
+        with_interval = [one for one in protocols if one.protocol in ("bbc", "bced", "bced_late")]
         return (
-            StudyTable(
-                "Mean bias over the tables, with its standard error",
-                head,
-                self._body(entries, lambda entry, n: _signed(self.seen.bias(entry, n))),
+            self._table("Mean bias over the tables, with its standard error", protocols, self._bias_cell),
+            self._table("Mean share of 95 % intervals that hold the truth", with_interval, self._coverage_cell),
+            self._table("Models trained, mean over tables", protocols, partial(self._mean_cell, "models", ",.0f")),
+            self._table(
+                "CPU seconds of fitting, mean over tables", protocols, partial(self._mean_cell, "seconds", ",.1f")
             ),
             StudyTable(
-                "Mean share of 95 % intervals that hold the truth",
-                ("", *(self._title(entry) for entry in with_interval)),
-                self._body(with_interval, lambda entry, n: _percent(self.seen.coverage(entry, n)[-2])),
+                "The article's advice, with our figures", ADVICE_HEAD, tuple(self._advice(n) for n in self.sizes)
             ),
-            StudyTable("Models trained, mean over tables", head, self._body(entries, self._models)),
-            StudyTable("CPU seconds of fitting, mean over tables", head, self._body(entries, self._seconds)),
-            StudyTable("The article's advice, with our figures", words.ADVICE_HEAD, self._advice()),
         )
 
-    def _body(self, entries: Sequence[Entry], cell: Callable[[Entry, int], str]) -> tuple[tuple[str, ...], ...]:
-        return tuple((f"{n:,} rows", *(cell(entry, n) for entry in entries)) for n in self.sizes)
+    def _table(
+        self, title: str, protocols: Sequence[RepeatedProtocol], cell: Callable[[RepeatedProtocol, int], str]
+    ) -> StudyTable:
+        body = tuple((f"{n:,} rows", *(cell(protocol, n) for protocol in protocols)) for n in self.sizes)
+        return StudyTable(title, ("", *(self._title(protocol) for protocol in protocols)), body)
 
-    def _mean(self, what: str, entry: Entry, n: int) -> float:
-        return mean_over_tables([self.study.of(what, entry, place) for place in self.seen.places(n)]).value
+    def _bias_cell(self, protocol: RepeatedProtocol, n: int) -> str:
+        mean: Mean = self.means.bias(protocol, n)
+        chance = f" ± {mean.error:.3f}" if np.isfinite(mean.error) else ""
+        return f"{mean.value:+.3f}{chance}"
 
-    def _models(self, entry: Entry, n: int) -> str:
-        return f"{self._mean('models', entry, n):,.0f}"
+    def _coverage_cell(self, protocol: RepeatedProtocol, n: int) -> str:
+        return _or_dash(self.means.coverage(protocol, n)[-2], ".0%")
 
-    def _seconds(self, entry: Entry, n: int) -> str:
-        return f"{self._mean('seconds', entry, n):,.1f}"
+    def _mean_cell(self, what: str, form: str, protocol: RepeatedProtocol, n: int) -> str:
+        mean = mean_over_tables([self.study.of(what, protocol, place) for place in self.means.places(n)])
+        return format(mean.value, form)
 
-    def _advice(self) -> tuple[tuple[str, ...], ...]:
-        found = []
-        for n in self.sizes:
-            dropping = LATE if n < LARGE else BCED
-            gained = self.seen.relative_over_tables(self.repeated, BBC, n)
-            lost = self.seen.relative_over_tables(dropping, CV, n)
-            saved = np.mean([self.seen.speed_up(dropping, place) for place in self.seen.places(n)])
-            four = min(4, self.study.repeats)
-            narrower = self.seen.width(Entry("bbc", four), n).value / self.seen.width(BBC, n).value
-            found.append(
-                (
-                    f"{n:,} rows",
-                    words.advice(n),
-                    _or_dash(gained.value, "+.1%"),
-                    _or_dash(-lost.value, "+.1%"),
-                    f"1/{saved:.1f}",
-                    _or_dash(narrower, ".0%"),
-                )
-            )
-        return tuple(found)
+    def _advice(self, n: int) -> tuple[str, ...]:
+        """What the article advises for so many rows (sections 6.2 and 7), and our figures."""
+        dropping = LATE if n < LARGE else BCED
+        gained = self.means.relative_over_tables(self.repeated, BBC, n)
+        lost = self.means.relative_over_tables(dropping, CV, n)
+        saved = np.mean([self.means.speed_up(dropping, place) for place in self.means.places(n)])
+        four = RepeatedProtocol("bbc", min(4, self.study.repeats))
+        narrower = self.means.width(four, n).value / self.means.width(BBC, n).value
+        advice = "BCED-CV, dropping from 50 predictions on; one repeat or a few"
+        if n < 100:
+            advice = "BBC-CV, with as many repeats as time allows; 3 or 4 suffice for the interval"
+        return (
+            f"{n:,} rows",
+            advice,
+            _or_dash(gained.value, "+.1%"),
+            _or_dash(-lost.value, "+.1%"),
+            f"1/{saved:.1f}",
+            _or_dash(narrower, ".0%"),
+        )
 
 
 def _line(title: str, x: Sequence[float], of_x: Sequence[Sequence[float]]) -> Line:
@@ -232,15 +279,6 @@ def _line(title: str, x: Sequence[float], of_x: Sequence[Sequence[float]]) -> Li
         [float(each.min()) if len(each) else nan for each in values],
         [float(each.max()) if len(each) else nan for each in values],
     )
-
-
-def _signed(mean: Mean) -> str:
-    chance = f" ± {mean.error:.3f}" if np.isfinite(mean.error) else ""
-    return f"{mean.value:+.3f}{chance}"
-
-
-def _percent(share: float) -> str:
-    return _or_dash(share, ".0%")
 
 
 def _or_dash(value: float, form: str) -> str:

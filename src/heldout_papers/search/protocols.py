@@ -1,4 +1,4 @@
-"""What each protocol says of a sub-sample: an estimate of the AUC, of which configuration, after how many fits.
+"""The result of each protocol on a sub-sample: an estimate of the AUC, the configuration, and the number of fits.
 
 Scores are pooled over the folds of a repeat, as the article has them, in the choice and in the estimate; TT alone
 reads the scores of single folds, and nested cross-validation scores its outer folds one by one, as the winners of
@@ -24,8 +24,8 @@ from heldout.estimates.methods.tt import TT
 from heldout.estimates.question import Question, Settings
 from heldout.metrics.base import Metric
 from heldout.selection import Best
+from heldout_papers.search.dropping import ReplayedDropping, replayed_dropping
 from heldout_papers.search.held_out import HeldOut
-from heldout_papers.search.race import Raced, race
 
 LEVELS = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99)
 """Of the intervals, as in the article's figure 6."""
@@ -38,8 +38,8 @@ _NONE: Ends = (float("nan"),) * len(LEVELS)
 
 
 @dataclass(frozen=True)
-class Said:
-    """What a protocol says.
+class ProtocolResult:
+    """The result of a protocol.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Said:
     low, high : tuple of float
         Ends of the intervals of ``LEVELS``; NaN where it has none.
     early : float
-        The share of configurations that left after ``EARLY`` folds; NaN where nobody races.
+        The share of configurations that are dropped after ``EARLY`` folds; NaN for protocols that drop none.
     reason : str
         Why there is no estimate.
     """
@@ -70,8 +70,8 @@ class Said:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """What all protocols are asked of a sub-sample.
+class SubsampleSearch:
+    """The search of a sub-sample, from which all protocols compute their results.
 
     Attributes
     ----------
@@ -106,34 +106,34 @@ class Asked:
         return self._evidence[repeats]
 
 
-def cross_validation(asked: Asked) -> Said:
+def cross_validation(search: SubsampleSearch) -> ProtocolResult:
     """CVT (algorithm 2): the winner's own pooled score."""
-    evidence = asked.evidence()
-    return Said(evidence.uncorrected, evidence.winner, *_cost_of_repeats(asked.held, 1))
+    evidence = search.evidence()
+    return ProtocolResult(evidence.uncorrected, evidence.winner, *_cost_of_repeats(search.held, 1))
 
 
-def tibshirani(asked: Asked) -> Said:
+def tibshirani(search: SubsampleSearch) -> ProtocolResult:
     """TT (algorithm 4), of the winner by pooled scores."""
-    evidence = asked.evidence()
-    return Said(TT().estimate(evidence).value, evidence.winner, *_cost_of_repeats(asked.held, 1))
+    evidence = search.evidence()
+    return ProtocolResult(TT().estimate(evidence).value, evidence.winner, *_cost_of_repeats(search.held, 1))
 
 
-def bbc(asked: Asked, repeats: int) -> Said:
+def bbc(search: SubsampleSearch, repeats: int) -> ProtocolResult:
     """BBC-CV (algorithm 5; with repeats section 4.2) with its percentile intervals."""
-    return _corrected(asked.evidence(repeats), *_cost_of_repeats(asked.held, repeats))
+    return _corrected(search.evidence(repeats), *_cost_of_repeats(search.held, repeats))
 
 
-def bced(asked: Asked, rule: Bootstrap) -> Said:
-    """BCED-CV (section 5): BBC of those whom the race left."""
-    held = asked.held
-    raced = race(held, asked.question, rule, asked.entropy)
-    predictions = replace(held.predictions(1), dropped=raced.left)
-    models, seconds = _cost_of_race(held, raced)
-    said = _corrected(gather(held.truth, predictions, asked.question), models, seconds)
-    return replace(said, early=raced.share_left_by(EARLY))
+def bced(search: SubsampleSearch, rule: Bootstrap) -> ProtocolResult:
+    """BCED-CV (section 5): BBC of the configurations that remain."""
+    held = search.held
+    dropping = replayed_dropping(held, search.question, rule, search.entropy)
+    predictions = replace(held.predictions(1), dropped=dropping.dropped)
+    models, seconds = _cost_of_dropping(held, dropping)
+    result = _corrected(gather(held.truth, predictions, search.question), models, seconds)
+    return replace(result, early=dropping.share_dropped_by(EARLY))
 
 
-def nested(asked: Asked) -> Said:
+def nested(search: SubsampleSearch) -> ProtocolResult:
     """NCV (algorithm 3) with the other outer folds inside; it returns the winner of all rows.
 
     Raises
@@ -141,11 +141,11 @@ def nested(asked: Asked) -> Said:
     InputError
         When an outer fold has no winner, or it failed there, or no fold has both classes.
     """
-    held = asked.held
+    held = search.held
     labels = held.folds.labels[:, 0]
     scores, seconds = [], 0.0
     for fold in range(held.n_folds):
-        winner = _inner_winner(asked, fold)
+        winner = _inner_winner(search, fold)
         rows = labels == fold
         predicted = held.scores[rows, winner, 0]
         if np.isnan(predicted).any():
@@ -157,9 +157,9 @@ def nested(asked: Asked) -> Said:
         raise InputError("no outer fold has rows of both classes")
     n_configurations, n_folds = len(held.names), held.n_folds
     models, search_seconds = _cost_of_repeats(held, 1)
-    return Said(
+    return ProtocolResult(
         float(np.mean(defined)),
-        asked.evidence().winner,
+        search.evidence().winner,
         models + n_folds * ((n_folds - 1) * n_configurations + 1),
         # Each inner model would be fitted for both of the searches that share it here.
         search_seconds + 2 * held.pair_seconds + seconds,
@@ -171,9 +171,9 @@ def auc(truth: NDArray[Any], scores: NDArray[np.float64]) -> float:
     return float(roc_auc_score(truth, scores)) if len(np.unique(truth)) == 2 else float("nan")
 
 
-def _inner_winner(asked: Asked, fold: int) -> int:
-    """Who wins on the other folds, each predicted without it and without ``fold``."""
-    held = asked.held
+def _inner_winner(search: SubsampleSearch, fold: int) -> int:
+    """The winner on the other folds, each predicted without it and without ``fold``."""
+    held = search.held
     labels = held.folds.labels[:, :1]
     inner = np.full(held.scores.shape[:2], np.nan)
     for (first, second), scores in held.pairs.items():
@@ -181,10 +181,10 @@ def _inner_winner(asked: Asked, fold: int) -> int:
             rows = labels[:, 0] == (second if fold == first else first)
             inner[rows] = scores[rows]
     others = np.where(labels == fold, -1, labels).astype(np.int32)
-    return gather(held.truth, held.of_scores(inner[:, :, None], others), asked.question).winner
+    return gather(held.truth, held.of_scores(inner[:, :, None], others), search.question).winner
 
 
-def _corrected(evidence: Evidence, models: int, seconds: float) -> Said:
+def _corrected(evidence: Evidence, models: int, seconds: float) -> ProtocolResult:
     method = BBC(control=False)  # as published
     reason = method.unfit(evidence)
     if reason is not None:
@@ -193,7 +193,7 @@ def _corrected(evidence: Evidence, models: int, seconds: float) -> Said:
     assert found.distribution is not None, "bootstrapped"
     defined = found.distribution[~np.isnan(found.distribution)]
     ends = [percentile_interval(defined, evidence.metric, Settings(confidence_level=level)) for level in LEVELS]
-    return Said(
+    return ProtocolResult(
         found.value,
         evidence.winner,
         models,
@@ -208,6 +208,6 @@ def _cost_of_repeats(held: HeldOut, repeats: int) -> tuple[int, float]:
     return len(held.names) * held.n_folds * repeats + 1, float(held.seconds[:, :, :repeats].sum())
 
 
-def _cost_of_race(held: HeldOut, raced: Raced) -> tuple[int, float]:
-    fitted = np.arange(held.n_folds) < raced.met[:, None]
+def _cost_of_dropping(held: HeldOut, dropping: ReplayedDropping) -> tuple[int, float]:
+    fitted = np.arange(held.n_folds) < dropping.n_fits[:, None]
     return int(fitted.sum()) + 1, float(held.seconds[:, :, 0][fitted].sum())

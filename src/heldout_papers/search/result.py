@@ -1,4 +1,4 @@
-"""What came of a study of searches: every sub-sample, and a row for each table, N and protocol."""
+"""The result of a study of searches: every sub-sample, and a row for each table, N and protocol."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
-from heldout.estimates.types import frame_of
-from heldout_papers.base import Columns
+from heldout_papers.engine.batches import Columns
+from heldout_papers.engine.results import StudyResult
 from heldout_papers.search.protocols import LEVELS
 
 SINGLE = ("cv", "tt", "nested_cv", "bced", "bced_late")
 """Protocols of the first repeat alone."""
 NUMBERS = ("estimate", "truth", "winner", "models", "seconds", "early")
-"""What is known of each sub-sample and entry."""
+"""Known for each sub-sample and protocol."""
 SHOWN_LEVEL = 0.95
 
 
 @dataclass(frozen=True)
-class Entry:
+class RepeatedProtocol:
     """A protocol with so many repeats."""
 
     protocol: str
@@ -30,29 +30,32 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Place:
+class SearchPlace:
     """Sub-samples of ``rows`` rows of a table."""
 
     table: str
     rows: int
 
 
-def entries_of(repeats: int) -> tuple[Entry, ...]:
-    """All that is asked of a sub-sample: BBC with every number of repeats, the others with one."""
-    return (*(Entry(name) for name in SINGLE), *(Entry("bbc", r) for r in range(1, repeats + 1)))
+def protocols_of(repeats: int) -> tuple[RepeatedProtocol, ...]:
+    """All that run on a sub-sample: BBC with every number of repeats, the others with one."""
+    return (
+        *(RepeatedProtocol(name) for name in SINGLE),
+        *(RepeatedProtocol("bbc", r) for r in range(1, repeats + 1)),
+    )
 
 
 @dataclass(frozen=True, eq=False)
-class SearchStudy:
-    """What came of it.
+class SearchStudy(StudyResult):
+    """The result of a study of searches.
 
     Attributes
     ----------
-    places : tuple of Place
+    places : tuple of SearchPlace
     columns : tuple of mapping
         One a place: ``estimate``, ``truth``, ``winner``, ``models``, ``seconds`` and ``early`` of shape
-        (sub-samples, entries), ``low`` and ``high`` of shape (sub-samples, entries, levels), ``configurations`` and
-        ``reason`` of shape (sub-samples,).
+        (sub-samples, protocols), ``low`` and ``high`` of shape (sub-samples, protocols, levels),
+        ``configurations`` and ``reason`` of shape (sub-samples,).
     folds, repeats, n_bootstraps : int
         K, R and B.
     space : str
@@ -61,7 +64,7 @@ class SearchStudy:
         Tables, and tables with numbers of rows, with the reason.
     """
 
-    places: tuple[Place, ...]
+    places: tuple[SearchPlace, ...]
     columns: tuple[Columns, ...]
     folds: int
     repeats: int
@@ -72,8 +75,8 @@ class SearchStudy:
     name: ClassVar[str] = "search"
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
-        return entries_of(self.repeats)
+    def protocols(self) -> tuple[RepeatedProtocol, ...]:
+        return protocols_of(self.repeats)
 
     @property
     def subsamples(self) -> int:
@@ -85,13 +88,12 @@ class SearchStudy:
         all_of = np.concatenate([columns["configurations"] for columns in self.columns])
         return int(all_of.min()), int(all_of.max())
 
-    def of(self, what: str, entry: Entry, place: Place) -> NDArray[np.float64]:
-        """(sub-samples, ...): one column of an entry at a place."""
+    def of(self, what: str, protocol: RepeatedProtocol, place: SearchPlace) -> NDArray[np.float64]:
+        """(sub-samples, ...): one column of a protocol at a place."""
         column = self.columns[self.places.index(place)][what]
-        return np.asarray(column[:, self.entries.index(entry)], dtype=np.float64)
+        return np.asarray(column[:, self.protocols.index(protocol)], dtype=np.float64)
 
-    def asked(self) -> dict[str, Any]:
-        """What all places share."""
+    def parameters(self) -> dict[str, Any]:
         return {
             "tables": list(dict.fromkeys(place.table for place in self.places)),
             "subsamples": self.subsamples,
@@ -109,10 +111,10 @@ class SearchStudy:
         ``relative_truth`` is the mean truth over that of ``cv``'s winner, ``speed_up`` how many times as many
         models ``cv`` trains, ``coverage`` and ``width`` those of the 95 % interval.
         """
-        return [self._row(place, entry) for place in self.places for entry in self.entries]
+        return [self._row(place, protocol) for place in self.places for protocol in self.protocols]
 
-    def _row(self, place: Place, entry: Entry) -> dict[str, Any]:
-        columns = {name: self.of(name, entry, place) for name in (*NUMBERS, "low", "high")}
+    def _row(self, place: SearchPlace, protocol: RepeatedProtocol) -> dict[str, Any]:
+        columns = {name: self.of(name, protocol, place) for name in (*NUMBERS, "low", "high")}
         estimate, truth = columns["estimate"], columns["truth"]
         known = ~np.isnan(estimate - truth)
         bias = (estimate - truth)[known]
@@ -120,12 +122,12 @@ class SearchStudy:
         low, high = columns["low"][known, level], columns["high"][known, level]
         has_interval = bool(known.any()) and not np.isnan(low).any()
         inside = (low <= truth[known]) & (truth[known] <= high)
-        base = Entry("cv")
+        base = RepeatedProtocol("cv")
         return {
             "table": place.table,
             "rows": place.rows,
-            "protocol": entry.protocol,
-            "repeats": entry.repeats,
+            "protocol": protocol.protocol,
+            "repeats": protocol.repeats,
             "bias": mean(bias),
             "standard_error": float(bias.std(ddof=1) / np.sqrt(len(bias))) if len(bias) > 1 else float("nan"),
             "estimate": mean(estimate[known]),
@@ -140,27 +142,18 @@ class SearchStudy:
             "subsamples": int(known.sum()),
         }
 
-    def to_frame(self, *, each: bool = False) -> Any:
-        """A row a table, N and protocol, as a pandas DataFrame (pandas comes with the extra ``app``).
-
-        Parameters
-        ----------
-        each : bool
-            A row a sub-sample and protocol instead, with the ends of all intervals (``low_50`` to ``high_99``).
-        """
-        return frame_of(self._each() if each else self.rows(), "SearchStudy.to_frame")
-
-    def _each(self) -> list[dict[str, Any]]:
+    def repetition_rows(self) -> list[dict[str, Any]]:
+        """A row a sub-sample and protocol, with the ends of all intervals (``low_50`` to ``high_99``)."""
         found = []
         for place, columns in zip(self.places, self.columns, strict=True):
             for number in range(self.subsamples):
-                for column, entry in enumerate(self.entries):
+                for column, protocol in enumerate(self.protocols):
                     row = {
                         "table": place.table,
                         "rows": place.rows,
                         "subsample": number,
-                        "protocol": entry.protocol,
-                        "repeats": entry.repeats,
+                        "protocol": protocol.protocol,
+                        "repeats": protocol.repeats,
                         "configurations": int(columns["configurations"][number]),
                         **{name: columns[name][number, column].item() for name in NUMBERS},
                     }
@@ -174,31 +167,31 @@ class SearchStudy:
     def from_frame(
         cls, frame: Any, *, folds: int = 10, n_bootstraps: int = 1000, space: str = "", entropy: int = 0
     ) -> SearchStudy:
-        """A study from what ``to_frame(each=True)`` gave, and what that does not say.
+        """A study from its ``to_frame(each=True)``, and from the parameters that the frame lacks.
 
         Raises
         ------
         InputError
-            When the table is none of such a study.
+            When the table is not of such a study.
         """
         try:
             repeats = int(frame["repeats"].max())
             places, columns = [], []
             for (table, rows), mine in frame.groupby(["table", "rows"], sort=False, observed=True):
-                places.append(Place(str(table), int(rows)))
-                columns.append(_columns_of(mine, len(entries_of(repeats))))
+                places.append(SearchPlace(str(table), int(rows)))
+                columns.append(_columns_of(mine, len(protocols_of(repeats))))
         except (KeyError, ValueError) as error:
             raise InputError(
-                f"this is no table of a study of searches, as SearchStudy.to_frame(each=True) gives it: {error}."
+                f"this is not a table of a study of searches from SearchStudy.to_frame(each=True): {error}."
             ) from None
         return cls(tuple(places), tuple(columns), folds, repeats, n_bootstraps, space, entropy)
 
 
-def _columns_of(mine: Any, n_entries: int) -> Columns:
+def _columns_of(mine: Any, n_protocols: int) -> Columns:
     """Of one place, whose rows stand sub-sample by sub-sample, entry by entry."""
 
     def column(name: str) -> NDArray[Any]:
-        return np.asarray(mine[name]).reshape(-1, n_entries)
+        return np.asarray(mine[name]).reshape(-1, n_protocols)
 
     def ends(side: str) -> NDArray[np.float64]:
         return np.stack([column(f"{side}_{100 * level:.0f}") for level in LEVELS], axis=2).astype(np.float64)

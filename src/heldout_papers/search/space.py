@@ -79,8 +79,8 @@ def _name_of_partial(space: Any) -> str:
     return f"{function.__name__}({', '.join(f'{name}={value}' for name, value in settings.items())})"
 
 
-def space_given(space: Any, most: int | None, named: Mapping[str, Callable[[Any, Any], Any]] = SPACES) -> Space:
-    """A space from what a user gives.
+def space_of(space: Any, most: int | None, named: Mapping[str, Callable[[Any, Any], Any]] = SPACES) -> Space:
+    """A space from the user's argument.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def space_given(space: Any, most: int | None, named: Mapping[str, Callable[[Any,
     except NotHashableError as error:
         raise InputError(
             f"space must be a list of (name, estimator, grid) or a function of a module that gives one, so that "
-            f"the study can be gone on with; {error}.",
+            f"the study can be resumed; {error}.",
             argument="space",
         ) from None
     name = getattr(space, "__name__", "") or _name_of_partial(space)

@@ -1,7 +1,7 @@
 """Searches on real tables, against rows that they never saw (Tsamardinos et al. 2018, section 6.2).
 
-Small samples of a table are searched by every protocol; each returns a model and an estimate of its AUC. What the
-model is worth is seen on the 70 % of the table from which no sample was drawn.
+Every protocol searches small samples of a table; each returns a model and an estimate of its AUC. The truth is the
+model's AUC on the 70 % of the table from which no sample was drawn.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from heldout.errors import InputError
 from heldout.execution.fit import CellContext, Routing, make_scoring, on_one_thread
 from heldout.folds.plans import KFolds
 from heldout.folds.splits import make_folds
-from heldout_papers.base import Batch, Columns, Study, Told, checked_sizes, run
+from heldout_papers.engine.batches import Batch, BatchCallback, Columns, StudyPlan, checked_sizes, run
 from heldout_papers.search.cells import Chain, chain_of, fit_cells
 from heldout_papers.search.held_out import held_out
 from heldout_papers.search.protocols import (
     NO_WINNER,
-    Asked,
-    Said,
+    ProtocolResult,
+    SubsampleSearch,
     auc,
     bbc,
     bced,
@@ -37,8 +37,8 @@ from heldout_papers.search.protocols import (
     nested,
     tibshirani,
 )
-from heldout_papers.search.result import Entry, Place, SearchStudy, entries_of
-from heldout_papers.search.space import Space, space_given
+from heldout_papers.search.result import RepeatedProtocol, SearchPlace, SearchStudy, protocols_of
+from heldout_papers.search.space import Space, space_of
 from heldout_papers.search.subsamples import LEAST_EXPECTED, POOL_SHARE, Divided, unfit
 from heldout_papers.tables import TableFile, smallest_tables, tables_in
 
@@ -71,16 +71,16 @@ class SearchSetting:
 
 
 def do_batch(batch: Batch[SearchSetting], entropy: int) -> Columns:
-    """What every protocol says of each sub-sample, and what its winner is worth."""
+    """The estimate of every protocol on each sub-sample, and the AUC of its winner on the hold-out."""
     setting = batch.setting
     divided = Divided.of(setting.table, entropy)
-    entries = entries_of(setting.repeats)
-    done = [_searched(divided, setting, number, entropy, entries) for number in range(batch.first, batch.last)]
+    protocols = protocols_of(setting.repeats)
+    done = [_searched(divided, setting, number, entropy, protocols) for number in range(batch.first, batch.last)]
     return {name: np.stack([one[name] for one in done]) for name in done[0]}
 
 
 def _searched(
-    divided: Divided, setting: SearchSetting, number: int, entropy: int, entries: Sequence[Entry]
+    divided: Divided, setting: SearchSetting, number: int, entropy: int, protocols: Sequence[RepeatedProtocol]
 ) -> dict[str, Any]:
     digest = setting.table.digest
     rows = divided.drawn(setting.rows, digest, number, entropy=entropy)
@@ -96,31 +96,31 @@ def _searched(
         held = held_out(context, task, chains, configurations.names, folds, nested=True)
         metric = scoring.metrics["score"]
         assert metric is not None, "the AUC can be opened"
-        said = _said(Asked(held, metric, setting.n_bootstraps, own), entries)
-        truths = _truths({one.winner for one in said}, context, chains, divided, len(rows))
-    return _columns(said, truths, len(configurations))
+        results = _results(SubsampleSearch(held, metric, setting.n_bootstraps, own), protocols)
+        truths = _truths({one.winner for one in results}, context, chains, divided, len(rows))
+    return _columns(results, truths, len(configurations))
 
 
-def _said(asked: Asked, entries: Sequence[Entry]) -> list[Said]:
-    """Of every entry; one that cannot be computed says nothing, and why."""
+def _results(search: SubsampleSearch, protocols: Sequence[RepeatedProtocol]) -> list[ProtocolResult]:
+    """Of every protocol; without an estimate, and with the reason, where it cannot be computed."""
     found = []
-    for entry in entries:
+    for protocol in protocols:
         try:
-            found.append(_of_entry(asked, entry))
+            found.append(_result(search, protocol))
         except InputError as error:
             nan = float("nan")
-            found.append(Said(nan, NO_WINNER, 0, nan, reason=f"{entry.protocol}: {error}"))
+            found.append(ProtocolResult(nan, NO_WINNER, 0, nan, reason=f"{protocol.protocol}: {error}"))
     return found
 
 
-def _of_entry(asked: Asked, entry: Entry) -> Said:
-    if entry.protocol == "bbc":
-        return bbc(asked, entry.repeats)
-    if entry.protocol in ("bced", "bced_late"):
-        least = FROM_THE_FIRST if entry.protocol == "bced" else FROM_FIFTY
-        rule = Bootstrap(threshold=DROPPING_THRESHOLD, n_bootstraps=asked.n_bootstraps, min_predictions=least)
-        return bced(asked, rule)
-    return {"cv": cross_validation, "tt": tibshirani, "nested_cv": nested}[entry.protocol](asked)
+def _result(search: SubsampleSearch, protocol: RepeatedProtocol) -> ProtocolResult:
+    if protocol.protocol == "bbc":
+        return bbc(search, protocol.repeats)
+    if protocol.protocol in ("bced", "bced_late"):
+        least = FROM_THE_FIRST if protocol.protocol == "bced" else FROM_FIFTY
+        rule = Bootstrap(threshold=DROPPING_THRESHOLD, n_bootstraps=search.n_bootstraps, min_predictions=least)
+        return bced(search, rule)
+    return {"cv": cross_validation, "tt": tibshirani, "nested_cv": nested}[protocol.protocol](search)
 
 
 def _truths(
@@ -135,17 +135,17 @@ def _truths(
     return found
 
 
-def _columns(said: Sequence[Said], truths: dict[int, float], n_configurations: int) -> dict[str, Any]:
-    reason = "; ".join(one.reason for one in said if one.reason)
+def _columns(results: Sequence[ProtocolResult], truths: dict[int, float], n_configurations: int) -> dict[str, Any]:
+    reason = "; ".join(one.reason for one in results if one.reason)
     return {
-        "estimate": np.array([one.estimate for one in said]),
-        "truth": np.array([truths[one.winner] for one in said]),
-        "winner": np.array([one.winner for one in said]),
-        "models": np.array([one.models for one in said]),
-        "seconds": np.array([one.seconds for one in said]),
-        "early": np.array([one.early for one in said]),
-        "low": np.array([one.low for one in said]),
-        "high": np.array([one.high for one in said]),
+        "estimate": np.array([one.estimate for one in results]),
+        "truth": np.array([truths[one.winner] for one in results]),
+        "winner": np.array([one.winner for one in results]),
+        "models": np.array([one.models for one in results]),
+        "seconds": np.array([one.seconds for one in results]),
+        "early": np.array([one.early for one in results]),
+        "low": np.array([one.low for one in results]),
+        "high": np.array([one.high for one in results]),
         "configurations": np.array(n_configurations),
         "reason": np.array(reason, dtype=f"<U{REASON_LENGTH}"),
     }
@@ -165,15 +165,15 @@ def search(
     target: str = "target",
     n_jobs: int | None = None,
     folder: str | os.PathLike[str] | None = None,
-    told: Told | None = None,
+    told: BatchCallback | None = None,
     random_state: RandomState = None,
 ) -> SearchStudy:
     """How far each protocol's estimate of the AUC is from the truth, and how good its winner is, on real tables.
 
     Each table is divided, with its classes in proportion, into 30 % from which sub-samples are drawn and 70 % on
-    which winners show what they are worth. On each sub-sample every protocol chooses a configuration and estimates
-    its AUC: ``cv`` (CVT), ``tt``, ``nested_cv`` (NCV), ``bbc`` with 1 to R repeats, ``bced``, which may drop from
-    the first fold on, as the article ran it, and ``bced_late``, from 50 predictions on, as it advises.
+    which the winners are scored. On each sub-sample every protocol selects a configuration and estimates its AUC:
+    ``cv`` (CVT), ``tt``, ``nested_cv`` (NCV), ``bbc`` with 1 to R repeats, ``bced``, which may drop from the first
+    fold on, as the article ran it, and ``bced_late``, from 50 predictions on, as it advises.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def search(
         The column that holds the classes.
     n_jobs : int, optional
     folder : path, optional
-        Where finished sub-samples are kept; a study that was interrupted goes on where it was.
+        Where finished sub-samples are kept; an interrupted study continues from them.
     told : callable, optional
         ``told(sub-samples done, sub-samples, seconds)`` after every one.
     random_state : int, RandomState or Generator, optional
@@ -229,20 +229,20 @@ def search(
     >>> [row["protocol"] for row in found.rows() if row["truth"] > 0.9][:3]
     ['cv', 'tt', 'nested_cv']
     """
-    study, left_out = search_plan(
+    plan, left_out = search_plan(
         tables, names=names, rows=rows, subsamples=subsamples, space=space, configurations=configurations,
         folds=folds, repeats=repeats, n_bootstraps=n_bootstraps, target=target, random_state=random_state,
     )  # fmt: skip
-    columns = run(study, batch_size=1, n_jobs=n_jobs, folder=folder, told=told)
-    first = study.settings[0]
+    columns = run(plan, batch_size=1, n_jobs=n_jobs, folder=folder, told=told)
+    first = plan.settings[0]
     return SearchStudy(
-        places=tuple(Place(setting.table.name, setting.rows) for setting in study.settings),
+        places=tuple(SearchPlace(setting.table.name, setting.rows) for setting in plan.settings),
         columns=tuple(columns),
         folds=first.folds,
         repeats=first.repeats,
         n_bootstraps=first.n_bootstraps,
         space=first.space.name,
-        entropy=study.entropy,
+        entropy=plan.entropy,
         left_out=left_out,
     )
 
@@ -260,14 +260,9 @@ def search_plan(
     n_bootstraps: int = 1000,
     target: str = "target",
     random_state: RandomState = None,
-) -> tuple[Study[SearchSetting], dict[str, str]]:
-    """What ``search`` would do, checked, with nothing done yet; and what is left out, with the reason.
-
-    Raises
-    ------
-    InputError
-    """
-    searched = space_given(space, configurations)
+) -> tuple[StudyPlan[SearchSetting], dict[str, str]]:
+    """The checked plan of ``search``, before anything runs; and what is left out, with the reason."""
+    searched = space_of(space, configurations)
     sizes = checked_sizes("rows", rows, 4)
     (folds,), (repeats,) = checked_sizes("folds", folds, 3), checked_sizes("repeats", repeats, 1)
     (n_bootstraps,) = checked_sizes("n_bootstraps", n_bootstraps, 1)
@@ -289,7 +284,7 @@ def search_plan(
     if not settings:
         why = "; ".join(f"{name}: {reason}" for name, reason in list(left_out.items())[:3])
         raise InputError(f"no table of {tables} is large enough for these numbers of rows; {why}.")
-    return Study("search", tuple(settings), subsamples, entropy_of(random_state), do_batch), left_out
+    return StudyPlan("search", tuple(settings), subsamples, entropy_of(random_state), do_batch), left_out
 
 
 def small_tables(tables: str | os.PathLike[str], n: int, *, rows: Any = ROWS, target: str = "target") -> list[str]:

@@ -1,4 +1,4 @@
-"""What is timed: predictions of a size, and each way from them to a lower bound."""
+"""The timed problems: predictions of a size, and each way from them to a lower bound."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class TimingSetting:
-    """A size of the problem, and what is timed on it.
+    """A size of the problem, and the ways that are timed on it.
 
     Attributes
     ----------
@@ -37,8 +37,8 @@ class TimingSetting:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
-    """What is handed to a method.
+class TimingProblem:
+    """The input of a method.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Problem:
     seed: int
 
     @classmethod
-    def drawn(cls, setting: TimingSetting, entropy: int, repetition: int) -> Problem:
+    def drawn(cls, setting: TimingSetting, entropy: int, repetition: int) -> TimingProblem:
         """The problem of a repetition: AUCs from Be(24, 6), rows of each class dealt to the folds in turn."""
         place = [str(n) for n in (setting.rows, setting.configurations, setting.folds, repetition)]
         rng = np.random.Generator(np.random.Philox(key=stream(entropy, "study timing", *place)))
@@ -77,35 +77,35 @@ class Problem:
         return found.interval.low
 
 
-def bbc(problem: Problem) -> float:
+def bbc(problem: TimingProblem) -> float:
     """BBC by ``heldout.estimate``."""
     return problem.library_bound("bbc", None)
 
 
-def bbc_f(problem: Problem) -> float:
+def bbc_f(problem: TimingProblem) -> float:
     """BBC-F by ``heldout.estimate``, the scores of the folds computed from the predictions."""
     return problem.library_bound("bbc_f", problem.folds)
 
 
-def plain_bbc(problem: Problem) -> float:
+def plain_bbc(problem: TimingProblem) -> float:
     """BBC as the article writes it down, in NumPy."""
     return plain.bbc_bound(problem.y, problem.scores, problem.n_bootstraps, LEVEL, _generator(problem))
 
 
-def plain_bbc_f(problem: Problem) -> float:
+def plain_bbc_f(problem: TimingProblem) -> float:
     """BBC-F as the article writes it down, in NumPy."""
     return plain.bbc_f_bound(
         problem.y, problem.scores, problem.folds, problem.n_bootstraps, LEVEL, _generator(problem)
     )
 
 
-def _generator(problem: Problem) -> np.random.Generator:
+def _generator(problem: TimingProblem) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(key=problem.seed))
 
 
-WAYS: Mapping[str, Callable[[Problem], float]] = MappingProxyType(
+WAYS: Mapping[str, Callable[[TimingProblem], float]] = MappingProxyType(
     {"bbc": bbc, "bbc_f": bbc_f, "plain_bbc": plain_bbc, "plain_bbc_f": plain_bbc_f}
 )
-"""What is timed, by name; each gives its lower bound."""
+"""By name; each returns its lower bound."""
 PAIRS = (("bbc", "bbc_f"), ("plain_bbc", "plain_bbc_f"))
-"""Those whose times are compared."""
+"""Ways whose times are compared."""

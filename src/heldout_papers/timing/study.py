@@ -18,9 +18,9 @@ import numpy as np
 from heldout._random import RandomState, entropy_of
 from heldout._text import argument
 from heldout.errors import InputError
-from heldout.estimates.types import frame_of
-from heldout_papers.base import Batch, Columns, Study, Told, checked_sizes, run
-from heldout_papers.timing.problem import WAYS, Problem, TimingSetting
+from heldout_papers.engine.batches import Batch, BatchCallback, Columns, StudyPlan, checked_sizes, run
+from heldout_papers.engine.results import StudyResult, check_columns
+from heldout_papers.timing.problem import WAYS, TimingProblem, TimingSetting
 
 ROWS = (50, 100, 250, 500, 1000, 5000, 10000)
 CONFIGURATIONS = (5, 10, 20, 50, 100, 250)
@@ -29,7 +29,7 @@ FOLDS = (3, 5, 10, 20, 30, 50)
 CENTRE = (500, 5, 3)
 """Rows, configurations and folds, where they are not what is varied: the article's."""
 BATCH = 10
-"""Repetitions that are done together."""
+"""Repetitions of a batch."""
 WHAT = ("seconds", "bound")
 VARIED = ("rows", "configurations", "folds")
 
@@ -40,16 +40,16 @@ Clock: TypeAlias = Callable[[], float]
 def do_batch(batch: Batch[TimingSetting], entropy: int, *, clock: Clock = time.process_time) -> Columns:
     """Seconds and lower bound of every way on each problem of a batch.
 
-    Another way comes first in each repetition, so that none has the better place.
+    Another way is first in each repetition, so that none has the better place.
     """
     setting = batch.setting
     ways = setting.ways
     found = {f"{name}.{what}": np.empty(batch.last - batch.first) for name in ways for what in WHAT}
-    first = Problem.drawn(setting, entropy, batch.first)
+    first = TimingProblem.drawn(setting, entropy, batch.first)
     for name in ways:
-        WAYS[name](first)  # what is imported and compiled on first use is no part of the time
+        WAYS[name](first)  # imports and compilation on first use do not count
     for place, repetition in enumerate(range(batch.first, batch.last)):
-        problem = Problem.drawn(setting, entropy, repetition)
+        problem = TimingProblem.drawn(setting, entropy, repetition)
         for n in range(len(ways)):
             name = ways[(n + repetition) % len(ways)]
             began = clock()
@@ -60,8 +60,8 @@ def do_batch(batch: Batch[TimingSetting], entropy: int, *, clock: Clock = time.p
 
 
 @dataclass(frozen=True, eq=False)
-class TimingStudy:
-    """What came of it.
+class TimingStudy(StudyResult):
+    """The result of a study of times.
 
     Attributes
     ----------
@@ -90,18 +90,14 @@ class TimingStudy:
         centre: tuple[int, int, int] = CENTRE,
         entropy: int = 0,
     ) -> TimingStudy:
-        """A study from what its ``to_frame(each=True)`` left.
+        """A study from its ``to_frame(each=True)``.
 
         Raises
         ------
         InputError
             When columns are missing, or settings differ in how often or in which ways they were timed.
         """
-        missing = [name for name in ("rows", "configurations", "folds", "way", *WHAT) if name not in frame.columns]
-        if missing:
-            raise InputError(
-                f"the table of a timing study needs a column {missing[0]!r}, got {list(frame.columns)}."
-            )
+        check_columns(frame, (*VARIED, "way", *WHAT), "a timing study")
         ways = tuple(str(name) for name in dict.fromkeys(frame["way"]))
         settings, columns = [], []
         for size, part in frame.groupby(["rows", "configurations", "folds"], sort=False, observed=True):
@@ -116,8 +112,7 @@ class TimingStudy:
             raise InputError(f"every setting must be timed equally often in each way, got {sorted(lengths)} times.")
         return cls(tuple(settings), centre, lengths.pop(), tuple(columns), entropy)
 
-    def asked(self) -> dict[str, Any]:
-        """What all settings share."""
+    def parameters(self) -> dict[str, Any]:
         return {
             "repetitions": self.repetitions,
             "n_bootstraps": self.settings[0].n_bootstraps,
@@ -128,39 +123,29 @@ class TimingStudy:
     def rows(self) -> list[dict[str, Any]]:
         """A row a setting and way: the median of the seconds, both quartiles, and the mean lower bound."""
         found = []
-        for setting, columns in zip(self.settings, self.columns, strict=True):
+        for place, (setting, columns) in enumerate(zip(self.settings, self.columns, strict=True)):
             for name in setting.ways:
-                low, median, high = np.quantile(columns[f"{name}.seconds"], (0.25, 0.5, 0.75))
+                low, median, high = self.quartiles(place, name)
                 found.append(
                     {
                         "rows": setting.rows,
                         "configurations": setting.configurations,
                         "folds": setting.folds,
                         "way": name,
-                        "seconds": float(median),
-                        "lower_quartile": float(low),
-                        "upper_quartile": float(high),
+                        "seconds": median,
+                        "lower_quartile": low,
+                        "upper_quartile": high,
                         "bound": float(columns[f"{name}.bound"].mean()),
                         "repetitions": self.repetitions,
                     }
                 )
         return found
 
-    def to_frame(self, *, each: bool = False) -> Any:
-        """A row a setting and way, as a pandas DataFrame (pandas comes with the extra ``app``).
+    def repetition_types(self, frame: Any) -> dict[str, str]:
+        whole, numbers = dict.fromkeys((*VARIED, "repetition"), "int32"), dict.fromkeys(WHAT, "float32")
+        return {**whole, **numbers, "way": "category"}
 
-        Parameters
-        ----------
-        each : bool
-            A row a repetition, setting and way instead: seconds and lower bound, as float32.
-        """
-        if not each:
-            return frame_of(self.rows(), "TimingStudy.to_frame")
-        frame = frame_of(list(self._each()), "TimingStudy.to_frame")
-        kinds = dict.fromkeys((*VARIED, "repetition"), "int32") | dict.fromkeys(WHAT, "float32")
-        return frame.astype({**kinds, "way": "category"})
-
-    def _each(self) -> Iterator[dict[str, Any]]:
+    def repetition_rows(self) -> Iterator[dict[str, Any]]:
         for setting, columns in zip(self.settings, self.columns, strict=True):
             for name in setting.ways:
                 for repetition in range(self.repetitions):
@@ -184,9 +169,24 @@ class TimingStudy:
         ]
         return sorted(places, key=lambda n: int(getattr(self.settings[n], what)))
 
+    def sizes(self, what: str) -> list[int]:
+        """Rows, configurations or folds of the settings that vary them alone, in order."""
+        return [int(getattr(self.settings[place], what)) for place in self.varied(what)]
+
     def median(self, place: int, way: str) -> float:
         """Seconds, of a setting."""
         return float(np.median(self.columns[place][f"{way}.seconds"]))
+
+    def quartiles(self, place: int, way: str) -> tuple[float, float, float]:
+        """Lower quartile, median and upper quartile of the seconds of a setting."""
+        low, median, high = np.quantile(self.columns[place][f"{way}.seconds"], (0.25, 0.5, 0.75))
+        return float(low), float(median), float(high)
+
+    @property
+    def worst_error(self) -> float:
+        """The greatest standard error of a median by the median, as if times were normal around it."""
+        quartiles = [self.quartiles(place, way) for place, one in enumerate(self.settings) for way in one.ways]
+        return max(1.2533 * (high - low) / 1.349 / self.repetitions**0.5 / mid for low, mid, high in quartiles)
 
 
 def timing(
@@ -199,7 +199,7 @@ def timing(
     n_bootstraps: int = 200,
     ways: Sequence[str] = tuple(WAYS),
     folder: str | os.PathLike[str] | None = None,
-    told: Told | None = None,
+    told: BatchCallback | None = None,
     clock: Clock = time.process_time,
     random_state: RandomState = None,
 ) -> TimingStudy:
@@ -214,7 +214,7 @@ def timing(
         Each is varied with the other two as in ``centre``; what the article's published times have by default.
     centre : (rows, configurations, folds), default=(500, 5, 3)
     repetitions : int, default=100
-        Problems of each setting, all timed once.
+        TimingProblems of each setting, all timed once.
     n_bootstraps : int, default=200
         What the published times have.
     ways : sequence of {"bbc", "bbc_f", "plain_bbc", "plain_bbc_f"}
@@ -247,13 +247,13 @@ def timing(
     >>> [(row["rows"], row["way"]) for row in found.rows()][:4]
     [(50, 'bbc'), (50, 'bbc_f'), (50, 'plain_bbc'), (50, 'plain_bbc_f')]
     """
-    study, around = timing_plan(
+    plan, around = timing_plan(
         rows, configurations, folds,
         centre=centre, repetitions=repetitions, n_bootstraps=n_bootstraps, ways=ways, clock=clock,
         random_state=random_state,
     )  # fmt: skip
-    columns = run(study, batch_size=BATCH, n_jobs=1, folder=folder, told=told)
-    return TimingStudy(study.settings, around, study.repetitions, tuple(columns), study.entropy)
+    columns = run(plan, batch_size=BATCH, n_jobs=1, folder=folder, told=told)
+    return TimingStudy(plan.settings, around, plan.repetitions, tuple(columns), plan.entropy)
 
 
 def timing_plan(
@@ -267,13 +267,8 @@ def timing_plan(
     ways: Sequence[str] = tuple(WAYS),
     clock: Clock = time.process_time,
     random_state: RandomState = None,
-) -> tuple[Study[TimingSetting], tuple[int, int, int]]:
-    """What ``timing`` would do, checked, with nothing done yet; and the setting around which one is varied.
-
-    Raises
-    ------
-    InputError
-    """
+) -> tuple[StudyPlan[TimingSetting], tuple[int, int, int]]:
+    """The checked plan of ``timing``, before anything runs; and the setting around which one size is varied."""
     around = _checked_centre(centre)
     sizes = (
         checked_sizes("rows", rows, 4),
@@ -297,7 +292,7 @@ def timing_plan(
         )
     settings = tuple(TimingSetting(*size, n_bootstraps, named) for size in dict.fromkeys(triples))
     do = do_batch if clock is time.process_time else partial(do_batch, clock=clock)
-    return Study("timing", settings, repetitions, entropy_of(random_state), do), around
+    return StudyPlan("timing", settings, repetitions, entropy_of(random_state), do), around
 
 
 def _checked_centre(centre: Any) -> tuple[int, int, int]:

@@ -13,9 +13,17 @@ import pytest
 from heldout.dropping.shares import share_of_more_errors
 from heldout.errors import InputError, StoreError
 from heldout_papers import BiasSetting, BiasStudy, bias
-from heldout_papers.bias.matrix import Matrix, stratified
+from heldout_papers.bias.matrix import BiasMatrix, stratified
 from heldout_papers.bias.predicted import RightOrWrong
-from heldout_papers.bias.protocols import PROTOCOLS, Found, bbc, bced, cross_validation, nested, tibshirani
+from heldout_papers.bias.protocols import (
+    PROTOCOLS,
+    ProtocolEstimate,
+    bbc,
+    bced,
+    cross_validation,
+    nested,
+    tibshirani,
+)
 from heldout_papers.bias.race import exact_shares, survivors
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "dropping"))
@@ -24,15 +32,15 @@ from race_on_matrix import race_on_matrix
 SETTING = BiasSetting(60, 40, (9.0, 6.0), folds=10, n_bootstraps=50, protocols=tuple(PROTOCOLS))
 
 
-def matrix(right: list[str], starts: list[int]) -> Matrix:
+def matrix(right: list[str], starts: list[int]) -> BiasMatrix:
     """A configuration a string, a character a row, folds apart: "11 01" was right, right; wrong, right."""
     mistakes = np.array([[letter == "0" for letter in text.replace(" ", "")] for text in right]).T
     truth = np.linspace(0.5, 0.9, len(right))
     setting = BiasSetting(len(mistakes), len(right), (9.0, 6.0), len(starts), 20, ("cv",))
-    return Matrix(RightOrWrong(mistakes), truth, np.array(starts), setting, seed=0)
+    return BiasMatrix(RightOrWrong(mistakes), truth, np.array(starts), setting, seed=0)
 
 
-def wrong(drawn: Matrix) -> np.ndarray:
+def wrong(drawn: BiasMatrix) -> np.ndarray:
     """Of a matrix of right and wrong answers."""
     assert isinstance(drawn.predicted, RightOrWrong)
     return drawn.predicted.wrong
@@ -42,33 +50,33 @@ def test_four_rows_by_hand() -> None:
     # Right in each fold: 2 1, 0 2, 1 0, of 2 and 2.
     four = matrix(["11 10", "00 11", "10 00"], [0, 2])
 
-    assert cross_validation(four) == Found(3 / 4, 0)
+    assert cross_validation(four) == ProtocolEstimate(3 / 4, 0)
     # Best of each fold: 1 and 1; the winner's: 1 and .5.
-    assert tibshirani(four) == Found(3 / 4 - (0 + 1 / 2) / 2, 0)
+    assert tibshirani(four) == ProtocolEstimate(3 / 4 - (0 + 1 / 2) / 2, 0)
     # Chosen without the first fold: the second, right in none of its rows; without the second: the first, 1 of 2.
-    assert nested(four) == Found((0 + 1 / 2) / 2, 0)
+    assert nested(four) == ProtocolEstimate((0 + 1 / 2) / 2, 0)
 
 
 def test_unequal_folds_by_hand() -> None:
     # Of 2 and 3 rows: 2 1, 1 2; both are right in 3 of 5, and the first of those that tie wins.
     five = matrix(["11 001", "01 110"], [0, 2])
 
-    assert cross_validation(five) == Found(3 / 5, 0)
-    assert tibshirani(five) == Found(pytest.approx((1 + 1 / 3) / 2 - (0 + 1 / 3) / 2), 0)
-    assert nested(five) == Found(pytest.approx((1 / 2 + 1 / 3) / 2), 0)
+    assert cross_validation(five) == ProtocolEstimate(3 / 5, 0)
+    assert tibshirani(five) == ProtocolEstimate(pytest.approx((1 + 1 / 3) / 2 - (0 + 1 / 3) / 2), 0)
+    assert nested(five) == ProtocolEstimate(pytest.approx((1 / 2 + 1 / 3) / 2), 0)
 
 
 def test_tt_chooses_by_the_mean_of_folds_and_cv_by_all_rows() -> None:
     # All of the smaller fold, or nearly all of the larger.
     five = matrix(["11 000", "00 110", "00 111"], [0, 2])
 
-    assert cross_validation(five) == Found(3 / 5, 2)
-    assert tibshirani(five) == Found(0.0, 0)
+    assert cross_validation(five) == ProtocolEstimate(3 / 5, 2)
+    assert tibshirani(five) == ProtocolEstimate(0.0, 0)
     assert nested(five).winner == 2
 
 
 def test_folds_are_as_equal_as_they_can_be() -> None:
-    drawn = Matrix.drawn(BiasSetting(23, 5, (9.0, 6.0), 10, 20, ("cv",)), 0, 0)
+    drawn = BiasMatrix.drawn(BiasSetting(23, 5, (9.0, 6.0), 10, 20, ("cv",)), 0, 0)
 
     assert set(np.diff(np.append(drawn.starts, 23)).tolist()) == {2, 3}
 
@@ -100,7 +108,7 @@ def bbc_by_loops(right: np.ndarray, counts: np.ndarray) -> float:
 @pytest.mark.parametrize("rows", [20, 23, 60])
 def test_bbc_is_its_plain_loop(rows: int) -> None:
     for repetition in range(3):
-        drawn = Matrix.drawn(BiasSetting(rows, 12, (9.0, 6.0), 10, 50, ("bbc",)), 5, repetition)
+        drawn = BiasMatrix.drawn(BiasSetting(rows, 12, (9.0, 6.0), 10, 50, ("bbc",)), 5, repetition)
 
         counts = drawn.counts
 
@@ -120,7 +128,7 @@ def share_worse(n: int, worse: int, better: int) -> float:
     return total / n**n
 
 
-def raced(drawn: Matrix) -> tuple[list[int], float]:
+def raced(drawn: BiasMatrix) -> tuple[list[int], float]:
     """Who survives by exact shares of all bootstraps, and how near any share came to the threshold."""
     alive, nearest = list(range(wrong(drawn).shape[1])), 1.0
     for end in drawn.starts[1:]:
@@ -140,7 +148,7 @@ def raced(drawn: Matrix) -> tuple[list[int], float]:
 @pytest.mark.parametrize(("rows", "folds"), [(60, 6), (20, 10), (23, 4)])
 def test_bced_is_a_race_by_exact_shares_and_bbc_of_the_survivors(rows: int, folds: int) -> None:
     for repetition in range(6):
-        drawn = Matrix.drawn(BiasSetting(rows, 40, (9.0, 6.0), folds, 50, ("bced",)), 3, repetition)
+        drawn = BiasMatrix.drawn(BiasSetting(rows, 40, (9.0, 6.0), folds, 50, ("bced",)), 3, repetition)
         alive, nearest = raced(drawn)
         right = ~wrong(drawn)[:, alive]
 
@@ -155,7 +163,7 @@ def test_bced_is_a_race_by_exact_shares_and_bbc_of_the_survivors(rows: int, fold
 @pytest.mark.parametrize(("rows", "folds"), [(1000, 10), (180, 3)])
 def test_with_more_rows_the_race_is_that_of_the_library(rows: int, folds: int) -> None:
     """Which has the same shares from 50 rows on, found another way."""
-    drawn = Matrix.drawn(BiasSetting(rows, 60, (9.0, 6.0), folds, 50, ("bced",)), 4, 0)
+    drawn = BiasMatrix.drawn(BiasSetting(rows, 60, (9.0, 6.0), folds, 50, ("bced",)), 4, 0)
     fold_of_row = np.searchsorted(drawn.starts, np.arange(rows), side="right") - 1
     met = race_on_matrix(wrong(drawn), fold_of_row, threshold=0.99, min_predictions=1)
 
@@ -187,7 +195,7 @@ def test_the_expansion_is_near_the_exact_shares_where_it_takes_over() -> None:
 
 def test_predictions_are_right_with_their_true_probability() -> None:
     """Of 400 x 3000 predictions; six standard errors: a false alarm in less than 1 of 10^8."""
-    drawn = Matrix.drawn(BiasSetting(400, 3000, (9.0, 6.0), 10, 20, ("cv",)), 1, 0)
+    drawn = BiasMatrix.drawn(BiasSetting(400, 3000, (9.0, 6.0), 10, 20, ("cv",)), 1, 0)
     right = (~wrong(drawn)).mean(axis=0)
     spread = np.sqrt((drawn.truth * (1 - drawn.truth)).sum() / 400) / 3000
 
@@ -272,7 +280,7 @@ def test_a_damaged_file_of_a_study_is_one_sentence(tmp_path: Path) -> None:
     victim = sorted(tmp_path.iterdir())[0]
     victim.write_bytes(victim.read_bytes()[:40])
 
-    with pytest.raises(StoreError, match=r"cannot be read \(.*\); remove it, and it is done again\.$"):
+    with pytest.raises(StoreError, match=r"cannot be read \(.*\); remove it, and the batch is repeated\.$"):
         small(folder=tmp_path)
 
 
@@ -281,10 +289,10 @@ def test_a_damaged_file_of_a_study_is_one_sentence(tmp_path: Path) -> None:
     [
         ({"rows": 5}, "folds must be at most the number of rows, got folds=10 and rows=5."),
         ({"rows": []}, "rows must be whole numbers from 2 on, got []."),
-        ({"configurations": 1}, "configurations must be whole numbers from 2 on, got 1."),
-        ({"folds": 1}, "folds must be whole numbers from 2 on, got 1."),
-        ({"repetitions": 0}, "repetitions must be whole numbers from 1 on, got 0."),
-        ({"n_bootstraps": 0}, "n_bootstraps must be whole numbers from 1 on, got 0."),
+        ({"configurations": 1}, "configurations must be a whole number from 2 on, got 1."),
+        ({"folds": 1}, "folds must be a whole number from 2 on, got 1."),
+        ({"repetitions": 0}, "repetitions must be a whole number from 1 on, got 0."),
+        ({"n_bootstraps": 0}, "n_bootstraps must be a whole number from 1 on, got 0."),
         (
             {"protocols": ["cv", "ncv"]},
             "protocols must be some of cv, tt, nested_cv, bbc, bced, got ['cv', 'ncv'].",

@@ -13,7 +13,7 @@ from heldout_papers.bias import BiasMoments
 from heldout_papers.bias.claims import bias_claims
 from heldout_papers.bias.protocols import PROTOCOLS
 from heldout_papers.bias.setting import BETAS, CONFIGURATIONS, ROWS
-from heldout_papers.claims import Claim
+from heldout_papers.engine.claims import Claim
 
 AS_PUBLISHED = {"nested_cv": 0.0, "bbc": -0.013, "bced": -0.005}
 
@@ -97,7 +97,7 @@ def test_no_bias_that_could_be_told_from_none_is_no_contradiction() -> None:
 
     assert found.holds
     assert found.difference == (
-        "Holds in 0 of 49 settings; in the others the bias is 0 as far as three standard errors can tell."
+        "Holds in 0 of 49 settings; in the others the bias is within three standard errors of 0."
     )
 
 
@@ -128,7 +128,7 @@ def test_less_by_chance_is_no_order() -> None:
 
     assert not found.holds
     assert found.difference == (
-        f"Cannot be told: they differ by 0.0005, no more than chance explains (±\u00a0{chance:.4f})."
+        f"Open: the difference is +0.0005, no more than chance explains (±\u00a0{chance:.4f})."
     )
 
 
@@ -153,7 +153,7 @@ def test_claims_are_made_again_from_what_is_kept() -> None:
 def test_moments_without_a_column_are_refused() -> None:
     frame = study(rows=(20,)).moments().to_frame()
 
-    with pytest.raises(InputError, match=r"^the moments of a bias study have a column 'truth'"):
+    with pytest.raises(InputError, match=r"^the table of the moments of a bias study needs a column 'truth'"):
         BiasMoments.from_frame(frame.drop(columns="truth"))
 
 

@@ -14,8 +14,8 @@ from heldout.data.task import TaskKind, Truth
 from heldout.kernels.draws import Draws, always
 from heldout_papers import BiasSetting, bias
 from heldout_papers.bias import BiasMoments
-from heldout_papers.bias.matrix import Matrix
-from heldout_papers.bias.predicted import Measured
+from heldout_papers.bias.matrix import BiasMatrix
+from heldout_papers.bias.predicted import MetricPredictions
 from heldout_papers.bias.protocols import PROTOCOLS, bbc, bced, cross_validation, nested, tibshirani
 from heldout_papers.bias.setting import METRICS
 
@@ -41,22 +41,22 @@ SETTINGS = [
 ]
 
 
-def drawn(metric: str, rows: int, folds: int, prevalence: float | None, repetition: int = 0) -> Matrix:
+def drawn(metric: str, rows: int, folds: int, prevalence: float | None, repetition: int = 0) -> BiasMatrix:
     """With the draws that the library makes of the seed."""
     setting = BiasSetting(rows, 30, (9.0, 6.0), folds, 60, tuple(PROTOCOLS), metric, prevalence)
-    return replace(Matrix.drawn(setting, 5, repetition), seed=stream(SEED, "draws"))
+    return replace(BiasMatrix.drawn(setting, 5, repetition), seed=stream(SEED, "draws"))
 
 
-def measured(matrix: Matrix) -> Measured:
-    assert isinstance(matrix.predicted, Measured)
+def measured(matrix: BiasMatrix) -> MetricPredictions:
+    assert isinstance(matrix.predicted, MetricPredictions)
     return matrix.predicted
 
 
-def folds_of(matrix: Matrix) -> np.ndarray:
+def folds_of(matrix: BiasMatrix) -> np.ndarray:
     return np.searchsorted(matrix.starts, np.arange(matrix.predicted.n_rows), side="right") - 1
 
 
-def by_library(matrix: Matrix, method: str) -> ho.Estimate:
+def by_library(matrix: BiasMatrix, method: str) -> ho.Estimate:
     predicted = measured(matrix)
     response: dict[str, Any] = {"response": "decision"} if matrix.setting.metric == "roc_auc" else {}
     return ho.estimate(
@@ -79,7 +79,7 @@ def test_cv_tt_and_bbc_are_the_library_s_estimates(metric: str, rows: int, folds
                 assert found.winner == expected.selected
 
 
-def loops_of_nested(matrix: Matrix) -> float:
+def loops_of_nested(matrix: BiasMatrix) -> float:
     """Algorithm 3 on the matrix."""
     predicted, folds = measured(matrix), folds_of(matrix)
     y, score = predicted.target.labels(), PLAIN[matrix.setting.metric]
@@ -100,7 +100,7 @@ def test_nested_is_its_plain_loop(metric: str, rows: int, folds: int, prevalence
     assert nested(matrix).winner == cross_validation(matrix).winner
 
 
-def raced(matrix: Matrix) -> list[int]:
+def raced(matrix: BiasMatrix) -> list[int]:
     """Section 5 by loops over bootstraps and configurations, with the draws that the study makes."""
     predicted = measured(matrix)
     y, score = predicted.target.labels(), PLAIN[matrix.setting.metric]
@@ -148,8 +148,8 @@ def test_an_area_by_hand() -> None:
     target = Truth(TaskKind.BINARY, np.array([1, 0, 1, 0], dtype=np.int32), np.array([0, 1]), 1)
     setting = BiasSetting(4, 2, (9.0, 6.0), 2, 20, ("cv",), "roc_auc", 0.5)
     scores = np.array([[4.0, 2.0], [1.0, 3.0], [2.0, 4.0], [3.0, 1.0]])
-    matrix = Matrix(
-        Measured(METRICS["roc_auc"], target, scores), np.array([0.6, 0.7]), np.array([0, 2]), setting, 0
+    matrix = BiasMatrix(
+        MetricPredictions(METRICS["roc_auc"], target, scores), np.array([0.6, 0.7]), np.array([0, 2]), setting, 0
     )
 
     assert (cross_validation(matrix).estimate, cross_validation(matrix).winner) == (0.75, 0)
@@ -192,7 +192,7 @@ def test_whatever_the_protocols_they_see_the_same(metric: str, rows: int, folds:
 def test_a_study_of_areas_says_the_prevalence() -> None:
     found = bias(20, 10, [(9, 6)], metric="roc_auc", repetitions=2, n_bootstraps=5, protocols="cv", random_state=0)
 
-    assert found.asked() == {
+    assert found.parameters() == {
         "metric": "roc_auc", "prevalence": 0.5, "repetitions": 2, "folds": 10, "n_bootstraps": 5,
         "protocols": ["cv"],
     }  # fmt: skip

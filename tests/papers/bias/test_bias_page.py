@@ -10,7 +10,7 @@ import pytest
 from heldout.errors import InputError
 from heldout_papers import BiasStudy, bias
 from heldout_papers.bias.page import beta_title, bias_page
-from heldout_papers.page import StudyPage, render_study, write_study
+from heldout_papers.engine.page import StudyPage, render_study, write_study
 
 
 @pytest.fixture(scope="module")

@@ -21,10 +21,10 @@ from heldout_papers.flat_vs_nested.analysis import (
     ANALYSES,
     FULL,
     TOP3,
-    compared,
+    comparison_row,
+    comparison_rows,
+    gains,
     mean_interval,
-    outcome,
-    outcomes,
     scenarios_of,
     signed_rank,
 )
@@ -82,7 +82,7 @@ HAND: Measured = {
     ],
 )
 def test_by_hand(analysis: str, gain: list[float], threshold: list[float], same: list[float]) -> None:
-    seen = compared(Accuracies.from_frame(frame_of(HAND)), HERE, analysis)
+    seen = gains(Accuracies.from_frame(frame_of(HAND)), HERE, analysis)
 
     assert seen.gain == pytest.approx(gain)
     assert seen.threshold == pytest.approx(threshold)
@@ -102,7 +102,7 @@ def test_an_outcome_by_hand() -> None:
         measured[table, 0, "rf"] = {"flat": 0.7, "nested": nested_future + error, "future": nested_future}
         measured[table, 0, "gbm"] = {"flat": 0.9, "nested": 0.1, "future": flat_future}
     accuracies = Accuracies.from_frame(frame_of(measured))
-    found = outcome("asked", "main", compared(accuracies, ("gbm", "rf"), "main"), 0)
+    found = comparison_row("asked", "main", gains(accuracies, ("gbm", "rf"), "main"), 0)
 
     assert found.n_tables == 3
     assert found.same_choice == 0.0
@@ -114,7 +114,7 @@ def test_an_outcome_by_hand() -> None:
 
 
 def as_rows(analysis: str, accuracies: Accuracies, algorithms: tuple[str, ...]) -> list[Row]:
-    seen = compared(accuracies, algorithms, analysis)
+    seen = gains(accuracies, algorithms, analysis)
     return list(zip(seen.tables, seen.gain, seen.threshold, seen.same, strict=True))
 
 
@@ -161,7 +161,7 @@ def test_where_flat_is_nested_nothing_is_gained(seed: int, tables: int, repetiti
     for one in measured.values():
         one["flat"] = one["nested"]
 
-    for found in outcomes(Accuracies.from_frame(frame_of(measured)), 0):
+    for found in comparison_rows(Accuracies.from_frame(frame_of(measured)), 0):
         if found.analysis != "forest_alone" and found.n_tables:
             assert found.same_choice == 1.0
             assert found.mean_gain == 0.0
@@ -190,7 +190,9 @@ def test_neither_the_order_of_rows_nor_single_precision_changes_anything(seed: i
         shuffled[what] = shuffled[what].astype(np.float32)
 
     for ours, theirs in zip(
-        outcomes(Accuracies.from_frame(frame), 1), outcomes(Accuracies.from_frame(shuffled), 1), strict=True
+        comparison_rows(Accuracies.from_frame(frame), 1),
+        comparison_rows(Accuracies.from_frame(shuffled), 1),
+        strict=True,
     ):
         assert ours.n_tables == theirs.n_tables
         for what in ("same_choice", "p_value", "mean", "low", "high", "mean_gain"):
@@ -211,7 +213,7 @@ def test_who_failed_is_never_chosen_and_is_last_in_rankings() -> None:
 
 def test_who_failed_once_is_no_candidate_where_accuracies_are_averaged() -> None:
     measured = {key: one for key, one in HAND.items() if key != ("iris", 1, "rf")}
-    seen = compared(Accuracies.from_frame(frame_of(measured)), HERE, "averaged")
+    seen = gains(Accuracies.from_frame(frame_of(measured)), HERE, "averaged")
 
     # gbm .85 .81 .81, svmRadial .85 .83 .835: flat ties and takes gbm, nested takes svmRadial.
     assert seen.gain == pytest.approx([0.025])
@@ -224,7 +226,7 @@ def test_a_table_with_too_few_repetitions_is_left_out_and_said() -> None:
     accuracies = Accuracies.from_frame(frame_of(measured))
 
     for name in set(ANALYSES) - {"large_tables"}:
-        seen = compared(accuracies, HERE, name)
+        seen = gains(accuracies, HERE, name)
         assert set(seen.tables) == {"t00", "t02"}
         assert list(seen.left_out) == ["t01"]
         assert seen.left_out["t01"].startswith("2 of 6 repetitions can be compared, and at least 3 must be")
@@ -234,16 +236,16 @@ def test_large_tables_are_those_of_2000_rows_and_more() -> None:
     measured = drawn(2, 3, 2, HERE)
     accuracies = Accuracies.from_frame(frame_of(measured, {"t00": 1999, "t01": 2000, "t02": 50_000}))
 
-    assert compared(accuracies, HERE, "large_tables").tables == ("t01", "t02")
+    assert gains(accuracies, HERE, "large_tables").tables == ("t01", "t02")
     assert as_rows("large_tables", accuracies, HERE) == as_rows("main", accuracies, HERE)[1:]
 
 
 def test_where_there_is_nothing_the_numbers_are_nan_with_a_reason() -> None:
-    found = {one.analysis: one for one in outcomes(Accuracies.from_frame(frame_of(drawn(2, 1, 1, HERE))), 0)}
+    found = {one.analysis: one for one in comparison_rows(Accuracies.from_frame(frame_of(drawn(2, 1, 1, HERE))), 0)}
 
     assert found["large_tables"].reason == "no table is left"
     assert np.isnan(found["large_tables"].p_value)
-    assert found["main"].reason == "an interval takes two tables"
+    assert found["main"].reason == "an interval needs two tables"
     assert np.isnan(found["main"].low) and np.isfinite(found["main"].mean)
     assert found["smallest_deviation"].reason == "no table is left"  # of one repetition there is no deviation
 
@@ -257,7 +259,7 @@ def test_scenarios_are_the_article_s_or_what_was_asked_for() -> None:
     assert named(("rf", "knn")) == ["asked"]
     assert named((*TOP3, "knn")) == ["top3", "asked"]
     assert [
-        one.analysis for one in outcomes(Accuracies.from_frame(frame_of(drawn(0, 3, 2, ("gbm", "knn")))), 0)
+        one.analysis for one in comparison_rows(Accuracies.from_frame(frame_of(drawn(0, 3, 2, ("gbm", "knn")))), 0)
     ] == [name for name in ANALYSES if name != "forest_alone"]
 
 
@@ -317,7 +319,7 @@ def test_tables_with_nothing_at_all_have_no_rank() -> None:
 @pytest.mark.parametrize(
     ("spoil", "sentence"),
     [
-        pytest.param(lambda f: f.pop("future"), "future is missing", id="a column"),
+        pytest.param(lambda f: f.pop("future"), "needs a column 'future'", id="a column"),
         pytest.param(
             lambda f: [f[name].append(f[name][0]) for name in f], "iris, 0 and gbm is there more often", id="twice"
         ),
@@ -341,7 +343,7 @@ def test_a_study_s_summary_is_that_of_its_accuracies() -> None:
     others = {"columns": [4] * n, "n_configurations": [9] * n, "reason": [""] * n}
     times = {"flat_seconds": [1.0] * n, "nested_seconds": [5.0] * n}
     study = FlatVsNestedStudy.from_frame(pd.DataFrame(frame | others | times), entropy=3)
-    expected = [asdict(one) for one in outcomes(Accuracies.from_frame(frame), 3)]
+    expected = [asdict(one) for one in comparison_rows(Accuracies.from_frame(frame), 3)]
 
     pd.testing.assert_frame_equal(pd.DataFrame(study.rows()), pd.DataFrame(expected))
     assert len(study.by_table()) == 6 * 3

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from heldout.execution.fit import single_threaded
 from heldout_papers.flat_vs_nested import measuring
 from heldout_papers.flat_vs_nested.algorithms import Algorithm
-from heldout_papers.flat_vs_nested.measuring import Measured, halves, measured
+from heldout_papers.flat_vs_nested.measuring import AlgorithmResult, halves, measured
 
 DATA = load_breast_cancer(as_frame=True)
 X, Y = DATA.data, DATA.target.to_numpy().astype(np.intp)
@@ -33,7 +33,7 @@ def one_thread() -> Iterator[None]:
         yield
 
 
-def one(algorithm: Algorithm, split: tuple[Any, Any], **how: Any) -> Measured:
+def one(algorithm: Algorithm, split: tuple[Any, Any], **how: Any) -> AlgorithmResult:
     (found,) = measured([algorithm], X, Y, split, 5, 3, ("table", 0), **how)
     return found
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from flat_vs_nested_made import made
 
+from heldout_papers.engine.page import StudyPage, StudyTable, render_study
 from heldout_papers.flat_vs_nested import FlatVsNestedStudy
 from heldout_papers.flat_vs_nested.accuracies import mean_ranks
-from heldout_papers.flat_vs_nested.analysis import outcomes
+from heldout_papers.flat_vs_nested.analysis import comparison_rows
 from heldout_papers.flat_vs_nested.page import flat_vs_nested_page
-from heldout_papers.page import StudyPage, StudyTable, render_study
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -34,7 +34,7 @@ def table(page: StudyPage, part: str) -> StudyTable:
 
 
 def test_ours_stand_above_what_was_published(study: FlatVsNestedStudy, page: StudyPage) -> None:
-    found = {(one.scenario, one.analysis): one for one in outcomes(study.accuracies, study.entropy)}
+    found = {(one.scenario, one.analysis): one for one in comparison_rows(study.accuracies, study.entropy)}
     main, forest = found["top3", "main"], found["full", "forest_alone"]
 
     assert table(page, "(table 2)").rows[:2] == (
@@ -107,7 +107,7 @@ def test_where_nothing_could_be_compared_it_says_so() -> None:
     study.columns["future"][study.columns["algorithm"] == "nb"] = np.nan
     page = flat_vs_nested_page(study)
 
-    assert page.pictures == ()
+    assert not page.pictures
     assert page.lead == "No table has enough repetitions in which algorithms could be compared."
     assert [row[0] for row in table(page, "Left out").rows] == ["t000", "t001"]
     assert "0 of 2 repetitions can be compared" in table(page, "Left out").rows[0][1]

@@ -17,17 +17,17 @@ from heldout_papers.intervals.methods import (
     METHODS,
     SELECTORS,
     TILTING_TIMES,
-    Failure,
-    Settings,
+    BoundSettings,
+    NoBound,
     bounds,
     checked_methods,
 )
 from heldout_papers.simulation import predictions_of_r2, scores_of_auc
 
-Matrix = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.intp]]
+IntervalMatrix = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.intp]]
 
 
-def binary(n: int = 120, rare: int = 40, columns: int = 25, seed: int = 0, folds: int = 8) -> Matrix:
+def binary(n: int = 120, rare: int = 40, columns: int = 25, seed: int = 0, folds: int = 8) -> IntervalMatrix:
     rng = np.random.default_rng(seed)
     y = np.repeat([0, 1], [n - rare, rare])
     return y, scores_of_auc(rng, y, rng.beta(9, 6, columns)), np.arange(n) % folds
@@ -38,7 +38,7 @@ def test_a_bound_is_that_of_the_library(name: str) -> None:
     y, scores, folds = binary()
     method = METHODS[name]
     times = TILTING_TIMES if isinstance(method, TwoPart) and method.draws else 1
-    found = bounds(y, scores, folds, Settings(n_bootstraps=100), seed=7)[name]
+    found = bounds(y, scores, folds, BoundSettings(n_bootstraps=100), seed=7)[name]
     expected = ho.estimate(
         y, scores, metric="roc_auc", folds=folds, method=method, alternative="greater", n_bootstraps=100 * times,
         response="decision", random_state=7,
@@ -53,9 +53,9 @@ def test_a_bound_is_that_of_the_library(name: str) -> None:
 
 def test_other_levels_and_few_methods_change_nothing_else() -> None:
     y, scores, folds = binary()
-    both = bounds(y, scores, folds, Settings(methods=("bbc", "mabt"), n_bootstraps=50), seed=3)
-    every = bounds(y, scores, folds, Settings(n_bootstraps=50), seed=3)
-    narrow = bounds(y, scores, folds, Settings(n_bootstraps=50, confidence_level=0.8), seed=3)
+    both = bounds(y, scores, folds, BoundSettings(methods=("bbc", "mabt"), n_bootstraps=50), seed=3)
+    every = bounds(y, scores, folds, BoundSettings(n_bootstraps=50), seed=3)
+    narrow = bounds(y, scores, folds, BoundSettings(n_bootstraps=50, confidence_level=0.8), seed=3)
 
     assert list(both) == ["bbc", "mabt"]
     assert all(both[name].low == every[name].low for name in both)
@@ -65,7 +65,7 @@ def test_other_levels_and_few_methods_change_nothing_else() -> None:
 
 def test_who_chooses_alike_chooses_the_same() -> None:
     for seed in range(5):
-        found = bounds(*binary(seed=seed), Settings(n_bootstraps=20), seed=seed)
+        found = bounds(*binary(seed=seed), BoundSettings(n_bootstraps=20), seed=seed)
         for group in ("best of 75 %", "best tenth of 75 %"):
             assert len({found[name].selected for name in SELECTORS[group]}) == 1
         assert found["naive_bootstrap"].selected == found["bbc_f"].selected
@@ -73,26 +73,26 @@ def test_who_chooses_alike_chooses_the_same() -> None:
 
 def test_two_parts_are_not_tried_with_few_of_a_class() -> None:
     y, scores, folds = binary(rare=10)  # 7.5 rows for 8 folds
-    found = bounds(y, scores, folds, Settings(n_bootstraps=20), seed=0)
-    enough = bounds(y, scores, folds % 7, Settings(n_bootstraps=20), seed=0)
+    found = bounds(y, scores, folds, BoundSettings(n_bootstraps=20), seed=0)
+    enough = bounds(y, scores, folds % 7, BoundSettings(n_bootstraps=20), seed=0)
 
-    assert {name for name in METHODS if found[name].failure is Failure.TOO_FEW_ROWS} == {
+    assert {name for name in METHODS if found[name].failure is NoBound.TOO_FEW_ROWS} == {
         name for name, method in METHODS.items() if isinstance(method, TwoPart)
     }
     assert found["mabt"].why == "75% of 10 rows of the rarer class are fewer than the 8 folds"
     assert np.isnan(found["mabt"].low) and found["mabt"].selected == -1
     assert np.isfinite(found["bbc"].low)
-    assert enough["delong"].failure is not Failure.TOO_FEW_ROWS
+    assert enough["delong"].failure is not NoBound.TOO_FEW_ROWS
 
 
 def test_a_perfect_area_has_no_bound_in_two_parts() -> None:
     y, scores, folds = binary()
     scores[:, 4] = y
-    found = bounds(y, scores, folds, Settings(n_bootstraps=50), seed=0)
+    found = bounds(y, scores, folds, BoundSettings(n_bootstraps=50), seed=0)
 
     for group in ("best of 75 %", "best tenth of 75 %"):
         for name in SELECTORS[group]:
-            assert found[name].failure is Failure.PERFECT
+            assert found[name].failure is NoBound.PERFECT
             assert found[name].value == 1 and found[name].selected == 4
             assert np.isnan(found[name].low) and found[name].why
             assert np.isnan(found[name].percentile(0.9))
@@ -101,23 +101,25 @@ def test_a_perfect_area_has_no_bound_in_two_parts() -> None:
 
 def test_one_row_of_a_class_in_the_second_part_is_told() -> None:
     y, scores, folds = binary(n=60, rare=4, folds=3)
-    whys = {bounds(y, scores, folds, Settings(n_bootstraps=20), seed=seed)["delong"].failure for seed in range(12)}
+    whys = {
+        bounds(y, scores, folds, BoundSettings(n_bootstraps=20), seed=seed)["delong"].failure for seed in range(12)
+    }
 
-    assert Failure.FEW_OF_A_CLASS in whys
-    assert whys <= {Failure.FEW_OF_A_CLASS, Failure.PERFECT, None}
+    assert NoBound.FEW_OF_A_CLASS in whys
+    assert whys <= {NoBound.FEW_OF_A_CLASS, NoBound.PERFECT, None}
 
 
 def test_a_matrix_that_cannot_be_read_fails_every_method() -> None:
     y, scores, folds = binary()
-    found = bounds(np.zeros_like(y), scores, folds, Settings(n_bootstraps=20), seed=0)
+    found = bounds(np.zeros_like(y), scores, folds, BoundSettings(n_bootstraps=20), seed=0)
 
-    assert {each.failure for each in found.values()} == {Failure.REFUSED}
+    assert {each.failure for each in found.values()} == {NoBound.REFUSED}
     assert len({each.why for each in found.values()}) == 1
 
 
 def test_percentiles_by_hand() -> None:
     y, scores, folds = binary()
-    found = bounds(y, scores, folds, Settings(n_bootstraps=100), seed=1)
+    found = bounds(y, scores, folds, BoundSettings(n_bootstraps=100), seed=1)
     estimate = found["bbc"].estimate
     assert estimate is not None and estimate.distribution is not None
     delong, tenth = found["delong"], found["delong_10p"]
@@ -141,7 +143,7 @@ def test_numbers_and_several_classes_are_those_of_the_library() -> None:
     target = rng.standard_normal(80)
     predicted = predictions_of_r2(rng, target, rng.beta(9, 6, 10))
     folds = np.arange(80) % 5
-    found = bounds(target, predicted, folds, Settings("regression", FOR_TASK["regression"], 50), seed=2)
+    found = bounds(target, predicted, folds, BoundSettings("regression", FOR_TASK["regression"], 50), seed=2)
     published = ho.estimates.BBC(control=False)
     expected = ho.estimate(
         target, predicted, metric="r2", folds=folds, alternative="greater", n_bootstraps=50, random_state=2,
@@ -152,7 +154,7 @@ def test_numbers_and_several_classes_are_those_of_the_library() -> None:
 
     y = np.repeat([0, 1, 2], 30)
     chances = rng.dirichlet(np.ones(3), size=(90, 6))
-    several = bounds(y, chances, np.arange(90) % 5, Settings("multiclass", FOR_TASK["multiclass"], 50), seed=2)
+    several = bounds(y, chances, np.arange(90) % 5, BoundSettings("multiclass", FOR_TASK["multiclass"], 50), seed=2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         same = ho.estimate(
@@ -163,7 +165,7 @@ def test_numbers_and_several_classes_are_those_of_the_library() -> None:
     assert (several["bbc"].low, several["bbc"].selected) == (same.interval.low, same.selected)
     # Ranks within a class are all that is read.
     scores = np.log(chances) * 3 - 1
-    again = bounds(y, scores, np.arange(90) % 5, Settings("multiclass", FOR_TASK["multiclass"], 50), seed=2)
+    again = bounds(y, scores, np.arange(90) % 5, BoundSettings("multiclass", FOR_TASK["multiclass"], 50), seed=2)
     assert [each.low for each in again.values()] == [each.low for each in several.values()]
 
 

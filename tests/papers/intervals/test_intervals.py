@@ -13,15 +13,15 @@ from scipy.stats import binom
 from heldout.errors import InputError
 from heldout_papers import IntervalSetting, IntervalStudy, intervals
 from heldout_papers.intervals import intervals_plan
-from heldout_papers.intervals.methods import Settings
-from heldout_papers.intervals.setting import Matrix
+from heldout_papers.intervals.methods import BoundSettings
+from heldout_papers.intervals.setting import IntervalMatrix
 from heldout_papers.simulation import scores_of_class_aucs
 
 SMALL: dict[str, Any] = {"rows": 60, "configurations": 20, "prevalence": 0.4, "beta": [(9, 6)], "n_bootstraps": 40}
 
 
 def setting(rows: int, prevalence: float | None, task: Any = "binary", folds: int = 10) -> IntervalSetting:
-    return IntervalSetting(rows, 5, prevalence, (9.0, 6.0), folds, Settings(task))
+    return IntervalSetting(rows, 5, prevalence, (9.0, 6.0), folds, BoundSettings(task))
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def setting(rows: int, prevalence: float | None, task: Any = "binary", folds: in
     ids=["unbalanced", "balanced", "large", "half up", "five of a size", "one rare"],
 )
 def test_classes_and_folds(asked: IntervalSetting, counts: list[int], folds: int) -> None:
-    matrix = Matrix.drawn(asked, 0, 0)
+    matrix = IntervalMatrix.drawn(asked, 0, 0)
     assert np.bincount(matrix.y).tolist() == counts
     assert asked.folds == folds and np.all(np.diff(matrix.y) >= 0)
     # Each class is dealt to the folds as evenly as it goes.
@@ -48,15 +48,15 @@ def test_classes_and_folds(asked: IntervalSetting, counts: list[int], folds: int
 
 def test_true_performances_are_true() -> None:
     """20 000 rows, 40 configurations: no observed area or R² is four standard errors from its truth."""
-    found = Matrix.drawn(IntervalSetting(20_000, 40, 0.3, (9.0, 6.0), 10, Settings()), 1, 0)
+    found = IntervalMatrix.drawn(IntervalSetting(20_000, 40, 0.3, (9.0, 6.0), 10, BoundSettings()), 1, 0)
     positive, negative = found.scores[found.y == 1], found.scores[found.y == 0]
     n1, n0 = len(positive), len(negative)
     order = np.argsort(np.argsort(found.scores, axis=0), axis=0) + 1
     area = (order[found.y == 1].sum(axis=0) - n1 * (n1 + 1) / 2) / (n1 * n0)
     assert abs(area - found.truth).max() < 4 * np.sqrt(0.25 / min(n0, n1))
 
-    asked = IntervalSetting(20_000, 40, None, (9.0, 6.0), 10, Settings("regression"))
-    numbers = Matrix.drawn(asked, 1, 0)
+    asked = IntervalSetting(20_000, 40, None, (9.0, 6.0), 10, BoundSettings("regression"))
+    numbers = IntervalMatrix.drawn(asked, 1, 0)
     rest = ((numbers.y[:, None] - numbers.scores) ** 2).sum(axis=0) / ((numbers.y - numbers.y.mean()) ** 2).sum()
     assert abs(1 - rest - numbers.truth).max() < 0.03
 
@@ -75,7 +75,7 @@ def test_areas_of_pairs_of_classes_are_true() -> None:
 def test_the_truth_is_that_of_what_a_method_chose() -> None:
     study = intervals(**SMALL, repetitions=3, random_state=5)
     for repetition in range(3):
-        matrix = Matrix.drawn(study.settings[0], 5, repetition)
+        matrix = IntervalMatrix.drawn(study.settings[0], 5, repetition)
         for name in study.methods:
             truth = study.columns[0][f"{name}.truth"][repetition]
             assert np.isnan(truth) or truth in matrix.truth
@@ -125,7 +125,7 @@ def test_other_tasks_have_what_applies_to_them(task: str) -> None:
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "task": ({"task": "survival"}, "task must be one of binary, multiclass, regression, got 'survival'"),
-    "rows": ({"rows": 3}, "rows must be whole numbers from 4 on"),
+    "rows": ({"rows": 3}, "rows must be a whole number from 4 on"),
     "no rare rows": ({"rows": 20, "prevalence": 0.05}, "with rows=20 and prevalence=0.05 the rarest has 1"),
     "prevalence": ({"prevalence": 0.6}, r"prevalence must be above 0 and up to 0.5, got 0.6"),
     "of five": ({"task": "multiclass", "prevalence": 0.3}, "up to 0.2, got 0.3"),
@@ -134,7 +134,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "beta": ({"beta": [(0, 6)]}, "beta must be pairs of numbers above 0"),
     "level": ({"confidence_level": 1.0}, "confidence_level must be above .5 and below 1, got 1.0"),
     "methods": ({"methods": "wilson"}, "methods of a binary task must be some of bbc, bbc_f, delong"),
-    "folds": ({"folds": 1}, "folds must be whole numbers from 2 on"),
+    "folds": ({"folds": 1}, "folds must be a whole number from 2 on"),
 }
 
 

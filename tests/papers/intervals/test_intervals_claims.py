@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from heldout_papers import IntervalSetting, IntervalStudy
-from heldout_papers.claims import Claim
+from heldout_papers.engine.claims import Claim
 from heldout_papers.intervals.claims import intervals_claims
-from heldout_papers.intervals.methods import METHODS, Failure, Settings
-from heldout_papers.intervals.published import TABLE_2, TRUE_PERFORMANCE, Place
+from heldout_papers.intervals.methods import METHODS, BoundSettings, NoBound
+from heldout_papers.intervals.published import TABLE_2, TRUE_PERFORMANCE, SimulatedPlace
 from heldout_papers.intervals.setting import BETAS, CONFIGURATIONS, PREVALENCES, ROWS
 
 REPETITIONS = 200
@@ -23,13 +23,13 @@ GROUP |= dict.fromkeys(
 )
 
 
-def columns_of(place: Place, name: str, n: int, inclusion: float | None = None) -> dict[str, Any]:
+def columns_of(place: SimulatedPlace, name: str, n: int, inclusion: float | None = None) -> dict[str, Any]:
     """Repetitions that have just the published inclusion and tightness, or another inclusion."""
     cell, truth = TABLE_2[place][name], np.full(n, GROUP[name])
     if cell is None:
         blank = np.full(n, np.nan)
         return {"low": blank, "value": blank, "truth": blank, "percentile": blank,
-                "failure": np.full(n, str(Failure.TOO_FEW_ROWS))}  # fmt: skip
+                "failure": np.full(n, str(NoBound.TOO_FEW_ROWS))}  # fmt: skip
     held = round((cell.inclusion if inclusion is None else inclusion) * n)
     # The mean gap is the published one, and the sign of each says whether it holds.
     missed = n - held
@@ -49,12 +49,12 @@ def study(
     **inclusion: float,
 ) -> IntervalStudy:
     """The published table as a study, but for the inclusions that are told."""
-    asked = Settings(methods=names)
+    asked = BoundSettings(methods=names)
     settings, columns = [], []
     for beta, size, c, share in product(BETAS, rows, CONFIGURATIONS, PREVALENCES["binary"]):
         assert share is not None
         settings.append(IntervalSetting(size, c, share, beta, folds, asked))
-        place = Place(beta, size, c, share)
+        place = SimulatedPlace(beta, size, c, share)
         columns.append(
             {
                 f"{name}.{what}": values
@@ -139,7 +139,7 @@ def test_an_area_of_one_is_a_bound_of_one_beside_published_cells_only() -> None:
     place = next(k for k, one in enumerate(mine.settings) if one.rows == 50 and one.prevalence == 0.5)
     columns = dict(mine.columns[place])
     columns["delong.low"] = np.full(REPETITIONS, np.nan)
-    columns["delong.failure"] = np.full(REPETITIONS, str(Failure.PERFECT))
+    columns["delong.failure"] = np.full(REPETITIONS, str(NoBound.PERFECT))
     found = IntervalStudy(
         mine.settings, REPETITIONS, (*mine.columns[:place], columns, *mine.columns[place + 1 :]), 0
     )

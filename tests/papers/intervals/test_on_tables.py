@@ -19,7 +19,7 @@ from heldout.data.task import Task, truth_of
 from heldout.errors import InputError
 from heldout.folds.plans import KFolds
 from heldout.folds.splits import make_folds
-from heldout_papers.intervals.methods import METHODS, Failure
+from heldout_papers.intervals.methods import METHODS, NoBound
 from heldout_papers.intervals.on_tables import (
     intervals_on_tables,
     intervals_on_tables_plan,
@@ -90,7 +90,7 @@ def test_a_rare_class_has_fewer_folds_and_no_two_parts(study: IntervalsOnTables)
     """Three rows of 50 are of the rarer class of ``rare``: three folds, for which 75 % of three are too few."""
     rows = {row["method"]: row for row in study.rows() if row["table"] == "rare"}
 
-    assert rows["delong"]["failures"] == f"{Failure.TOO_FEW_ROWS}: 100%"
+    assert rows["delong"]["failures"] == f"{NoBound.TOO_FEW_ROWS}: 100%"
     assert np.isnan(rows["delong"]["inclusion"]) and rows["delong"]["failed"] == 1
     assert rows["bbc"]["failed"] == 0
     assert np.isnan(rows["bbc"]["rank"])  # a table on which a method has no result has no ranks
@@ -153,7 +153,7 @@ def test_a_choice_that_cannot_be_fitted_on_all_rows_is_a_failure_and_no_miss(fol
         folder, names=["clouds"], repetitions=1, methods=["bbc", "naive_bootstrap"], **{**SMALL, "space": space}
     )
 
-    assert {each.failures.get(Failure.NOT_REFITTED) for each in found.of_place(0).values()} == {1.0}
+    assert {each.failures.get(NoBound.NOT_REFITTED) for each in found.of_place(0).values()} == {1.0}
     assert np.isnan(found.columns[0]["low"]).all() and (found.columns[0]["selected"] == -1).all()
 
 
@@ -168,7 +168,7 @@ def test_a_study_is_made_again_from_its_table(study: IntervalsOnTables, tmp_path
     study.to_frame(each=True).to_parquet(path, index=False)
     again = IntervalsOnTables.from_frame(pd.read_parquet(path), n_bootstraps=40, space=study.space, entropy=3)
 
-    assert again.asked() | {"left_out": {}} == study.asked() | {"left_out": {}}
+    assert again.parameters() | {"left_out": {}} == study.parameters() | {"left_out": {}}
     pd.testing.assert_frame_equal(again.to_frame(), study.to_frame(), rtol=1e-5, atol=1e-6)
 
 
@@ -204,14 +204,14 @@ def test_what_leaves_too_few_rows_is_unfit() -> None:
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        ({"train_rows": 3}, "train_rows must be whole numbers from 4 on, got 3."),
+        ({"train_rows": 3}, "train_rows must be a whole number from 4 on, got 3."),
         ({"train_rows": 200}, "no table is fit for the study; left out were"),
         ({"names": ["clouds"], "train_rows": 200}, "table clouds cannot be used: it has 300 rows"),
         ({"methods": "tt"}, "methods of a binary task must be some of bbc, bbc_f"),
         ({"space": "heavy"}, "space must be one of light, tsamardinos2018, quick, standard, got"),
         ({"configurations": 1}, "configurations must be"),
         ({"confidence_level": 1.0}, "confidence_level must be above .5 and below 1, got 1.0."),
-        ({"repetitions": 0}, "repetitions must be whole numbers from 1 on, got 0."),
+        ({"repetitions": 0}, "repetitions must be a whole number from 1 on, got 0."),
     ],
     ids=["few rows", "many rows", "a table", "methods", "space", "configurations", "level", "repetitions"],
 )

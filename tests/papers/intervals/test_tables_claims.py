@@ -7,14 +7,13 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from heldout_papers.claims import Claim
+from heldout_papers.engine.claims import Claim
+from heldout_papers.engine.page import render_study
 from heldout_papers.intervals.methods import METHODS, SELECTORS
-from heldout_papers.intervals.published import Cell
+from heldout_papers.intervals.published import TABLE_3, TABLE_PERFORMANCE, Cell
 from heldout_papers.intervals.tables_claims import tables_claims
 from heldout_papers.intervals.tables_page import tables_page
-from heldout_papers.intervals.tables_published import TABLE_3, TRUE_PERFORMANCE
 from heldout_papers.intervals.tables_result import IntervalsOnTables, TablePlace
-from heldout_papers.page import render_study
 
 Published = Mapping[tuple[str, int], Mapping[str, Cell | None]]
 GROUP_OF = {name: group for group, names in SELECTORS.items() for name in names} | {"naive_bootstrap": "all rows"}
@@ -25,7 +24,7 @@ def study(
 ) -> IntervalsOnTables:
     """With the inclusion and tightness of a table, and true performances of the groups."""
     places = tuple(TablePlace(*key) for key in table)
-    columns = [_columns(row, repetitions, {**TRUE_PERFORMANCE, **worth}) for row in table.values()]
+    columns = [_columns(row, repetitions, {**TABLE_PERFORMANCE, **worth}) for row in table.values()]
     return IntervalsOnTables(places, tuple(METHODS), tuple(columns), level, 1000, "light", 0)
 
 

@@ -19,7 +19,7 @@ from heldout.folds.plans import KFolds
 from heldout.folds.splits import Folds, make_folds
 from heldout_papers.search.cells import Chain, chain_of
 from heldout_papers.search.held_out import HeldOut, held_out
-from heldout_papers.search.protocols import Asked
+from heldout_papers.search.protocols import SubsampleSearch
 
 ENTROPY, N_FOLDS, N_REPEATS, N_BOOTSTRAPS = 5, 5, 2, 100
 
@@ -34,7 +34,7 @@ class Searched:
     chains: list[Chain]
     folds: Folds
     held: HeldOut
-    asked: Asked
+    subsample: SubsampleSearch
 
 
 def rows_of(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -56,7 +56,7 @@ def searched(X: np.ndarray, y: np.ndarray, space: Any) -> Searched:
     held = held_out(context, task, chains, configurations.names, folds, nested=True)
     metric = scoring.metrics["score"]
     assert metric is not None
-    return Searched(X, y, context, chains, folds, held, Asked(held, metric, N_BOOTSTRAPS, ENTROPY))
+    return Searched(X, y, context, chains, folds, held, SubsampleSearch(held, metric, N_BOOTSTRAPS, ENTROPY))
 
 
 @pytest.fixture(scope="package")

@@ -16,8 +16,8 @@ from heldout.dropping.bootstrap import Bootstrap
 from heldout.folds.plans import KFolds
 from heldout.metrics.base import Response
 from heldout_papers.search.cells import chain_of, fit_cells
+from heldout_papers.search.dropping import replayed_dropping
 from heldout_papers.search.protocols import bbc, bced, cross_validation, nested, tibshirani
-from heldout_papers.search.race import race
 
 from .conftest import ENTROPY, N_BOOTSTRAPS, N_FOLDS, N_REPEATS, Searched, rows_of, searched
 
@@ -42,26 +42,26 @@ def test_predictions_are_those_of_a_search(found: Searched) -> None:
 
     assert np.array_equal(search.predictions_.folds, found.folds.labels)
     assert np.array_equal(found.held.scores, theirs)
-    assert bbc(found.asked, N_REPEATS).estimate == search.estimate_.value
-    assert bbc(found.asked, N_REPEATS).winner == search.best_index_
+    assert bbc(found.subsample, N_REPEATS).estimate == search.estimate_.value
+    assert bbc(found.subsample, N_REPEATS).winner == search.best_index_
     low, high = search.estimate_.interval.low, search.estimate_.interval.high
-    assert (bbc(found.asked, N_REPEATS).low[-2], bbc(found.asked, N_REPEATS).high[-2]) == (low, high)
+    assert (bbc(found.subsample, N_REPEATS).low[-2], bbc(found.subsample, N_REPEATS).high[-2]) == (low, high)
 
 
 @pytest.mark.parametrize("least", [1, 20, 60])
 def test_the_race_on_the_matrix_is_that_of_a_search_that_drops(found: Searched, least: int) -> None:
     rule = Bootstrap(threshold=0.9, n_bootstraps=N_BOOTSTRAPS, min_predictions=least)
     search = real_search(found, drop=rule)
-    said = bced(found.asked, rule)
-    raced = race(found.held, found.asked.question, rule, ENTROPY)
+    result = bced(found.subsample, rule)
+    dropping = replayed_dropping(found.held, found.subsample.question, rule, ENTROPY)
 
     after = {left.configuration: left.after for barrier in search.evaluation_.barriers for left in barrier.dropped}
-    assert set(raced.left) == set(after)
-    assert {j: int(raced.met[j]) for j in after} == after
+    assert set(dropping.dropped) == set(after)
+    assert {j: int(dropping.n_fits[j]) for j in after} == after
     assert bool(after) == (least < 60)
-    assert said.models == search.n_fits_ + 1  # with the one that is returned
-    assert (said.estimate, said.winner) == (search.estimate_.value, search.best_index_)
-    assert (said.seconds < found.held.seconds[:, :, 0].sum()) == bool(after)
+    assert result.models == search.n_fits_ + 1  # with the one that is returned
+    assert (result.estimate, result.winner) == (search.estimate_.value, search.best_index_)
+    assert (result.seconds < found.held.seconds[:, :, 0].sum()) == bool(after)
 
 
 def test_one_repeat_serves_cv_and_tt(found: Searched) -> None:
@@ -70,8 +70,8 @@ def test_one_repeat_serves_cv_and_tt(found: Searched) -> None:
     cv = ho.estimate(truth, predictions, metric="roc_auc", method="cv", folds=folds, response="decision")
     tt = ho.estimate(truth, predictions, metric="roc_auc", method="tt", folds=folds, response="decision")
 
-    assert cross_validation(found.asked).estimate == cv.value
-    winner = cross_validation(found.asked).winner
+    assert cross_validation(found.subsample).estimate == cv.value
+    winner = cross_validation(found.subsample).winner
     in_folds = np.array(
         [
             [roc_auc_score(truth[rows], predictions[rows, j, 0]) for j in range(predictions.shape[1])]
@@ -79,9 +79,9 @@ def test_one_repeat_serves_cv_and_tt(found: Searched) -> None:
         ]
     )
     bias = (in_folds.max(axis=1) - in_folds[:, winner]).mean()
-    assert tibshirani(found.asked).estimate == pytest.approx(in_folds[:, winner].mean() - bias)
+    assert tibshirani(found.subsample).estimate == pytest.approx(in_folds[:, winner].mean() - bias)
     if tt.selected == winner:
-        assert tibshirani(found.asked).estimate == tt.value
+        assert tibshirani(found.subsample).estimate == tt.value
 
 
 def test_half_the_inner_fits_serve_nested_cross_validation() -> None:
@@ -92,7 +92,7 @@ def test_half_the_inner_fits_serve_nested_cross_validation() -> None:
     theirs = ho.nested_cv(
         space, X, y, scoring="roc_auc", cv=KFolds(N_FOLDS), aggregate="pooled", random_state=ENTROPY, n_jobs=1
     )  # fmt: skip
-    said = nested(found.asked)
+    said = nested(found.subsample)
 
     assert said.estimate == np.mean([fold.score for fold in theirs.outer_folds])
     assert said.winner == theirs.selected
@@ -148,4 +148,4 @@ def test_who_fails_is_no_candidate() -> None:
     only_pairs_fail = np.isnan(found.held.scores[:, 4]).mean(), np.isnan(found.held.pairs[0, 1][:, 4]).all()
 
     assert only_pairs_fail == (0.0, True)
-    assert nested(found.asked).estimate == nested(searched(X, y, [SPACE[0]]).asked).estimate
+    assert nested(found.subsample).estimate == nested(searched(X, y, [SPACE[0]]).subsample).estimate

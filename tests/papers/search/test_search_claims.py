@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from heldout_papers import SearchStudy
-from heldout_papers.claims import Claim
-from heldout_papers.page import render_study, write_study
+from heldout_papers.engine.claims import Claim
+from heldout_papers.engine.page import render_study, write_study
 from heldout_papers.search.claims import ALL, search_claims
 from heldout_papers.search.page import search_page
 from heldout_papers.search.protocols import LEVELS
-from heldout_papers.search.result import Entry, Place, entries_of
+from heldout_papers.search.result import RepeatedProtocol, SearchPlace, protocols_of
 
-CV, BBC = Entry("cv"), Entry("bbc")
+CV, BBC = RepeatedProtocol("cv"), RepeatedProtocol("bbc")
 BIASES = {"cv": 2.0, "tt": 0.0, "nested_cv": 0.0, "bced": 0.3, "bced_late": 0.0, "bbc": -0.2}
 """Of the article in kind, times 1/N (its TT is told by N)."""
 
@@ -34,8 +34,8 @@ def planted(
     narrowing: float = 1.0,
 ) -> SearchStudy:
     """Two tables on which everything is as the article says; ``shift`` adds to the bias of (protocol, N)."""
-    entries = entries_of(repeats)
-    places = tuple(Place(table, n) for table in ("a", "b") for n in rows)
+    entries = protocols_of(repeats)
+    places = tuple(SearchPlace(table, n) for table in ("a", "b") for n in rows)
     columns = []
     for place in places:
         n = place.rows
@@ -94,7 +94,7 @@ def test_what_is_as_the_article_says_holds() -> None:
 
 def test_numbers_are_worked_by_hand() -> None:
     study = planted(shift={("cv", 20): 0.1}, truths={"bced": -0.08})
-    mean = np.mean([study.of("truth", CV, Place(table, 20)).mean() for table in ("a", "b")])
+    mean = np.mean([study.of("truth", CV, SearchPlace(table, 20)).mean() for table in ("a", "b")])
     worst = max(0.08 / study.of("truth", CV, place).mean() for place in study.places if place.rows < 500)
 
     assert claim(study, "CVT is optimistically").ours.startswith("+0.200 (N = 20), +0.050 (N = 40)")

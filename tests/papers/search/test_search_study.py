@@ -17,8 +17,8 @@ from heldout.errors import InputError
 from heldout_papers import SearchStudy, search
 from heldout_papers.search import search_plan
 from heldout_papers.search.protocols import NO_WINNER
-from heldout_papers.search.result import Entry, Place
-from heldout_papers.search.space import space_given, thinned
+from heldout_papers.search.result import RepeatedProtocol, SearchPlace
+from heldout_papers.search.space import space_of, thinned
 from heldout_papers.search.study import small_tables
 from heldout_papers.search.subsamples import LEAST_OF_CLASS, Divided
 from heldout_papers.tables import tables_in
@@ -35,7 +35,7 @@ def study(tables: Path) -> SearchStudy:
 
 
 def test_every_sub_sample_is_asked_of_every_protocol(study: SearchStudy) -> None:
-    assert study.places == tuple(Place(name, n) for name in ("first", "second") for n in (30, 40))
+    assert study.places == tuple(SearchPlace(name, n) for name in ("first", "second") for n in (30, 40))
     assert study.left_out == {"three": "its target is multiclass"}
     table = study.to_frame()
     assert table.groupby(["table", "rows"]).protocol.agg(list).iloc[0] == [
@@ -57,13 +57,15 @@ def test_truths_are_of_rows_that_no_search_saw(tables: Path, study: SearchStudy)
     table = tables_in(tables, names=["first"]).tables[0]
     divided = Divided.of(table, study.entropy)
     rows = divided.drawn(30, table.digest, 0, entropy=study.entropy)
-    winner = int(study.of("winner", Entry("cv"), Place("first", 30))[0])
+    winner = int(study.of("winner", RepeatedProtocol("cv"), SearchPlace("first", 30))[0])
     model = (
         make_configurations(of_table(divided.X, divided.y))[winner].fresh().fit(divided.X[rows], divided.y[rows])
     )
     scores = model.predict_proba(divided.X[divided.rest])[:, 1]
 
-    assert study.of("truth", Entry("cv"), Place("first", 30))[0] == roc_auc_score(divided.y[divided.rest], scores)
+    assert study.of("truth", RepeatedProtocol("cv"), SearchPlace("first", 30))[0] == roc_auc_score(
+        divided.y[divided.rest], scores
+    )
     assert not set(divided.pool) & set(divided.rest)
     assert set(rows) <= set(divided.pool)
     assert len(divided.pool) == 90 and len(divided.rest) == 210
@@ -105,8 +107,8 @@ def test_a_study_is_made_again_from_its_table(study: SearchStudy, tmp_path: Path
     again = SearchStudy.from_frame(pd.read_parquet(path), folds=4, n_bootstraps=40, space="of_table", entropy=7)
 
     pd.testing.assert_frame_equal(again.to_frame(), study.to_frame())
-    assert again.asked() == study.asked() | {"left_out": {}}
-    with pytest.raises(InputError, match="this is no table of a study of searches"):
+    assert again.parameters() == study.parameters() | {"left_out": {}}
+    with pytest.raises(InputError, match="this is not a table of a study of searches"):
         SearchStudy.from_frame(study.to_frame())
 
 
@@ -160,8 +162,8 @@ def test_the_spaces_that_there_are(tables: Path) -> None:
         pytest.param(
             {"rows": 100}, "no table of .* is large enough .* first with 100 rows: its pool", id="many rows"
         ),
-        pytest.param({"folds": 2}, "folds must be whole numbers from 3 on, got 2", id="folds"),
-        pytest.param({"subsamples": 0}, "subsamples must be whole numbers from 1 on, got 0", id="subsamples"),
+        pytest.param({"folds": 2}, "folds must be a whole number from 3 on, got 2", id="folds"),
+        pytest.param({"subsamples": 0}, "subsamples must be a whole number from 1 on, got 0", id="subsamples"),
         pytest.param({"names": ["none"]}, "holds no table 'none'; it holds first, second, three", id="table"),
         pytest.param({"names": ["three"]}, "table three cannot be used: its target is multiclass", id="classes"),
     ],
@@ -175,6 +177,6 @@ def test_a_space_is_recognised_by_what_it_is_made_of() -> None:
     one = [("lr", LogisticRegression(), {"C": [1.0, 2.0]})]
     other = [("lr", LogisticRegression(), {"C": [1.0, 3.0]})]
 
-    assert space_given(one, None) == space_given(list(one), None)
-    assert space_given(one, None) != space_given(other, None)
-    assert repr(space_given(of_table, 3)).startswith("Space(name='of_table', digest='")
+    assert space_of(one, None) == space_of(list(one), None)
+    assert space_of(one, None) != space_of(other, None)
+    assert repr(space_of(of_table, 3)).startswith("Space(name='of_table', digest='")

@@ -11,9 +11,9 @@ import pytest
 
 from heldout.errors import InputError
 from heldout_papers import TimingStudy, timing
-from heldout_papers.base import Batch
+from heldout_papers.engine.batches import Batch
 from heldout_papers.timing import timing_plan
-from heldout_papers.timing.problem import WAYS, Problem, TimingSetting
+from heldout_papers.timing.problem import WAYS, TimingProblem, TimingSetting
 from heldout_papers.timing.study import do_batch
 
 SMALL: dict[str, Any] = {"rows": [30, 60], "configurations": [3], "folds": [3, 5], "centre": (30, 3, 3)}
@@ -65,7 +65,7 @@ def test_the_articles_settings_are_the_default() -> None:
 
 
 def test_a_problem_has_half_of_each_class_and_both_in_every_fold() -> None:
-    problem = Problem.drawn(TimingSetting(30, 3, 5, 10, ("bbc",)), 7, 2)
+    problem = TimingProblem.drawn(TimingSetting(30, 3, 5, 10, ("bbc",)), 7, 2)
 
     assert problem.scores.shape == (30, 3)
     assert np.bincount(problem.y).tolist() == [15, 15]
@@ -108,7 +108,7 @@ def test_a_study_is_made_again_from_its_table(tmp_path: Path) -> None:
     study.to_frame(each=True).to_parquet(path, index=False)
     again = TimingStudy.from_frame(pd.read_parquet(path), n_bootstraps=20, centre=(30, 3, 3), entropy=4)
 
-    assert again.asked() == study.asked()
+    assert again.parameters() == study.parameters()
     pd.testing.assert_frame_equal(again.to_frame(), study.to_frame(), rtol=1e-6)
     assert again.varied("rows") == study.varied("rows") == [0, 1]
 
@@ -124,15 +124,15 @@ def test_a_table_of_something_else_is_refused() -> None:
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        ({"rows": 3}, "rows must be whole numbers from 4 on, got 3."),
+        ({"rows": 3}, "rows must be a whole number from 4 on, got 3."),
         (
             {"rows": 20, "folds": 11, "centre": (20, 5, 3)},
             "folds must be at most half of rows, got folds=11 and rows=",
         ),
         ({"centre": (500, 5)}, "centre must be three numbers: rows, configurations and folds, got"),
-        ({"centre": (500, 0, 3)}, "the configurations of centre must be whole numbers from 1 on, got 0."),
+        ({"centre": (500, 0, 3)}, "the configurations of centre must be a whole number from 1 on, got 0."),
         ({"ways": ["bbc", "ncv"]}, "ways must be some of bbc, bbc_f, plain_bbc, plain_bbc_f, got"),
-        ({"repetitions": 0}, "repetitions must be whole numbers from 1 on, got 0."),
+        ({"repetitions": 0}, "repetitions must be a whole number from 1 on, got 0."),
     ],
     ids=["rows", "folds", "centre", "number of centre", "ways", "repetitions"],
 )

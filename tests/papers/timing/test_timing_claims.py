@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from heldout_papers import TimingStudy
-from heldout_papers.claims import Claim
-from heldout_papers.page import render_study
+from heldout_papers.engine.claims import Claim
+from heldout_papers.engine.page import render_study
 from heldout_papers.timing import timing_plan
 from heldout_papers.timing.claims import PUBLISHED, timing_claims
 from heldout_papers.timing.page import timing_page

@@ -1,4 +1,4 @@
-"""What the article's sentences are about, of a study of ours: means over tables, with what chance does to them."""
+"""Means over tables with their standard errors, which the claims and pictures of a study of searches use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout_papers.search.protocols import LEVELS
-from heldout_papers.search.result import SHOWN_LEVEL, Entry, Place, SearchStudy, ratio
+from heldout_papers.search.result import SHOWN_LEVEL, RepeatedProtocol, SearchPlace, SearchStudy, ratio
 
 Floats = NDArray[np.float64]
 
@@ -45,32 +45,32 @@ def mean_over_tables(by_table: Sequence[Floats]) -> Mean:
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
-    """A study, asked for what the article shows."""
+class SearchMeans:
+    """A study with the means that the article shows."""
 
     study: SearchStudy
 
-    def places(self, rows: int) -> list[Place]:
+    def places(self, rows: int) -> list[SearchPlace]:
         """Of one N."""
         return [place for place in self.study.places if place.rows == rows]
 
     def has(self, rows: Sequence[int], repeats: int = 1) -> bool:
-        """Whether claims about these N can be tested, and of so many repeats."""
+        """Whether claims about these N and so many repeats can be tested."""
         n_each = self.study.subsamples
         enough = all(len(self.places(n)) * n_each >= LEAST_SUBSAMPLES for n in rows)
         return enough and n_each > 1 and self.study.folds == 10 and self.study.repeats >= repeats
 
-    def errors(self, entry: Entry, rows: int) -> list[Floats]:
+    def errors(self, entry: RepeatedProtocol, rows: int) -> list[Floats]:
         """Estimate less truth, an array a table."""
         return [
             self.study.of("estimate", entry, place) - self.study.of("truth", entry, place)
             for place in self.places(rows)
         ]
 
-    def bias(self, entry: Entry, rows: int) -> Mean:
+    def bias(self, entry: RepeatedProtocol, rows: int) -> Mean:
         return mean_over_tables(self.errors(entry, rows))
 
-    def size_of_bias(self, entry: Entry, rows: Sequence[int]) -> Mean:
+    def size_of_bias(self, entry: RepeatedProtocol, rows: Sequence[int]) -> Mean:
         """The mean over tables and N of the bias's size, whichever side it is on."""
         every = [mean_over_tables([errors]) for n in rows for errors in self.errors(entry, n)]
         found = [mean for mean in every if not np.isnan(mean.value)]
@@ -81,19 +81,19 @@ class Seen:
             float(np.mean([abs(mean.value) for mean in found])), float(np.sqrt((spread**2).sum()) / len(spread))
         )
 
-    def difference(self, entry: Entry, less: Entry, rows: int) -> Mean:
+    def difference(self, entry: RepeatedProtocol, less: RepeatedProtocol, rows: int) -> Mean:
         """The bias of one protocol less that of another, on the same sub-samples."""
         pairs = zip(self.errors(entry, rows), self.errors(less, rows), strict=True)
         return mean_over_tables([mine - other for mine, other in pairs])
 
-    def relative(self, entry: Entry, to: Entry, place: Place) -> Mean:
+    def relative(self, entry: RepeatedProtocol, to: RepeatedProtocol, place: SearchPlace) -> Mean:
         """The mean truth of one protocol's winners over that of another's, less 1."""
         mine, other = self.study.of("truth", entry, place), self.study.of("truth", to, place)
         change = mean_over_tables([mine - other])
         base = mean_over_tables([other[~np.isnan(mine)]])
         return Mean(change.value / base.value, change.error / base.value)
 
-    def relative_over_tables(self, entry: Entry, to: Entry, rows: int) -> Mean:
+    def relative_over_tables(self, entry: RepeatedProtocol, to: RepeatedProtocol, rows: int) -> Mean:
         every = [self.relative(entry, to, place) for place in self.places(rows)]
         found = [mean for mean in every if not np.isnan(mean.value)]
         if not found:
@@ -101,11 +101,11 @@ class Seen:
         errors = np.array([mean.error for mean in found])
         return Mean(float(np.mean([mean.value for mean in found])), float(np.sqrt((errors**2).sum()) / len(errors)))
 
-    def speed_up(self, entry: Entry, place: Place) -> float:
+    def speed_up(self, entry: RepeatedProtocol, place: SearchPlace) -> float:
         """How many times as many models CVT trains."""
-        return ratio(self.study.of("models", Entry("cv"), place), self.study.of("models", entry, place))
+        return ratio(self.study.of("models", RepeatedProtocol("cv"), place), self.study.of("models", entry, place))
 
-    def inside(self, entry: Entry, rows: int) -> Floats:
+    def inside(self, entry: RepeatedProtocol, rows: int) -> Floats:
         """(sub-samples of all tables, levels): 1 where the interval holds the truth."""
         found = []
         for place in self.places(rows):
@@ -115,16 +115,16 @@ class Seen:
             found.append(((low <= truth) & (truth <= high))[known].astype(np.float64))
         return np.concatenate(found)
 
-    def coverage(self, entry: Entry, rows: int) -> Floats:
+    def coverage(self, entry: RepeatedProtocol, rows: int) -> Floats:
         """(levels,): the share of intervals that hold the truth."""
         inside = self.inside(entry, rows)
         return inside.mean(axis=0) if len(inside) else np.full(len(LEVELS), np.nan)
 
-    def excess(self, entry: Entry, rows: int) -> Mean:
+    def excess(self, entry: RepeatedProtocol, rows: int) -> Mean:
         """Coverage less level, on average over the levels."""
         return mean_over_tables([(self.inside(entry, rows) - np.array(LEVELS)).mean(axis=1)])
 
-    def miscalibration(self, entry: Entry, rows: int) -> Mean:
+    def miscalibration(self, entry: RepeatedProtocol, rows: int) -> Mean:
         """How far coverage is from the level, on average over the levels; its error is the jackknife's."""
         inside = self.inside(entry, rows)
         value = float(np.abs(self.coverage(entry, rows) - np.array(LEVELS)).mean())
@@ -135,7 +135,7 @@ class Seen:
         each = np.abs(without - np.array(LEVELS)).mean(axis=1)
         return Mean(value, float(np.sqrt((n - 1) * each.var())))
 
-    def widths(self, entry: Entry, rows: int) -> list[Floats]:
+    def widths(self, entry: RepeatedProtocol, rows: int) -> list[Floats]:
         """Of the 95 % interval, an array a table."""
         level = LEVELS.index(SHOWN_LEVEL)
         return [
@@ -143,10 +143,10 @@ class Seen:
             for place in self.places(rows)
         ]
 
-    def width(self, entry: Entry, rows: int) -> Mean:
+    def width(self, entry: RepeatedProtocol, rows: int) -> Mean:
         return mean_over_tables(self.widths(entry, rows))
 
-    def narrowing(self, entry: Entry, wider: Entry, rows: int) -> Mean:
+    def narrowing(self, entry: RepeatedProtocol, wider: RepeatedProtocol, rows: int) -> Mean:
         """The width of one protocol less that of another, on the same sub-samples."""
         pairs = zip(self.widths(entry, rows), self.widths(wider, rows), strict=True)
         return mean_over_tables([mine - other for mine, other in pairs])

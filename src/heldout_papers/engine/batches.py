@@ -1,4 +1,4 @@
-"""What studies share: settings times repetitions, in batches that are done anywhere, in any order, and kept.
+"""Settings times repetitions, in batches that any process can run, in any order, and that are kept.
 
 A batch is some repetitions of one setting. What it draws depends on the seed of the study, the setting and the
 number of the repetition alone: a study is the same for any number of processes, and a longer one begins with the
@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, Generic, TypeAlias, TypeVar
 from zipfile import BadZipFile
 
 import numpy as np
@@ -28,9 +28,9 @@ from heldout.kernels.blocks import check_jobs
 
 Setting = TypeVar("Setting")
 Columns: TypeAlias = Mapping[str, NDArray[Any]]
-"""What came of some repetitions: arrays whose first axis is the repetition."""
-Told: TypeAlias = Callable[[int, int, float], None]
-"""Is told how many batches are done, of how many, and the seconds since the first began."""
+"""Results of some repetitions: arrays whose first axis is the repetition."""
+BatchCallback: TypeAlias = Callable[[int, int, float], None]
+"""Receives the number of finished batches, the number of all batches, and the seconds since the first began."""
 
 
 @dataclass(frozen=True)
@@ -43,18 +43,18 @@ class Batch(Generic[Setting]):
 
 
 @dataclass(frozen=True)
-class Study(Generic[Setting]):
-    """What is repeated, how often, and what is done in a repetition.
+class StudyPlan(Generic[Setting]):
+    """What is repeated, how often, and by which function.
 
     Attributes
     ----------
     name : str
     settings : tuple
-        Frozen dataclasses of plain values, which tell all by their ``repr``.
+        Frozen dataclasses of plain values, whose ``repr`` identifies them.
     repetitions : int
     entropy : int
     do : callable
-        From a batch and the entropy to its columns. Importable, as other processes call it.
+        From a batch and the entropy to its columns. Importable, because other processes call it.
     """
 
     name: str
@@ -72,111 +72,65 @@ class Study(Generic[Setting]):
         ]
 
     def fingerprint(self, batch: Batch[Setting]) -> str:
-        """What a kept batch is recognised by."""
+        """Identifies a kept batch."""
         text = repr([self.name, __version__, self.entropy, batch])
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
-class StudyResult(Protocol):
-    """What came of a study.
-
-    Attributes
-    ----------
-    name : str
-        "bias"; its files are called so.
-    entropy : int
-        The seed that repeats it.
-    """
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def entropy(self) -> int: ...
-
-    def asked(self) -> dict[str, Any]:
-        """What was asked for, by the names of the arguments."""
-        ...
-
-    def rows(self) -> list[dict[str, Any]]:
-        """What was found, a row a setting and protocol or method."""
-        ...
-
-    def to_frame(self, *, each: bool = False) -> Any:
-        """The same as a pandas DataFrame, or a row a repetition instead: what was found, before any summary."""
-        ...
-
-
-class Framed(Protocol):
-    """What can be kept as a table."""
-
-    def to_frame(self) -> Any:
-        """As a pandas DataFrame."""
-        ...
-
-
-@runtime_checkable
-class Summarised(Protocol):
-    """A result with a summary that is small enough for a repository, and enough for every claim."""
-
-    def moments(self) -> Framed: ...
-
-
 def run(
-    study: Study[Setting],
+    plan: StudyPlan[Setting],
     *,
     batch_size: int,
     n_jobs: int | None = None,
     folder: str | os.PathLike[str] | None = None,
-    told: Told | None = None,
+    told: BatchCallback | None = None,
 ) -> list[Columns]:
     """The columns of every setting, repetition by repetition.
 
     Parameters
     ----------
     batch_size : int
-        No result depends on it, but batches that are kept are recognised by it.
+        No result depends on it, but kept batches are found again by it.
     n_jobs : int, optional
         Of joblib.
     folder : path, optional
-        Where batches are kept, each in a file of its own as soon as it is done; those that are there are not done
-        again.
+        Where each finished batch is kept in a file of its own; a batch that is there is not repeated.
     told : callable, optional
 
     Raises
     ------
     InputError
-        When ``n_jobs`` is no number of processes.
+        When ``n_jobs`` is not a number of processes.
     StoreError
         When the folder cannot be written to, or holds a file that cannot be read.
     """
     check_jobs(n_jobs)
-    batches = study.batches(batch_size)
+    batches = plan.batches(batch_size)
     kept = None if folder is None else _opened(Path(folder))
-    found = {n: columns for n, batch in enumerate(batches) if (columns := _read(kept, study.fingerprint(batch)))}
+    found = {n: columns for n, batch in enumerate(batches) if (columns := _read(kept, plan.fingerprint(batch)))}
     missing = [n for n in range(len(batches)) if n not in found]
     began = time.monotonic()
-    for n, columns in _done(study, batches, missing, n_jobs):
+    for n, columns in _done(plan, batches, missing, n_jobs):
         found[n] = columns
         if kept is not None:
-            _keep(kept, study.fingerprint(batches[n]), columns)
+            _keep(kept, plan.fingerprint(batches[n]), columns)
         if told is not None:
             told(len(found), len(batches), time.monotonic() - began)
-    each = len(batches) // len(study.settings)
-    return [_joined([found[s * each + k] for k in range(each)]) for s in range(len(study.settings))]
+    each = len(batches) // len(plan.settings)
+    return [_joined([found[s * each + k] for k in range(each)]) for s in range(len(plan.settings))]
 
 
 def _done(
-    study: Study[Setting], batches: Sequence[Batch[Setting]], numbers: Sequence[int], n_jobs: int | None
+    plan: StudyPlan[Setting], batches: Sequence[Batch[Setting]], numbers: Sequence[int], n_jobs: int | None
 ) -> Iterator[tuple[int, Columns]]:
-    jobs = (delayed(_do)(study, batches[n], n, os.getpid()) for n in numbers)
+    jobs = (delayed(_do)(plan, batches[n], n, os.getpid()) for n in numbers)
     yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs)
 
 
-def _do(study: Study[Setting], batch: Batch[Setting], number: int, parent: int) -> tuple[int, Columns]:
+def _do(plan: StudyPlan[Setting], batch: Batch[Setting], number: int, parent: int) -> tuple[int, Columns]:
     end_with(parent)
     with single_threaded():
-        return number, study.do(batch, study.entropy)
+        return number, plan.do(batch, plan.entropy)
 
 
 def _joined(parts: Sequence[Columns]) -> Columns:
@@ -199,13 +153,13 @@ def _read(folder: Path | None, name: str) -> Columns | None:
     if path is None or not path.exists():
         return None
     try:
-        # Opened here, as NumPy leaves a file open that is no archive.
+        # Opened here, because NumPy leaves a file open that is not an archive.
         with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             return {column: file[column] for column in file.files}
     except (OSError, ValueError, EOFError, BadZipFile) as error:
         # NumPy's own words for a damaged file are about pickles.
         why = (getattr(error, "strerror", None) or "it is damaged").lower()
-        raise StoreError(f"{path} cannot be read ({why}); remove it, and it is done again.") from error
+        raise StoreError(f"{path} cannot be read ({why}); remove it, and the batch is repeated.") from error
 
 
 def _keep(folder: Path, name: str, columns: Columns) -> None:
@@ -222,12 +176,7 @@ def _keep(folder: Path, name: str, columns: Columns) -> None:
 
 
 def checked_sizes(name: str, values: Any, least: int) -> tuple[int, ...]:
-    """Whole numbers of at least ``least``, each once.
-
-    Raises
-    ------
-    InputError
-    """
+    """Whole numbers of at least ``least``, each once."""
     listed = list(values) if isinstance(values, list | tuple | range | np.ndarray) else [values]
     whole = all(isinstance(one, int | np.integer) and not isinstance(one, bool) and one >= least for one in listed)
     if not listed or not whole:

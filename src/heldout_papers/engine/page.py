@@ -1,0 +1,129 @@
+"""The page of a study: claims beside our figures, pictures, tables, and how to repeat it."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from heldout._version import __version__
+from heldout.references import REFERENCES
+from heldout.report.content import Citation, Entry
+from heldout.report.render import filled, safe, written
+from heldout_papers.engine.claims import Claim
+from heldout_papers.engine.pictures import Picture
+
+
+@dataclass(frozen=True)
+class StudyTable:
+    """Cells as text, the first of a row its head."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyPage:
+    """What the page of a study shows.
+
+    Attributes
+    ----------
+    name, title, lead : str
+        "bias", the heading, and the main result in a sentence.
+    facts : mapping of str to str
+        Sizes and settings.
+    claims_sentence : str
+    claims : tuple of Claim
+    pictures : sequence of Picture
+    glossary : mapping of str to str
+        What the names in pictures and tables stand for.
+    tables : sequence of StudyTable
+    method : tuple of str
+        How it was done, a paragraph each.
+    sources : tuple of str
+        Keys of references.
+    entropy : int
+        The seed that repeats the study.
+    versions : mapping of str to str
+        Of packages besides heldout and NumPy.
+    command : str
+        The command that repeats it; empty without one.
+    with_machine : bool
+        Whether results depend on the machine.
+    """
+
+    name: str
+    title: str
+    lead: str
+    facts: Mapping[str, str]
+    claims_sentence: str
+    claims: tuple[Claim, ...]
+    pictures: Sequence[Picture]
+    glossary: Mapping[str, str]
+    tables: Sequence[StudyTable]
+    method: tuple[str, ...]
+    sources: tuple[str, ...]
+    entropy: int
+    versions: Mapping[str, str] = field(default_factory=dict)
+    command: str = ""
+    with_machine: bool = False
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        works = [REFERENCES[key] for key in self.sources]
+        return tuple(Citation(str(work).removesuffix(f" doi:{work.doi}"), work.doi) for work in works)
+
+    @property
+    def reproduction(self) -> tuple[Entry, ...]:
+        versions = {"heldout": __version__, "NumPy": np.__version__, **self.versions}
+        machine = (Entry("Machine", f"{platform.machine()}, {platform.system()}"),) if self.with_machine else ()
+        return (
+            Entry("Seed", str(self.entropy)),
+            Entry("Versions", ", ".join(f"{name} {version}" for name, version in versions.items())),
+            Entry("Python", platform.python_version()),
+            *machine,
+        )
+
+
+def listed(sizes: Sequence[float]) -> str:
+    """Different sizes in order.
+
+    Examples
+    --------
+    >>> listed([1000, 20, 20])
+    '20, 1,000'
+    """
+    return ", ".join(f"{size:,g}" if size < 1 else f"{size:,}" for size in sorted(set(sizes)))
+
+
+def render_study(page: StudyPage) -> str:
+    """The page as text; the same content gives the same text.
+
+    Raises
+    ------
+    MissingExtraError
+        Without the packages of the extra ``app``.
+    """
+    values = {
+        "content": page,
+        "page_title": f"heldout study {page.name}",
+        "svgs": [safe(picture.svg) for picture in page.pictures],
+    }
+    return filled("study.html.jinja", values)
+
+
+def write_study(page: StudyPage, path: str | os.PathLike[str]) -> Path:
+    """Write the page as one self-contained HTML file.
+
+    Raises
+    ------
+    InputError
+        When it cannot be written.
+    MissingExtraError
+    """
+    return written(render_study(page), path, "the report of the study")

@@ -1,0 +1,274 @@
+"""Pictures of studies: lines with bars, and marks of which some stand out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from heldout.report.drawing import (
+    BLUE,
+    INK,
+    MUTED,
+    SERIES,
+    VERMILLION,
+    altair,
+    diagonal,
+    inline_data,
+    inline_svg,
+)
+
+WIDTH, HEIGHT, WIDE = 420, 330, 560
+KEY_STEP = 0.065
+"""Height of a line of the key, as a share of the picture."""
+
+Ends = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An SVG with a heading and a caption."""
+
+    title: str
+    svg: str
+    caption: str
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis.
+
+    Attributes
+    ----------
+    title : str
+    format : str
+        Of the numbers at the ticks.
+    ticks : sequence of float
+        Where they are; chosen for a nice picture where empty.
+    scale : {"linear", "log", "sqrt"}
+    ends : (float, float), optional
+        The values that must have room; those of the data by default.
+    """
+
+    title: str
+    format: str = ""
+    ticks: Sequence[float] = ()
+    scale: Literal["linear", "log", "sqrt"] = "linear"
+    ends: Ends | None = None
+
+    def between(self, ends: Ends, part: float) -> float:
+        """The value at a part of the way from one end to the other; below 0 and above 1 it is beyond them."""
+        low, high = ends
+        if self.scale == "log":
+            return float(low * (high / low) ** part)
+        if self.scale == "sqrt":
+            return float((np.sqrt(low) + (np.sqrt(high) - np.sqrt(low)) * part) ** 2)
+        return low + (high - low) * part
+
+    def drawn(self, ends: Ends) -> dict[str, Any]:
+        """Scale and axis as Vega-Lite has them."""
+        alt = altair()
+        kind = {"type": "pow", "exponent": 0.5} if self.scale == "sqrt" else {"type": self.scale}
+        ticks = [tick for tick in self.ticks if ends[0] <= tick <= ends[1]]
+        more = {"values": ticks} if ticks else {"tickCount": 6, "tickMinStep": _least_step(self.format)}
+        axis = alt.Axis(
+            title=self.title, format=self.format or alt.Undefined, labelOverlap="greedy", labelSeparation=8, **more
+        )
+        return {"scale": alt.Scale(domain=list(ends), nice=False, zero=False, **kind), "axis": axis}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line with a bar at each point; no bars where ``low`` and ``high`` are empty."""
+
+    title: str
+    x: Sequence[float]
+    y: Sequence[float]
+    low: Sequence[float] = ()
+    high: Sequence[float] = ()
+
+    def points(self) -> list[dict[str, float]]:
+        low, high = self.low or self.y, self.high or self.y
+        rows = zip(self.x, self.y, low, high, strict=True)
+        return [
+            {"n": n, "x": float(x), "y": float(y), "low": float(least), "high": float(most)}
+            for n, (x, y, least, most) in enumerate(rows)
+            if np.isfinite(y)
+        ]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A point; some stand out by shape and colour."""
+
+    x: float
+    y: float
+    stands_out: bool
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What surrounds the lines or marks of a picture.
+
+    Attributes
+    ----------
+    x, y : Axis
+    key : str
+        What the ids within the picture begin with.
+    level : float, optional
+        Where a horizontal line shows that there is no difference.
+    has_diagonal : bool
+        Whether a diagonal shows that.
+    labels : sequence of str
+        Names at 0, 1, 2 ... below the picture, in place of an x axis.
+    """
+
+    x: Axis
+    y: Axis
+    key: str
+    level: float | None = None
+    has_diagonal: bool = False
+    labels: Sequence[str] = field(default=())
+
+    def svg(
+        self, layers: Callable[[Any, Any], list[Any]], ends: tuple[Ends, Ends], title: str, summary: str
+    ) -> str:
+        """The layers on the axes, behind them level and diagonal."""
+        alt = altair()
+        x = alt.X("x:Q", **self.x.drawn(ends[0])) if not self.labels else _without_axis(ends[0])
+        y = alt.Y("y:Q", **self.y.drawn(ends[1]))
+        behind = []
+        if self.level is not None:
+            rule = alt.Chart(inline_data([{"y": self.level}])).mark_rule(color=MUTED, strokeWidth=1.2)
+            behind.append(rule.encode(y=y))
+        if self.has_diagonal:
+            behind.append(diagonal(ends[0][0], ends[0][1], x, y))
+        names = [{"x": place, "y": ends[1][0], "text": name} for place, name in enumerate(self.labels)]
+        if names:
+            text = alt.Chart(inline_data(names)).mark_text(color=INK, fontSize=12, baseline="top", dy=8)
+            behind.append(text.encode(x=x, y=y, text="text:N"))
+        chart = alt.layer(*behind, *layers(x, y)).properties(width=WIDE if names else WIDTH, height=HEIGHT)
+        return inline_svg(chart, self.key, title, summary)
+
+
+def line_picture(
+    title: str, lines: Sequence[Line], frame: Frame, *, summary: str, caption: str, has_steps: bool = False
+) -> Picture:
+    """Lines over an axis, with a key above them."""
+    points = [line.points() for line in lines]
+    x_ends = frame.x.ends or _ends([point["x"] for each in points for point in each] + list(frame.x.ticks))
+    beyond = 0.0 if has_steps else 0.03
+    x_ends = frame.x.between(x_ends, -beyond), frame.x.between(x_ends, 1 + beyond)
+    values = [point[what] for each in points for point in each for what in ("low", "y", "high")]
+    values += [] if frame.level is None else [frame.level]
+    values += list(x_ends) if frame.has_diagonal else []
+    least, most = frame.y.ends or _ends(values)
+    room = 0.08 + KEY_STEP * 1.4 * len(lines)
+    y_ends = frame.y.between((least, most), -0.05), frame.y.between((least, most), 1 + room)
+
+    def layers(x: Any, y: Any) -> list[Any]:
+        drawn: list[Any] = []
+        for place, (line, each) in enumerate(zip(lines, points, strict=True)):
+            drawn += _line_layers(each, place, x, y, has_bars=bool(line.low), has_steps=has_steps)
+            drawn += _key_layers(line.title, place, frame, (x_ends, y_ends), x, y)
+        return drawn
+
+    return Picture(title, frame.svg(layers, (x_ends, y_ends), title, summary), caption)
+
+
+def line_summary(
+    what: str, lines: Sequence[Line], at: tuple[str, str], show: Callable[[float], str], places: Ends = (0, -1)
+) -> str:
+    """What a picture of lines shows, for those who do not see it: two points of every line."""
+    first, last = (int(place) for place in places)
+    shown = "; ".join(f"{line.title} {show(line.y[first])}, {show(line.y[last])}" for line in lines)
+    return f"{what} with {at[0]} and with {at[1]}: {shown}."
+
+
+def mark_picture(
+    title: str, marks: Sequence[Mark], frame: Frame, *, shape: str, summary: str, caption: str
+) -> Picture:
+    """Marks in a plane; those that stand out have a shape of their own."""
+    x_ends = frame.x.ends or (
+        (-0.5, len(frame.labels) - 0.5) if frame.labels else _ends([mark.x for mark in marks])
+    )
+    heights = [mark.y for mark in marks] + ([] if frame.level is None else [frame.level])
+    least, most = _ends(heights)
+    y_ends = frame.y.ends or (frame.y.between((least, most), -0.06), frame.y.between((least, most), 1.06))
+
+    def layers(x: Any, y: Any) -> list[Any]:
+        drawn = []
+        for stands_out, colour, form in ((False, BLUE, "circle"), (True, VERMILLION, shape)):
+            points = [{"x": mark.x, "y": mark.y} for mark in marks if mark.stands_out is stands_out]
+            if points:
+                chart = altair().Chart(inline_data(points))
+                marked = chart.mark_point(
+                    color=colour, fill=colour, fillOpacity=0.35, opacity=1, size=36, shape=form, strokeWidth=1.2
+                )
+                drawn.append(marked.encode(x=x, y=y))
+        return drawn
+
+    return Picture(title, frame.svg(layers, (x_ends, y_ends), title, summary), caption)
+
+
+def _line_layers(
+    points: list[dict[str, float]], place: int, x: Any, y: Any, *, has_bars: bool, has_steps: bool
+) -> list[Any]:
+    alt = altair()
+    colour, dash = SERIES[place % len(SERIES)]
+    base = alt.Chart(inline_data(points))
+    line = base.mark_line(
+        color=colour, strokeWidth=2, strokeDash=list(dash) or alt.Undefined,
+        interpolate="step-after" if has_steps else alt.Undefined,
+    ).encode(x=x, y=y, order="n:Q")  # fmt: skip
+    if not has_bars:
+        return [line]
+    low = alt.Y("low:Q", scale=y["scale"])
+    return [
+        base.mark_rule(color=colour, strokeWidth=1.2).encode(x=x, y=low, y2="high:Q"),
+        line,
+        base.mark_point(color=colour, fill=colour, opacity=1, size=26, shape="circle").encode(x=x, y=y),
+    ]
+
+
+def _key_layers(title: str, place: int, frame: Frame, ends: tuple[Ends, Ends], x: Any, y: Any) -> list[Any]:
+    """A stroke and a name at the upper left, in the room left for them."""
+    alt = altair()
+    colour, dash = SERIES[place % len(SERIES)]
+    height = frame.y.between(ends[1], 1 - 0.04 - KEY_STEP * place)
+    left, right, text = (frame.x.between(ends[0], part) for part in (0.03, 0.11, 0.13))
+    line = alt.Chart(inline_data([{"x": left, "y": height}, {"x": right, "y": height}]))
+    name = alt.Chart(inline_data([{"x": text, "y": height, "text": title}]))
+    stroke = line.mark_line(color=colour, strokeWidth=2.5, strokeDash=list(dash) or alt.Undefined)
+    return [
+        stroke.encode(x=x, y=y),
+        name.mark_text(align="left", baseline="middle", color=INK, fontSize=12).encode(x=x, y=y, text="text:N"),
+    ]
+
+
+def _without_axis(ends: Ends) -> Any:
+    alt = altair()
+    return alt.X("x:Q", scale=alt.Scale(domain=list(ends), nice=False), axis=None)
+
+
+def _ends(values: Sequence[float]) -> Ends:
+    """The least and the greatest, apart from each other."""
+    finite = [value for value in values if np.isfinite(value)] or [0.0, 1.0]
+    low, high = float(min(finite)), float(max(finite))
+    return (low, high) if high > low else (low - 0.01, high + 0.01)
+
+
+def _least_step(text_format: str) -> Any:
+    """Between ticks, so that no two have the same text.
+
+    Examples
+    --------
+    >>> _least_step(".2f"), _least_step("+.1%"), _least_step(".0%")
+    (0.01, 0.001, 0.01)
+    """
+    if not text_format.endswith(("f", "%")):
+        return altair().Undefined
+    decimals = int(text_format.rpartition(".")[2][:-1]) + 2 * text_format.endswith("%")
+    return round(0.1**decimals, decimals)

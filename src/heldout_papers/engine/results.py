@@ -1,0 +1,68 @@
+"""The result of a study: rows that sum it up, rows of every repetition, and both as tables."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from heldout.errors import InputError
+from heldout.estimates.types import frame_of
+
+
+class StudyResult(ABC):
+    """The result of a study.
+
+    Attributes
+    ----------
+    name : str
+        "bias"; the files of the study have this name.
+    entropy : int
+        The seed that repeats the study.
+    """
+
+    name: ClassVar[str]
+    entropy: int
+
+    @abstractmethod
+    def parameters(self) -> dict[str, Any]:
+        """What all settings share, by the names of the arguments."""
+
+    @abstractmethod
+    def rows(self) -> list[dict[str, Any]]:
+        """The results, a row a setting and protocol or method."""
+
+    @abstractmethod
+    def repetition_rows(self) -> Iterable[dict[str, Any]]:
+        """A row a repetition and protocol or method, before any summary."""
+
+    def repetition_types(self, frame: Any) -> Mapping[str, str]:
+        """Narrower pandas types for columns of the table of repetitions."""
+        return {}
+
+    def small_frames(self) -> Mapping[str, Any]:
+        """By name, tables that are smaller than that of every repetition and still enough for every claim."""
+        return {}
+
+    def to_frame(self, *, each: bool = False) -> Any:
+        """The rows as a pandas DataFrame (pandas comes with the extra ``app``).
+
+        Parameters
+        ----------
+        each : bool
+            Every repetition in a row of its own instead of summaries.
+        """
+        name = f"{type(self).__name__}.to_frame"
+        if not each:
+            return frame_of(self.rows(), name)
+        frame = frame_of(list(self.repetition_rows()), name)
+        return frame.astype(dict(self.repetition_types(frame)))
+
+
+def check_columns(frame: Any, names: Sequence[str], what: str) -> None:
+    """Refuse a table without one of the columns, or without rows."""
+    missing = next((name for name in names if name not in frame), None)
+    if missing is not None:
+        raise InputError(f"the table of {what} needs a column {missing!r}, got {list(frame)}.")
+    if not len(frame):
+        raise InputError(f"the table of {what} needs rows, and has none.")
