@@ -57,7 +57,7 @@ def test_a_run_with_everything_that_can_be_said(command: Callable[..., Any], tmp
     assert (ended.code, ended.err) == (0, "")
     top, bottom = ended.out.split("\n\n")
     assert top.startswith("file   out/run.db (")
-    assert "state  interrupted: 4 fits left; the same command goes on with --resume" in top
+    assert "state  interrupted: 4 fits left; the same command with --resume continues" in top
     rows = rows_of(bottom)
     assert rows["data"] == "150 rows, 8 configurations x 5 splits"
     assert rows["fits"] == "8 of 40 done (20%), 1 failed, 28 saved, 4 left"
@@ -128,7 +128,7 @@ def test_a_dead_run(command: Callable[..., Any], tmp_path: Path) -> None:
 
 def test_a_file_that_was_only_made(command: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "run.db").write_bytes(b"")
-    assert "state  nothing was begun yet" in command("status", ".").out
+    assert "state  nothing was started yet" in command("status", ".").out
 
 
 @pytest.mark.parametrize(

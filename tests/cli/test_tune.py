@@ -209,7 +209,7 @@ def test_other_methods(command: Command, table: Write, method: str, label: str) 
 def test_method_none_leaves_no_estimate_and_says_so(command: Command, table: Write, tmp_path: Path) -> None:
     ended = tune(command, table(), "--method", "none")
 
-    assert "no estimate was asked for" in ended.out
+    assert "no estimate: --method none" in ended.out
     assert not (tmp_path / "out" / "estimate.json").exists()
     assert (tmp_path / "out" / "report.html").exists()
 

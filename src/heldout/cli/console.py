@@ -1,11 +1,11 @@
-"""Where a command's words go: what it does and its result to stdout, notes and progress to stderr.
+"""The output of a command: progress of the work and the result on stdout, notes on stderr.
 
 With ``--json`` stdout holds one JSON document and nothing else; with ``--quiet`` only the result is printed.
 
-A run is worth more than the words about it: when nobody reads them any more (``| head``), or they do not fit on a
-disk, the work goes on without them. Lost words of the second kind make the command end with an error.
+A run is worth more than its output: when the reader of stdout has closed it (``| head``), or the disk is full, the
+work continues without printing. A full disk makes the command end with an error.
 
-Words hold text of tables and runs, so that control characters are escaped here, for all commands.
+The output holds text of tables and runs, so control characters are escaped here, for all commands.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from heldout._text import printable
 from heldout.errors import HeldoutWarning, InputError
 
 Row: TypeAlias = tuple[str, str | Sequence[str]]
-"""A label, and a line or several of what it says."""
+"""A label and its text, of one line or several."""
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Console:
     Attributes
     ----------
     as_json, quiet : bool
-        As the user asked.
+        The options --json and --quiet.
     """
 
     as_json: bool = False
@@ -46,22 +46,22 @@ class Console:
     _began: float = field(default_factory=time.perf_counter)
 
     def seconds(self) -> float:
-        """Wall time of the whole command so far: a console is the first thing that a command makes."""
+        """Wall time of the whole command so far: a command creates its console first."""
         return time.perf_counter() - self._began
 
     def say(self, text: str) -> None:
-        """What is being done."""
+        """Print what the command does."""
         if not self.quiet:
             self._print(printable(text), err=self.as_json)
 
     def note(self, text: str) -> None:
-        """What a reader of the result should know; once, however often it comes up."""
+        """Print a note for the reader of the result, each text once."""
         if not self.quiet and text not in self._noted:
             self._noted.add(text)
             self._print(f"Note: {printable(text)}", err=True)
 
     def table(self, rows: Sequence[Row]) -> None:
-        """The result for people: labels and what they say, aligned; one line a label, or several."""
+        """Print the result for people: labels and texts, aligned."""
         if self.as_json:
             return
         width = max(len(printable(label)) for label, _ in rows)
@@ -72,18 +72,18 @@ class Console:
                 self._print(" " * (width + 2) + line)
 
     def lines(self, lines: Sequence[str]) -> None:
-        """The result for people, as lines that are ready."""
+        """Print the result for people, as lines."""
         if not self.as_json:
             for line in lines:
                 self._print(printable(line))
 
     def document(self, document: Mapping[str, Any]) -> None:
-        """The result for machines."""
+        """Print the result for machines."""
         if self.as_json:
             self._print(json.dumps(document, indent=2, allow_nan=False))
 
     def check_all_was_printed(self, instead: str = "nothing else was kept") -> None:
-        """Say at the end that words were lost which somebody wanted to keep.
+        """Fail at the end of a command whose output was lost.
 
         Parameters
         ----------
@@ -93,7 +93,7 @@ class Console:
         Raises
         ------
         InputError
-            When stdout could not take what was printed, other than because its reader had gone.
+            When stdout could not be written to, for another reason than a closed pipe.
         """
         if self._lost is not None:
             why = (self._lost.strerror or str(self._lost)).lower()
@@ -103,18 +103,18 @@ class Console:
         try:
             echo(text, err=err)
         except BrokenPipeError:
-            let_go_of(err)
+            discard(err)
         except OSError as error:
-            let_go_of(err)
+            discard(err)
             if not err:
                 self._lost = error
 
     @contextmanager
     def noting_warnings(self) -> Iterator[None]:
-        """Print heldout's warnings as notes; other packages' go by.
+        """Print heldout's warnings as notes, and ignore those of other packages.
 
-        A preset tries settings that do not suit every table (a solver that stops early, for instance); how each
-        fares shows in its score. The filters reach the workers through scikit-learn's ``Parallel``.
+        A preset tries settings that do not suit every table (a solver that stops early, for instance); their scores
+        show it. The filters reach the workers through scikit-learn's ``Parallel``.
         """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -127,15 +127,15 @@ class Console:
 
 
 def echo(text: str, *, err: bool = False) -> None:
-    """Print what a stream can take; characters that its encoding lacks are escaped."""
+    """Print a text; characters that the encoding of the stream lacks are escaped."""
     try:
         click.echo(text, err=err)
     except UnicodeEncodeError as error:
         click.echo(text.encode(error.encoding, "backslashreplace").decode(error.encoding), err=err)
 
 
-def let_go_of(err: bool = False) -> None:
-    """Send the rest of stdout (or stderr) nowhere: what is left in its buffer must not fail once more at exit."""
+def discard(err: bool = False) -> None:
+    """Send the rest of stdout (or stderr) nowhere, so that its buffer does not fail once more at exit."""
     stream = sys.stderr if err else sys.stdout
     with suppress(OSError, ValueError, AttributeError):  # a stream of Python's own has no number
         nowhere = os.open(os.devnull, os.O_WRONLY)

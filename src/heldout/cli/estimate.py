@@ -22,33 +22,46 @@ if TYPE_CHECKING:
     from heldout.estimates.types import Alternative, Estimate
 
 
-@click.command(name="estimate", short_help="Say how good the best of many configurations is, from predictions.")
+@click.command(
+    name="estimate", short_help="Estimate how good the best of many configurations is, from predictions."
+)
 @click.argument("file")
 @click.option("--target", metavar="COL", help="The column of true values; of times, with --event.")
-@click.option("--event", metavar="COL", help="Survival: whether the event was seen (1) or the time censored (0).")
-@click.option("--fold", metavar="COL", help="The column that says in which fold a row was held out.")
-@click.option("--repeat", metavar="COL", help="The column that says of which repeat a line is.")
-@click.option("--row", metavar="COL", help="The column that says which lines are the same row in every repeat.")
+@click.option("--event", metavar="COL", help="Survival: 1 where the event was seen, 0 where the time is censored.")
+@click.option("--fold", metavar="COL", help="The column of the fold in which a row was held out.")
+@click.option("--repeat", metavar="COL", help="The column of the repeat that a line belongs to.")
+@click.option(
+    "--row", metavar="COL", help="The column that identifies a row: its lines in every repeat have the same value."
+)
 @click.option(
     "--configuration",
     metavar="COL",
     multiple=True,
-    help="With --row, of a table with a line for each row and configuration: the column that tells configurations "
-    "apart; repeatable (penalty and mixture).",
+    help="With --row, for a table with a line for each row and configuration: the column that identifies a "
+    "configuration; repeatable (penalty and mixture).",
 )
-@click.option("--prediction", metavar="COL", multiple=True, help="A column of predictions; all others unless told.")
+@click.option(
+    "--prediction",
+    metavar="COL",
+    multiple=True,
+    help="A column of predictions; by default all columns without another use.",
+)
 @click.option("--group", metavar="COL", help="Rows of one group are drawn together.")
 @click.option("--weight", metavar="COL", help="How much each row counts.")
-@click.option("--exclude", metavar="COL", multiple=True, help="A column that is nothing of these; repeatable.")
-@click.option("--metric", metavar="NAME", help="What to estimate; guessed from target and predictions unless told.")
-@click.option("--positive", metavar="LABEL", help="The class that scores point to; the last in order unless told.")
+@click.option("--exclude", metavar="COL", multiple=True, help="A column to ignore; repeatable.")
+@click.option(
+    "--metric", metavar="NAME", help="The metric to estimate; by default guessed from target and predictions."
+)
+@click.option(
+    "--positive", metavar="LABEL", help="The class that greater scores mean; by default the last in order."
+)
 @click.option(
     "--response",
     default="auto",
     show_default=True,
-    help="What the predictions are: labels, probabilities, decision, or auto.",
+    help="The kind of the predictions: labels, probabilities, decision, or auto.",
 )
-@click.option("--threshold", type=float, help="Where a metric on labels cuts scores; strictly above is positive.")
+@click.option("--threshold", type=float, help="Where scores are cut into labels; above it is positive.")
 @click.option(
     "--method",
     default="bbc",
@@ -57,33 +70,42 @@ if TYPE_CHECKING:
     help="A method's name, or all: every method that applies, side by side.",
 )
 @click.option("--candidates", metavar="best|SHARE", help="Two-part methods: the best one, or a share such as 0.1.")
-@click.option("--evaluation-share", type=float, help="Two-part methods: the share of rows that the bound is from.")
+@click.option("--evaluation-share", type=float, help="Two-part methods: the share of rows for the bound.")
 @click.option("--fixed-configuration", metavar="NAME", help="The configuration to bound, named beforehand.")
 @click.option("--stratify", is_flag=True, help="Draw rows within classes.")
-@click.option("--interval", metavar="NAME", help="Of bbc: calibrated is narrower than percentile.")
+@click.option("--interval", metavar="NAME", help="Of bbc: percentile, or calibrated, which is narrower.")
 @click.option(
-    "--control", metavar="auto|on|off", help="Of bbc: subtract what few rows do to the metric; off as published."
+    "--control",
+    metavar="auto|on|off",
+    help="Of bbc: subtract the effect of few rows on the metric; off as published.",
 )
 @click.option(
     "--selection",
     default="best",
     show_default=True,
     metavar="NAME",
-    help="How the winner is chosen: a rule, which may say its parameters, such as 'top_k(k=3)'.",
+    help="How the winner is chosen: a rule, also with parameters, such as 'top_k(k=3)'.",
 )
 @click.option(
     "--aggregate",
     metavar="NAME",
-    help="pooled: the metric over all rows; folds: its mean over folds; within: of metrics made of pairs, the "
-    "pairs of rows of one fold. Unless the file says otherwise pooled, or within where folds are not on one scale.",
+    help="pooled: the metric over all rows; folds: its mean over folds; within: for metrics made of pairs, only "
+    "pairs of rows of one fold. By default that of the file, else pooled, or within where folds are not on one "
+    "scale.",
 )
-@click.option("--n-bootstraps", type=int, help="Bootstraps; 1000 unless the file says otherwise.")
-@click.option("--confidence-level", type=float, help="Of the interval; 0.95 unless the file says otherwise.")
+@click.option("--n-bootstraps", type=int, help="Number of bootstraps; by default that of the file, else 1000.")
+@click.option(
+    "--confidence-level",
+    type=float,
+    help="Confidence level of the interval; by default that of the file, else 0.95.",
+)
 @click.option("--alternative", default="two-sided", show_default=True, help="two-sided, greater or less.")
-@click.option("--seed", type=int, help="The same seed gives the same result; 0 unless the file says otherwise.")
+@click.option("--seed", type=int, help="The same seed gives the same result; by default that of the file, else 0.")
 @click.option("--out-of-core", is_flag=True, help="Read a Parquet file in blocks: it need not fit the memory.")
 @click.option("--n-jobs", type=int, help="Workers of --out-of-core; -1 for all cores.")
-@click.option("--out", metavar="DIR", help="Where to leave estimate.json and report.html; nothing unless told.")
+@click.option(
+    "--out", metavar="DIR", help="The folder for estimate.json and report.html; by default nothing is written."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else to stdout.")
 @click.option("--quiet", is_flag=True, help="Print only the result.")
 @click.pass_context
@@ -192,7 +214,7 @@ def _folder(options: EstimateOptions) -> OutputFolder | None:
 
 
 def _note_other_way(main: Estimate, reading: EstimateInput, console: Console) -> None:
-    """Where scores rank the classes worse than guessing does; the direction stays as declared."""
+    """Note that scores rank the classes worse than guessing does; the declared direction stays."""
     from heldout.data.task import TaskKind, labels_text
     from heldout.report.words import scores_reversed_sentence
 

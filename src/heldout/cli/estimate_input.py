@@ -131,9 +131,9 @@ def read(options: EstimateOptions, console: Console) -> EstimateInput:
         refuse_labels(rule, truth, found.predictions, options.response)
     held = held_out(found, heads, truth, standing, response=response, threshold=threshold)
     console.say(_what_was_read(table, truth, found, held))
-    afterwards = options.threshold if threshold is None else None
+    of_average = options.threshold if threshold is None else None
     return EstimateInput(
-        table, found.y_true, truth, held, full_name(metric), found.groups, found.sample_weight, afterwards, is_long
+        table, found.y_true, truth, held, full_name(metric), found.groups, found.sample_weight, of_average, is_long
     )
 
 
@@ -188,7 +188,7 @@ def _of_long(table: Table, options: EstimateOptions) -> tuple[Table, TablePredic
 
 
 def _truth(found: TablePredictions, options: EstimateOptions) -> Truth:
-    """The target as the metric reads it, or as its values say."""
+    """The target in the kind that the metric needs, else in the kind of its values."""
     from heldout.data.survival_target import has_fields
     from heldout.data.task import TaskKind, no_labels, truth_of
     from heldout.metrics import metric_named
@@ -223,7 +223,7 @@ def _truth(found: TablePredictions, options: EstimateOptions) -> Truth:
 
 
 def _with_positive(truth: Truth, found: TablePredictions, label: str | None) -> Truth:
-    """The target with the class that scores point to: that of our own file, else the one asked for."""
+    """The target with its positive class: that of our own file, or the one of --positive."""
     from heldout.data.task import labels_text
     from heldout.readers.table_task import code_of_text
 
@@ -260,17 +260,15 @@ def _metric(
 
 
 def _check_folds(options: EstimateOptions, found: TablePredictions) -> None:
-    """Refuse what compares fold by fold where the folds are not known."""
+    """Refuse methods that compare fold by fold where there are no folds."""
     from heldout.estimates import METHODS
 
     folds = found.folds if found.held is None else found.held.folds
     method = None if options.method == "all" else METHODS[options.method]()
-    needs_more = method is not None and method.needs_test_share  # more than folds, and says so itself
+    needs_more = method is not None and method.needs_test_share  # more than folds: it refuses by itself
     by_fold = method is not None and method.reads == {"fold scores"} and not needs_more
-    by_fold_asked = options.aggregate in ("folds", "within")
-    asking = (
-        f"--method {options.method}" if by_fold else f"--aggregate {options.aggregate}" if by_fold_asked else ""
-    )
+    is_by_fold = options.aggregate in ("folds", "within")
+    asking = f"--method {options.method}" if by_fold else f"--aggregate {options.aggregate}" if is_by_fold else ""
     if asking and folds is None:
         raise InputError(f"{asking} compares scores fold by fold; name the column of folds with --fold.")
 
@@ -279,13 +277,13 @@ def _what_was_read(table: Table, truth: Truth, found: TablePredictions, held: He
     from heldout._text import counted
     from heldout.data.task import labels_text
 
-    said = f"{table.name}: {counted(truth.n_rows, 'row')}, {counted(held.n_configurations, 'configuration')}"
+    text = f"{table.name}: {counted(truth.n_rows, 'row')}, {counted(held.n_configurations, 'configuration')}"
     if found.held is None and held.n_configurations > 1:
-        said += f" ({held.names[0]!r} to {held.names[-1]!r})"
+        text += f" ({held.names[0]!r} to {held.names[-1]!r})"
     if held.n_repeats > 1:
-        said += f", {held.n_repeats} repeats"
-    said += f", {truth.kind.value} target"
+        text += f", {held.n_repeats} repeats"
+    text += f", {truth.kind.value} target"
     if truth.positive is None:
-        return f"{said}."
+        return f"{text}."
     otherwise = "" if found.held is not None else "; --positive LABEL says otherwise"
-    return f"{said} (positive class {labels_text([truth.pos_label])}{otherwise})."
+    return f"{text} (positive class {labels_text([truth.pos_label])}{otherwise})."

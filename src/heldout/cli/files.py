@@ -46,13 +46,13 @@ class OutputFolder:
                 "make room or permissions."
             ) from None
 
-    def check_room(self, wanted: int) -> None:
+    def check_room(self, n_bytes: int) -> None:
         """Refuse a run whose files would not fit on the disk, before the work."""
         free = shutil.disk_usage(self.path).free
-        if free < wanted + SPARE_BYTES:
+        if free < n_bytes + SPARE_BYTES:
             raise InputError(
                 f"the disk of {self.path} has {_megabytes(free)} free, but this run needs about "
-                f"{_megabytes(wanted + SPARE_BYTES)}; free some space, or choose another folder with --out."
+                f"{_megabytes(n_bytes + SPARE_BYTES)}; free some space, or choose another folder with --out."
             )
 
     def write(self, name: str, writer: Callable[[Path], object]) -> Path:

@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from heldout._text import printable
-from heldout.cli.console import echo, let_go_of
+from heldout.cli.console import discard, echo
 from heldout.errors import HeldoutError
 
 COMMANDS = {
@@ -87,7 +87,7 @@ class Group(LazyGroup):
         try:
             return super().main(*arguments, **settings)
         except OSError as error:
-            let_go_of()
+            discard()
             with suppress(OSError):
                 why = (error.strerror or str(error)).lower()
                 click.echo(f"Error: what was to be printed could not be written ({why}).", err=True)
@@ -142,8 +142,8 @@ def _fault(error: Exception) -> str:
     )
 
 
-def _say_version(ctx: click.Context, option: click.Parameter, wanted: bool) -> None:
-    if not wanted or ctx.resilient_parsing:
+def _print_version(ctx: click.Context, option: click.Parameter, is_given: bool) -> None:
+    if not is_given or ctx.resilient_parsing:
         return
     import platform
 
@@ -174,7 +174,7 @@ def _say_version(ctx: click.Context, option: click.Parameter, wanted: bool) -> N
     is_flag=True,
     expose_value=False,
     is_eager=True,
-    callback=_say_version,
+    callback=_print_version,
     help="Versions, and which kernels are in use.",
 )
 def heldout(debug: bool) -> None:

@@ -1,4 +1,4 @@
-"""Models from a file of the user's: a Python file that defines ``model``, or a model saved by skops."""
+"""Models from a file of the user: a Python file that defines ``model``, or a model saved by skops."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from heldout.errors import InputError
 
 _PICKLERS = ("cloudpickle", "joblib.externals.cloudpickle")
-"""joblib brought its own until it needed the package; Dask always needs that."""
+"""Older versions of joblib bring a copy of the package; Dask uses the package itself."""
 
 
 def models_of_file(path: Path, trust: Sequence[str] = ()) -> Any:
@@ -21,11 +21,6 @@ def models_of_file(path: Path, trust: Sequence[str] = ()) -> Any:
 
     A Python file is run, as ``python FILE`` would run it; a saved model may hold reviewed types and those in
     ``trust``.
-
-    Raises
-    ------
-    InputError
-        When there is no such file, it cannot be run, or defines no model.
     """
     if not path.is_file():
         raise InputError(
@@ -47,7 +42,7 @@ def _defined(path: Path) -> Any:
     sys.modules[name] = module
     _send_by_value(module)
     folder = str(path.resolve().parent)
-    if folder not in sys.path:  # at the end, so that nothing there hides a module that is installed
+    if folder not in sys.path:  # last, so that it hides no installed module
         sys.path.append(folder)
     try:
         spec.loader.exec_module(module)
@@ -74,7 +69,7 @@ def _defined(path: Path) -> Any:
 
 
 def _module_name(path: Path) -> str:
-    """The name by which ``import`` in its folder would find the file: a model saved with its classes needs it."""
+    """The name under which ``import`` finds the file in its folder: saved models refer to their classes by it."""
     name = path.stem
     if name.isidentifier():
         with suppress(ImportError, ValueError):
@@ -85,7 +80,7 @@ def _module_name(path: Path) -> str:
 
 
 def _send_by_value(module: Any) -> None:
-    """Workers cannot import the file, so that its classes travel with the work."""
+    """Send classes of the file with the work, because workers cannot import the file."""
     for pickler in _PICKLERS:
         with suppress(ImportError):
             importlib.import_module(pickler).register_pickle_by_value(module)
@@ -101,7 +96,7 @@ def _saved(path: Path, trust: Sequence[str]) -> Any:
         model = load_model(path, trust)
     except InputError as error:
         raise InputError(f"--model {error}") from error
-    # What stands for several fits is none to be fitted itself: what they are fits of is.
+    # A pooled model cannot be fitted itself; its members can.
     members = getattr(model, "members", ()) if isinstance(model, PooledModel) else ()
     try:
         return clone(members[0] if members else model)

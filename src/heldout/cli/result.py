@@ -1,4 +1,4 @@
-"""What a command found, as lines for people and as one document; digits as the report shows them."""
+"""The result of a command, as lines for people and as one document, with as many digits as in the report."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 MOST_TIMES = 5
-"""Of more barriers than these at which somebody left only the first and the last are told."""
+"""Of more barriers than these that dropped configurations, only the first and the last are printed."""
 
 
 def estimate_rows(estimate: Estimate) -> list[Row]:
-    """Labels and what they say."""
+    """Labels and texts about an estimate."""
     from heldout.report.numbers import scale_of
 
     rows = [("metric", str(estimate.metric))]
@@ -40,14 +40,14 @@ def estimate_rows(estimate: Estimate) -> list[Row]:
 
 
 def value_label(estimate: Estimate) -> str:
-    """What the value is called: corrected, unless the estimate itself says that it is not, or need not be."""
+    """The label of the value: corrected, or value where it is uncorrected or needs no correction."""
     from heldout.estimates.types import is_uncorrected, was_named
 
     return "value" if is_uncorrected(estimate) or was_named(estimate) else "corrected"
 
 
 def comparison_lines(comparison: Comparison) -> list[str]:
-    """The table of several methods with the main one marked, its notes, and why the others do not apply."""
+    """The table of several methods, the main one marked, with its notes and why the others do not apply."""
     from heldout.estimates.comparison import HEADINGS, aligned
     from heldout.report.numbers import scale_of
 
@@ -80,7 +80,7 @@ def search_rows(
     *,
     seconds: float,
 ) -> list[Row]:
-    """Labels and what they say, of a finished search and of the protocol that repeated it."""
+    """Labels and texts about a finished search and the protocol that repeated it."""
     from heldout.execution.listeners.words import command_words
     from heldout.report.numbers import scale_of
 
@@ -90,7 +90,7 @@ def search_rows(
         scores = evaluation.fold_scores[evaluation.refit_metric].values[:, evaluation.winner]
         decimals = scale_of(str(evaluation.refit_metric), True, scores=scores.tolist()).decimals
         shown = number_text(float(scores.mean()), decimals)
-        rows.append(("uncorrected", f"{shown} (no estimate was asked for: --method none)"))
+        rows.append(("uncorrected", f"{shown} (no estimate: --method none)"))
     else:
         if estimate.selected != evaluation.winner:
             rows.append(("estimate of", estimate.selected_name))
@@ -111,7 +111,7 @@ def search_rows(
 def search_document(
     evaluation: Evaluation, files: dict[str, str], job: TuneJob, *, seconds: float
 ) -> dict[str, Any]:
-    """The estimate's fields, and beside them what a script wants to know of the run."""
+    """The fields of the estimate and of the run."""
     from heldout.estimates.types import json_safe
 
     estimate = {} if evaluation.estimate is None else evaluation.estimate.to_dict()
@@ -128,8 +128,8 @@ def search_document(
             "n_fits": evaluation.n_fits,
             "n_fits_saved": evaluation.n_fits_saved,
             "dropped": {
-                str(position): {"after": left.after, "reason": left.reason}
-                for position, left in evaluation.dropped.items()
+                str(position): {"after": dropped.after, "reason": dropped.reason}
+                for position, dropped in evaluation.dropped.items()
                 if position not in evaluation.failures
             },
             "failures": {str(position): reason for position, reason in evaluation.failures.items()},
@@ -141,15 +141,15 @@ def search_document(
 
 
 def _dropped(evaluation: Evaluation) -> str:
-    """How many configurations left early, and when; empty where none did."""
-    left = [gone.after for j, gone in evaluation.dropped.items() if j not in evaluation.failures]
-    if not left:
+    """How many configurations were dropped, and after how many splits; empty where none was."""
+    after = [dropped.after for j, dropped in evaluation.dropped.items() if j not in evaluation.failures]
+    if not after:
         return ""
-    times = sorted(set(left))
-    total = f"{len(left)} of {len(evaluation.configurations)} configurations"
+    times = sorted(set(after))
+    total = f"{len(after)} of {len(evaluation.configurations)} configurations"
     if len(times) > MOST_TIMES:
         return f"{total}, after {times[0]} to {times[-1]} splits"
-    each = ", ".join(f"{left.count(after)} after {after}" for after in times)
+    each = ", ".join(f"{after.count(time)} after {time}" for time in times)
     return f"{total}: {each} splits" if len(times) > 1 else f"{total}, after {counted(times[0], 'split')}"
 
 

@@ -14,11 +14,11 @@ from heldout.metrics import check_fits, metric_named
 from heldout.metrics.base import Metric, Response, quiet_if_foreign
 
 _OF_ONE_CLASS = ("f1", "precision", "recall", "jaccard", "average_precision", "neg_brier_score")
-"""Scorers that take the class called 1 as positive unless they are told, and so fail on other labels."""
+"""Scorers that by default take the class 1 as positive, and so fail on other labels."""
 
 
 def scorer_of(name: str, truth: Truth) -> Any:
-    """scikit-learn's scorer of that name, told which class is positive.
+    """scikit-learn's scorer of that name, for the positive class of the target.
 
     Parameters
     ----------
@@ -40,13 +40,13 @@ def scorer_of(name: str, truth: Truth) -> Any:
     if found is None:
         return _own_scorer(measured, name, truth)
     if truth.kind is TaskKind.BINARY and found in _OF_ONE_CLASS:
-        return _told(found, truth.pos_label)
+        return _scorer_for(found, truth.pos_label)
     _try_out(measured, name, truth)
     return get_scorer(found)
 
 
 def _own_scorer(metric: Metric, name: str, truth: Truth) -> Any:
-    """The scorer of a metric that scikit-learn has not."""
+    """The scorer of a metric that scikit-learn lacks."""
     from heldout.metrics import scorer
 
     if truth.positive not in (None, truth.n_classes - 1):
@@ -66,7 +66,7 @@ def check_fits_named(name: str, truth: Truth) -> Metric:
 
 
 def _try_out(metric: Metric, name: str, truth: Truth) -> None:
-    """Score the truth by itself with a function that is not ours: what it refuses of that, it refuses of all."""
+    """Score the truth by itself with a foreign function: an error there would recur for all predictions."""
     if not metric.calls_foreign_code:
         return
     perfect = truth.values[:, None]
@@ -78,14 +78,14 @@ def _try_out(metric: Metric, name: str, truth: Truth) -> None:
         statistic = metric.statistic(truth, perfect)
         statistic.all(np.ones((1, truth.n_rows), dtype=np.uint8))
     failures: Mapping[str, int] = getattr(statistic, "failures", {})
-    # A perfect score may be infinite or undefined; what counts is what the function will not take.
+    # A perfect score may be infinite or undefined; only errors of the function count.
     raised = next((message for message in failures if not message.startswith("the value ")), None)
     if raised:
         why = raised.partition(": ")[2].strip(" .")
         raise InputError(f"--metric {name} does not fit the {truth.kind.value} target ({why}); use another metric.")
 
 
-def _told(name: str, positive: Any) -> Any:
+def _scorer_for(name: str, positive: Any) -> Any:
     from sklearn.metrics import (
         average_precision_score,
         brier_score_loss,
@@ -109,7 +109,7 @@ def _told(name: str, positive: Any) -> Any:
 
 
 def without_the_unable(entries: list[Any], metrics: Mapping[str, Metric | None]) -> tuple[list[Any], list[str]]:
-    """Entries whose models give what the metric reads, and the names of the others."""
+    """Entries whose models give what the metric needs, and the names of the others."""
     if not any(metric and set(metric.responses) == {Response.PROBABILITIES} for metric in metrics.values()):
         return entries, []
     able = [entry for entry in entries if hasattr(entry[1], "predict_proba")]

@@ -1,4 +1,4 @@
-"""``heldout status``: how far a run has come, whether its process lives or not."""
+"""``heldout status``: the progress of a run, whether its process lives or not."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 MOST_LISTED = 5
 
 
-@click.command(name="status", short_help="Say how far a run has come, running or dead.")
+@click.command(name="status", short_help="Show the progress of a run, running or dead.")
 @click.argument("folder", metavar="DIR")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else to stdout.")
 def command(folder: str, as_json: bool) -> None:
-    """Say how far the run in DIR has come: whether its process lives, what is done, saved and left, who leads and
-    who was dropped, and what went wrong.
+    """Show the progress of the run in DIR: whether its process lives, which fits are done, saved and left, the
+    current best and the dropped configurations, and errors.
 
     DIR is what `heldout tune --out DIR` or `heldout validate --out DIR` writes to, or a run file. Nothing in it is
     changed, and a run that goes on is not disturbed.
@@ -41,13 +41,7 @@ def command(folder: str, as_json: bool) -> None:
 
 
 def _run_file(path: Path) -> Path:
-    """The run file of a folder.
-
-    Raises
-    ------
-    InputError
-        When there is none.
-    """
+    """The run file of a folder."""
     from heldout.errors import InputError
 
     if not path.exists():
@@ -63,7 +57,7 @@ def _run_file(path: Path) -> Path:
 
 
 def file_rows(status: FileStatus) -> list[Row]:
-    """Labels and what they say, of the file."""
+    """Labels and texts about the file."""
     return [("file", f"{status.path} ({_size(status.n_bytes)})"), ("state", _state(status))]
 
 
@@ -75,10 +69,10 @@ def _state(status: FileStatus) -> str:
     from heldout._text import counted
 
     left = sum(run.n_left or 0 for run in status.runs)
-    go_on = f"{counted(left, 'fit')} left; the same command goes on with --resume"
+    go_on = f"{counted(left, 'fit')} left; the same command with --resume continues"
     match status.state.value:
         case "running":
-            return f"running: {status.owner or 'a process that has not said its name yet'}"
+            return f"running: {status.owner or 'a process that has not written its name yet'}"
         case "dead":
             return f"dead: {status.owner} ended without closing it; what was acknowledged is safe, {go_on}"
         case "interrupted":
@@ -86,15 +80,15 @@ def _state(status: FileStatus) -> str:
         case "finished":
             return "finished"
         case "empty":
-            return "nothing was begun yet"
+            return "nothing was started yet"
         case "closed":
-            return "not running; an older heldout did not say how much was planned"
+            return "not running; an older heldout did not record how much was planned"
         case _:
-            return f"not closed by {status.owner}; whether that lives cannot be told in a folder that is read-only"
+            return f"not closed by {status.owner}; a read-only folder does not show whether that process lives"
 
 
 def run_rows(run: RunStatus, *, is_one_of_several: bool = False) -> list[Row]:
-    """Labels and what they say, of a run."""
+    """Labels and texts about a run."""
     from heldout._text import counted
     from heldout.execution.listeners.words import duration, work_words
 
@@ -106,7 +100,7 @@ def run_rows(run: RunStatus, *, is_one_of_several: bool = False) -> list[Row]:
         data.append(f"{counted(run.n_configurations, 'configuration')}{splits}")
     rows: list[Row] = [("run", f"{run.number}, begun {run.created}")] if is_one_of_several else []
     rows += [("data", ", ".join(data)), ("fits", _fits(run))]
-    if not run.is_validation:  # which scores its models when all are fitted
+    if not run.is_validation:  # a validation scores its models when all are fitted
         rows.append(("best so far", _best(run) or "none yet"))
     if run.barriers:
         rows.append(("dropped", _dropped(run)))
@@ -137,7 +131,7 @@ def _fits(run: RunStatus) -> str:
 
 
 def _share(part: int, whole: int) -> str:
-    # Cut and not rounded: 100% is said of what is done.
+    # Rounded down: 100% means that all is done.
     return f"{100 * part // whole}%" if whole else "100%"
 
 
@@ -185,7 +179,7 @@ def _more(n: int) -> list[str]:
 
 
 def document_of(status: FileStatus) -> dict[str, Any]:
-    """Everything, for machines."""
+    """The whole status as JSON."""
     runs = [
         asdict(run)
         | {

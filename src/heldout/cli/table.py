@@ -65,12 +65,12 @@ def read_task(
 
 
 def _of_columns(table: Table, predictors: Sequence[str], uses: Mapping[str, str]) -> Table:
-    """The table with only the predictors and the columns of other uses."""
+    """The table with only the predictors and the columns that have another use."""
     from heldout.errors import InputError
 
     for name in predictors:
         table.column(name, "a predictor")
         if name in uses:
             raise InputError(f"--predictor {name}: the column is {uses[name]}; name another one.")
-    wanted = {*predictors, *uses}
-    return replace(table, frame=table.frame[[name for name in table.frame.columns if name in wanted]])
+    names = {*predictors, *uses}
+    return replace(table, frame=table.frame[[name for name in table.frame.columns if name in names]])

@@ -22,26 +22,26 @@ if TYPE_CHECKING:
     from heldout.result import Evaluation
 
 
-@click.command(name="tune", short_help="Tune models on a table and say how good the best one is.")
+@click.command(name="tune", short_help="Tune models on a table and estimate how good the best one is.")
 @click.argument("data")
 @click.option("--target", required=True, metavar="COL", help="The column to predict.")
 @click.option(
     "--event",
     metavar="COL",
-    help="Survival: whether the event was seen (1) at the time in --target, or the row censored then (0).",
+    help="Survival: 1 where the event was seen at the time in --target, 0 where the row was censored then.",
 )
 @click.option(
     "--task",
     metavar="KIND",
-    help="classification or regression (also binary, multiclass), guessed unless told; survival with --event.",
+    help="classification or regression (also binary, multiclass), by default guessed; survival with --event.",
 )
 @click.option(
     "--metric",
     metavar="NAME",
-    help="What to tune for and estimate: a scorer of scikit-learn. "
-    "roc_auc, accuracy (several classes), r2 or concordance_index (survival) unless told.",
+    help="The metric to tune for and to estimate: a scorer of scikit-learn. By default roc_auc, accuracy (several "
+    "classes), r2 or concordance_index (survival).",
 )
-@click.option("--positive", metavar="LABEL", help="The positive of two classes; the last in order unless told.")
+@click.option("--positive", metavar="LABEL", help="The positive one of two classes; by default the last in order.")
 @click.option(
     "--preset",
     default="quick",
@@ -57,15 +57,21 @@ if TYPE_CHECKING:
     help="Number of folds; or loo (leave one out), holdout:0.25 (one split that tests a quarter), "
     "repeated_holdout:20:0.25 (twenty of them).",
 )
-@click.option("--repeats", type=int, default=1, show_default=True, help="How often to draw the folds anew.")
+@click.option(
+    "--repeats",
+    type=int,
+    default=1,
+    show_default=True,
+    help="How often to repeat the cross-validation with new folds.",
+)
 @click.option(
     "--drop",
     default="never",
     show_default=True,
     metavar="RULE",
     help="When to drop losing configurations: never, bootstrap (after every fold those that are worse than the "
-    "leader in 99 % of bootstraps), hoeffding_race, paired, wilcoxon or sequential; also with parameters, as in "
-    "'bootstrap(threshold=0.95)'.",
+    "current best in 99 % of bootstraps), hoeffding_race, paired, wilcoxon or sequential; also with parameters, as "
+    "in 'bootstrap(threshold=0.95)'.",
 )
 @click.option("--groups", metavar="COL", help="Rows of one group (a patient, a site) stay together.")
 @click.option(
@@ -82,9 +88,9 @@ if TYPE_CHECKING:
 @click.option(
     "--aggregate",
     metavar="NAME",
-    help="Score of a configuration. folds: the mean over folds; pooled: the metric over all rows; within: of "
-    "metrics made of pairs (AUC, concordance, Somers' D), the pairs of rows of one fold. folds unless each leaves "
-    "one row out.",
+    help="Score of a configuration. folds: the mean over folds; pooled: the metric over all rows; within: for "
+    "metrics made of pairs (AUC, concordance, Somers' D), only pairs of rows of one fold. By default folds, or "
+    "pooled where each fold is one row.",
 )
 @click.option(
     "--method",
@@ -105,7 +111,7 @@ if TYPE_CHECKING:
     default="folds",
     show_default=True,
     metavar="WHAT",
-    help="Of nested: every one of the folds fits its own winner, or all fit one.",
+    help="Of nested: folds (each outer fold chooses its own winner) or all (one winner for all).",
 )
 @click.option(
     "--interval",
@@ -121,7 +127,9 @@ if TYPE_CHECKING:
     help="Of bootstrap_search: cvt (the whole search on every sample) or models (all configurations, no folds).",
 )
 @click.option(
-    "--n-bootstraps", type=int, help="1000 unless told; 100 of bootstrap_search, which searches in each anew."
+    "--n-bootstraps",
+    type=int,
+    help="Number of bootstraps; by default 1000, and 100 for bootstrap_search, which searches in each.",
 )
 @run_options
 @click.pass_context

@@ -76,14 +76,14 @@ def job_of(options: TuneOptions, console: Console) -> TuneJob:
 
 
 def _folds(task: Task, options: TuneOptions) -> Folds:
-    """Shuffled folds, because the order of a file's rows is seldom random; stratified, and groups kept whole."""
+    """Shuffled folds, because the rows of a file are seldom in random order; stratified, with whole groups."""
     from heldout.folds.splits import make_folds
 
     return make_folds(task, options.fold_plan, repeats=options.repeats, entropy=options.seed)
 
 
 def _why_pooled(options: TuneOptions, task: Task, scoring: Scoring, folds: Folds) -> str:
-    """Why folds cannot be scored one by one when each leaves one row, or one group, out; empty where they can."""
+    """Why folds of one row or one group cannot be scored one by one; empty where they can."""
     from heldout.folds.plans import LeaveOut
     from heldout.folds.scored import unscored_splits
 

@@ -20,13 +20,17 @@ if TYPE_CHECKING:
     from heldout.protocols.validation.estimate import Validation
 
 
-@click.command(name="validate", short_help="Say how good a model is that was fitted on all rows of a table.")
+@click.command(name="validate", short_help="Estimate how good a model is that was fitted on all rows of a table.")
 @click.argument("data")
 @click.option(
-    "--target", required=True, metavar="COL", help="The column to predict; of survival the time to the event."
+    "--target", required=True, metavar="COL", help="The column to predict; for survival the time to the event."
 )
-@click.option("--event", metavar="COL", help="Of survival: whether the event was seen at that time (1) or not (0).")
-@click.option("--task", metavar="KIND", help="classification, regression or survival; guessed unless told.")
+@click.option(
+    "--event",
+    metavar="COL",
+    help="Survival: 1 where the event was seen at the time in --target, 0 where the row was censored then.",
+)
+@click.option("--task", metavar="KIND", help="classification, regression or survival; by default guessed.")
 @click.option(
     "--model",
     metavar="NAME|FILE",
@@ -38,28 +42,29 @@ if TYPE_CHECKING:
     "--trust",
     metavar="TYPE",
     multiple=True,
-    help="The full name of a type in the .skops file that heldout did not review and you did; repeatable.",
+    help="The full name of a type in the .skops file that you reviewed and heldout did not; repeatable.",
 )
 @click.option(
     "--metric",
     metavar="NAME",
     multiple=True,
-    help="What to report; repeatable, and the first chooses among models. The usual ones of the task unless told.",
+    help="A metric to report; repeatable, and the first chooses among models. By default the usual ones of the "
+    "task.",
 )
 @click.option(
     "--time",
     type=float,
     metavar="T",
     multiple=True,
-    help="Of survival: a time to score at and calibrate; repeatable.",
+    help="Survival: a time at which to score and calibrate; repeatable.",
 )
-@click.option("--positive", metavar="LABEL", help="The positive of two classes; the last in order unless told.")
+@click.option("--positive", metavar="LABEL", help="The positive one of two classes; by default the last in order.")
 @click.option("--groups", metavar="COL", help="Rows of one group (a patient, a site) are drawn together.")
 @click.option(
     "--predictor",
     metavar="COL",
     multiple=True,
-    help="A column to predict from; repeatable. All others unless told.",
+    help="A column to predict from; repeatable. By default all columns without another use.",
 )
 @click.option(
     "--keep", metavar="COL", multiple=True, help="A column to use although it looks like a row number; repeatable."
@@ -67,8 +72,8 @@ if TYPE_CHECKING:
 @click.option(
     "--method",
     metavar="NAME",
-    help="optimism, 632, 632+, oob, or two_stage (choose among several models, then estimate anew). optimism "
-    "unless told, of several models two_stage.",
+    help="optimism, 632, 632+, oob, or two_stage (choose among several models, then estimate anew). By "
+    "default optimism, and two_stage for several models.",
 )
 @click.option("--bootstraps", type=int, default=200, show_default=True, help="How many samples to draw.")
 @click.option(
@@ -95,7 +100,7 @@ if TYPE_CHECKING:
 @click.option(
     "--inner-bootstraps",
     type=int,
-    help="Samples to draw of each bootstrap, with --interval double; 50 unless told.",
+    help="Samples to draw of each bootstrap, with --interval double; by default 50.",
 )
 @run_options
 @click.pass_context

@@ -1,4 +1,4 @@
-"""What ``heldout validate`` found, as a table for people and as one document."""
+"""The result of ``heldout validate``, as a table for people and as one document."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _of_candidates(validation: Validation) -> list[str]:
         for each in validation.candidates
         if each.rows
     ]
-    # Why one could not be fitted is too long for a column.
+    # The reason for a failed fit is too long for a column.
     return aligned(rows) + [
         f"{each.name}: not fitted ({' '.join(each.reason.split())})"
         for each in validation.candidates
@@ -86,20 +86,20 @@ def _of_coefficients(pooled: PooledCoefficients, level: float) -> list[str]:
 
 
 def _separation(validation: Validation) -> list[str]:
-    """That classes are told apart entirely, by a model of which nothing holds the coefficients then."""
+    """A note where an unpenalised model separates the classes without an error."""
     from heldout.data.task import TaskKind
     from heldout.metrics.base import Response
     from heldout.spaces.regressions import MODELS
 
     truth = validation.replicates.truth
-    said = validation.replicates.apparent.get(Response.PROBABILITIES)
-    if validation.selected_name not in MODELS or not truth.kind.is_classification or said is None:
+    probabilities = validation.replicates.apparent.get(Response.PROBABILITIES)
+    if validation.selected_name not in MODELS or not truth.kind.is_classification or probabilities is None:
         return []
     if truth.kind is TaskKind.BINARY:
         positive = truth.values == truth.positive
-        if not (said[positive].min(axis=0) > said[~positive].max(axis=0)).all():
+        if not (probabilities[positive].min(axis=0) > probabilities[~positive].max(axis=0)).all():
             return []
-    elif not (said.argmax(axis=-1) == truth.values[:, None]).all():
+    elif not (probabilities.argmax(axis=-1) == truth.values[:, None]).all():
         return []
     return [
         "The model tells the classes of its own rows apart without an error; then the likelihood has no highest "
@@ -109,19 +109,19 @@ def _separation(validation: Validation) -> list[str]:
 
 
 def validation_notes(validation: Validation) -> list[str]:
-    """What the estimates are flagged with, in the words of the options: each once, with the metrics it is of."""
+    """The flags of the estimates, each once, with the metrics that it is about."""
     found: dict[tuple[Flag, str], dict[str, str]] = {}
     for name, estimate in validation.estimates.items():
         for flag, message in estimate.flags.items():
             if flag is Flag.NO_BOUND and Flag.UNDEFINED in estimate.flags:
-                continue  # why there is no score says why it has no interval
+                continue  # the reason for no score is the reason for no interval
             found.setdefault((flag, message.replace(name, "{}")), {})[name] = message
     with_interval = {name for name, estimate in validation.estimates.items() if estimate.interval is not None}
     return [_note(pattern, messages, with_interval) for (_, pattern), messages in found.items()]
 
 
 def _note(pattern: str, messages: Mapping[str, str], with_interval: Set[str]) -> str:
-    """One sentence for all metrics that have it; what all intervals have in common needs no names."""
+    """One sentence for all metrics with this flag; a flag of all intervals needs no names."""
     first, *others = messages
     if "{}" in pattern:
         return messages[first] + (f" So too: {', '.join(others)}." if others else "")
@@ -137,7 +137,7 @@ def _number(value: float) -> str:
 def validation_document(
     validation: Validation, files: Mapping[str, str], job: ValidateJob, *, seconds: float
 ) -> dict[str, Any]:
-    """The validation's fields, and beside them what a script wants to know of the run."""
+    """The fields of the validation and of the run."""
     return {
         **validation.to_dict(),
         "task": job.plan.task.truth.kind.value,
