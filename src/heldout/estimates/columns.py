@@ -18,6 +18,7 @@ from heldout._text import argument
 from heldout.data.arrays import array_of, missing
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
+from heldout.estimates.candidates import CandidateRows
 from heldout.estimates.question import Aggregate
 from heldout.estimates.responses import cut
 from heldout.kernels.reference import Floats
@@ -114,18 +115,20 @@ def _zeros_and_ones(array: NDArray[Any]) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class MatrixColumns:
     """The candidates' predictions of the rows used, one column each, or one for each threshold of each.
 
     Attributes
     ----------
+    whole_truth : Truth
+        Of all rows.
     truth : Truth of n rows
-        The rows used.
+        Of the rows used.
     predictions : HeldOutPredictions
         Of all rows and configurations.
     rule : selection rule, rule of weights, or Threshold
-    candidates, used : ndarray of int
-        The configurations that are candidates, and the rows used.
+    rows : CandidateRows
+        The candidates and the rows used.
     segments : mapping
         Codes (n, R) of "pooled" and "folds"; None for "folds" where the folds are not known.
     sample_weight : ndarray of shape (n,) or None
@@ -137,11 +140,11 @@ class Columns:
         Where averaged probabilities are cut for a metric on labels.
     """
 
+    whole_truth: Truth
     truth: Truth
     predictions: HeldOutPredictions
     rule: Rule
-    candidates: NDArray[np.intp]
-    used: NDArray[np.intp]
+    rows: CandidateRows
     segments: Mapping[str, NDArray[np.int32] | None]
     sample_weight: NDArray[np.float64] | None = None
     cuts: Cuts | None = None
@@ -151,12 +154,13 @@ class Columns:
     @property
     def configurations(self) -> NDArray[np.intp]:
         """The configuration behind each column."""
-        return self.candidates if self.cuts is None else self.candidates[self.cuts.column]
+        candidates = self.rows.candidates
+        return candidates if self.cuts is None else candidates[self.cuts.column]
 
-    def at_thresholds(self, metric: Metric, in_play: NDArray[np.bool_]) -> Columns:
-        """A column for each candidate at each threshold that the rule tries, from scores in play (n, R)."""
+    def at_thresholds(self, metric: Metric) -> MatrixColumns:
+        """A column for each candidate at each threshold that the rule tries."""
         assert isinstance(self.rule, Threshold) and self.truth.positive is not None, "read_as says so"
-        scores = self.as_rule_reads(metric)
+        scores, in_play = self.as_rule_reads(metric), self.rows.in_play[self.rows.used]
         cuts = cuts_of(self.rule, np.where(in_play[:, None, :], scores, np.nan), self.truth.positive)
         return replace(self, cuts=cuts, labels=cuts.labels(scores))
 
@@ -189,10 +193,11 @@ class Columns:
 
     def as_rule_reads(self, metric: Metric) -> NDArray[Any]:
         """(n, candidates, R[, outputs]): the response that the rule reads for the metric."""
+        used, candidates = self.rows.used, self.rows.candidates
         array = self.predictions.for_metric(read_as(self.rule, metric, self.truth))
-        if len(self.used) < len(array):
-            array = array[self.used]
-        return array[:, self.candidates] if len(self.candidates) < array.shape[1] else array
+        if len(used) < len(array):
+            array = array[used]
+        return array[:, candidates] if len(candidates) < array.shape[1] else array
 
     def _cuts_averages(self, metric: Metric) -> bool:
         return isinstance(self.rule, WeightRule) and Response.LABELS in metric.responses

@@ -21,7 +21,7 @@ from heldout.data.task import Truth
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Matrix
 from heldout.estimates.candidates import CandidateRows, candidate_rows, check_defined, check_selects
-from heldout.estimates.columns import Columns, read_as
+from heldout.estimates.columns import MatrixColumns, read_as
 from heldout.estimates.fold_flags import flags_of_scales, flags_of_segments, too_small_out_of_bag
 from heldout.estimates.question import Aggregate, Question, Settings
 from heldout.estimates.row_flags import flags_of_rows
@@ -121,6 +121,11 @@ def gather(truth: Truth, predictions: HeldOutPredictions, question: Question) ->
         When no configuration or row is left, a class is too small to be drawn, folds are needed and not known, or
         a group stands in several folds.
     """
+    return evidence_from(candidate_columns(truth, predictions, question), question)
+
+
+def candidate_columns(truth: Truth, predictions: HeldOutPredictions, question: Question) -> MatrixColumns:
+    """The candidates' predictions of the rows that all of them predicted, for every aggregate of a question."""
     metrics = question.metrics
     question.rule.check(predictions.n_configurations, question.params, list(question.selected_on))
     rows = candidate_rows(predictions, [read_as(question.rule, each, truth) for each in metrics], question.groups)
@@ -132,29 +137,42 @@ def gather(truth: Truth, predictions: HeldOutPredictions, question: Question) ->
     check_selects(question.selected_on.values(), len(rows.candidates))
     used = truth.rows(rows.used)
     check_defined(used, metrics)
-    columns = _columns(used, predictions, question, rows)
-    with quiet_if_foreign(metrics):
-        return _evidence(truth, columns, question, rows)
-
-
-def _columns(used: Truth, predictions: HeldOutPredictions, question: Question, rows: CandidateRows) -> Columns:
     weights = None if question.sample_weight is None else question.sample_weight[rows.used]
-    columns = Columns(
+    columns = MatrixColumns(
+        truth,
         used,
         predictions,
         question.rule,
-        rows.candidates,
-        rows.used,
-        _segmentations(predictions, rows, question.aggregate),
+        rows,
+        _segmentations(predictions, rows),
         weights,
         threshold=question.threshold,
     )
-    is_tuned = isinstance(question.rule, Threshold)
-    return columns.at_thresholds(question.metric, rows.in_play[rows.used]) if is_tuned else columns
+    return columns.at_thresholds(question.metric) if isinstance(question.rule, Threshold) else columns
 
 
-def _evidence(truth: Truth, columns: Columns, question: Question, rows: CandidateRows) -> Evidence:
-    matrix, segment_flags = _matrix(columns, question, rows)
+def evidence_from(columns: MatrixColumns, question: Question) -> Evidence:
+    """The evidence of columns in the aggregate of a question.
+
+    Raises
+    ------
+    InputError
+        When the aggregate needs folds that are not known or hold no pair, or nothing can be selected.
+    """
+    if question.aggregate != "pooled" and columns.segments["folds"] is None:
+        raise InputError(
+            f"{argument('aggregate', question.aggregate)} needs "
+            f"{argument('folds', ...)}{in_python(', a fold label a row')}; or use "
+            f"{argument('aggregate', 'pooled')}.",
+            argument="aggregate",
+        )
+    with quiet_if_foreign(question.metrics):
+        return _evidence(columns, question)
+
+
+def _evidence(columns: MatrixColumns, question: Question) -> Evidence:
+    rows, predictions = columns.rows, columns.predictions
+    matrix, segment_flags = _matrix(columns, question)
     if question.winner is None:
         chosen = _winner(matrix)
     else:
@@ -162,7 +180,6 @@ def _evidence(truth: Truth, columns: Columns, question: Question, rows: Candidat
     folds = columns.segments["folds"]
     fold_scores = None if matrix.by_fold is None else matrix.by_fold.observed_by_segment()
     repeat_of_split = None if folds is None else _repeat_of_segment(folds)
-    predictions = columns.predictions
     winner = int(columns.configurations[chosen.columns[0]])
     evidence = build_evidence(
         question.metric,
@@ -185,36 +202,25 @@ def _evidence(truth: Truth, columns: Columns, question: Question, rows: Candidat
             **segment_flags,
             **flags_of_scales(columns, matrix, chosen, predictions.names[winner]),
         },
-        provenance=_provenance(truth, columns, question, matrix),
+        provenance=_provenance(columns, question, matrix),
     )
     return replace(evidence, flags={**evidence.flags, **flags_of_rows(evidence)})
 
 
-def _segmentations(
-    predictions: HeldOutPredictions, rows: CandidateRows, aggregate: Aggregate
-) -> dict[str, NDArray[np.int32] | None]:
+def _segmentations(predictions: HeldOutPredictions, rows: CandidateRows) -> dict[str, NDArray[np.int32] | None]:
     """Segment codes (n, R) of both divisions, on the rows used; -1 where no candidate is compared."""
     repeats = np.arange(rows.in_play.shape[1], dtype=np.int32)[None, :]
-    segments: dict[str, NDArray[np.int32] | None] = {
-        "pooled": np.where(rows.in_play, repeats, -1)[rows.used].astype(np.int32),
-        "folds": None,
-    }
-    if predictions.folds is not None:
-        of_folds = predictions.folds + repeats * (int(predictions.folds.max()) + 1)
-        known = rows.in_play & (predictions.folds >= 0)
-        segments["folds"] = np.where(known, of_folds, -1)[rows.used].astype(np.int32)
-    elif aggregate != "pooled":
-        raise InputError(
-            f"{argument('aggregate', aggregate)} needs "
-            f"{argument('folds', ...)}{in_python(', a fold label a row')}; or use "
-            f"{argument('aggregate', 'pooled')}.",
-            argument="aggregate",
-        )
-    return segments
+    pooled = np.where(rows.in_play, repeats, -1)[rows.used].astype(np.int32)
+    if predictions.folds is None:
+        return {"pooled": pooled, "folds": None}
+    of_folds = predictions.folds + repeats * (int(predictions.folds.max()) + 1)
+    known = rows.in_play & (predictions.folds >= 0)
+    return {"pooled": pooled, "folds": np.where(known, of_folds, -1)[rows.used].astype(np.int32)}
 
 
-def _matrix(columns: Columns, question: Question, rows: CandidateRows) -> tuple[Matrix, dict[Flag, str]]:
+def _matrix(columns: MatrixColumns, question: Question) -> tuple[Matrix, dict[Flag, str]]:
     """The matrix, and what to know of its folds."""
+    rows = columns.rows
     metric, aggregate, folds = question.metric, question.aggregate, columns.segments["folds"]
     selection = {name: columns.score(each, aggregate) for name, each in question.selected_on.items()}
     own = [selection[name] for name, each in question.selected_on.items() if each is metric]
@@ -255,7 +261,7 @@ def _check_within(scores: AggregateScore, aggregate: Aggregate) -> None:
         )
 
 
-def _out_of_bag_score(columns: Columns, scores: AggregateScore) -> tuple[AggregateScore, dict[Flag, str]]:
+def _out_of_bag_score(columns: MatrixColumns, scores: AggregateScore) -> tuple[AggregateScore, dict[Flag, str]]:
     """The score of out-of-bag rows where the winner is selected by means over folds, and its flag.
 
     Where folds are large it is that mean. Otherwise it counts the pairs within folds, which need no large ones, or
@@ -272,7 +278,7 @@ def _out_of_bag_score(columns: Columns, scores: AggregateScore) -> tuple[Aggrega
 
 
 def _replay(
-    columns: Columns, question: Question, selection: tuple[AggregateScore, ...], averages: Averages | None
+    columns: MatrixColumns, question: Question, selection: tuple[AggregateScore, ...], averages: Averages | None
 ) -> SelectionReplay:
     """The rule over the columns; a threshold is selected as the best column is."""
     rule, names = question.rule, list(question.selected_on)
@@ -285,7 +291,7 @@ def _replay(
         no_params: list[Mapping[str, Any]] = [{}] * n_columns
         return SelectionReplay(Best(), selection, by_fold, np.arange(n_columns), no_params, names)
     params = question.params or [{} for _ in columns.predictions.names]
-    return SelectionReplay(rule, selection, by_fold, columns.candidates, params, names, averages)
+    return SelectionReplay(rule, selection, by_fold, columns.rows.candidates, params, names, averages)
 
 
 def _fold_replay(
@@ -336,9 +342,9 @@ def _winner(matrix: Matrix) -> Choice:
     return chosen
 
 
-def _provenance(truth: Truth, columns: Columns, question: Question, matrix: Matrix) -> dict[str, Any]:
-    """What is estimated, of which rows; ``truth`` is of all rows."""
-    predictions = columns.predictions
+def _provenance(columns: MatrixColumns, question: Question, matrix: Matrix) -> dict[str, Any]:
+    """What is estimated, of which rows."""
+    predictions, truth = columns.predictions, columns.whole_truth
     positive = positive_of(question.metric, truth)
     pairs_out_of_bag = question.aggregate == "folds" and isinstance(matrix.out_of_bag.segments[0], PairSegment)
     return {

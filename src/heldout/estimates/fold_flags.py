@@ -18,7 +18,7 @@ from heldout._text import argument
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
 from heldout.estimates.base import Matrix
-from heldout.estimates.columns import Columns
+from heldout.estimates.columns import MatrixColumns
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import AggregateScore
@@ -87,7 +87,7 @@ def too_small_out_of_bag(metric: Metric, truth: Truth, segments: NDArray[np.int3
     return Flag.OUT_OF_BAG_POOLED.filled(least=least, what=what, fewest=fewest, metric=metric.name)
 
 
-def flags_of_scales(columns: Columns, matrix: Matrix, chosen: Choice, winner: str) -> dict[Flag, str]:
+def flags_of_scales(columns: MatrixColumns, matrix: Matrix, chosen: Choice, winner: str) -> dict[Flag, str]:
     """The flags of a winner whose score over folds differs clearly from its score on all rows."""
     if columns.segments["folds"] is None:
         return {}
@@ -100,7 +100,7 @@ def flags_of_scales(columns: Columns, matrix: Matrix, chosen: Choice, winner: st
 
 
 def _flag_of_incomparable_folds(
-    columns: Columns, matrix: Matrix, predictions: NDArray[Any], winner: str
+    columns: MatrixColumns, matrix: Matrix, predictions: NDArray[Any], winner: str
 ) -> dict[Flag, str]:
     """The flag where the score within folds and that on all rows differ clearly.
 
@@ -132,7 +132,7 @@ def _flag_of_incomparable_folds(
 
 
 def _flag_of_small_folds(
-    columns: Columns, matrix: Matrix, predictions: NDArray[Any], winner: str
+    columns: MatrixColumns, matrix: Matrix, predictions: NDArray[Any], winner: str
 ) -> dict[Flag, str]:
     """The flag where the mean over folds and the score on all rows differ by ``CLEARLY`` standard errors."""
     metric, folds = matrix.scores.metric, columns.segments["folds"]

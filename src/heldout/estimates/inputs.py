@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,8 @@ from heldout.data.task import (
 )
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Evidence, Method
-from heldout.estimates.columns import read_as, refuse_labels, threshold_of_reading
-from heldout.estimates.evidence import gather
+from heldout.estimates.columns import MatrixColumns, read_as, refuse_labels, threshold_of_reading
+from heldout.estimates.evidence import candidate_columns, evidence_from
 from heldout.estimates.input_arrays import checked_held_out, read_predictions
 from heldout.estimates.question import AGGREGATES, Aggregate, Question, settings_of
 from heldout.estimates.responses import ResponseName, check_settings
@@ -69,6 +70,10 @@ class Inputs:
     default_aggregate: bool = False
     _gathered: dict[Aggregate, Evidence] = field(default_factory=dict, repr=False)
 
+    @cached_property
+    def _columns(self) -> MatrixColumns:
+        return candidate_columns(self.truth, self.predictions, self.question)
+
     def evidence(self, method: Method) -> Evidence:
         """The evidence that the method reads: gathered once for each aggregate that a winner is selected in."""
         if method.scored == "as asked":
@@ -102,7 +107,7 @@ class Inputs:
         if aggregate not in self._gathered:
             question = replace(self.question, aggregate=aggregate)
             with enough_memory("what the metric reads of the predictions", FEWER):
-                self._gathered[aggregate] = gather(self.truth, self.predictions, question)
+                self._gathered[aggregate] = evidence_from(self._columns, question)
         return self._gathered[aggregate]
 
 

@@ -271,9 +271,8 @@ class Medians(reference.Medians):
 
 
 def best_out_of_bag(sums: Any, counts: NDArray[np.uint8], *, greatest: bool) -> tuple[NDArray[np.intp], Any]:
-    of_integers = (
-        isinstance(sums, RankSums | CellSums | ConcordanceSums) and getattr(sums, "_factors", None) is None
-    )
+    has_factors = isinstance(sums, ConcordanceSums) and sums._factors is not None
+    of_integers = isinstance(sums, RankSums | CellSums | ConcordanceSums) and not has_factors
     if not of_integers or counts.dtype != np.uint8:
         return reference.best_out_of_bag(sums, counts, greatest=greatest)
     counts = _checked(counts, sums.n_rows)

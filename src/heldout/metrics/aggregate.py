@@ -41,7 +41,7 @@ Bind: TypeAlias = Callable[[Truth, NDArray[Any]], Statistic]
 """From the truth of n rows and predictions (n, D) to what is asked for their scores."""
 
 
-class Standing(Enum):
+class SegmentStanding(Enum):
     """How a segment enters the mean over segments."""
 
     ORDINARY = "under the weightings that give weight to all that the metric needs"
@@ -63,14 +63,14 @@ class Segment:
     statistic: Statistic
     counted: Truth
     needs: Needs
-    standing: Standing = Standing.ORDINARY
+    standing: SegmentStanding = SegmentStanding.ORDINARY
     repeat: int = 0
 
     def defined(self, weights: Weightings) -> NDArray[np.bool_]:
         """(L,): whether the segment counts under weights (L, len(rows))."""
-        if self.standing is Standing.UNDEFINED:
+        if self.standing is SegmentStanding.UNDEFINED:
             return np.zeros(len(weights), dtype=bool)
-        needs = Needs.ROW if self.standing is Standing.DEGENERATE else self.needs
+        needs = Needs.ROW if self.standing is SegmentStanding.DEGENERATE else self.needs
         return needs.met(self.counted, self.positive, weights)
 
     def by_repeat(self, weights: Weightings) -> dict[int, Floats]:
@@ -140,13 +140,13 @@ class AggregateScore:
     def has_fused_path(self) -> bool:
         """Whether ``best_out_of_bag`` finds the best column by sums, without a matrix of values."""
         only = self.segments[0]
-        plain = len(self.segments) == 1 and only.standing is Standing.ORDINARY and self.sample_weight is None
+        plain = len(self.segments) == 1 and only.standing is SegmentStanding.ORDINARY and self.sample_weight is None
         return plain and isinstance(only.statistic, Fused)
 
     @property
     def degenerate_segments(self) -> int:
         """How many segments lack what the metric needs and count all the same."""
-        return sum(segment.standing is Standing.DEGENERATE for segment in self.segments)
+        return sum(segment.standing is SegmentStanding.DEGENERATE for segment in self.segments)
 
     @property
     def rows_of_weight(self) -> NDArray[np.intp]:
@@ -205,7 +205,7 @@ class AggregateScore:
 
     def defined(self, counts: Weightings) -> NDArray[np.bool_]:
         """(L,): whether at least one segment is defined, and not by being degenerate unless all are."""
-        ordinary = np.array([segment.standing is Standing.ORDINARY for segment in self.segments])
+        ordinary = np.array([segment.standing is SegmentStanding.ORDINARY for segment in self.segments])
         defined = self.defined_segments(counts)
         return np.asarray((defined[:, ordinary] if ordinary.any() else defined).any(axis=1))
 
@@ -225,7 +225,7 @@ class AggregateScore:
 
     def _mean(self, counts: Weightings, evaluate: Evaluate) -> Floats:
         every: Lanes = slice(None)
-        if len(self.segments) == 1 and self.segments[0].standing is not Standing.UNDEFINED:
+        if len(self.segments) == 1 and self.segments[0].standing is not SegmentStanding.UNDEFINED:
             return evaluate(self.segments[0], self._weigh(counts, self.segments[0]), every)
         total: Floats | None = None
         defined_in = np.zeros(len(counts))
@@ -329,16 +329,16 @@ def aggregate_score(
     return AggregateScore(metric, tuple(parts), truth.n_rows, predictions.shape[1], sample_weight)
 
 
-def _standing(metric: Metric, fold: Segment, sample_weight: Floats | None) -> Standing:
+def _standing(metric: Metric, fold: Segment, sample_weight: Floats | None) -> SegmentStanding:
     """Of a fold, from its rows drawn once each."""
     once = np.ones((1, len(fold.rows)), dtype=np.uint8)
     weights = once if sample_weight is None else once * sample_weight[fold.rows]
     if not metric.undefined_without.met(fold.counted, fold.positive, weights)[0]:
-        return Standing.UNDEFINED
+        return SegmentStanding.UNDEFINED
     if metric.calls_foreign_code:
         # What a function is undefined without is not always declared, so it is asked.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if np.isnan(fold.statistic.all(weights)).all():
-                return Standing.UNDEFINED
-    return Standing.ORDINARY if fold.defined(weights)[0] else Standing.DEGENERATE
+                return SegmentStanding.UNDEFINED
+    return SegmentStanding.ORDINARY if fold.defined(weights)[0] else SegmentStanding.DEGENERATE

@@ -88,7 +88,7 @@ class CohenKappa(Metric):
     def function_name(self) -> str:
         return "cohen_kappa_score" if self.weights is None else ""
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Agreement:
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> ClassAgreement:
         labels = predictions.astype(np.int32)
         places = self._places(truth, labels)
         power = _POWERS[self.weights]
@@ -98,7 +98,9 @@ class CohenKappa(Metric):
         else:
             distance = np.take_along_axis(places, labels.T, axis=1) - places[:, truth.values]
             penalties = LossSums(np.abs(distance.T).astype(np.float64) ** power, most_drawn(truth.n_rows))
-        return Agreement(truth.values, penalties, CellSums(labels, truth.n_classes), np.diff(places, axis=1), power)
+        return ClassAgreement(
+            truth.values, penalties, CellSums(labels, truth.n_classes), np.diff(places, axis=1), power
+        )
 
     def _places(self, truth: Truth, labels: NDArray[np.int32]) -> NDArray[np.intp]:
         """(C, K): where each class stands on the scale of a column."""
@@ -110,7 +112,7 @@ class CohenKappa(Metric):
 
 
 @dataclass(frozen=True, eq=False)
-class Agreement:
+class ClassAgreement:
     """Kappa of every column; a ``Statistic``.
 
     Attributes

@@ -13,9 +13,9 @@ from heldout.errors import InputError
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric, Needs, Response, check_among, is_number, positive_of
 from heldout.metrics.confusion import (
-    Cells,
     ClassCells,
     Confusion,
+    ConfusionCells,
     ConfusionStatistic,
     matthews,
     mean_recall,
@@ -176,7 +176,7 @@ class ClassScore(Metric):
         code = positive_of(self, truth) if self.average == "binary" else None
         return ConfusionStatistic(Confusion(truth, predictions), lambda cells: self._averaged(cells, code))
 
-    def _averaged(self, cells: Cells, code: int | None) -> Floats:
+    def _averaged(self, cells: ConfusionCells, code: int | None) -> Floats:
         """(L, D)."""
         match self.average:
             case "binary":

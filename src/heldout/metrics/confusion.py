@@ -25,7 +25,7 @@ LANES_AT_ONCE = 16
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class ConfusionCells:
     """What L weightings give each of K classes, in D columns (all C of them, or the one selected).
 
     Attributes
@@ -50,12 +50,12 @@ class Cells:
     def n_classes(self) -> int:
         return len(self.support)
 
-    def lanes(self, first: int, last: int) -> Cells:
+    def lanes(self, first: int, last: int) -> ConfusionCells:
         """Of the weightings ``first .. last - 1``."""
         few = slice(first, last)
         found = None if self.found is None else self.found[few]
         occurs = self.occurs if self.occurs.shape[1] == 1 else self.occurs[:, few]
-        return Cells(self.support[:, few], self.missed[few], self.wrongly_found[few], found, occurs)
+        return ConfusionCells(self.support[:, few], self.missed[few], self.wrongly_found[few], found, occurs)
 
     def hits(self, code: int) -> Floats:
         """(L, D)."""
@@ -104,22 +104,24 @@ class Confusion:
         true = (self._codes[:, None] == classes).any(axis=0)
         self._occurs = np.stack([true[k] | (self._labels == k).any(axis=0) for k in classes])
 
-    def all(self, counts: Weightings) -> Cells:
+    def all(self, counts: Weightings) -> ConfusionCells:
         """Every column."""
         return self._cells(counts, lambda sums: sums.all(counts), self._occurs[:, None, :])
 
-    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Cells:
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> ConfusionCells:
         """One column a weighting (D = 1)."""
         occurs = self._occurs[:, columns][:, :, None]
         return self._cells(counts, lambda sums: sums.selected(counts, columns)[:, None], occurs)
 
-    def _cells(self, counts: Weightings, ask: Callable[[Sums], NDArray[Any]], occurs: NDArray[np.bool_]) -> Cells:
+    def _cells(
+        self, counts: Weightings, ask: Callable[[Sums], NDArray[Any]], occurs: NDArray[np.bool_]
+    ) -> ConfusionCells:
         missed = ask(self._missed)
         # Of two classes, a miss of one is a false alarm of the other.
         wrongly_found = missed[..., ::-1] if self._n_classes == 2 else ask(self._wrongly_found)
         found = None if counts.dtype == np.uint8 else ask(self._found)
         support = class_weights(counts, self._codes, self._n_classes)[:, :, None]
-        return Cells(support, missed, wrongly_found, found, occurs)
+        return ConfusionCells(support, missed, wrongly_found, found, occurs)
 
     @cached_property
     def _missed(self) -> Sums:
@@ -142,7 +144,7 @@ class ConfusionStatistic:
     """A function of the cells, bound to rows; a ``Statistic``."""
 
     confusion: Confusion
-    value: Callable[[Cells], Floats]
+    value: Callable[[ConfusionCells], Floats]
 
     def all(self, counts: Weightings) -> Floats:
         cells = self.confusion.all(counts)
@@ -156,7 +158,7 @@ class ConfusionStatistic:
     def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
         return self._value(self.confusion.selected(counts, columns))[:, 0]
 
-    def _value(self, cells: Cells) -> Floats:
+    def _value(self, cells: ConfusionCells) -> Floats:
         return np.clip(self.value(cells), -1.0, 1.0)  # roots and real weights round beyond the ends
 
 
@@ -168,7 +170,7 @@ def ratio(above: Floats, below: Floats) -> Floats:
     return np.where(empty, 0.0, value) if empty.any() else value
 
 
-def mean_recall(cells: Cells) -> Floats:
+def mean_recall(cells: ConfusionCells) -> Floats:
     """(L, D): the mean share of hits over the classes that have weight."""
     total = ratio(cells.hits(0), cells.support[0])
     for code in range(1, cells.n_classes):
@@ -178,7 +180,7 @@ def mean_recall(cells: Cells) -> Floats:
     return mean
 
 
-def matthews(cells: Cells) -> Floats:
+def matthews(cells: ConfusionCells) -> Floats:
     """(L, D): the correlation of two label columns (Gorodkin 2004, eq. 8), 0 where one is constant.
 
     For two classes ``(TP TN - FP FN) / sqrt(P N (TP + FP) (TN + FN))``.
@@ -190,14 +192,14 @@ def matthews(cells: Cells) -> Floats:
     return ratio(covariance, np.sqrt(predicted_spread) * np.sqrt(true_spread))
 
 
-def _matthews_parts_of_two(cells: Cells) -> tuple[Floats, Floats, Floats]:
+def _matthews_parts_of_two(cells: ConfusionCells) -> tuple[Floats, Floats, Floats]:
     negative, positive = cells.of_class(0), cells.of_class(1)
     covariance = positive.hits * negative.hits - positive.false_alarms * negative.false_alarms
     predicted = (positive.hits + positive.false_alarms) * (negative.hits + negative.false_alarms)
     return covariance, predicted, positive.support * negative.support
 
 
-def _matthews_parts(cells: Cells) -> tuple[Floats, Floats, Floats]:
+def _matthews_parts(cells: ConfusionCells) -> tuple[Floats, Floats, Floats]:
     each = [cells.of_class(code) for code in range(cells.n_classes)]
     predicted = [mine.hits + mine.false_alarms for mine in each]
     all_rows, all_true = np.sum(predicted, axis=0), cells.support.sum(axis=0)

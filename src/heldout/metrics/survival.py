@@ -159,7 +159,7 @@ class Censoring:
         return free
 
 
-class Observed(NamedTuple):
+class ObservedOutcomes(NamedTuple):
     """Who was there at a time, and how many rows each row of known outcome stands for.
 
     Attributes
@@ -175,7 +175,7 @@ class Observed(NamedTuple):
     weight: Floats
 
 
-def observed_by(truth: Truth, time: float, censoring: Censoring | None = None) -> Observed:
+def observed_by(truth: Truth, time: float, censoring: Censoring | None = None) -> ObservedOutcomes:
     """What was observed by a time, weighed for the censoring that it escaped (Graf et al. 1999, section 4).
 
     Parameters
@@ -197,7 +197,7 @@ def observed_by(truth: Truth, time: float, censoring: Censoring | None = None) -
     until = truth.values["time"]
     gone, there = truth.values["event"] & (until <= time), until > time
     weight = gone * inverse(censoring.after(until)) + there * inverse(censoring.after(np.array([time])))
-    return Observed(there.astype(np.float64), weight)
+    return ObservedOutcomes(there.astype(np.float64), weight)
 
 
 def inverse(probabilities: Floats) -> Floats:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.estimates.base import Evidence, Matrix
-from heldout.estimates.bootstraps.rows import Block, draws_of, map_draws
+from heldout.estimates.bootstraps.rows import RowBlock, draws_of, map_draws
 from heldout.estimates.words import SCALES_DIFFER, SCALES_MET
 from heldout.flags import Flag
 from heldout.kernels.draws import always, out_of_bag
@@ -44,7 +44,12 @@ class Control:
 
 
 def control_of(
-    matrix: Matrix, evidence: Evidence, blocks: list[Block], scores: NDArray[np.float64], *, stratify: bool = False
+    matrix: Matrix,
+    evidence: Evidence,
+    blocks: list[RowBlock],
+    scores: NDArray[np.float64],
+    *,
+    stratify: bool = False,
 ) -> Control:
     """The control of bootstraps that gave ``scores`` (B,): one more score a bootstrap.
 

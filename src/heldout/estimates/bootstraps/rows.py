@@ -26,7 +26,7 @@ MANY_REDRAWS = 0.05
 Result = TypeVar("Result")
 
 
-class Block(NamedTuple):
+class RowBlock(NamedTuple):
     """What some consecutive bootstraps gave."""
 
     chosen: Choice
@@ -59,20 +59,20 @@ def undrawable_rows(evidence: Evidence) -> str | None:
     return None
 
 
-def bootstrap(matrix: Matrix, evidence: Evidence, *, stratify: bool = False) -> list[Block]:
+def bootstrap(matrix: Matrix, evidence: Evidence, *, stratify: bool = False) -> list[RowBlock]:
     """Select in the bag and score out of it, for every bootstrap."""
     draws = draws_of(matrix, evidence, stratify=stratify)
 
-    def block(first: int, last: int) -> Block:
+    def block(first: int, last: int) -> RowBlock:
         counts, redraws = draws.block(first, last)
         left_out = out_of_bag(counts)
         defined_share = min(share_defined(matrix.scores, counts), share_defined(matrix.out_of_bag, left_out))
         replay = matrix.replay
         if replay.is_plain_best and replay.scores[0] is matrix.out_of_bag and matrix.out_of_bag.has_fused_path:
             columns, scores = matrix.out_of_bag.best_out_of_bag(counts)
-            return Block(Choice(columns), scores, redraws, defined_share)
+            return RowBlock(Choice(columns), scores, redraws, defined_share)
         choice = replay.choice(counts)
-        return Block(choice, matrix.score(matrix.out_of_bag, choice, left_out), redraws, defined_share)
+        return RowBlock(choice, matrix.score(matrix.out_of_bag, choice, left_out), redraws, defined_share)
 
     return map_draws(block, matrix, evidence)
 

@@ -28,7 +28,7 @@ from heldout.estimates.bootstraps.control import (
     provenance_of_control,
 )
 from heldout.estimates.bootstraps.rows import (
-    Block,
+    RowBlock,
     bootstrap,
     check_stratify,
     flags_of_draws,
@@ -183,7 +183,7 @@ class BBC(Method):
             },
         )
 
-    def _control(self, evidence: Evidence, blocks: list[Block], scores: NDArray[np.float64]) -> Control | None:
+    def _control(self, evidence: Evidence, blocks: list[RowBlock], scores: NDArray[np.float64]) -> Control | None:
         assert evidence.matrix is not None, "unfit says so"
         if self.control is False:
             return None
@@ -222,7 +222,7 @@ class BBC(Method):
             stratified=self.stratify,
         )
 
-    def _flags(self, evidence: Evidence, blocks: list[Block], undefined: int, total: int) -> dict[Flag, str]:
+    def _flags(self, evidence: Evidence, blocks: list[RowBlock], undefined: int, total: int) -> dict[Flag, str]:
         flags = flags_of_choice(evidence)
         if self.interval == "calibrated":
             flags |= flags_of_dependence(evidence)

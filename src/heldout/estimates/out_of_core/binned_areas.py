@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.estimates.out_of_core.blocks import Block, BlockSource, Reading
-from heldout.estimates.out_of_core.plans import Observed, Outcome
+from heldout.estimates.out_of_core.blocks import Block, BlockReading, BlockSource
+from heldout.estimates.out_of_core.plans import BootstrapScores, TableScores
 from heldout.kernels.dispatch import add_bin_sums, find_bins
 
 SUMS_BYTES = 24 << 20
@@ -44,7 +44,7 @@ def cuts_of(scores: NDArray[np.float64], n_bins: int) -> NDArray[np.float64]:
 
 
 def ties_in_range(
-    source: BlockSource, reading: Reading, cuts: NDArray[np.float64], first: int, last: int
+    source: BlockSource, reading: BlockReading, cuts: NDArray[np.float64], first: int, last: int
 ) -> NDArray[np.bool_]:
     """(C,): whether every score of some blocks is the beginning of its bin, so that rows of one bin are tied."""
     ties = np.ones(len(cuts), dtype=bool)
@@ -62,7 +62,7 @@ class BinnedAreas:
 
     Attributes
     ----------
-    reading : Reading
+    reading : BlockReading
     cuts : ndarray of shape (C, n_bins)
         Where bins begin, of scores that point to ``positive``; lower scores are in the first bin too.
     ties : ndarray of bool, shape (C,)
@@ -71,7 +71,7 @@ class BinnedAreas:
         The code of the positive class.
     """
 
-    reading: Reading
+    reading: BlockReading
     cuts: NDArray[np.float64]
     ties: NDArray[np.bool_]
     positive: int
@@ -105,7 +105,7 @@ class BinnedAreas:
         assert total.shape[-1] == len(counts), "all lanes are taken together"
         add_bin_sums(counts, prepared, total[0], total[1])
 
-    def outcome(self, total: NDArray[np.uint32]) -> Outcome:
+    def outcome(self, total: NDArray[np.uint32]) -> BootstrapScores:
         (areas, bounds, in_bag), (left_areas, left_bounds, left_out) = (self._areas(side) for side in total)
         chosen = areas.argmax(axis=0)
         each = np.arange(len(chosen))
@@ -113,7 +113,7 @@ class BinnedAreas:
         others[chosen, each] = -np.inf
         certain = areas[chosen, each] - bounds[chosen, each] > others.max(axis=0)
         nothing_moved = ~bounds.any(axis=0)  # equal areas are equal then
-        return Outcome(
+        return BootstrapScores(
             chosen,
             left_areas[chosen, each],
             in_bag & left_out,
@@ -122,9 +122,9 @@ class BinnedAreas:
             left_areas.T,
         )
 
-    def observed(self, total: NDArray[np.uint32]) -> Observed:
+    def observed(self, total: NDArray[np.uint32]) -> TableScores:
         areas, bounds, _ = self._areas(total[0])
-        return Observed(areas[:, 0], int(areas[:, 0].argmax()), bounds[:, 0])
+        return TableScores(areas[:, 0], int(areas[:, 0].argmax()), bounds[:, 0])
 
     def _areas(
         self, side: NDArray[np.uint32]

@@ -64,7 +64,7 @@ class BlockSource(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class BlockReading:
     """What a metric reads of a block.
 
     Attributes

@@ -24,8 +24,8 @@ from heldout.estimates.intervals import percentile_interval, within_range
 from heldout.estimates.methods.bbc import BBC, QUANTITY
 from heldout.estimates.methods.least_width import with_least_width
 from heldout.estimates.out_of_core.binned_areas import BinnedAreas, cuts_of, ties_in_range
-from heldout.estimates.out_of_core.blocks import BlockSource, Reading
-from heldout.estimates.out_of_core.plans import Observed, Outcome, Plan
+from heldout.estimates.out_of_core.blocks import BlockReading, BlockSource
+from heldout.estimates.out_of_core.plans import BootstrapScores, Plan, TableScores
 from heldout.estimates.out_of_core.running import observe, over_ranges, resample
 from heldout.estimates.out_of_core.survey import Survey, check_classes, joined, reading_of, survey_range
 from heldout.estimates.out_of_core.whole_sums import (
@@ -59,8 +59,8 @@ class _Summed:
     """Everything that the table was read for."""
 
     plan: Plan
-    observed: Observed
-    outcome: Outcome
+    observed: TableScores
+    outcome: BootstrapScores
     redraws: int
     controlled: bool
 
@@ -155,7 +155,7 @@ def _check_size(source: BlockSource, n_bins: int) -> None:
 
 
 def _plan(
-    source: BlockSource, reading: Reading, survey: Survey, n_bins: int, n_jobs: int | None, controlled: bool
+    source: BlockSource, reading: BlockReading, survey: Survey, n_bins: int, n_jobs: int | None, controlled: bool
 ) -> Plan:
     if isinstance(reading.metric, RocAuc):
         positive = survey.sample.truth.positive
@@ -175,7 +175,7 @@ def _plan(
 
 
 def _estimate(
-    method: BBC, source: BlockSource, reading: Reading, settings: Settings, summed: _Summed, survey: Survey
+    method: BBC, source: BlockSource, reading: BlockReading, settings: Settings, summed: _Summed, survey: Survey
 ) -> Estimate:
     outcome, observed = summed.outcome, summed.observed
     control = _control(summed)
@@ -251,7 +251,7 @@ def _flags_of_rows(evidence: Evidence, plan: Plan) -> dict[Flag, str]:
     return flags
 
 
-def _units(source: BlockSource, reading: Reading, survey: Survey) -> float:
+def _units(source: BlockSource, reading: BlockReading, survey: Survey) -> float:
     """On how many rows the score rests: on all, or of an area on those of the smaller class."""
     areas = isinstance(reading.metric, RocAuc)
     return float(survey.class_counts.min() if areas else source.n_rows)
@@ -262,7 +262,7 @@ def _frequencies(chosen: NDArray[np.intp], n_configurations: int) -> NDArray[np.
     return shares
 
 
-def _provenance(source: BlockSource, reading: Reading, survey: Survey) -> dict[str, Any]:
+def _provenance(source: BlockSource, reading: BlockReading, survey: Survey) -> dict[str, Any]:
     truth = survey.sample.truth
     return {
         "task": str(truth.kind),

@@ -13,7 +13,7 @@ from heldout.estimates.out_of_core.blocks import Block
 
 
 @dataclass(frozen=True, eq=False)
-class Observed:
+class TableScores:
     """What the table itself gives.
 
     Attributes
@@ -31,7 +31,7 @@ class Observed:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class BootstrapScores:
     """What L bootstraps gave.
 
     Attributes
@@ -57,14 +57,16 @@ class Outcome:
     certain: NDArray[np.bool_]
     left_out: NDArray[np.float64]
 
-    def of(self, lanes: NDArray[Any]) -> Outcome:
+    def of(self, lanes: NDArray[Any]) -> BootstrapScores:
         """Of some of the bootstraps, or of all in another order."""
-        return Outcome(*(getattr(self, own.name)[lanes] for own in fields(self)))
+        return BootstrapScores(*(getattr(self, own.name)[lanes] for own in fields(self)))
 
 
-def joined(outcomes: Sequence[Outcome]) -> Outcome:
+def joined(outcomes: Sequence[BootstrapScores]) -> BootstrapScores:
     """One after another."""
-    return Outcome(*(np.concatenate([getattr(each, own.name) for each in outcomes]) for own in fields(Outcome)))
+    return BootstrapScores(
+        *(np.concatenate([getattr(each, own.name) for each in outcomes]) for own in fields(BootstrapScores))
+    )
 
 
 class Plan(Protocol):
@@ -92,8 +94,8 @@ class Plan(Protocol):
     def add(self, total: NDArray[Any], lanes: slice, counts: NDArray[np.uint8], prepared: NDArray[Any]) -> None:
         """Add a block's rows to the sums of some lanes, which drew them ``counts`` (L', n) times."""
 
-    def outcome(self, total: NDArray[Any]) -> Outcome:
+    def outcome(self, total: NDArray[Any]) -> BootstrapScores:
         """From the sums over all blocks."""
 
-    def observed(self, total: NDArray[Any]) -> Observed:
+    def observed(self, total: NDArray[Any]) -> TableScores:
         """From the sums with every row drawn once."""

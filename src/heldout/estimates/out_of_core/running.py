@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from heldout.errors import InputError
 from heldout.estimates.out_of_core.blocks import BlockSource
-from heldout.estimates.out_of_core.plans import Outcome, Plan, joined
+from heldout.estimates.out_of_core.plans import BootstrapScores, Plan, joined
 from heldout.kernels.block_draws import BlockDraws
 from heldout.kernels.draws import MOST_ATTEMPTS
 
@@ -28,7 +28,7 @@ SPLIT_TOGETHER = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Share:
+class TaskDraws:
     """The bootstraps of a task.
 
     Attributes
@@ -73,7 +73,7 @@ def observe(source: BlockSource, plan: Plan, n_jobs: int | None) -> NDArray[Any]
 
 def resample(
     source: BlockSource, plan: Plan, draws: BlockDraws, n_bootstraps: int, n_jobs: int | None
-) -> tuple[Outcome, int]:
+) -> tuple[BootstrapScores, int]:
     """All bootstraps of a table, and how many were drawn again as the metric was undefined on them.
 
     Raises
@@ -82,7 +82,7 @@ def resample(
         When a bootstrap finds no draw on which the metric is defined.
     """
     pending = np.arange(n_bootstraps, dtype=np.uint64)
-    outcomes: list[Outcome] = []
+    outcomes: list[BootstrapScores] = []
     drawn: list[NDArray[np.uint64]] = []
     redraws = 0
     for attempt in range(MOST_ATTEMPTS):
@@ -116,7 +116,7 @@ def _sums(
     with closing(in_parallel(draws.totals, ((part, attempt) for part in parts), n_jobs)) as divided:
         totals = np.concatenate(list(divided))
     tasks = (
-        (source, plan, Share(draws, bootstraps, attempt, totals[:, first:last]), first, last)
+        (source, plan, TaskDraws(draws, bootstraps, attempt, totals[:, first:last]), first, last)
         for first, last in source.ranges()
     )
     return _total(tasks, n_jobs)
@@ -130,7 +130,7 @@ def _total(tasks: Iterable[tuple[Any, ...]], n_jobs: int | None) -> NDArray[Any]
         return total
 
 
-def sum_range(source: BlockSource, plan: Plan, share: Share | None, first: int, last: int) -> NDArray[Any]:
+def sum_range(source: BlockSource, plan: Plan, share: TaskDraws | None, first: int, last: int) -> NDArray[Any]:
     """The plan's sums over blocks ``first .. last - 1``: of some bootstraps, or of every row once."""
     n_lanes = 1 if share is None else len(share.bootstraps)
     total = plan.zeros(n_lanes)

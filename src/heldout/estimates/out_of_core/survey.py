@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from heldout._text import counted
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
-from heldout.estimates.out_of_core.blocks import Block, BlockSource, Reading, refuse_unusable
+from heldout.estimates.out_of_core.blocks import Block, BlockReading, BlockSource, refuse_unusable
 from heldout.estimates.responses import ResponseName, check_settings, response_of
 from heldout.metrics.base import Metric, Response
 
@@ -89,7 +89,7 @@ def joined(parts: Sequence[Survey]) -> Survey:
     )
 
 
-def reading_of(survey: Survey, metric: Metric, response: ResponseName, threshold: float | None) -> Reading:
+def reading_of(survey: Survey, metric: Metric, response: ResponseName, threshold: float | None) -> BlockReading:
     """What the metric reads of every block, told as it is for a table in memory.
 
     Raises
@@ -105,7 +105,7 @@ def reading_of(survey: Survey, metric: Metric, response: ResponseName, threshold
                 f"response and threshold are for classifications, but {metric.name} compares numbers here; leave "
                 "them out."
             )
-        return Reading(metric, Response.VALUES)
+        return BlockReading(metric, Response.VALUES)
     if survey.sample.coded:
         if Response.LABELS not in metric.responses or threshold is not None or response not in ("auto", "labels"):
             raise InputError(
@@ -113,11 +113,11 @@ def reading_of(survey: Survey, metric: Metric, response: ResponseName, threshold
                 f"{' or '.join(metric.responses) if Response.LABELS not in metric.responses else 'scores'}; "
                 "name the columns of those as configurations."
             )
-        return Reading(metric, Response.LABELS)
+        return BlockReading(metric, Response.LABELS)
     # The ends of every column and a value that is no label decide as the whole column would.
     told = np.stack([survey.least, survey.greatest, survey.other])[:, :, None, None]
     kind = response_of(truth, told, metric, threshold) if response == "auto" else Response(response)
-    return Reading(metric, kind, threshold)
+    return BlockReading(metric, kind, threshold)
 
 
 def check_classes(survey: Survey) -> None:

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
-from heldout.estimates.out_of_core.blocks import Block, BlockSource, Reading
-from heldout.estimates.out_of_core.plans import Observed, Outcome
+from heldout.estimates.out_of_core.blocks import Block, BlockReading, BlockSource
+from heldout.estimates.out_of_core.plans import BootstrapScores, TableScores
 from heldout.metrics.row_losses import Finish, OfRowLosses
 from heldout.metrics.signed import Signed, sign_of, unsigned
 
@@ -126,7 +126,7 @@ def extremes_joined(parts: list[Extremes]) -> Extremes:
     )
 
 
-def extremes_in_range(source: BlockSource, reading: Reading, first: int, last: int) -> Extremes:
+def extremes_in_range(source: BlockSource, reading: BlockReading, first: int, last: int) -> Extremes:
     """Of some blocks.
 
     Raises
@@ -154,12 +154,12 @@ def extremes_in_range(source: BlockSource, reading: Reading, first: int, last: i
     return extremes_joined(found)
 
 
-def losses_of(reading: Reading, block: Block) -> NDArray[Any]:
+def losses_of(reading: BlockReading, block: Block) -> NDArray[Any]:
     """(n, C): numbers, or booleans where a loss is 0 or 1."""
     return _inner(reading).losses(block.truth, reading.of(block))
 
 
-def _inner(reading: Reading) -> OfRowLosses:
+def _inner(reading: BlockReading) -> OfRowLosses:
     """The metric without its sign."""
     inner = reading.metric.metric if isinstance(reading.metric, Signed) else reading.metric
     assert isinstance(inner, OfRowLosses), "check_summable says so"
@@ -178,7 +178,7 @@ class WholeSums:
 
     Attributes
     ----------
-    reading : Reading
+    reading : BlockReading
     grid : Grid
     n_configurations : int
     keeps_left_out : bool
@@ -187,7 +187,7 @@ class WholeSums:
         None where losses are 0 or 1.
     """
 
-    reading: Reading
+    reading: BlockReading
     grid: Grid
     n_configurations: int
     keeps_left_out: bool = False
@@ -213,18 +213,18 @@ class WholeSums:
         total[0, :, lanes] += sums >> HALF_WORD
         total[1, :, lanes] += sums & ((1 << HALF_WORD) - 1)
 
-    def outcome(self, total: NDArray[np.int64]) -> Outcome:
+    def outcome(self, total: NDArray[np.int64]) -> BootstrapScores:
         (in_bag, _), (out_of_bag, weight) = (self._of_lanes(total[:, side]) for side in (0, 1))
         chosen = self._best(in_bag)
         scores = [self._score(out_of_bag[b, j], weight[b]) for b, j in enumerate(chosen.tolist())]
         defined = weight > 0
         none, certain = np.zeros(len(chosen)), np.ones(len(chosen), dtype=bool)
-        return Outcome(chosen, np.array(scores), defined, none, certain, self._left_out(out_of_bag, weight))
+        return BootstrapScores(chosen, np.array(scores), defined, none, certain, self._left_out(out_of_bag, weight))
 
-    def observed(self, total: NDArray[np.int64]) -> Observed:
+    def observed(self, total: NDArray[np.int64]) -> TableScores:
         sums, weight = self._of_lanes(total[:, 0])
         scores = np.array([self._score(one, weight[0]) for one in sums[0]])
-        return Observed(scores, int(self._best(sums)[0]), np.zeros(len(scores)))
+        return TableScores(scores, int(self._best(sums)[0]), np.zeros(len(scores)))
 
     def _left_out(self, sums: NDArray[Any], weight: NDArray[Any]) -> NDArray[np.float64]:
         """(L, C): every score out of the bag; (L, 0) where none is kept."""
