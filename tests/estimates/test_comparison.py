@@ -102,7 +102,7 @@ def test_warnings_come_once_however_many_methods_say_them(asked: dict[str, Any])
         ho.compare_estimates(**asked, methods=["cv", "bbc", "tt"])
 
     assert [str(warning.message) for warning in caught] == [
-        "1 of 6 configurations failed and were no candidates: configuration 2 (it predicted an infinite value)."
+        "1 of 6 configurations failed and could not be selected: configuration 2 (it predicted an infinite value)."
     ]
 
 
