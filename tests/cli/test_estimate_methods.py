@@ -15,6 +15,8 @@ import pytest
 import heldout as ho
 from heldout.estimates import METHODS
 
+pytestmark = pytest.mark.usefixtures("options_of_estimate")
+
 Command = Callable[..., Any]
 N = 120
 NAMES = ["one", "two", "three", "four"]
@@ -37,7 +39,6 @@ def compared(scores: pd.DataFrame, **more: Any) -> Any:
     return ho.compare_estimates(scores["truth"], scores[NAMES], **asked)
 
 
-@pytest.mark.usefixtures("options_of_estimate")
 def test_all_methods_are_what_the_function_returns(command: Command, scores: pd.DataFrame) -> None:
     ended = command(*READ, "--method", "all", "--json")
 
@@ -173,5 +174,5 @@ def test_a_failed_configuration_is_noted_once(command: Command, scores: pd.DataF
     ended = command(*READ, "--method", "all")
 
     assert ended.code == 0
-    assert ended.err.count("1 of 4 configurations failed and were no candidates: two (it predicted an") == 1
+    assert ended.err.count("1 of 4 configurations failed and could not be selected: two (it predicted an") == 1
     assert "About bbc:" in ended.out

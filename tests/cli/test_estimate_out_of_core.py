@@ -13,6 +13,8 @@ import pytest
 
 import heldout as ho
 
+pytestmark = pytest.mark.usefixtures("options_of_estimate")
+
 Command = Callable[..., Any]
 ASKED = ("estimate", "p.parquet", "--target", "truth", "--out-of-core")
 

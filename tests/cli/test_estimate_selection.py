@@ -13,6 +13,8 @@ from click.testing import CliRunner
 import heldout as ho
 from heldout.cli.group import heldout
 
+pytestmark = pytest.mark.usefixtures("options_of_estimate")
+
 N = 90
 NAMES = ["one", "two", "three"]
 

@@ -13,6 +13,8 @@ import pytest
 
 import heldout as ho
 
+pytestmark = pytest.mark.usefixtures("options_of_estimate")
+
 Command = Callable[..., Any]
 N = 90
 FEW = ["--n-bootstraps", "100"]
@@ -107,7 +109,6 @@ def repeats(tmp_path: Path) -> dict[str, Any]:
     return {"y_true": y, "predictions": predictions, "folds": folds, "sample_weight": weights}
 
 
-@pytest.mark.usefixtures("options_of_estimate")
 def test_repeats_of_the_same_rows(command: Command, repeats: dict[str, Any]) -> None:
     named = ["--target", "y", "--fold", "f", "--repeat", "rep", "--row", "patient", "--weight", "w"]
     ended = command("estimate", "p.parquet", *named, "--aggregate", "folds", *FEW, "--json")
