@@ -46,7 +46,7 @@ def test_a_grid_search_is_corrected_as_ours_is() -> None:
     assert one_sided.interval is not None and one_sided.interval.high == 1  # the range of the scorer is known
 
 
-def test_repeats_are_told_from_the_splitter() -> None:
+def test_repeats_are_read_from_the_splitter() -> None:
     cv = RepeatedStratifiedKFold(n_splits=4, n_repeats=3, random_state=0)
     found = ho.correct(RandomizedSearchCV(TREE, GRID, n_iter=5, cv=cv, random_state=0).fit(X, Y), **ASKED)
     assert found.provenance["n_repeats"] == 3
@@ -172,7 +172,7 @@ def test_a_real_study_is_corrected() -> None:
     ],
     ids=["class", "unfitted", "number", "empty", "silent"],
 )
-def test_what_cannot_be_corrected_is_said(search, message) -> None:
+def test_a_search_that_cannot_be_corrected_is_refused(search, message) -> None:
     with pytest.raises(ho.InputError, match=message):
         ho.correct(search)
 

@@ -49,7 +49,7 @@ def test_a_name_of_any_length_and_with_a_line_break_is_a_name(tmp_path: Path) ->
     assert list(frame.columns) == ["a", "b\nc", long]
 
 
-def test_text_whatever_its_file_is_called(tmp_path: Path) -> None:
+def test_text_files_of_any_name(tmp_path: Path) -> None:
     assert read_table(written(tmp_path / "t.zip", "a,b\n1,2\n")).frame.shape == (1, 2)
 
 

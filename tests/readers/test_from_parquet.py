@@ -42,9 +42,7 @@ def asked(path: Path, metric: str = "roc_auc", **settings: Any) -> ho.Estimate:
 
 @pytest.mark.parametrize("row_group_size", [1, 7, 64, 1000])
 @pytest.mark.parametrize("batch_rows", [1, 50, 10_000])
-def test_blocks_are_those_of_the_rows_whatever_the_layout(
-    tmp_path: Path, row_group_size: int, batch_rows: int
-) -> None:
+def test_blocks_do_not_depend_on_the_layout(tmp_path: Path, row_group_size: int, batch_rows: int) -> None:
     table = columns(130)
     path = written(tmp_path, table, row_group_size=row_group_size)
     source = blocks_of(path, block_rows=32, batch_rows=batch_rows)

@@ -99,7 +99,7 @@ def test_columns_that_do_not_are_configurations(predictions: pd.DataFrame, class
     check_no_probabilities_of_classes(predictions, classes)
 
 
-def test_what_tells_lines_apart_is_not_left_out() -> None:
+def test_columns_that_identify_lines_cannot_be_excluded() -> None:
     frame = pd.DataFrame(
         {".config": ["a", "b"], ".row": [1, 1], "penalty": [0.1, 0.2], "rep": [1, 2], "row": [3, 4]}
     )

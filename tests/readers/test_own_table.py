@@ -83,7 +83,7 @@ def test_what_is_written_reads_back_the_same(metric: str, repeats: int) -> None:
         assert getattr(held, name) == getattr(predictions, name)
 
 
-def test_columns_have_distinct_names_whatever_the_target_is_called() -> None:
+def test_columns_have_distinct_names_for_any_name_of_the_target() -> None:
     task, predictions = task_and_predictions("roc_auc", 1)
 
     frame, roles = table_of_predictions(task, predictions, metric_named("roc_auc"), "fold")
@@ -201,7 +201,7 @@ def test_labels_that_only_begin_like_a_class_are_refused() -> None:
         predictions_from_own_table(Table("t", frame, roles=labels))
 
 
-def test_columns_differ_whatever_configurations_and_classes_are_called() -> None:
+def test_columns_differ_for_any_names_of_configurations_and_classes() -> None:
     rng = np.random.default_rng(0)
     truth = truth_of(["x", "y = x", "z"] * 4)
     share = rng.dirichlet([1, 1, 1], size=(N, 3, 1))

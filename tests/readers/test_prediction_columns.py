@@ -32,7 +32,7 @@ def probabilities(labels: list[Any], *names: str) -> dict[str, Any]:
     return columns
 
 
-def test_classes_are_put_in_the_targets_order_whatever_the_files() -> None:
+def test_classes_are_in_the_order_of_the_target() -> None:
     columns = probabilities(["c", "a", "b"], "one", "two")
     found, truth = table(THREE, columns), truth_of(THREE)
     heads = prediction_columns_of(found, truth)

@@ -14,7 +14,7 @@ N = 60
 SHUFFLED = np.random.default_rng(0).permutation(N)
 
 
-def test_useless_columns_are_set_aside_with_the_reason() -> None:
+def test_useless_columns_are_excluded_with_the_reason() -> None:
     frame = pd.DataFrame(
         {
             "constant": 1,
@@ -49,7 +49,7 @@ def test_useless_columns_are_set_aside_with_the_reason() -> None:
         ("sample_id", SHUFFLED * 3),
     ],
 )
-def test_whole_numbers_that_number_the_rows_are_set_aside(name: str, values: Any) -> None:
+def test_row_numbers_are_excluded(name: str, values: Any) -> None:
     reasons = excluded_columns(pd.DataFrame({name: values}))
 
     assert f"to use it: --keep {name}" in reasons[name]

@@ -167,7 +167,7 @@ def test_estimators_of_scikit_learn_and_heldout_load_without_a_question(name: st
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
 
 
-def test_every_name_is_what_its_list_says() -> None:
+def test_every_reviewed_name_exists_and_is_of_its_kind() -> None:
     def objects(listed: Any) -> list[Any]:
         found = []
         for module, names in listed.items():

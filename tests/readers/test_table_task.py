@@ -40,7 +40,7 @@ def test_the_kind_is_guessed_from_the_values(values: Any, kind: TaskKind) -> Non
     assert task_from_table(table(y=values), "y").task.truth.kind is kind
 
 
-def test_what_is_guessed_is_said_with_how_to_override_it() -> None:
+def test_a_guess_is_reported_with_the_option_that_overrides_it() -> None:
     assert task_from_table(table(y=[0, 1, 2] * 20), "y").why == (
         "Target 'y' holds whole numbers with only 3 different values, so this is 3-class classification (to "
         "override: --task regression)."
@@ -48,7 +48,7 @@ def test_what_is_guessed_is_said_with_how_to_override_it() -> None:
     assert "binary classification (positive class 'yes')" in task_from_table(table(), "y").why
 
 
-def test_the_positive_class_that_is_said_is_the_one_asked_for() -> None:
+def test_the_positive_class_is_the_given_one() -> None:
     found = task_from_table(table(), "y", positive="no")
 
     assert found.task.truth.pos_label == "no" and "(positive class 'no')" in found.why
@@ -78,7 +78,7 @@ def test_whole_floats_are_labels_without_a_point() -> None:
     assert truth.classes is not None and truth.classes.dtype.kind == "i"
 
 
-def test_a_column_that_is_kept_is_used_whatever_it_looks_like() -> None:
+def test_a_kept_column_is_used() -> None:
     rows = table(
         number=np.arange(N), day=[f"2020-01-{i % 28 + 1:02}" for i in range(N)], empty=np.nan, g=[0, 1] * 30
     )
@@ -225,7 +225,7 @@ def test_texts_that_numpy_makes_one_are_refused() -> None:
         task_from_table(table(g=["a", "a\0", "b"] * 20), "y", groups="g")
 
 
-def test_times_that_no_float_tells_apart_are_refused() -> None:
+def test_times_that_are_equal_as_floats_are_refused() -> None:
     columns = table(y=2**53 + np.arange(N), died=[0, 1] * 30)
     with pytest.raises(InputError, match="of which several would be one time"):
         task_from_table(columns, "y", event="died")

@@ -61,7 +61,7 @@ def test_numbers_are_read_to_the_last_bit(tmp_path: Path) -> None:
     np.testing.assert_array_equal(read_table(tmp_path / "t.csv").frame["a"], numbers)
 
 
-def test_a_file_in_another_encoding_is_read_and_said(tmp_path: Path) -> None:
+def test_a_file_in_another_encoding_is_read_with_a_remark(tmp_path: Path) -> None:
     table = read_table(written(tmp_path / "latin.csv", "name,y\nJosé,1\nZoë,0\n".encode("cp1252")))
 
     assert table.frame["name"].tolist() == ["José", "Zoë"]
@@ -164,7 +164,7 @@ def test_an_unknown_column_names_the_nearest(tmp_path: Path) -> None:
         table.column("zzz", "the target")
 
 
-def test_a_file_without_names_is_told_apart_from_a_wrong_name(tmp_path: Path) -> None:
+def test_a_file_without_names_is_distinguished_from_a_wrong_name(tmp_path: Path) -> None:
     table = read_table(written(tmp_path / "t.csv", "5.1,3.5,0\n4.9,3.0,1\n"))
 
     with pytest.raises(InputError, match="looks like data"):
@@ -179,7 +179,7 @@ def test_decimals_of_parquet_are_numbers(tmp_path: Path) -> None:
     assert column.dtype == np.float64 and column.dropna().tolist() == [1.5, 2.25]
 
 
-def test_a_file_without_names_is_asked_for_them(tmp_path: Path) -> None:
+def test_a_file_without_names_is_refused(tmp_path: Path) -> None:
     (tmp_path / "n.csv").write_text("0,1,0\n1,2,3\n")
 
     with pytest.raises(

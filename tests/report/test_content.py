@@ -48,7 +48,7 @@ def test_the_headline_is_the_estimate(make_evaluation: Make) -> None:
     assert "6 configurations" in head.sentence
 
 
-def test_a_number_of_another_configuration_than_the_winner_is_said_to_be_of_that(make_evaluation: Make) -> None:
+def test_an_estimate_of_another_configuration_than_the_winner_names_it(make_evaluation: Make) -> None:
     evaluation = make_evaluation()
     estimate = evaluation.estimate
     assert estimate is not None
@@ -74,7 +74,7 @@ def test_facts_count_what_was_done(make_evaluation: Make) -> None:
     assert "5 configurations" in content.headline.sentence
 
 
-def test_numbers_as_labels_are_told_from_counts() -> None:
+def test_numeric_labels_are_distinct_from_counts() -> None:
     assert rows_text(truth_of([3, 1, 3, 3])) == "4 (class 1: 1, class 3: 3)"
     assert rows_text(truth_of(["u", "v", "u"])) == "3 (u: 2, v: 1)"
 
@@ -92,13 +92,13 @@ def test_fingerprints_are_the_parts_own(make_evaluation: Make) -> None:
     assert len(said["Fingerprint of configurations"]) == 64
 
 
-def test_fingerprints_that_provenance_says_are_not_said_twice(make_evaluation: Make) -> None:
+def test_fingerprints_in_provenance_are_not_repeated(make_evaluation: Make) -> None:
     evaluation = replace(make_evaluation(), provenance={"fingerprint_of_rows": "abc"})
     entries = [e.text for e in report_content(evaluation).reproduction if e.label == "Fingerprint of rows"]
     assert entries == ["abc"]
 
 
-def test_versions_are_told(make_evaluation: Make) -> None:
+def test_versions_are_shown(make_evaluation: Make) -> None:
     assert f"heldout {ho.__version__}" in labels(report_content(make_evaluation()))["Versions"]
 
 
@@ -123,7 +123,7 @@ def test_parameters_in_full_what_the_search_set_first(make_evaluation: Make) -> 
     assert "C" not in others
 
 
-def test_negated_losses_are_told_in_their_own_units(make_evaluation: Make) -> None:
+def test_negated_losses_are_shown_in_their_own_units(make_evaluation: Make) -> None:
     evaluation = make_evaluation("regression", ("neg_root_mean_squared_error",))
     estimate = evaluation.estimate
     assert estimate is not None and estimate.interval is not None
@@ -270,7 +270,7 @@ def asked_of(metric: str = "roc_auc", y: Any = None, **settings: Any) -> Any:
     return read_inputs(y, scores, metric=metric, **asked)
 
 
-def test_a_comparison_says_what_each_method_is_and_cites_it() -> None:
+def test_a_comparison_explains_and_cites_each_method() -> None:
     asked = asked_of()
     comparison = compare(asked, methods_of("all"))
     content = estimate_content(comparison["bbc"], asked, comparison=comparison)
@@ -335,7 +335,7 @@ def test_a_bound_for_all_configurations_corrects_no_value() -> None:
 
 
 @pytest.mark.parametrize("method", [ho.estimates.MABT, ho.estimates.DeLong, ho.estimates.Tilting])
-def test_the_best_of_finalists_is_not_said_to_be_corrected(method: Any) -> None:
+def test_the_best_of_finalists_is_not_called_corrected(method: Any) -> None:
     content = content_by(method(candidates=0.5), alternative="greater")
     head = content.headline
 

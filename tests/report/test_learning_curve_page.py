@@ -52,7 +52,7 @@ def test_ids_and_the_text_alternative_are_the_pictures_own(curve: LearningCurve)
     assert {"27", "45", "63", "90"} <= set(texts) and f"{curve.names[curve.winner]} (winner)" in texts
 
 
-def test_the_page_says_the_estimate_as_a_loss_with_its_flags(curve: LearningCurve) -> None:
+def test_the_page_shows_the_estimate_as_a_loss_with_its_flags(curve: LearningCurve) -> None:
     page = render_learning_curve(curve, title="<data>")
     assert f'<p class="value">{-curve.estimate.value:.2f}' in page and "&lt;data&gt;" in page
     assert "leaves most of the optimism of the selection in" in page
@@ -67,7 +67,7 @@ def test_without_curves_there_are_dots(curve: LearningCurve) -> None:
     assert "the winner's curve at all" not in page.split("Learning curves</h2>")[0].split("<header>")[1]
 
 
-def test_it_is_written_where_asked_or_refused(curve: LearningCurve, tmp_path: Path) -> None:
+def test_it_is_written_to_the_path_or_refused(curve: LearningCurve, tmp_path: Path) -> None:
     path = write_learning_curve(curve, tmp_path / "curves.html")
     assert path.read_text(encoding="utf-8") == render_learning_curve(curve)
     with pytest.raises(ho.InputError, match=r"could not be written to .*no such file"):

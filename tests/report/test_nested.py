@@ -61,7 +61,7 @@ def test_the_page_shows_it_and_the_data_survive_json() -> None:
 
 
 @pytest.mark.parametrize("across", ["folds", "all"])
-def test_what_is_deployed_is_said(across: str) -> None:
+def test_the_deployed_configuration_is_named(across: str) -> None:
     content = content_of(searched(across=across))
     outer = content.outer
     assert content.headline.is_corrected == (across == "folds")
@@ -69,7 +69,7 @@ def test_what_is_deployed_is_said(across: str) -> None:
     assert ("one configuration that was best over all inner folds" in outer.how) == (across == "all")
 
 
-def test_where_all_agree_it_says_so() -> None:
+def test_agreement_of_all_folds_is_stated() -> None:
     only = content_of(searched(grid={"n_neighbors": [9]})).outer
     assert only.agreement == (
         "All 4 outer folds chose the same configuration, which is also the one that is deployed."

@@ -76,7 +76,7 @@ def test_without_barriers_there_is_no_race(make_evaluation: Make) -> None:
     assert "The race" not in render_html(content)
 
 
-def test_every_barrier_at_which_somebody_left_says_what_happened(race: Evaluation) -> None:
+def test_every_barrier_with_a_dropped_configuration_is_listed(race: Evaluation) -> None:
     summary = told(race)
     leader = race.configurations.names[4]
     assert [
@@ -102,13 +102,13 @@ def test_a_sum_of_shares_is_no_probability_above_one(make_evaluation: Make) -> N
     assert summary.risk == 1.0 and "among those dropped is 100.0 %" in summary.risk_sentence
 
 
-def test_a_share_that_cannot_be_told_is_said_to_be_lacking(make_evaluation: Make) -> None:
+def test_an_unknown_share_is_reported_as_missing(make_evaluation: Make) -> None:
     summary = told(raced(make_evaluation(), (barrier(1, 6, [0], float("nan")), barrier(2, 5, [1], 0.02))))
     assert (summary.barriers[0].risk, summary.risk) == (None, pytest.approx(0.02))
     assert "2.0 %, summed over the splits (without 1 at which it cannot be told)" in summary.risk_sentence
 
 
-def test_every_configuration_says_when_and_why_it_left_the_last_first(race: Evaluation) -> None:
+def test_dropped_configurations_are_listed_last_first_with_the_reason(race: Evaluation) -> None:
     rows = told(race).dropped
     values = race.fold_scores["roc_auc"].values
     assert [row.after for row in rows] == [3, 2, 2, 2]
@@ -127,7 +127,7 @@ def test_of_a_loss_the_smaller_mean_comes_first(make_evaluation: Make) -> None:
     assert len(means) == 4 and means == sorted(means) and means[0] > 0
 
 
-def test_a_reason_of_another_kind_is_told_as_it_is(make_evaluation: Make) -> None:
+def test_a_reason_of_another_kind_is_shown_unchanged(make_evaluation: Make) -> None:
     tie = Dropped(3, 2, 0.6, "only two remained, and it was behind for 2 more splits")
     made = raced(make_evaluation(), (Barrier(2, 60, 6, 4, (tie,), 0.1),))
     assert told(made).dropped[0].why == tie.reason
@@ -178,7 +178,7 @@ def test_the_last_one_left_does_not_owe_nothing_to_selection(make_evaluation: Ma
     assert "cannot have made" not in head.sentence and "only configuration" not in head.quote
 
 
-def test_nobody_dropped_and_a_race_that_ended_early(make_evaluation: Make) -> None:
+def test_none_dropped_and_a_search_that_stopped_early(make_evaluation: Make) -> None:
     searched = make_evaluation()
     nobody = told(raced(searched, (barrier(1, 6, []), barrier(2, 6, []))))
     assert nobody.quiet == "The rule was asked 2 times, and nobody was far enough behind: every fit was made."
@@ -196,7 +196,7 @@ def test_nobody_dropped_and_a_race_that_ended_early(make_evaluation: Make) -> No
     assert facts["Folds"] == "4 of 8 splits"
 
 
-def test_folds_needed_are_told_the_nearest_first(make_evaluation: Make) -> None:
+def test_splits_needed_are_listed_nearest_first(make_evaluation: Make) -> None:
     needed = {1: 7.0, 2: float("inf"), 3: 2.0, 5: float("nan")}
     made = raced(make_evaluation(), (barrier(3, 6, [0], folds_needed=needed),))
     summary = told(made)

@@ -216,7 +216,7 @@ def test_survival_is_drawn_at_the_middle_of_its_times() -> None:
     assert not content.roc and content.facts[0].text == "80 (64 with the event)"
 
 
-def test_numbers_as_classes_are_told_as_classes() -> None:
+def test_numeric_labels_are_shown_as_classes() -> None:
     X, y = rows()
     found = ho.bootstrap_validate(
         LogisticRegression(), X, (y == "ill").astype(int), metric="roc_auc", n_bootstraps=5, random_state=0

@@ -61,7 +61,7 @@ def test_a_category_that_training_lacked_counts_as_the_first() -> None:
     assert unseen == first
 
 
-def test_missing_values_are_filled_in_unless_they_were_imputed() -> None:
+def test_missing_values_are_filled_in_if_not_imputed() -> None:
     holes = X.copy()
     holes.loc[::5, "age"] = np.nan
     holes.loc[::7, "stage"] = None

@@ -85,7 +85,7 @@ def test_the_scale_of_a_column_changes_its_coefficient_alone() -> None:
     np.testing.assert_allclose(other.predict_proba(IRIS * scale + 3), plain.predict_proba(IRIS), rtol=1e-6)
 
 
-def test_of_three_classes_each_is_told_from_the_others_by_itself() -> None:
+def test_each_of_three_classes_is_compared_with_all_others() -> None:
     model = BoostedLinear(n_iterations=50).fit(IRIS, SPECIES)
     alone = [BoostedLinear(n_iterations=50).fit(IRIS, SPECIES == k) for k in range(3)]
     np.testing.assert_allclose(model.coef_, [one.coef_[0] for one in alone])

@@ -161,7 +161,7 @@ def test_units_and_the_order_of_the_given_do_not_matter(kind: str) -> None:
     np.testing.assert_allclose(np.abs(found.statistic), np.abs(before.statistic), rtol=1e-6)
 
 
-def test_a_column_that_tells_the_target_entirely_has_a_finite_statistic() -> None:
+def test_a_column_that_determines_the_target_has_a_finite_statistic() -> None:
     x = np.arange(24.0)
     X = np.column_stack([x, np.random.default_rng(0).normal(size=24)])
     # The log-likelihood rises to 0, from 24 log(1/2), from 24 log(1/3), and from minus the logarithm of 24!.
@@ -198,12 +198,12 @@ def test_as_many_are_given_as_there_are_five_rows_a_parameter(n_rows: int, df: i
     assert LikelihoodRatio(np.zeros((1, 1)), lambda basis: 0.0, df, n_rows).most_given() == most
 
 
-def test_fisher_and_cox_count_what_tells_them_something() -> None:
+def test_fisher_counts_rows_and_cox_counts_events() -> None:
     assert FisherZ.of(CARS, np.array(MPG)).most_given() == 4  # 30 of 32 rows for 6 parameters
     assert LikelihoodRatio.cox(OVARIAN, survival_target((FUSTAT, FUTIME))).most_given() == 1  # 10 of 12 events
 
 
-def test_what_varies_is_told_from_rounding() -> None:
+def test_constant_columns_are_found_in_spite_of_rounding() -> None:
     X = np.column_stack([np.full(9, 0.1) * 3, np.arange(9.0), 1e8 + np.arange(9.0) * 1e-4, np.zeros(9)])
     X[::2, 0] = 0.3  # 0.30000000000000004 otherwise
     assert varying(X).tolist() == [False, True, True, False]

@@ -90,7 +90,7 @@ def test_equal_fits_are_one_and_others_are_not() -> None:
     assert len({id(model) for model in (first, *others)}) == 10
 
 
-def test_no_more_fits_are_remembered_than_were_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_latest_fits_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = rows()
     monkeypatch.setattr(module, "FITS", module.Recent(2))
     models = [fitted_once(SVC(C=cost, random_state=1), X, y) for cost in (1.0, 2.0, 3.0)]

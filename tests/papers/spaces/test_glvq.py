@@ -62,7 +62,7 @@ def test_moving_and_stretching_all_columns_alike_changes_nothing() -> None:
     np.testing.assert_allclose(other.prototypes_, plain.prototypes_ * 1e6 - 5e5, rtol=1e-5)
 
 
-def test_it_tells_classes_as_well_as_it_should() -> None:
+def test_it_classifies_as_well_as_expected() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     assert cross_val_score(make_pipeline(StandardScaler(), GLVQ()), X, y).mean() > 0.96
     middle = np.repeat([0, 1, 0], 20)

@@ -40,7 +40,7 @@ def test_iris_as_in_r() -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
-def test_learning_tells_classes_that_means_do_not() -> None:
+def test_learning_separates_classes_that_means_do_not() -> None:
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1, 0], 60)
     X = np.repeat([0.0, 5.0, 10.0], 60)[:, None] + rng.normal(scale=0.5, size=(180, 1))

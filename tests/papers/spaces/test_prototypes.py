@@ -32,7 +32,7 @@ def test_relative_distances_by_hand() -> None:
     assert three.predict([[1.0], [3.5]]).tolist() == ["a", "b"]
 
 
-def test_a_row_at_prototypes_of_two_classes_is_told_neither_way() -> None:
+def test_a_row_at_prototypes_of_two_classes_scores_zero() -> None:
     assert model([0.0, 0.0], ["a", "b"]).decision_function([[0.0], [1.0]]).tolist() == [0, 0]
 
 

@@ -127,7 +127,7 @@ def test_each_kind_of_target_finds_the_causes_and_their_copies(kind: str) -> Non
     np.testing.assert_array_equal(again.log_p_values_, clone(ses).fit(X, y).log_p_values_)
 
 
-def test_columns_too_strong_for_a_float_are_told_apart() -> None:
+def test_columns_with_p_values_below_a_float_are_ordered() -> None:
     rng = np.random.default_rng(5)
     X = rng.normal(size=(4000, 2))
     ses = SES().fit(X, X[:, 0] + 1.5 * X[:, 1] + 0.05 * rng.normal(size=4000))
