@@ -9,9 +9,9 @@ import pytest
 
 from heldout.report.content import Distribution
 from heldout.report.diagnostics import Residuals, RocPoints
-from heldout.report.drawing import MORE_SERIES, SERIES
 from heldout.report.figures import distribution_svg, fitted_svg, residuals_svg, roc_svg
 from heldout.report.numbers import scale_of
+from heldout.report.svg import MORE_SERIES, SERIES
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from heldout.errors import InputError, MissingExtraError
-from heldout.report import drawing, render_html, report_content, write_report
+from heldout.report import render_html, report_content, svg, write_report
 from heldout.result import Evaluation
 
 Make = Callable[..., Evaluation]
@@ -94,8 +94,8 @@ def test_pages_are_well_formed_and_accessible(make_evaluation: Make) -> None:
         named = " ".join(attrs.get("aria-labelledby", "") for _, attrs in page.elements).split()
         used = re.findall(r"url\(#([^)]+)\)", text)
         assert set(named) | set(used) <= set(ids)
-        for svg in page.all("svg"):
-            assert svg.get("aria-hidden") == "true" or (svg.get("role") == "img" and "aria-labelledby" in svg)
+        for drawn in page.all("svg"):
+            assert drawn.get("aria-hidden") == "true" or (drawn.get("role") == "img" and "aria-labelledby" in svg)
 
 
 def test_the_same_content_gives_the_same_bytes(make_evaluation: Make, tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_text_can_be_read_against_its_background_in_light_and_dark() -> None:
 def test_the_dark_style_recolours_every_colour_of_the_figures() -> None:
     css = (files("heldout.report") / "templates" / "report.css").read_text(encoding="utf-8")
     dark = css[css.index("prefers-color-scheme: dark") : css.index("@media print")]
-    for colour in (drawing.INK, drawing.MUTED, drawing.GRID, drawing.BAND, drawing.BLUE, drawing.SKY):
+    for colour in (svg.INK, svg.MUTED, svg.GRID, svg.BAND, svg.BLUE, svg.SKY):
         assert f'="{colour}"]' in dark
 
 

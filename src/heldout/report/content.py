@@ -130,7 +130,7 @@ class MethodRow:
 
 
 @dataclass(frozen=True)
-class Entry:
+class Fact:
     """A label and its text."""
 
     label: str
@@ -162,7 +162,7 @@ class ReportContent:
     ----------
     title : str
     headline : Headline
-    facts : tuple of Entry
+    facts : tuple of Fact
         Rows, configurations, folds, fits.
     distribution : Distribution or None
     metrics : tuple of MetricRow
@@ -171,7 +171,7 @@ class ReportContent:
     methods : tuple of MethodRow
         The estimates of several methods; empty for a single one.
     methods_sentence : str
-    refused : tuple of Entry
+    refused : tuple of Fact
         Methods that do not apply, and why.
     race : RaceSummary or None
         None if no configuration could be dropped.
@@ -182,36 +182,36 @@ class ReportContent:
     diagnostics : Diagnostics or None
     method : tuple of str
         How the number was computed, in sentences.
-    settings : tuple of Entry
+    settings : tuple of Fact
         How the number was computed, as settings.
     flags : tuple of str
     citations : tuple of Citation
     command : str
         The command line or call; empty if unknown.
-    reproduction : tuple of Entry
+    reproduction : tuple of Fact
         Seed, versions, fingerprints.
     """
 
     title: str
     headline: Headline
-    facts: tuple[Entry, ...]
+    facts: tuple[Fact, ...]
     distribution: Distribution | None = None
     metrics: tuple[MetricRow, ...] = ()
     metrics_sentence: str = ""
     methods: tuple[MethodRow, ...] = ()
     methods_sentence: str = ""
-    refused: tuple[Entry, ...] = ()
+    refused: tuple[Fact, ...] = ()
     race: RaceSummary | None = None
     outer: OuterSummary | None = None
     ranking: Ranking | None = None
     parameters: tuple[Parameter, ...] = ()
     diagnostics: Diagnostics | None = None
     method: tuple[str, ...] = ()
-    settings: tuple[Entry, ...] = ()
+    settings: tuple[Fact, ...] = ()
     flags: tuple[str, ...] = ()
     citations: tuple[Citation, ...] = ()
     command: str = ""
-    reproduction: tuple[Entry, ...] = ()
+    reproduction: tuple[Fact, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

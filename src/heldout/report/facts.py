@@ -14,7 +14,7 @@ from heldout.estimates.types import Estimate, json_safe
 from heldout.estimates.words import AGGREGATE_WORDS
 from heldout.protocols.nested.words import ACROSS_WORDS, INNER_WORDS, INTERVAL_WORDS
 from heldout.references import REFERENCES
-from heldout.report.content import Citation, Entry
+from heldout.report.content import Citation, Fact
 from heldout.report.diagnostics import Diagnostics
 from heldout.selection import SELECTION_WORDS
 
@@ -165,7 +165,7 @@ def citations_of(
     return tuple(Citation(str(work).removesuffix(f" doi:{work.doi}"), work.doi) for work in works)
 
 
-def settings_of(records: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:
+def settings_of(records: Sequence[Mapping[str, Any]]) -> tuple[Fact, ...]:
     """The settings in provenance."""
     rows = []
     for key, value in _items(records):
@@ -173,14 +173,14 @@ def settings_of(records: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:
             continue
         text = _WORDS.get(key, {}).get(str(value)) or _setting_text(f"{value:,}" if type(value) is int else value)
         if text and value is not False and (key, value) not in _NOTHING:
-            rows.append(Entry(_SETTINGS.get(key, key.replace("_", " ").capitalize()), text))
+            rows.append(Fact(_SETTINGS.get(key, key.replace("_", " ").capitalize()), text))
     return tuple(rows)
 
 
-def reproduction_of(records: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:
+def reproduction_of(records: Sequence[Mapping[str, Any]]) -> tuple[Fact, ...]:
     """Seed, versions and times in provenance."""
     return tuple(
-        Entry(_REPRODUCE.get(key, key.replace("_", " ").capitalize()), _moment(text))
+        Fact(_REPRODUCE.get(key, key.replace("_", " ").capitalize()), _moment(text))
         for key, value in _items(records)
         if (key in _REPRODUCE or "fingerprint" in key) and (text := _setting_text(value))
     )

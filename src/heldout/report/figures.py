@@ -12,7 +12,8 @@ from heldout._text import number_text
 from heldout.dropping.words import alive_summary
 from heldout.report.content import Distribution
 from heldout.report.diagnostics import CalibrationGroups, Residuals, RocPoints
-from heldout.report.drawing import (
+from heldout.report.race import RaceSummary
+from heldout.report.svg import (
     BAND,
     BLUE,
     INK,
@@ -28,7 +29,6 @@ from heldout.report.drawing import (
     inline_data,
     inline_svg,
 )
-from heldout.report.race import RaceSummary
 from heldout.report.words import distribution_summary
 
 # --- The bootstrap's distribution ---------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Estimate
 from heldout.kernels.reference import Floats
 from heldout.protocols.words import method_words
-from heldout.report.content import Entry, MethodRow, ReportContent
+from heldout.report.content import Fact, MethodRow, ReportContent
 from heldout.report.diagnostics import diagnose
 from heldout.report.estimate_parts import distribution_of, headline_of, is_ensemble, method_row, method_sentences
 from heldout.report.facts import (
@@ -161,22 +161,22 @@ def _method_rows(comparison: Comparison, scale: Scale) -> tuple[MethodRow, ...]:
     )
 
 
-def _refused(comparison: Comparison) -> tuple[Entry, ...]:
+def _refused(comparison: Comparison) -> tuple[Fact, ...]:
     return tuple(
-        Entry(method_words(name).title, reason_sentence(reason)) for name, reason in comparison.refused.items()
+        Fact(method_words(name).title, reason_sentence(reason)) for name, reason in comparison.refused.items()
     )
 
 
-def _facts(asked: Inputs, failed: int, dropped: int, folds: str) -> tuple[Entry, ...]:
+def _facts(asked: Inputs, failed: int, dropped: int, folds: str) -> tuple[Fact, ...]:
     predictions = asked.predictions
     configurations = configurations_text(predictions.n_configurations, failed, dropped)
     facts = [
-        Entry("Rows", rows_text(asked.truth)),
-        Entry("Positive class", positive_text(asked.truth)),
-        Entry("Configurations", configurations),
+        Fact("Rows", rows_text(asked.truth)),
+        Fact("Positive class", positive_text(asked.truth)),
+        Fact("Configurations", configurations),
     ]
     if predictions.folds is not None:
-        facts.append(Entry("Folds", folds))
+        facts.append(Fact("Folds", folds))
     elif predictions.n_repeats > 1:
-        facts.append(Entry("Repeats", str(predictions.n_repeats)))
+        facts.append(Fact("Repeats", str(predictions.n_repeats)))
     return tuple(fact for fact in facts if fact.text)

@@ -10,7 +10,7 @@ from heldout.configurations import NotHashableError
 from heldout.estimates.types import Estimate
 from heldout.execution.cells import CellState
 from heldout.execution.listeners.words import work_words
-from heldout.report.content import Entry, Parameter, ReportContent
+from heldout.report.content import Fact, Parameter, ReportContent
 from heldout.report.diagnostics import diagnose
 from heldout.report.estimate_parts import distribution_of, headline_of, method_sentences, metric_row
 from heldout.report.facts import (
@@ -138,7 +138,7 @@ def _folds_text(evaluation: Evaluation) -> str:
     return folds_text(evaluation.predictions.folds, done)
 
 
-def _search_facts(evaluation: Evaluation, failed: int, dropped: int, folds: str) -> tuple[Entry, ...]:
+def _search_facts(evaluation: Evaluation, failed: int, dropped: int, folds: str) -> tuple[Fact, ...]:
     fits = f"{evaluation.n_fits:,}" if evaluation.n_fits else ""
     if fits and evaluation.n_fits_saved:
         fits += f", {evaluation.n_fits_saved:,} saved"
@@ -147,12 +147,12 @@ def _search_facts(evaluation: Evaluation, failed: int, dropped: int, folds: str)
     n_timed = sum(cell.state is not CellState.DROPPED for cell in evaluation.cells)
     what = "all fits" if evaluation.n_fits <= n_timed + 1 else "the search on all rows"
     facts = [
-        Entry("Rows", rows_text(evaluation.task.truth)),
-        Entry("Positive class", positive_text(evaluation.task.truth)),
-        Entry("Configurations", configurations_text(len(evaluation.configurations), failed, dropped)),
-        Entry("Folds", folds),
-        Entry("Fits", fits),
-        Entry(f"Time of {what}", work_words(seconds) if seconds else ""),
+        Fact("Rows", rows_text(evaluation.task.truth)),
+        Fact("Positive class", positive_text(evaluation.task.truth)),
+        Fact("Configurations", configurations_text(len(evaluation.configurations), failed, dropped)),
+        Fact("Folds", folds),
+        Fact("Fits", fits),
+        Fact(f"Time of {what}", work_words(seconds) if seconds else ""),
     ]
     return tuple(fact for fact in facts if fact.text)
 
@@ -185,7 +185,7 @@ def flag_sentences(estimates: Mapping[str, Estimate], refit_metric: str) -> tupl
     return tuple(sentences)
 
 
-def _fingerprints(evaluation: Evaluation) -> tuple[Entry, ...]:
+def _fingerprints(evaluation: Evaluation) -> tuple[Fact, ...]:
     """The fingerprints of rows, folds and configurations that provenance does not list already."""
 
     def configurations() -> str:
@@ -201,4 +201,4 @@ def _fingerprints(evaluation: Evaluation) -> tuple[Entry, ...]:
         "configurations": configurations,
     }
     listed = " ".join(str(key) for key in evaluation.provenance if "fingerprint" in str(key))
-    return tuple(Entry(f"Fingerprint of {name}", make()) for name, make in parts.items() if name not in listed)
+    return tuple(Fact(f"Fingerprint of {name}", make()) for name, make in parts.items() if name not in listed)

@@ -21,7 +21,7 @@ from heldout.protocols.validation.curves.base import CONFIDENCE_LEVEL
 from heldout.protocols.validation.estimate import Candidate, Validation, ValidationRow
 from heldout.protocols.words import method_words
 from heldout.report import validation_words as words
-from heldout.report.content import Entry, Headline
+from heldout.report.content import Fact, Headline
 from heldout.report.estimate_parts import interval_label
 from heldout.report.facts import citations_of, positive_text, reproduction_of, rows_text, settings_of
 from heldout.report.from_search import flag_sentences, parameters_of
@@ -151,18 +151,18 @@ def _headline(validation: Validation, estimate: Estimate, scale: Scale) -> Headl
     )  # fmt: skip
 
 
-def _facts(validation: Validation) -> tuple[Entry, ...]:
+def _facts(validation: Validation) -> tuple[Fact, ...]:
     truth, failed = validation.replicates.truth, len(validation.failures)
     bootstraps = f"{validation.replicates.n_replicates:,}" + (f", {failed:,} failed" if failed else "")
     n_models = len(validation.candidates)
     completions = validation.replicates.n_completions
     facts = [
-        Entry("Rows", rows_text(truth)),
-        Entry("Positive class", positive_text(truth)),
-        Entry("Models", f"{n_models:,}" if n_models > 1 else ""),
-        Entry("Bootstraps", bootstraps),
-        Entry("Imputations", f"{completions:,}" if completions > 1 else ""),
-        Entry("Fits", f"{validation.n_fits:,}" if validation.n_fits else ""),
+        Fact("Rows", rows_text(truth)),
+        Fact("Positive class", positive_text(truth)),
+        Fact("Models", f"{n_models:,}" if n_models > 1 else ""),
+        Fact("Bootstraps", bootstraps),
+        Fact("Imputations", f"{completions:,}" if completions > 1 else ""),
+        Fact("Fits", f"{validation.n_fits:,}" if validation.n_fits else ""),
     ]
     return tuple(fact for fact in facts if fact.text)
 

@@ -15,9 +15,9 @@ from heldout.protocols.learning import words as learning
 from heldout.protocols.learning.curve import LearningCurve
 from heldout.protocols.words import method_words
 from heldout.references import REFERENCES
-from heldout.report.drawing import INK, MORE_SERIES, MUTED, SERIES, altair, inline_data, inline_svg
 from heldout.report.numbers import Scale, scale_of
 from heldout.report.render import NARROW, WIDE, filled, safe, written
+from heldout.report.svg import INK, MORE_SERIES, MUTED, SERIES, altair, inline_data, inline_svg
 
 MOST_CURVES = 5
 """The number of configurations drawn: the winner, and those that are best at the largest size."""

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from heldout.estimates.types import json_safe
-from heldout.report.content import Citation, Entry, Headline, Parameter
+from heldout.report.content import Citation, Fact, Headline, Parameter
 from heldout.report.numbers import Decimals, Scale
 from heldout.report.ranking import FailureGroup
 
@@ -153,7 +153,7 @@ class ValidationContent:
     title : str
     headline : Headline
         Its uncorrected score is the apparent one, its winner the validated model.
-    facts : tuple of Entry
+    facts : tuple of Fact
         Rows, models, bootstraps, fits.
     table : tuple of ScoredRow
         A row per metric.
@@ -171,16 +171,16 @@ class ValidationContent:
     failures_sentence : str
     parameters : tuple of Parameter
     method : tuple of str
-    settings : tuple of Entry
+    settings : tuple of Fact
     flags : tuple of str
     citations : tuple of Citation
     command : str
-    reproduction : tuple of Entry
+    reproduction : tuple of Fact
     """
 
     title: str
     headline: Headline
-    facts: tuple[Entry, ...]
+    facts: tuple[Fact, ...]
     table: tuple[ScoredRow, ...]
     table_sentence: str
     candidates: tuple[CandidateRow, ...] = ()
@@ -195,11 +195,11 @@ class ValidationContent:
     failures_sentence: str = ""
     parameters: tuple[Parameter, ...] = ()
     method: tuple[str, ...] = ()
-    settings: tuple[Entry, ...] = ()
+    settings: tuple[Fact, ...] = ()
     flags: tuple[str, ...] = ()
     citations: tuple[Citation, ...] = ()
     command: str = ""
-    reproduction: tuple[Entry, ...] = ()
+    reproduction: tuple[Fact, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

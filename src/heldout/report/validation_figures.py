@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from heldout._text import number_text
-from heldout.report.drawing import (
+from heldout.report.svg import (
     BAND,
     BLUE,
     INK,

@@ -12,7 +12,7 @@ import numpy as np
 
 from heldout._version import __version__
 from heldout.references import REFERENCES
-from heldout.report.content import Citation, Entry
+from heldout.report.content import Citation, Fact
 from heldout.report.render import filled, safe, written
 from heldout_papers.engine.claims import Claim
 from heldout_papers.engine.pictures import Picture
@@ -79,13 +79,13 @@ class StudyPage:
         return tuple(Citation(str(work).removesuffix(f" doi:{work.doi}"), work.doi) for work in works)
 
     @property
-    def reproduction(self) -> tuple[Entry, ...]:
+    def reproduction(self) -> tuple[Fact, ...]:
         versions = {"heldout": __version__, "NumPy": np.__version__, **self.versions}
-        machine = (Entry("Machine", f"{platform.machine()}, {platform.system()}"),) if self.with_machine else ()
+        machine = (Fact("Machine", f"{platform.machine()}, {platform.system()}"),) if self.with_machine else ()
         return (
-            Entry("Seed", str(self.entropy)),
-            Entry("Versions", ", ".join(f"{name} {version}" for name, version in versions.items())),
-            Entry("Python", platform.python_version()),
+            Fact("Seed", str(self.entropy)),
+            Fact("Versions", ", ".join(f"{name} {version}" for name, version in versions.items())),
+            Fact("Python", platform.python_version()),
             *machine,
         )
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from heldout.report.drawing import (
+from heldout.report.svg import (
     BLUE,
     INK,
     MUTED,

@@ -1,7 +1,7 @@
-"""What every picture of the report is drawn with: colours, and Vega-Lite charts as static SVG inside the page.
+"""Figures as static SVG inside a page, from Vega-Lite charts, and their colours.
 
 Every series differs from the others in more than its colour (dash, shape, fill or label), and colours are those
-of Okabe and Ito. Text and lines use a handful of fixed colours that the page's style sheet replaces in the dark.
+of Okabe and Ito. Text and lines use a few fixed colours that the page's style sheet replaces in dark mode.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ def inline_svg(chart: Any, key: str, title: str, description: str, *, fit: bool 
         )
     )  # fmt: skip
     spec = styled.to_dict()
-    if fit:  # width and height are those of the whole picture, labels and all; a column of charts cannot be fitted
+    if fit:  # width and height include the labels; a column of charts cannot be fitted
         spec["autosize"] = {"type": "fit", "contains": "padding"}
     drawn = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
     return _inlined(drawn, key, title, description)
 
 
 def _inlined(drawn: str, key: str, title: str, description: str) -> str:
-    """Ids made the page's own and counted from 1, roles and classes dropped, title and description put first."""
+    """The SVG with ids of its own counted from 1, without roles and classes, with title and description first."""
     ElementTree.register_namespace("", _SVG)
     root = ElementTree.fromstring(drawn)
     ids = {node.get("id"): f"{key}-{n}" for n, node in enumerate((e for e in root.iter() if e.get("id")), start=1)}
