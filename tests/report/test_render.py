@@ -95,7 +95,7 @@ def test_pages_are_well_formed_and_accessible(make_evaluation: Make) -> None:
         used = re.findall(r"url\(#([^)]+)\)", text)
         assert set(named) | set(used) <= set(ids)
         for drawn in page.all("svg"):
-            assert drawn.get("aria-hidden") == "true" or (drawn.get("role") == "img" and "aria-labelledby" in svg)
+            assert drawn.get("aria-hidden") == "true" or (drawn.get("role") == "img" and "aria-labelledby" in drawn)
 
 
 def test_the_same_content_gives_the_same_bytes(make_evaluation: Make, tmp_path: Path) -> None:
