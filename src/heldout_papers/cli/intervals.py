@@ -2,118 +2,78 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import click
 
+from heldout.cli.console import Console
 from heldout_papers.cli.options import (
     StudyOptions,
     names_typed,
     numbers,
-    pair_of_numbers,
-    study_options,
+    option,
+    pairs_of_numbers,
     whole_numbers,
 )
-from heldout_papers.cli.running import Prepared, run_study
+from heldout_papers.cli.running import PreparedStudy, study_command
 
-QUICK_REPETITIONS, QUICK_BOOTSTRAPS = 30, 500
 TASKS = ("binary", "multiclass", "regression")
 
 
-@dataclass(frozen=True, kw_only=True)
-class IntervalOptions(StudyOptions):
-    """What the user asked for; the fields are the options."""
+TEXT = """\
+How often each method's lower bound is below the truth, and how far, for your rows and configurations.
 
-    task: str
-    rows: str | None
-    configurations: str | None
-    prevalence: str | None
-    beta: tuple[str, ...]
-    folds: int
-    repetitions: int | None
-    bootstraps: int | None
-    methods: str | None
-    confidence_level: float
-
-    def asked(self) -> dict[str, Any]:
-        """The arguments of ``heldout_papers.intervals`` that say what is studied.
-
-        Raises
-        ------
-        InputError
-        """
-        given: dict[str, Any] = {
-            "task": self.task,
-            "rows": whole_numbers("--rows", self.rows),
-            "configurations": whole_numbers("--configurations", self.configurations),
-            "prevalence": numbers("--prevalence", self.prevalence),
-            "beta": [pair_of_numbers("--beta", text) for text in self.beta] or None,
-            "folds": self.folds,
-            "repetitions": self.repetitions,
-            "n_bootstraps": self.bootstraps,
-            "methods": names_typed(self.methods),
-            "confidence_level": self.confidence_level,
-        }
-        usual = {"repetitions": QUICK_REPETITIONS, "n_bootstraps": QUICK_BOOTSTRAPS} if self.quick else {}
-        return usual | {name: value for name, value in given.items() if value is not None}
+Matrices of held-out predictions are drawn whose true performances are known (Paraschakis et al. 2024, table
+2). Without options its 16 settings are repeated, 200 matrices each, with all methods. DIR receives
+intervals.parquet (a row a repetition and method), intervals.csv (a row a setting and method), study.json and
+report.html; finished batches are kept in DIR/batches, from which --resume goes on.
+"""
+OPTIONS = (
+    option(
+        "--task", "AUC of two classes, of five, or R2; the last two have bbc, bbc_f and naive_bootstrap only.",
+        type=click.Choice(TASKS), default="binary", show_default=True,
+    ),
+    option("--rows", "Numbers of rows; 500,50 by default.", read=whole_numbers, metavar="N,N"),
+    option("--configurations", "Numbers of configurations; 100,500 by default.", read=whole_numbers, metavar="C,C"),
+    option("--prevalence", "Shares of the rarer class; 0.1,0.5 by default.", read=numbers, metavar="B,B"),
+    option(
+        "--beta", "True performances are drawn from Beta(A, B); repeatable. 24,6 and 9,6 by default.",
+        read=pairs_of_numbers, metavar="A,B", multiple=True,
+    ),
+    option("--folds", "Of the cross-validation, at most.", type=int, default=10, show_default=True),
+    option("--repetitions", "Matrices of each setting; 200 by default, 30 with --quick.", quick=30, type=int),
+    option(
+        "--bootstraps", "1000 by default, 500 with --quick; twice as many for tilting.", argument="n_bootstraps",
+        quick=500, type=int,
+    ),
+    option(
+        "--methods",
+        "Some of bbc,bbc_f,delong,hanley_mcneil,tilting,delong_10p,hanley_mcneil_10p,tilting_10p,mabt,"
+        "naive_bootstrap; all by default.",
+        read=names_typed, metavar="NAME,NAME",
+    ),
+    option("--confidence-level", "Of the intervals.", type=float, default=0.95, show_default=True),
+)  # fmt: skip
 
 
-@click.command(
-    name="intervals", short_help="How often each one-sided interval holds the truth, and how tight it is."
-)
-@click.option(
-    "--task",
-    type=click.Choice(TASKS),
-    default="binary",
-    show_default=True,
-    help="AUC of two classes, of five, or R2; the last two have bbc, bbc_f and naive_bootstrap only.",
-)
-@click.option("--rows", metavar="N,N", help="Numbers of rows; 500,50 unless told.")
-@click.option("--configurations", metavar="C,C", help="Numbers of configurations; 100,500 unless told.")
-@click.option("--prevalence", metavar="B,B", help="Shares of the rarer class; 0.1,0.5 unless told.")
-@click.option(
-    "--beta",
-    metavar="A,B",
-    multiple=True,
-    help="True performances are drawn from Beta(A, B); repeatable. 24,6 and 9,6 unless told.",
-)
-@click.option("--folds", type=int, default=10, show_default=True, help="Of the cross-validation, at most.")
-@click.option("--repetitions", type=int, help="Matrices of each setting; 200 unless told, of --quick 30.")
-@click.option("--bootstraps", type=int, help="1000 unless told, of --quick 500; twice as many for tilting.")
-@click.option(
-    "--methods",
-    metavar="NAME,NAME",
-    help="Some of bbc,bbc_f,delong,hanley_mcneil,tilting,delong_10p,hanley_mcneil_10p,tilting_10p,mabt,"
-    "naive_bootstrap; all unless told.",
-)
-@click.option("--confidence-level", type=float, default=0.95, show_default=True, help="Of the lower bound.")
-@study_options
-@click.pass_context
-def command(ctx: click.Context, /, **options: Any) -> None:
-    """How often each method's lower bound is below the truth, and how far, for your rows and configurations.
-
-    Matrices of held-out predictions are drawn whose true performances are known (Paraschakis et al. 2024, table
-    2). Without options its 16 settings are repeated, 200 matrices each, with all methods. DIR receives
-    intervals.parquet (a row a repetition and method), intervals.csv (a row a setting and method), study.json and
-    report.html; finished batches are kept in DIR/batches, from which --resume goes on.
-    """
-    wanted = IntervalOptions(**options)
-    run_study(ctx, wanted, lambda console: _prepared(wanted))
-
-
-def _prepared(wanted: IntervalOptions) -> Prepared:
+def _prepared(wanted: StudyOptions, console: Console) -> PreparedStudy:
     from heldout._text import counted
     from heldout_papers.intervals import intervals, intervals_plan
     from heldout_papers.intervals.page import intervals_page
 
-    asked = wanted.asked() | {"random_state": wanted.seed}
-    plan = intervals_plan(**asked)
+    plan = intervals_plan(**wanted.arguments)
     n_settings, n = len(plan.settings), plan.repetitions
     line = (
-        f"Plan: {counted(n_settings, 'setting')} x {counted(n, 'repetition')} = "
-        f"{n_settings * n:,} matrices of predictions, by "
-        f"{', '.join(plan.settings[0].settings.methods)}, seed {plan.entropy}."
+        f"Plan: {counted(n_settings, 'setting')} x {counted(n, 'repetition')} = {n_settings * n:,} matrices of "
+        f"predictions, by {', '.join(plan.settings[0].settings.methods)}, seed {plan.entropy}."
     )
-    return Prepared(line, partial(intervals, **asked), lambda study, again: intervals_page(study, command=again))
+    return PreparedStudy(line, partial(intervals, **wanted.arguments), intervals_page)
+
+
+command = study_command(
+    "intervals",
+    "How often each one-sided interval holds the truth, and how tight it is.",
+    TEXT,
+    OPTIONS,
+    _prepared,
+)

@@ -1,55 +1,120 @@
-"""The options of every study, the folder that it leaves its files in, and what was typed as a list."""
+"""The options of studies, lists as users type them, and the folder of a study's files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import click
 
 from heldout.cli.files import OutputFolder, folder_for
-from heldout.cli.options import Command, WorkOptions, with_options, work_options
+from heldout.cli.options import Command, WorkOptions
 from heldout.errors import InputError, StoreError
 
 OUT = "heldout-study"
 
 
+Reader = Callable[[str, Any], Any]
+"""From an option and its value to the argument of the study; None where nothing was typed."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class StudyOptions(WorkOptions):
-    """What the user asked for with them."""
+    """The options that all studies share, and those of one study.
+
+    Attributes
+    ----------
+    quick : bool
+    folder : str
+        Of the tables; empty for a study without tables.
+    own : sequence of StudyOption
+    typed : mapping of str to Any
+        Their values.
+    """
 
     quick: bool
+    own: Sequence[StudyOption]
+    typed: Mapping[str, Any]
+    folder: str = ""
+
+    @cached_property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of the study: what was typed, and otherwise what ``--quick`` sets."""
+        usual = {one.argument: one.quick for one in self.own if self.quick and one.quick is not None}
+        typed = {one.argument: one.value(self.typed) for one in self.own}
+        given = {name: value for name, value in typed.items() if value is not None}
+        return usual | given | {"random_state": self.seed}
+
+    @property
+    def chooses_tables(self) -> bool:
+        """Whether ``--quick`` takes the smallest tables, because none were named."""
+        return self.quick and "names" not in self.arguments
 
 
-def study_options(command: Command) -> Command:
-    """A command with the options of every study, after its own."""
-    quick = click.option("--quick", is_flag=True, help="Fewer settings and repetitions: half a minute.")
-    return with_options(command, [quick, *work_options("study", OUT)])
+@dataclass(frozen=True)
+class StudyOption:
+    """An option of one study, which sets an argument of its function.
+
+    Attributes
+    ----------
+    flag : str
+        "--bootstraps".
+    argument : str
+        "n_bootstraps".
+    help : str
+    read : callable, optional
+        From the typed value to the argument.
+    quick : Any
+        The value for ``--quick``; None where that changes nothing.
+    settings : mapping
+        Other settings of the click option.
+    """
+
+    flag: str
+    argument: str
+    help: str
+    read: Reader | None = None
+    quick: Any = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.flag.removeprefix("--").replace("-", "_")
+
+    def added_to(self, command: Command) -> Command:
+        added: Command = click.option(self.flag, help=self.help, **self.settings)(command)
+        return added
+
+    def value(self, values: Mapping[str, Any]) -> Any:
+        typed = values[self.name]
+        return typed if self.read is None or typed is None else self.read(self.flag, typed)
 
 
-def table_options(usual_of_quick: str) -> Callable[[Command], Command]:
-    """The options of a study of tables, before its own: their folder, which of them, and their target.
+def option(
+    flag: str, help: str, *, argument: str = "", read: Reader | None = None, quick: Any = None, **settings: Any
+) -> StudyOption:
+    """An option whose argument has its name, unless another is given."""
+    return StudyOption(flag, argument or flag.removeprefix("--").replace("-", "_"), help, read, quick, settings)
+
+
+def table_options(n_quick: str) -> tuple[StudyOption, ...]:
+    """The options of a study of tables besides their folder.
 
     Parameters
     ----------
-    usual_of_quick : str
+    n_quick : str
         How many ``--quick`` takes, in words.
     """
-
-    def added(command: Command) -> Command:
-        folder = click.argument("folder", metavar="FOLDER")
-        tables = click.option(
-            "--tables",
-            metavar="NAME,NAME",
-            help=f"Only these; all that fit unless told, of --quick {usual_of_quick}.",
-        )
-        target = click.option(
-            "--target", metavar="COL", default="target", show_default=True, help="The column of the classes."
-        )
-        return with_options(command, [folder, tables, target])
-
-    return added
+    return (
+        option(
+            "--tables", f"Only these; all that fit by default, {n_quick} with --quick.", argument="names",
+            read=names_typed, metavar="NAME,NAME",
+        ),
+        option("--target", "The column of the classes.", metavar="COL", default="target", show_default=True),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -68,7 +133,7 @@ class StudyFolder:
         return sum(1 for _ in self.batches.glob("*.npz"))
 
     def how_to_go_on(self, again: str, resuming: bool) -> str:
-        """What is said of a study that was interrupted."""
+        """The sentence after an interruption: how to resume the study."""
         if not self.n_kept:
             return "Interrupted before anything was finished; nothing was kept."
         return (
@@ -78,7 +143,7 @@ class StudyFolder:
 
 
 def study_folder(out: str, resume: bool) -> StudyFolder:
-    """The folder, which holds no study yet unless that is to be gone on with.
+    """The folder, which holds no study yet unless that is to be resumed.
 
     Raises
     ------
@@ -94,26 +159,19 @@ def study_folder(out: str, resume: bool) -> StudyFolder:
     return folder
 
 
-def names_typed(text: str | None) -> list[str] | None:
-    """``adult,credit-g`` as names; None where nothing was typed.
+def names_typed(option: str, text: str) -> list[str]:
+    """``adult,credit-g`` as names.
 
     Examples
     --------
-    >>> names_typed("adult, credit-g")
+    >>> names_typed("--tables", "adult, credit-g")
     ['adult', 'credit-g']
     """
-    return None if text is None else [name.strip() for name in text.split(",")]
+    return [name.strip() for name in text.split(",")]
 
 
-def whole_numbers(option: str, text: str | None) -> tuple[int, ...] | None:
-    """``20,40`` as numbers; None where nothing was typed.
-
-    Raises
-    ------
-    InputError
-    """
-    if text is None:
-        return None
+def whole_numbers(option: str, text: str) -> tuple[int, ...]:
+    """``20,40`` as numbers."""
     try:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
@@ -122,28 +180,20 @@ def whole_numbers(option: str, text: str | None) -> tuple[int, ...] | None:
         ) from None
 
 
-def numbers(option: str, text: str | None) -> tuple[float, ...] | None:
-    """``0.1,0.5`` as numbers; None where nothing was typed.
-
-    Raises
-    ------
-    InputError
-    """
-    if text is None:
-        return None
+def numbers(option: str, text: str) -> tuple[float, ...]:
+    """``0.1,0.5`` as numbers."""
     try:
         return tuple(float(part) for part in text.split(","))
     except ValueError:
         raise InputError(f"{option} must be numbers with commas between, such as 0.1,0.5, got {text!r}.") from None
 
 
-def pair_of_numbers(option: str, text: str) -> tuple[float, float]:
-    """``9,6`` as two numbers above 0.
+def pairs_of_numbers(option: str, texts: Sequence[str]) -> list[tuple[float, float]] | None:
+    """``9,6`` as two numbers above 0, for each time that the option was typed; None where it was not."""
+    return [_pair(option, text) for text in texts] or None
 
-    Raises
-    ------
-    InputError
-    """
+
+def _pair(option: str, text: str) -> tuple[float, float]:
     try:
         a, b = (float(part) for part in text.split(","))
     except ValueError:

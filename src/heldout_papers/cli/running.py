@@ -1,20 +1,21 @@
 """What every ``heldout study`` does: say the plan, do it with progress, leave the files, print the tables.
 
-A study says what is its own by a ``Prepared``; the rest is the same for all.
+A study says what is its own by a ``PreparedStudy``; the rest is the same for all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import click
+from click.core import ParameterSource
 
 from heldout.cli.console import Console
-from heldout.cli.options import command_line
+from heldout.cli.options import command_line, with_options, work_options
 from heldout.cli.runs import Interruption, run_context
-from heldout_papers.cli.options import StudyFolder, StudyOptions, study_folder
+from heldout_papers.cli.options import OUT, StudyFolder, StudyOption, StudyOptions, study_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,52 +26,91 @@ if TYPE_CHECKING:
     from heldout_papers.engine.results import StudyResult
 
 
-class Do(Protocol):
-    """Does the study, where and with what is said here."""
+class StudyFunction(Protocol):
+    """Runs the study with these processes, folder of batches and callback."""
 
     def __call__(self, *, n_jobs: int, folder: Path, told: BatchCallback | None) -> StudyResult: ...
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """A study that was checked and not begun.
+class PreparedStudy:
+    """A checked study, before it runs.
 
     Attributes
     ----------
     plan : str
-        What will be done, in a line.
-    do : Do
+        The work, in a line.
+    do : StudyFunction
     page : callable
-        From the result and the command that was typed to the content of the report.
+        ``page(result, command=typed)``: the content of the report.
     """
 
     plan: str
-    do: Do
-    page: Callable[[Any, str], StudyPage]
+    do: StudyFunction
+    page: Callable[..., StudyPage]
 
 
-def run_study(
-    ctx: click.Context,
-    wanted: StudyOptions,
-    prepare: Callable[[Console], Prepared],
-) -> None:
-    """Do a study and leave its files.
+Prepare = Callable[[StudyOptions, Console], PreparedStudy]
+
+
+def study_command(
+    name: str,
+    summary: str,
+    text: str,
+    options: Sequence[StudyOption],
+    prepare: Prepare,
+    *,
+    has_tables: bool = False,
+    n_jobs: int | None = None,
+) -> click.Command:
+    """``heldout study NAME``: its own options, then those of every study.
 
     Parameters
     ----------
+    summary, text : str
+        The help in a line, and whole.
     prepare : callable
-        Checks what was asked for; may say what it found.
+        Checks what the user typed; may print notes.
+    has_tables : bool
+        Whether the argument of the command is a folder of tables.
+    n_jobs : int, optional
+        In place of the usual number of processes.
     """
+
+    @click.pass_context
+    def callback(ctx: click.Context, /, **values: Any) -> None:
+        typed = {one.name: values.pop(one.name) for one in options}
+        if n_jobs is not None and ctx.get_parameter_source("n_jobs") is not ParameterSource.COMMANDLINE:
+            values["n_jobs"] = n_jobs
+        run_study(ctx, StudyOptions(**values, own=options, typed=typed), prepare)
+
+    quick = click.option("--quick", is_flag=True, help="Fewer settings and repetitions: half a minute.")
+    folder = [click.argument("folder", metavar="FOLDER")] if has_tables else []
+    own = [one.added_to for one in options]
+    callback.__doc__ = text
+    return click.command(name=name, short_help=summary)(
+        with_options(callback, [*folder, *own, quick, *work_options("study", OUT)])
+    )
+
+
+def note_left_out(console: Console, left_out: Mapping[str, str]) -> None:
+    """Print the tables that are not studied, with the reason."""
+    for name, reason in left_out.items():
+        console.note(f"{name} is left out: {reason}.")
+
+
+def run_study(ctx: click.Context, wanted: StudyOptions, prepare: Prepare) -> None:
+    """Run a study and leave its files."""
     console = Console(wanted.as_json, wanted.quiet)
     again = command_line(ctx)
     with run_context(ctx, console):
         wanted.check()
-        prepared = prepare(console)
+        prepared = prepare(wanted, console)
         folder = study_folder(wanted.out, wanted.resume)
         try:
             console.say(prepared.plan)
             result = _done(wanted, prepared, folder, console)
-            page = prepared.page(result, again)
+            page = prepared.page(result, command=again)
             document = _document(result, page)
             files = _leave(result, page, document, folder)
         except KeyboardInterrupt:
@@ -80,7 +120,7 @@ def run_study(
     console.check_all_was_printed(f"the files are in {folder.out.path}")
 
 
-def _done(wanted: StudyOptions, prepared: Prepared, folder: StudyFolder, console: Console) -> StudyResult:
+def _done(wanted: StudyOptions, prepared: PreparedStudy, folder: StudyFolder, console: Console) -> StudyResult:
     from heldout.cli.options import LOCAL
     from heldout.cli.runs import fitting_with
     from heldout_papers.cli.progress import StudyProgress

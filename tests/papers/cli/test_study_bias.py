@@ -15,10 +15,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from typed import typed_options
 
 from heldout_papers import bias
 from heldout_papers.cli import STUDIES
-from heldout_papers.cli.bias import QUICK_BETA, QUICK_BOOTSTRAPS, QUICK_REPETITIONS, BiasOptions
+from heldout_papers.cli.bias import OPTIONS
 from heldout_papers.cli.progress import StudyProgress
 
 Command = Callable[..., Any]
@@ -172,31 +173,18 @@ def test_a_study_that_there_is_not(command: Command) -> None:
     )
 
 
-def options(**changed: Any) -> BiasOptions:
-    usual: dict[str, Any] = {
-        "quick": True, "n_jobs": 1, "seed": 0, "out": "out", "resume": False, "as_json": False, "quiet": False,
-        "rows": None, "configurations": None, "beta": (), "folds": 10, "repetitions": None, "bootstraps": None,
-        "protocols": None, "metric": "accuracy", "prevalence": None,
-    }  # fmt: skip
-    return BiasOptions(**(usual | changed))
-
-
 def test_quick_is_less_of_the_same_and_gives_way_to_what_was_typed() -> None:
-    quick = {
-        "metric": "accuracy",
-        "beta": QUICK_BETA,
-        "repetitions": QUICK_REPETITIONS,
-        "n_bootstraps": QUICK_BOOTSTRAPS,
-        "folds": 10,
-    }
+    always = {"metric": "accuracy", "folds": 10, "random_state": 0}
+    quick = {"beta": ((9.0, 6.0),), "repetitions": 30, "n_bootstraps": 200}
+    mine = typed_options(OPTIONS, repetitions=7, beta=("2,3", "4,5"), rows="20,30")
 
-    assert options().asked() == quick
-    assert options(repetitions=7, beta=("2,3", "4,5"), rows="20,30").asked() == quick | {
+    assert typed_options(OPTIONS).arguments == always | quick
+    assert mine.arguments == always | quick | {
         "repetitions": 7,
         "beta": [(2.0, 3.0), (4.0, 5.0)],
         "rows": (20, 30),
     }
-    assert options(quick=False).asked() == {"metric": "accuracy", "folds": 10}
+    assert typed_options(OPTIONS, quick=False).arguments == always
 
 
 class Terminal(StringIO):

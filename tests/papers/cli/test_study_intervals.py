@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 
 from heldout_papers import IntervalStudy, intervals
-from heldout_papers.cli.intervals import QUICK_BOOTSTRAPS, QUICK_REPETITIONS
 
 Command = Callable[..., Any]
 PAGE = Path(__file__).parents[3] / "docs" / "study-intervals.md"
@@ -64,7 +63,7 @@ def test_quick_is_every_setting_with_less_of_everything(command: Command) -> Non
     document = json.loads(ended.out)
 
     assert ended.code == 0 and ended.err == ""
-    assert document["repetitions"] == QUICK_REPETITIONS and document["n_bootstraps"] == QUICK_BOOTSTRAPS
+    assert document["repetitions"] == 30 and document["n_bootstraps"] == 500
     assert len(document["rows"]) == 2 * 2 * 2
     assert document["claims"] == []
     assert document["true_performance"].keys() == {"all rows"}

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from typed import typed_options
 
 from heldout_papers import intervals_on_tables
-from heldout_papers.cli.intervals_on_tables import QUICK, TablesOptions
+from heldout_papers.cli.intervals_on_tables import OPTIONS
 
 Command = Callable[..., Any]
 SMALL = ["--repetitions", "2", "--bootstraps", "40", "--configurations", "6", "--n-jobs", "1"]
@@ -96,13 +97,9 @@ def test_a_folder_that_there_is_not(command: Command) -> None:
 
 
 def test_quick_is_less_of_the_same_and_gives_way_to_what_was_typed() -> None:
-    usual: dict[str, Any] = {
-        "quick": True, "n_jobs": 1, "seed": 0, "out": "out", "resume": False, "as_json": False, "quiet": False,
-        "folder": "tables", "tables": None, "target": "target", "train_rows": None, "repetitions": None,
-        "space": "light", "configurations": None, "bootstraps": None, "methods": None, "confidence_level": 0.95,
-    }  # fmt: skip
-    always = {"target": "target", "space": "light", "confidence_level": 0.95}
+    always = {"target": "target", "space": "light", "confidence_level": 0.95, "random_state": 0}
+    quick = {"repetitions": 3, "configurations": 12, "n_bootstraps": 300}
 
-    assert TablesOptions(**usual).asked() == QUICK | always
-    assert TablesOptions(**usual | {"repetitions": 7}).asked() == QUICK | always | {"repetitions": 7}
-    assert TablesOptions(**usual | {"quick": False}).asked() == always
+    assert typed_options(OPTIONS, folder="tables").arguments == quick | always
+    assert typed_options(OPTIONS, repetitions=7).arguments == quick | always | {"repetitions": 7}
+    assert typed_options(OPTIONS, quick=False).arguments == always

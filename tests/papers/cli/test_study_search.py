@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from typed import typed_options
 
 from heldout.estimates.types import json_safe
 from heldout_papers import SearchStudy
-from heldout_papers.cli.search import QUICK, QUICK_TREES, SearchOptions
+from heldout_papers.cli.search import OPTIONS, search_arguments
 from heldout_papers.spaces.tsamardinos2018 import tsamardinos2018
 
 Command = Callable[..., Any]
@@ -101,25 +102,19 @@ def test_bad_input_is_one_sentence(command: Command, tables: Path, options: str,
     assert not Path("heldout-study").exists()
 
 
-def options(**changed: Any) -> SearchOptions:
-    usual: dict[str, Any] = {
-        "quick": True, "n_jobs": 1, "seed": 0, "out": "out", "resume": False, "as_json": False, "quiet": False,
-        "folder": "tables", "tables": None, "target": "target", "rows": None, "subsamples": None,
-        "space": "tsamardinos2018", "trees": None, "configurations": None, "folds": 10, "repeats": None,
-        "bootstraps": None,
-    }  # fmt: skip
-    return SearchOptions(**(usual | changed))
-
-
 def test_quick_is_less_of_the_same_and_gives_way_to_what_was_typed() -> None:
-    quick = options().asked()
+    always = {"target": "target", "folds": 10, "random_state": 0}
+    quick = search_arguments(typed_options(OPTIONS))
     space = quick.pop("space")
+    mine = typed_options(OPTIONS, repeats=4, space="quick", rows="30")
 
     assert isinstance(space, partial)
-    assert (space.func, space.keywords) == (tsamardinos2018, {"n_trees": QUICK_TREES})
-    assert quick == QUICK | {"target": "target", "folds": 10}
-    assert options(repeats=4, space="quick", rows="30").asked()["repeats"] == 4
-    assert options(quick=False).asked() == {"target": "target", "folds": 10, "space": "tsamardinos2018"}
+    assert (space.func, space.keywords) == (tsamardinos2018, {"n_trees": 10})
+    assert quick == always | {
+        "rows": (40, 80), "subsamples": 2, "configurations": 8, "repeats": 3, "n_bootstraps": 200,
+    }  # fmt: skip
+    assert search_arguments(mine)["repeats"] == 4
+    assert search_arguments(typed_options(OPTIONS, quick=False)) == always | {"space": "tsamardinos2018"}
 
 
 @pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")

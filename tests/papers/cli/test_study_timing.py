@@ -9,9 +9,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from typed import typed_options
 
 from heldout_papers import timing
-from heldout_papers.cli.timing import QUICK, TimingOptions
+from heldout_papers.cli.timing import OPTIONS
 
 Command = Callable[..., Any]
 SMALL = [
@@ -67,15 +68,9 @@ def test_bad_input_is_one_sentence(command: Command, options: str, sentence: str
 
 
 def test_quick_is_less_of_the_same_and_gives_way_to_what_was_typed() -> None:
-    usual: dict[str, Any] = {
-        "quick": True, "n_jobs": 1, "seed": 0, "out": "out", "resume": False, "as_json": False, "quiet": False,
-        "rows": None, "configurations": None, "folds": None, "centre": None, "repetitions": None,
-        "bootstraps": None, "ways": None,
-    }  # fmt: skip
+    quick = {"rows": (50, 500, 5000), "configurations": (5, 50), "folds": (3, 10, 50), "repetitions": 10}
+    mine = typed_options(OPTIONS, rows="20,30", repetitions=7)
 
-    assert TimingOptions(**usual).asked() == QUICK
-    assert TimingOptions(**usual | {"rows": "20,30", "repetitions": 7}).asked() == QUICK | {
-        "rows": (20, 30),
-        "repetitions": 7,
-    }
-    assert TimingOptions(**usual | {"quick": False}).asked() == {}
+    assert typed_options(OPTIONS).arguments == quick | {"random_state": 0}
+    assert mine.arguments == quick | {"rows": (20, 30), "repetitions": 7, "random_state": 0}
+    assert typed_options(OPTIONS, quick=False).arguments == {"random_state": 0}
