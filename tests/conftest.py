@@ -9,9 +9,11 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import cache
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 # Before anything imports NumPy: processes that share the cores (pytest -n) must not each start a thread per core.
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -47,10 +49,33 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Refuse names of tests that differ between processes: ``pytest -n 2`` needs the same ones in each."""
+    """Refuse names of tests that differ between processes: ``pytest -n 2`` needs the same ones in each.
+
+    The tests that must run one after another come first, because they take longest.
+    """
     for item in items:
         if re.search(r" at 0x|\{<", item.nodeid):
             raise pytest.UsageError(f"{item.nodeid} holds an address or a set; give its parameters ids.")
+    items.sort(key=lambda item: unit_of(item.path) != "processes")
+
+
+@cache
+def unit_of(module: Path) -> str:
+    """What one process runs as a whole: a module, or all modules with the mark ``processes``."""
+    return "processes" if "pytest.mark.processes" in module.read_text(encoding="utf-8") else str(module)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Distribute these units in the order of collection, whatever ``--dist`` is."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByUnit(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return unit_of(config.rootpath / nodeid.split("::")[0])
+
+    config.option.loadscopereorder = False
+    return ByUnit(config, log)
 
 
 @pytest.fixture(autouse=True)

@@ -37,4 +37,4 @@ def test_setting_up_is_two_commands():
     commands = re.findall(r"^python3 -m venv .*$", README.read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert len(commands) == 2
     assert "heldout tune example:breast_cancer --target target --out demo" in commands[0]
-    assert commands[1].endswith("&& .venv/bin/pytest -n 2 --dist loadgroup")
+    assert commands[1].endswith("&& .venv/bin/pytest -n 2")

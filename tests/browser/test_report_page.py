@@ -43,7 +43,7 @@ from heldout.search import HeldOutSearchCV
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 CHROMIUM = next((found for name in BROWSERS if (found := shutil.which(name))), None)
 pytestmark = [
-    pytest.mark.xdist_group("processes"),
+    pytest.mark.processes,
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason=f"no browser found: none of {', '.join(BROWSERS)} is on the PATH"),
 ]

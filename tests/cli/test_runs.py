@@ -18,7 +18,7 @@ from joblib.parallel import get_active_backend
 from heldout.cli import runs
 from heldout.errors import InputError, MissingExtraError
 
-pytestmark = pytest.mark.xdist_group("processes")
+pytestmark = pytest.mark.processes
 
 pytest.importorskip("click")
 

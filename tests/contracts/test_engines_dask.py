@@ -29,7 +29,7 @@ from heldout.execution.scheduler import MOST_LOSSES, Scheduler
 from heldout.execution.store.memory import MemoryRun
 from heldout.folds.splits import make_folds
 
-pytestmark = pytest.mark.xdist_group("processes")
+pytestmark = pytest.mark.processes
 
 distributed = pytest.importorskip("distributed")
 cloudpickle = pytest.importorskip("cloudpickle")

@@ -12,7 +12,7 @@ from heldout.estimates.out_of_core import estimate_from_blocks
 from heldout.metrics import metric_named
 from heldout.readers.parquet_blocks import open_blocks
 
-pytestmark = pytest.mark.xdist_group("processes")
+pytestmark = pytest.mark.processes
 
 distributed = pytest.importorskip("distributed")
 pa = pytest.importorskip("pyarrow")

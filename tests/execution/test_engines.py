@@ -48,7 +48,7 @@ from heldout.execution.store.memory import MemoryRun
 from heldout.folds.splits import make_folds
 from heldout.metrics.base import Response
 
-pytestmark = pytest.mark.xdist_group("processes")
+pytestmark = pytest.mark.processes
 
 try:
     import cloudpickle

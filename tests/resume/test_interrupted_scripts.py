@@ -10,7 +10,7 @@ from contextlib import suppress
 import pytest
 
 pytestmark = [
-    pytest.mark.xdist_group("processes"),
+    pytest.mark.processes,
     pytest.mark.skipif(os.name != "posix", reason="signals to process groups are POSIX"),
 ]
 

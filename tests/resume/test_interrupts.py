@@ -17,7 +17,7 @@ from heldout.execution.store.file_status import FileState, file_status
 for needed in ("click", "rich", "pandas", "pyarrow", "skops", "altair"):
     pytest.importorskip(needed)
 pytestmark = [
-    pytest.mark.xdist_group("processes"),
+    pytest.mark.processes,
     pytest.mark.skipif(os.name != "posix", reason="signals to process groups are POSIX"),
 ]
 

@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 PAUSE = 0.02  # a few fits are worth a commit
 
 pytestmark = [
-    pytest.mark.xdist_group("processes"),
+    pytest.mark.processes,
     pytest.mark.skipif(not hasattr(os, "fork"), reason="forks"),
 ]
 

@@ -15,7 +15,7 @@ from sklearn.model_selection import KFold
 SIZE = {"n_configurations": 4, "n_splits": 3}
 
 pytestmark = [
-    pytest.mark.xdist_group("processes"),
+    pytest.mark.processes,
     pytest.mark.skipif(os.name != "posix", reason="SIGKILL"),
     pytest.mark.filterwarnings("ignore::heldout.errors.HeldoutWarning"),
     pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite"),

@@ -13,7 +13,7 @@ import pytest
 from heldout.execution.executors.shared_folder import Owner
 
 pytestmark = [
-    pytest.mark.xdist_group("processes"),
+    pytest.mark.processes,
     pytest.mark.skipif(os.name != "posix", reason="signals to process groups are POSIX"),
 ]
 

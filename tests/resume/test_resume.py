@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 
 # One configuration fails on purpose: that comes back from a store too.
 pytestmark = [
-    pytest.mark.xdist_group("processes"),
+    pytest.mark.processes,
     pytest.mark.filterwarnings("ignore::heldout.errors.HeldoutWarning"),
     pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite"),
 ]

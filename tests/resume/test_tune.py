@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-pytestmark = pytest.mark.xdist_group("processes")
+pytestmark = pytest.mark.processes
 
 for needed in ("click", "rich", "pandas", "pyarrow", "skops", "altair"):
     pytest.importorskip(needed)

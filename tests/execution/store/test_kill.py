@@ -14,7 +14,7 @@ from heldout.execution.store.base import RunIdentity
 from heldout.execution.store.sqlite import SQLiteStore
 from heldout.metrics.base import Response
 
-pytestmark = pytest.mark.xdist_group("processes")
+pytestmark = pytest.mark.processes
 
 IDENTITY = RunIdentity("1" * 64, "2" * 64, "3" * 64, "{}", 7)
 CONFIGURATIONS = [(f"id {i}", "{}") for i in range(1000)]

@@ -232,7 +232,7 @@ main(sys.argv[1:])
 """
 
 
-@pytest.mark.xdist_group("processes")
+@pytest.mark.processes
 @pytest.mark.skipif(os.name != "posix", reason="signals to process groups are POSIX")
 def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(tmp_path: Path, command: Command) -> None:
     long = ["study", "bias", "--rows", "500", "--configurations", "500", "--beta", "9,6"]
