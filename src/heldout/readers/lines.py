@@ -19,7 +19,7 @@ from heldout.readers.columns import plain
 
 
 @dataclass(frozen=True, eq=False)
-class Axis:
+class LineKey:
     """One key of a cell.
 
     Attributes
@@ -36,13 +36,13 @@ class Axis:
     codes: NDArray[np.intp]
     labels: Sequence[Any]
 
-    def named(self, code: int) -> str:
+    def text(self, code: int) -> str:
         """A value, for a sentence."""
         return f"{self.noun} {self.labels[code]!s}"
 
 
-def axis_of(noun: str, column: Any) -> Axis:
-    """The axis of a column's values, sorted if they have an order, so the order of lines does not matter.
+def line_key(noun: str, column: Any) -> LineKey:
+    """The key with a column's values, sorted if they have an order, so the order of lines does not matter.
 
     Parameters
     ----------
@@ -50,55 +50,55 @@ def axis_of(noun: str, column: Any) -> Axis:
         Without missing values.
     """
     codes, labels = column.factorize(sort=True)
-    return Axis(noun, codes, labels)
+    return LineKey(noun, codes, labels)
 
 
-def lines_of_cells(axes: Sequence[Axis], remedies: tuple[str, str]) -> NDArray[np.intp]:
+def lines_of_cells(keys: Sequence[LineKey], remedies: tuple[str, str]) -> NDArray[np.intp]:
     """The line of each cell; a cell in two lines, or in none, is refused.
 
     Parameters
     ----------
-    axes : sequence of Axis
+    keys : sequence of LineKey
     remedies : (str, str)
         What to do about a cell in two lines, and about a cell in none.
 
     Returns
     -------
-    ndarray of int, with an axis for each of ``axes``
+    ndarray of int, with an axis for each of ``keys``
 
     Examples
     --------
-    >>> row = Axis("row", np.array([1, 0, 0, 1]), ["a", "b"])
-    >>> lines_of_cells([row, Axis("repeat", np.array([0, 1, 0, 1]), [1, 2])], ("fix it", "fill it in")).tolist()
+    >>> row = LineKey("row", np.array([1, 0, 0, 1]), ["a", "b"])
+    >>> lines_of_cells([row, LineKey("repeat", np.array([0, 1, 0, 1]), [1, 2])], ("fix it", "fill it in")).tolist()
     [[2, 1], [0, 3]]
     """
-    shape = tuple(len(axis.labels) for axis in axes)
+    shape = tuple(len(key.labels) for key in keys)
     if math.prod(shape) > np.iinfo(np.int64).max:
         raise InputError(
-            f"{' x '.join(f'{n} {axis.noun}s' for n, axis in zip(shape, axes, strict=True))} are too many cells."
+            f"{' x '.join(f'{n} {key.noun}s' for n, key in zip(shape, keys, strict=True))} are too many cells."
         )
-    keys = np.ravel_multi_index([axis.codes for axis in axes], shape)
-    order = np.argsort(keys, kind="stable")
-    placed = keys[order]
+    numbers = np.ravel_multi_index([key.codes for key in keys], shape)
+    order = np.argsort(numbers, kind="stable")
+    placed = numbers[order]
     again = np.flatnonzero(placed[1:] == placed[:-1])
     if again.size:
         first, second = sorted(int(order[again[0] + i]) + 1 for i in (0, 1))
         raise InputError(
-            f"{_cell(axes, shape, int(placed[again[0]]))} is in two lines, {first} and {second}; {remedies[0]}."
+            f"{_cell(keys, shape, int(placed[again[0]]))} is in two lines, {first} and {second}; {remedies[0]}."
         )
     if len(placed) < math.prod(shape):
         gaps = np.flatnonzero(placed != np.arange(len(placed)))
         gap = int(gaps[0]) if gaps.size else len(placed)
         missing = math.prod(shape) - len(placed)
         more = f" (one of {missing} that are missing)" if missing > 1 else ""
-        raise InputError(f"{_cell(axes, shape, gap)} is in no line{more}; {remedies[1]}.")
+        raise InputError(f"{_cell(keys, shape, gap)} is in no line{more}; {remedies[1]}.")
     return order.reshape(shape)
 
 
-def _cell(axes: Sequence[Axis], shape: tuple[int, ...], key: int) -> str:
-    codes = [int(code) for code in np.unravel_index(key, shape)]
-    named = [axis.named(code) for axis, code in zip(axes, codes, strict=True) if len(axis.labels) > 1]
-    return " of ".join(named or [axes[0].named(0)])
+def _cell(keys: Sequence[LineKey], shape: tuple[int, ...], number: int) -> str:
+    codes = [int(code) for code in np.unravel_index(number, shape)]
+    named = [key.text(code) for key, code in zip(keys, codes, strict=True) if len(key.labels) > 1]
+    return " of ".join(named or [keys[0].text(0)])
 
 
 def places_of_repeats(repeat: Any, row: Any, shared: Mapping[str, Any], n_lines: int) -> NDArray[np.intp]:
@@ -120,14 +120,14 @@ def places_of_repeats(repeat: Any, row: Any, shared: Mapping[str, Any], n_lines:
         if row is not None:
             _check_once(row)
         return np.arange(n_lines, dtype=np.intp)[:, None]
-    repeats = axis_of("repeat", repeat)
+    repeats = line_key("repeat", repeat)
     places = _by_order(repeats) if row is None else _by_row(repeats, row)
     for what, column in shared.items():
         check_agree(what, column, places, repeats.labels, row)
     return places
 
 
-def _by_order(repeats: Axis) -> NDArray[np.intp]:
+def _by_order(repeats: LineKey) -> NDArray[np.intp]:
     labels, counts = repeats.labels, np.bincount(repeats.codes, minlength=len(repeats.labels))
     odd = np.flatnonzero(counts != counts[0])
     if odd.size:
@@ -138,9 +138,9 @@ def _by_order(repeats: Axis) -> NDArray[np.intp]:
     return np.argsort(repeats.codes, kind="stable").astype(np.intp).reshape(len(labels), -1).T
 
 
-def _by_row(repeats: Axis, row: Any) -> NDArray[np.intp]:
+def _by_row(repeats: LineKey, row: Any) -> NDArray[np.intp]:
     return lines_of_cells(
-        [axis_of("row", row), repeats],
+        [line_key("row", row), repeats],
         (
             "a repeat holds each row once: fix the file, name other columns with --row and --repeat, or, if the "
             "lines are of several configurations, name the column that identifies them with --configuration COL",

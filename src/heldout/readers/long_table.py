@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from heldout._text import counted
 from heldout.errors import InputError
 from heldout.readers.columns import check_complete, columns_of_classes, plain, quoted, texts_of_classes
-from heldout.readers.lines import Axis, axis_of, lines_of_cells
+from heldout.readers.lines import LineKey, line_key, lines_of_cells
 from heldout.readers.predictions import (
     Configurations,
     TablePredictions,
@@ -116,7 +116,7 @@ def wide_table(table: Table, columns: LongColumns) -> WideTable:
         if purpose not in ("the predictions", "one to leave out", "the folds"):
             check_complete(column, purpose)
     table, columns, remarks = _with_repeats_of_folds(table, columns)
-    configurations = _axis_of_configurations(table, columns)
+    configurations = _configuration_key(table, columns)
     lines = _lines(table, columns, configurations)
     _check_agreement(table, columns, lines)
     predictions, more = _prediction_columns(table, columns, configurations)
@@ -167,19 +167,19 @@ def _with_repeats_of_folds(table: Table, columns: LongColumns) -> tuple[Table, L
     return replace(table, frame=table.frame.assign(**{name: numbers})), replace(columns, repeat=name), (remark,)
 
 
-def _axis_of_configurations(table: Table, columns: LongColumns) -> Axis:
+def _configuration_key(table: Table, columns: LongColumns) -> LineKey:
     """The configurations: combinations of the values of their columns, by the sorted values of each column."""
-    axes = [axis_of("configuration", table.frame[name]) for name in columns.configuration]
+    keys = [line_key("configuration", table.frame[name]) for name in columns.configuration]
     codes = np.zeros(len(table.frame), dtype=np.intp)
-    for axis in axes:  # one column after the other: all combinations of many settings would be too many to number
-        codes = np.unique(codes * len(axis.labels) + axis.codes, return_inverse=True)[1].reshape(-1)
+    for key in keys:  # one column after the other: all combinations of many settings would be too many to number
+        codes = np.unique(codes * len(key.labels) + key.codes, return_inverse=True)[1].reshape(-1)
     first = np.unique(codes, return_index=True)[1]
-    alone = len(axes) == 1 and isinstance(axes[0].labels[0], str)
+    alone = len(keys) == 1 and isinstance(keys[0].labels[0], str)
     labels = [
         ", ".join(
             plain(value, 200) if alone else f"{name}={plain(value, 200)}"
             for name, value in zip(
-                columns.configuration, (axis.labels[axis.codes[line]] for axis in axes), strict=True
+                columns.configuration, (key.labels[key.codes[line]] for key in keys), strict=True
             )
         )
         for line in first
@@ -190,17 +190,17 @@ def _axis_of_configurations(table: Table, columns: LongColumns) -> Axis:
             f"{counted(len(codes), 'line')}, most of them with one row; name the columns of settings with "
             "--configuration (to bound one configuration named beforehand: --fixed-configuration NAME)."
         )
-    return Axis("configuration", codes, labels)
+    return LineKey("configuration", codes, labels)
 
 
-def _lines(table: Table, columns: LongColumns, configurations: Axis) -> NDArray[np.intp]:
+def _lines(table: Table, columns: LongColumns, configurations: LineKey) -> NDArray[np.intp]:
     """The line of each row, repeat and configuration: (N, R, C)."""
     frame = table.frame
-    repeats = Axis("repeat", np.zeros(len(frame), dtype=np.intp), [None])
+    repeats = LineKey("repeat", np.zeros(len(frame), dtype=np.intp), [None])
     if columns.repeat is not None:
-        repeats = axis_of("repeat", frame[columns.repeat])
+        repeats = line_key("repeat", frame[columns.repeat])
     return lines_of_cells(
-        [axis_of("row", frame[columns.row]), repeats, configurations],
+        [line_key("row", frame[columns.row]), repeats, configurations],
         (
             "name every column that distinguishes configurations with --configuration, and the one that numbers "
             "the repeats with --repeat (rows that were held out several times in one repeat, as by bootstrap "
@@ -243,7 +243,7 @@ def _check_same(what: str, column: Any, places: NDArray[np.intp], rows: Any) -> 
 
 
 def _prediction_columns(
-    table: Table, columns: LongColumns, configurations: Axis
+    table: Table, columns: LongColumns, configurations: LineKey
 ) -> tuple[dict[str, str | None], tuple[str, ...]]:
     """The columns of predictions with their classes (None for a single column), and remarks."""
     texts = texts_of_classes(table.frame[columns.target]) if columns.event is None else []
@@ -313,7 +313,7 @@ def _wide(
     table: Table,
     columns: LongColumns,
     lines: NDArray[np.intp],
-    configurations: Axis,
+    configurations: LineKey,
     predictions: Mapping[str, str | None],
 ) -> tuple[Any, Configurations]:
     import pandas as pd
@@ -333,13 +333,13 @@ def _wide(
     return pd.DataFrame(wide), tuple(found)
 
 
-def _is_setting(column: Any, configurations: Axis) -> bool:
+def _is_setting(column: Any, configurations: LineKey) -> bool:
     """Whether a column has one value in each configuration."""
     counts = column.fillna("missing").astype(str) if column.isna().any() else column
     return bool((counts.groupby(configurations.codes).nunique(dropna=False) == 1).all())
 
 
-def _check_no_setting(column: Any, configurations: Axis) -> None:
+def _check_no_setting(column: Any, configurations: LineKey) -> None:
     if _is_setting(column, configurations):
         raise InputError(
             f"column {column.name!r} has one value in each configuration ({plain(column.iloc[0])} in "

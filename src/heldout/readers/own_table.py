@@ -18,7 +18,7 @@ from heldout.errors import InputError
 from heldout.metrics.base import Metric, Response, full_name, times_of
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 from heldout.readers.columns import check_complete, check_numbers, labels_of_column, plain, survival_of_columns
-from heldout.readers.lines import Axis, check_agree, lines_of_cells
+from heldout.readers.lines import LineKey, check_agree, lines_of_cells
 from heldout.readers.own_metadata import ColumnRoles
 from heldout.readers.predictions import TablePredictions
 from heldout.readers.tables import Table
@@ -161,9 +161,9 @@ def _check_columns(table: Table, roles: ColumnRoles) -> None:
 
 def _places(table: Table, roles: ColumnRoles) -> NDArray[np.intp]:
     """(N, R): the line of each row in each repeat."""
-    axes = [_numbered(table, "row", roles.rows), _numbered(table, "repeat", roles.repeats)]
+    keys = [_numbered(table, "row", roles.rows), _numbered(table, "repeat", roles.repeats)]
     return lines_of_cells(
-        axes,
+        keys,
         (
             f"each row has one line in each repeat: {AS_WRITTEN}",
             f"the file was cut or filtered: {AS_CSV}",
@@ -171,8 +171,8 @@ def _places(table: Table, roles: ColumnRoles) -> NDArray[np.intp]:
     )
 
 
-def _numbered(table: Table, noun: str, size: int | None) -> Axis:
-    """The axis of a column that counts from 0, up to ``size`` if that is known."""
+def _numbered(table: Table, noun: str, size: int | None) -> LineKey:
+    """The key with a column that counts from 0, up to ``size`` if that is known."""
     column = table.frame[noun]
     if column.dtype.kind not in "iu" or column.min() < 0 or column.max() >= 2**62:
         stranger = _first_stranger(column)
@@ -185,7 +185,7 @@ def _numbered(table: Table, noun: str, size: int | None) -> Axis:
             f"column {noun!r} of {table.name} must be from 0 to {number - 1} by its metadata 'heldout', got "
             f"{column.max()!s}; {AS_CSV}."
         )
-    return Axis(noun, column.to_numpy().astype(np.intp), range(number))
+    return LineKey(noun, column.to_numpy().astype(np.intp), range(number))
 
 
 def _first_stranger(column: Any) -> Any:

@@ -31,7 +31,7 @@ class Maximum(NamedTuple):
     n_steps: int
 
 
-class _Sums(NamedTuple):
+class _LikelihoodTerms(NamedTuple):
     """The terms of the likelihood at some coefficients."""
 
     value: float
@@ -80,7 +80,7 @@ class PartialLikelihood:
 
         Columns that leave no finite or no unique maximum are refused by name.
         """
-        at, sums = np.zeros(self.x.shape[1]), self._sums(np.zeros(self.x.shape[1]))
+        at, sums = np.zeros(self.x.shape[1]), self._terms(np.zeros(self.x.shape[1]))
         for number in range(1, max_iter + 1):
             gradient, information = self._derivatives(at, sums)
             factor = self._factor(information, names, at)
@@ -102,11 +102,11 @@ class PartialLikelihood:
             )
         raise self._endless(at, names)
 
-    def _onward(self, at: Floats, sums: _Sums, step: Floats) -> tuple[Floats, _Sums] | None:
+    def _onward(self, at: Floats, sums: _LikelihoodTerms, step: Floats) -> tuple[Floats, _LikelihoodTerms] | None:
         """A point in the step's direction where the likelihood is not lower; None if there is none."""
         now = sums.value - self.penalty @ at**2 / 2
         for _ in range(MOST_HALVINGS):
-            there = self._sums(at + step)
+            there = self._terms(at + step)
             if there.value - self.penalty @ (at + step) ** 2 / 2 >= now - 1e-12 * abs(now):
                 return at + step, there
             step = step / 2
@@ -114,7 +114,7 @@ class PartialLikelihood:
 
     def value(self, coefficients: Floats) -> float:
         """The log-likelihood at coefficients of the original columns."""
-        return self._sums(coefficients * self.spreads).value
+        return self._terms(coefficients * self.spreads).value
 
     def baseline(self, coefficients: Floats) -> tuple[Floats, Floats]:
         """The distinct times, and Breslow's cumulative hazard at each for a row with the means."""
@@ -128,16 +128,16 @@ class PartialLikelihood:
             steps[np.searchsorted(times, self.times[self.risk_sets.ends])] = events / at_risk * np.exp(-highest)
         return times, np.cumsum(steps)
 
-    def _sums(self, at: Floats) -> _Sums:
+    def _terms(self, at: Floats) -> _LikelihoodTerms:
         log_hazards = self.x @ at
         highest = log_hazards.max(initial=-np.inf)
         relative = self.weight * np.exp(log_hazards - highest)
         of_steps = self._of_steps(relative[:, None])[:, 0]
         events = self.risk_sets.events
         if of_steps.min() < LEAST_SHARE:
-            return _Sums(-np.inf, relative, of_steps)
+            return _LikelihoodTerms(-np.inf, relative, of_steps)
         taken = self.steps.weight @ (np.log(of_steps) + highest)
-        return _Sums(float(self.weight[events] @ log_hazards[events] - taken), relative, of_steps)
+        return _LikelihoodTerms(float(self.weight[events] @ log_hazards[events] - taken), relative, of_steps)
 
     def _of_steps(self, values: Floats) -> Floats:
         """Sums of (n, k) over the rows at risk, without the tied events that are removed before a step: (P, k)."""
@@ -149,7 +149,7 @@ class PartialLikelihood:
         sums: Floats = at_risk - left[:, None] * of_events[time]
         return sums
 
-    def _derivatives(self, at: Floats, sums: _Sums) -> tuple[Floats, Floats]:
+    def _derivatives(self, at: Floats, sums: _LikelihoodTerms) -> tuple[Floats, Floats]:
         """The gradient (p,) and the information (p, p), including the penalty."""
         sets, (_, time, left, weight) = self.risk_sets, self.steps
         rates = weight / sums.of_steps
