@@ -24,10 +24,11 @@ def tune(command: Command, path: Path, *options: object, out: str = "out") -> An
     return ended
 
 
-def test_it_leaves_the_files_of_a_search_and_says_what_the_outer_folds_chose(
+def test_it_leaves_the_files_of_a_search_and_resuming_gives_the_same(
     command: Command, table: Write, tmp_path: Path
 ) -> None:
-    ended = tune(command, table())
+    path = table()
+    ended = tune(command, path)
 
     assert "the search is repeated for each of 4 outer folds, 37 fits in all." in ended.out  # 16 · 2 + 4 + 1
     assert "by nested_cv" in ended.out and "\nouter folds" in ended.out and " of 4: " in ended.out
@@ -38,28 +39,16 @@ def test_it_leaves_the_files_of_a_search_and_says_what_the_outer_folds_chose(
     assert document["value"] == pytest.approx(np.mean([fold["score"] for fold in document["outer_folds"]]))
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "Nested cross-validation" in page or "nested cross-validation" in page
-    assert (tmp_path / "out" / "model.skops").exists() and (tmp_path / "out" / "predictions.parquet").exists()
+    assert (tmp_path / "out" / "model.skops").exists()
 
-
-def test_json_is_the_estimate_and_resuming_gives_it_again(command: Command, table: Write, tmp_path: Path) -> None:
-    path = table()
-    first = json.loads(tune(command, path, "--json").out)
-    saved = json.loads((tmp_path / "out" / "estimate.json").read_text())
-    assert {name: first[name] for name in saved} == saved
+    estimated = command("estimate", tmp_path / "out" / "predictions.parquet", "--json", "--n-bootstraps", "50")
+    assert estimated.code == 0, estimated
+    # The predictions are of the search on all rows; the estimate pools them, the search scores by fold.
+    assert json.loads(estimated.out)["uncorrected"] == pytest.approx(document["uncorrected"], abs=0.1)
 
     again = json.loads(tune(command, path, "--json", "--resume").out)
     assert again["n_fits_resumed"] == 36
-    assert {name: again[name] for name in saved} == saved
-
-
-def test_the_table_of_predictions_is_of_the_search_on_all_rows(
-    command: Command, table: Write, tmp_path: Path
-) -> None:
-    tune(command, table())
-    ended = command("estimate", tmp_path / "out" / "predictions.parquet", "--json", "--n-bootstraps", "50")
-    assert ended.code == 0, ended
-    uncorrected = json.loads((tmp_path / "out" / "estimate.json").read_text())["uncorrected"]
-    assert json.loads(ended.out)["uncorrected"] == pytest.approx(uncorrected, abs=0.1)  # rows pooled, not by fold
+    assert {name: again[name] for name in document} == document
 
 
 @pytest.mark.parametrize(

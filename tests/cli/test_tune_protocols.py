@@ -29,8 +29,8 @@ WITHOUT_INTERVAL = {"cv", "tt", "wmc", "wmcs"}
 
 @pytest.fixture
 def small(frame: Any, tmp_path: Path) -> Path:
-    """Eight rows of each class."""
-    frame[["a", "outcome", "site"]].groupby("outcome").head(8).to_csv(tmp_path / "small.csv", index=False)
+    """Six rows of each class."""
+    frame[["a", "outcome", "site"]].groupby("outcome").head(6).to_csv(tmp_path / "small.csv", index=False)
     return Path("small.csv")
 
 
@@ -70,7 +70,7 @@ def test_leave_one_out_scores_all_rows_together_and_says_so(command: Command, sm
 
 
 @pytest.mark.usefixtures("tiny_space")
-def test_write_files_one_out_write_filess_groups_out(command: Command, table: Write) -> None:
+def test_leave_one_out_leaves_groups_out(command: Command, table: Write) -> None:
     ended = command("tune", table(), *SHOWN, "--cv", "loo", "--groups", "site", "--json")
     assert ended.code == 0, ended.err
     assert "leave-one-out of whole groups = 20 fits" in ended.err
