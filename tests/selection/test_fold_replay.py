@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from heldout.selection import NONE_CHOSEN, Best, ScoreTable
-from heldout.selection.fold_replay import FoldReplay, drawn
+from heldout.selection.replay import FoldReplay, drawn
 
 SCORES = np.array([[0.9, 0.5, 0.1], [0.6, 0.8, 0.2], [0.6, 0.6, 0.9]])[:, :, None]
 

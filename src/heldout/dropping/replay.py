@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from heldout.dropping.base import DropRule
 from heldout.dropping.simulated import SimulatedRace
 from heldout.kernels.reference import Weightings
-from heldout.selection.choice import Choice
+from heldout.selection.base import Choice
 from heldout.selection.replay import SelectionReplay
 
 

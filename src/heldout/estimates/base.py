@@ -18,11 +18,9 @@ from heldout.flags import Flag
 from heldout.kernels.reference import Weightings
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric, oriented
-from heldout.selection.base import NONE_CHOSEN
-from heldout.selection.choice import Choice
+from heldout.selection.base import NONE_CHOSEN, Choice
 from heldout.selection.ensembles import Averages
-from heldout.selection.fold_replay import FoldReplay
-from heldout.selection.replay import SelectionReplay
+from heldout.selection.replay import FoldReplay, SelectionReplay
 
 
 @dataclass(frozen=True, eq=False)

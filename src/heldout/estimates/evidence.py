@@ -36,8 +36,7 @@ from heldout.predictions import HeldOutPredictions
 from heldout.selection import Best, Choice, Rule
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, WeightRule, settings_of
 from heldout.selection.ensembles import Averages
-from heldout.selection.fold_replay import FoldReplay
-from heldout.selection.replay import SelectionReplay
+from heldout.selection.replay import FoldReplay, SelectionReplay
 from heldout.selection.threshold import Threshold
 
 TIES = "the lowest index wins"

@@ -24,7 +24,7 @@ from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric, Needs
 from heldout.metrics.pairs import is_pair_based
-from heldout.selection.choice import Choice
+from heldout.selection.base import Choice
 
 LEAST_DIFFERENCE = 0.01
 """Of the metric's range: a difference between pooled and within-fold values that changes what one would report."""

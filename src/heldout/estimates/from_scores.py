@@ -27,7 +27,7 @@ from heldout.metrics.opaque import OpaqueMetric
 from heldout.predictions import FoldScores
 from heldout.selection import configuration_rule_of
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, SelectionRule
-from heldout.selection.fold_replay import FoldReplay
+from heldout.selection.replay import FoldReplay
 
 
 def estimate_from_scores(

@@ -29,7 +29,7 @@ from heldout.metrics.opaque import OpaqueMetric
 from heldout.predictions import FoldScores, HeldOutPredictions
 from heldout.selection import SelectionRule, configuration_rule_of
 from heldout.selection.base import metrics_read
-from heldout.selection.fold_replay import FoldReplay
+from heldout.selection.replay import FoldReplay
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from heldout.metrics.within import within_score
 from heldout.predictions import HeldOutPredictions
 from heldout.selection import NONE_CHOSEN, Best, SelectionFailedError
 from heldout.selection.base import metrics_read
-from heldout.selection.candidates import chosen_columns
+from heldout.selection.replay import chosen_columns
 
 
 def pooled_scores(

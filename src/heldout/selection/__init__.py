@@ -12,6 +12,7 @@ from heldout.errors import InputError
 from heldout.selection.average_rank import AverageRank
 from heldout.selection.base import (
     NONE_CHOSEN,
+    Choice,
     Library,
     ScoreTable,
     SelectionFailedError,
@@ -21,7 +22,6 @@ from heldout.selection.base import (
 from heldout.selection.best import Best
 from heldout.selection.callable_refit import CallableRefit
 from heldout.selection.callable_rule import CallableRule
-from heldout.selection.choice import Choice
 from heldout.selection.greedy_ensemble import GreedyEnsemble
 from heldout.selection.one_standard_error import OneStandardError
 from heldout.selection.rank_over_repeats import RankOverRepeats

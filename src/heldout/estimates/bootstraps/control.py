@@ -23,7 +23,7 @@ from heldout.flags import Flag
 from heldout.kernels.draws import always, out_of_bag
 from heldout.metrics.base import Needs
 from heldout.metrics.within import PairSegment
-from heldout.selection.choice import Choice, joined
+from heldout.selection.base import Choice, joined
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from heldout.estimates.base import Evidence, defined_mean
 from heldout.flags import Flag
 from heldout.kernels.blocks import BLOCK, map_blocks
 from heldout.kernels.draws import Defined, Draws, UndefinedDrawsError
-from heldout.selection.fold_replay import FoldReplay
+from heldout.selection.replay import FoldReplay
 
 FEW_FOLDS = 10
 MOST_VALUES = 2**23

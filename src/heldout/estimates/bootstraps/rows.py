@@ -20,7 +20,7 @@ from heldout.kernels.blocks import map_blocks
 from heldout.kernels.draws import Draws, UndefinedDrawsError, out_of_bag
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import quiet_if_foreign
-from heldout.selection.choice import Choice
+from heldout.selection.base import Choice
 
 MANY_REDRAWS = 0.05
 Result = TypeVar("Result")

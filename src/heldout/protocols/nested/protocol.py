@@ -30,7 +30,7 @@ from heldout.protocols.nested.intervals import (
 )
 from heldout.protocols.nested.plan import REMAINING, Across, NestedSettings, nested_folds
 from heldout.selection import NONE_CHOSEN
-from heldout.selection.candidates import chosen_columns
+from heldout.selection.replay import chosen_columns
 
 
 def nested_cv(
