@@ -18,7 +18,7 @@ REFUSED = {
     "--method best": "--method must be one of optimism, 632, 632+, oob, two_stage, got 'best'.",
     "--method two_stage": "--method two_stage chooses among several models first, got one; give several --model,",
     "--interval wide": "--interval must be one of auto, location_shifted, double, percentile, none, got 'wide'.",
-    "--interval percentile": "--interval percentile is of the scores of the rows left out, which --method oob",
+    "--interval percentile": "--interval percentile is for the scores of the rows left out, which --method oob",
     "--inner-bootstraps 9": "--inner-bootstraps is of --interval double; give both, or leave it out.",
     "--interval double --inner-bootstraps 1": "--inner-bootstraps must be a whole number from 2 on, got 1;",
     "--interval double --inner-bootstraps 9000000": "--interval double would take 36,000,000 fits",

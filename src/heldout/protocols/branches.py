@@ -1,8 +1,8 @@
-"""What the protocols share that search more than once: all their searches are one run.
+"""Searches on parts of the rows: protocols that search more than once do all their searches in one run.
 
-The search on all rows and those on parts of them are races side by side, over the same configurations and in the
-same store. Then each winner of a part is fitted on the whole part, and tested on rows that the part left out: one
-cell each. Winners are chosen by the code that chooses the winner of any search.
+The search on all rows and those on parts are races side by side, with the same configurations and in the same
+store. Then each winner of a part is fitted on the whole part and tested on rows outside it, one cell each. The
+winners are chosen by ``winner_of``, like the winner of any search.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class Branch(Protocol):
     Attributes
     ----------
     inner : tuple of Split
-        Of the search: rows of the part, by their numbers in the whole task. A row may stand there several times.
+        Of the search: rows of the part, by their numbers in the whole task. A row may occur several times.
     refit : Split
-        Trains the winner on the part, and tests it on rows that are not in it.
+        Trains the winner on the part, and tests it on rows outside it.
     """
 
     @property
@@ -55,12 +55,12 @@ class Branch(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class BranchWinner:
-    """What the search of a branch came to.
+    """The result of the search of a branch.
 
     Attributes
     ----------
     winner : int or None
-        None where nobody could be chosen.
+        None if none could be chosen.
     scores : ndarray of shape (C,)
         Of the deciding scorer, in its metric's direction and units and the search's aggregate; NaN for those that
         failed or were dropped.
@@ -93,7 +93,7 @@ class BranchScore:
     Attributes
     ----------
     configuration : int or None
-        None where there was none to fit.
+        None if there was none to fit.
     score : float
         By the deciding scorer, in its metric's direction and units; NaN where it failed or is undefined.
     scores : mapping of str to float
@@ -101,7 +101,7 @@ class BranchScore:
     cell : CellResult or None
         With the predictions of the test rows, in the order of the split.
     reason : str
-        Why there is no score, where there is none.
+        Why there is no score; empty if there is one.
     """
 
     configuration: int | None
@@ -124,7 +124,7 @@ class BranchedSearch:
     tested : tuple of BranchScore
         One a branch.
     n_fits, n_fits_saved : int
-        Of everything, refits included.
+        All fits, refits included.
     """
 
     evaluation: Evaluation
@@ -152,7 +152,7 @@ class RepeatNumbers:
         return self._next - 1
 
     def renumbered(self, splits: Sequence[Split], rows: Rows | None = None) -> tuple[Split, ...]:
-        """The splits with repeat numbers of their own; of some rows of the task, with the task's row numbers."""
+        """The splits with new repeat numbers; splits of ``rows`` get the row numbers of the task."""
         number_of = {repeat: next(self) for repeat in sorted({split.repeat for split in splits})}
         if rows is None:
             return tuple(replace(split, repeat=number_of[split.repeat]) for split in splits)
@@ -160,7 +160,7 @@ class RepeatNumbers:
 
 
 def part_of(task: Task, rows: Rows) -> Task:
-    """Some rows of a task as a task of their own."""
+    """Some rows of a task as a new task."""
     return Task(
         _safe_indexing(task.X, rows),
         task.truth.rows(rows),
@@ -195,13 +195,12 @@ def run_branches(
     search : Search
         On all rows; branches have its configurations, scoring, rules and settings.
     branches : sequence of Branch
-        With repeat numbers that neither the search nor another branch has.
+        With repeat numbers of their own.
     counts : sequence of ndarray of shape (N,), optional
-        How often each row counts in the dropping and the choice of each branch, where rows stand in a part several
-        times.
+        How often each row counts when a branch drops and chooses, if a part holds rows several times.
     across : callable, optional
-        Takes what all branches came to and gives the one configuration that is fitted everywhere, in place of each
-        search's own winner.
+        Takes the results of all branches and returns the one configuration to fit in all of them, in place of each
+        winner.
 
     Raises
     ------
@@ -256,7 +255,7 @@ def _always(configuration: int) -> Choose:
 
 
 def _chosen(search: Search, found: RaceResults, counts: Counts | None) -> BranchWinner:
-    """The winner of a branch, chosen as that of the search on all rows is."""
+    """The winner of a branch, chosen like that of the search on all rows."""
     metrics = {name: search.scoring.metrics.get(name) for name in found.fold_scores}
     task = search.task if counts is None else counted(search.task, counts)
     aggregate = search.estimation.aggregate
@@ -284,7 +283,7 @@ def _chosen(search: Search, found: RaceResults, counts: Counts | None) -> Branch
 
 
 def counted(task: Task, counts: Counts) -> Task:
-    """The task with rows that count as often as they were drawn."""
+    """The task, with rows weighted by how often they were drawn."""
     weights = counts.astype(np.float64)
     if task.sample_weight is not None:
         weights *= task.sample_weight
@@ -299,7 +298,7 @@ def _tested(
     fitted: Sequence[int | None],
     chosen: Sequence[BranchWinner],
 ) -> list[BranchScore]:
-    """One cell a branch: the configuration fitted on the part, tested outside."""
+    """One cell a branch: the configuration fitted on the part and tested outside it."""
     races = [
         None if configuration is None else Race((branch.refit,), configurations=(configuration,))
         for branch, configuration in zip(branches, fitted, strict=True)

@@ -1,4 +1,4 @@
-"""Drawing rows with replacement for models that are fitted on them: what a sample holds, and what it leaves out."""
+"""Draw rows with replacement to fit models on: the rows in each sample, and those outside it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from heldout.kernels.draws import Counts, Draws, UndefinedDrawsError, always
 from heldout.metrics.base import Metric, positive_of
 
 DRAWN_AT_ONCE = 64
-"""Samples drawn in one block; no result depends on it."""
+"""Samples drawn in one block; no result depends on this number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ def drawn_rows(counts: Counts) -> NDArray[np.intp]:
 
 @dataclass(frozen=True, eq=False)
 class Demands:
-    """What drawn rows must hold, and those left out.
+    """The requirements on the rows drawn and on those left out.
 
     Attributes
     ----------
@@ -55,8 +55,8 @@ class Demands:
     metrics : sequence of Metric
         Each must be defined on the rows.
     copies_apart : int
-        Of each class, so many different rows (or groups) must be drawn: 2 where a search inside has folds, one to
-        train and one to test, else 1.
+        So many different rows (or groups) of each class must be drawn: 2 if a search inside has folds, one to train
+        and one to test, else 1.
     """
 
     task: Task
@@ -71,7 +71,7 @@ class Demands:
         return np.unique(self.task.groups, return_inverse=True)[1].reshape(-1)
 
     def of_drawn(self, counts: Counts) -> NDArray[np.bool_]:
-        """(L,): whether the rows drawn will do."""
+        """(L,): whether the drawn rows meet the requirements."""
         return self.of_left_out(counts) & _holds_classes(self.task, self.units, counts, self.copies_apart)
 
     def of_left_out(self, counts: Counts) -> NDArray[np.bool_]:
@@ -85,7 +85,7 @@ class Demands:
 
 
 def draw(demands: Demands, n_bootstraps: int, seed: int, *, scores_left_out: bool = True) -> DrawnRows:
-    """Draw rows, or whole groups, with replacement; bootstrap b is the same whatever B.
+    """Draw rows, or whole groups, with replacement; bootstrap b does not depend on B.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def draw(demands: Demands, n_bootstraps: int, seed: int, *, scores_left_out: boo
     seed : int
         64 bits.
     scores_left_out : bool
-        Whether the metrics must be defined on the rows that are left out too.
+        Whether the metrics must also be defined on the rows left out.
 
     Raises
     ------

@@ -11,7 +11,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, SG
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from heldout.protocols.validation.replicate import weighed_rows, weighs_copies
+from heldout.protocols.validation.replicate import weighted_rows, weighs_copies
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(60, 4))
@@ -33,7 +33,7 @@ def test_weights_and_copies_give_the_same_model(name: str) -> None:
     model, y = SAME[name], CLASSES if isinstance(SAME[name], LogisticRegression) else NUMBERS
     assert weighs_copies(model)
     copies = model.fit(X[ROWS], y[ROWS]).coef_.copy()
-    distinct, weights = weighed_rows(ROWS)
+    distinct, weights = weighted_rows(ROWS)
     assert len(distinct) < len(ROWS)
     np.testing.assert_allclose(model.fit(X[distinct], y[distinct], sample_weight=weights).coef_, copies, atol=1e-6)
 
@@ -58,5 +58,5 @@ def test_others_get_copies(model: Any) -> None:
 
 
 def test_importance_weights_multiply() -> None:
-    distinct, weights = weighed_rows(np.array([1, 1, 2]), weights=np.array([9.0, 2.0, 0.5]))
+    distinct, weights = weighted_rows(np.array([1, 1, 2]), weights=np.array([9.0, 2.0, 0.5]))
     assert distinct.tolist() == [1, 2] and weights.tolist() == [4.0, 0.5]

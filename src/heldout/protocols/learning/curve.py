@@ -29,7 +29,7 @@ class CurvePoint:
     mean : float
         Over subsamples, in the metric's own direction and units; NaN where it failed.
     standard_error : float
-        Of that mean, over subsamples of these rows: it does not hold how other rows would differ.
+        Of that mean, over subsamples of these rows: it does not include how other rows would differ.
     n : int
         Subsamples with a score.
     """
@@ -51,7 +51,7 @@ class LearningCurve:
     metric : str
     greater_is_better : bool
     best_possible : float
-        Of the metric: errors are distances from it. Infinite where it is not known, and then there are no curves.
+        Of the metric: errors are distances from it. Infinite if unknown; there are no curves then.
     names : tuple of str
         Of the C configurations.
     sizes : ndarray of shape (S,)
@@ -63,7 +63,7 @@ class LearningCurve:
     laws : tuple of PowerLaw or None
         The curve of each configuration, in units of error; None where it failed, or too few sizes have a score.
     winner : int
-        The best at the largest size, by the selection rule: what a search with such splits would choose.
+        The best at the largest size, by the selection rule, like the winner of a search with such splits.
     estimate : Estimate
         ``value`` is the winner's curve at N.
     model : estimator or None

@@ -1,4 +1,4 @@
-"""The inverse power law as a method: the winner's curve, carried on to all rows."""
+"""The inverse power law as a method: the winner's curve, extended to all rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from heldout.protocols.learning.words import QUANTITY_IPL
 Floats = NDArray[np.float64]
 
 POOR_FIT = 2.0
-"""In the root mean square, a curve that misses its means by more of their standard errors than this is flagged."""
+"""A curve is flagged if its root mean square distance from its means exceeds so many of their standard errors."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def errors_of(metric: Metric, scores: Floats) -> Floats:
 
 
 def best_possible(metric: Metric) -> float:
-    """The end of the metric's range that is the good one; infinite where it has none."""
+    """The better end of the metric's range; infinite if it has none."""
     return float(metric.range[1] if metric.greater_is_better else metric.range[0])
 
 
@@ -119,7 +119,7 @@ def _no_curve(metric: Metric, sizes: Floats, scores: Floats, winner: int) -> str
 def _evidence(
     search: Search, metric: Metric, winner: int, sizes: Floats, scores: Floats, failures: Mapping[int, str]
 ) -> Evidence:
-    """What the subsamples of the largest size say of themselves."""
+    """The evidence of the subsamples of the largest size."""
     task, names = search.task, search.configurations.names
     candidates = np.array([j for j in range(len(names)) if j not in failures], dtype=np.intp)
     flags: dict[Flag, str] = {}

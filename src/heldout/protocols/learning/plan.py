@@ -1,7 +1,7 @@
-"""Which rows train at each size: one order of the rows in a repetition, of which every size takes the first.
+"""The training rows of each size: a repetition has one order of the rows, and every size takes the first of them.
 
-So a smaller training set lies within the larger ones of its repetition, and what differs between two sizes is the
-rows that were added, not the luck of another draw. All the other rows test.
+So a smaller training set lies within the larger ones of its repetition, and two sizes differ by the added rows, not
+by the luck of another draw. All other rows test.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Rows = NDArray[np.intp]
 
 SIZES = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 GROUP_DRAWS = 50
-"""So many orders of whole groups are drawn, and the one that keeps sizes and classes best is taken."""
+"""The number of orders of whole groups that are drawn; the one that fits sizes and classes best is used."""
 
 
 def training_counts(sizes: Any, n_rows: int) -> tuple[int, ...]:
@@ -113,7 +113,7 @@ def _order(task: Task, rng: np.random.Generator) -> Rows:
     for code in range(task.truth.n_classes):
         mine = np.flatnonzero(classes == code)
         place[mine] = (np.arange(len(mine)) + 0.5) / max(len(mine), 1)
-    # Classes of one size tie at every place; the shuffle decides between them anew each time.
+    # Classes of one size tie at every place; the shuffle breaks these ties.
     return np.asarray(shuffled[np.argsort(place, kind="stable")])
 
 

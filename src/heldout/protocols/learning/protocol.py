@@ -44,10 +44,10 @@ def learning_curve(
     random_state: Any = None,
     verbose: int = 0,
 ) -> LearningCurve:
-    """Score every configuration at several training sizes, and carry the winner's curve on to all rows.
+    """Score every configuration at several training sizes, and extend the winner's curve to all rows.
 
     In each of ``n_subsamples`` repetitions the rows are put into a random order that keeps classes in proportion.
-    The first n of them train every configuration, for each training size n, and all the others test it: S times
+    The first n of them train every configuration, for each training size n, and the others test it: S times
     ``n_subsamples`` times C fits, and one for ``model``. The training sets of a repetition lie within each other,
     so that sizes are compared on the same rows.
 
@@ -55,14 +55,14 @@ def learning_curve(
     errors of a configuration are fitted by a n^(-b) + c, where a, b and c are at least 0, by least squares with
     weights of one over the variance of each mean. The winner is chosen by its scores at the largest size, as a
     search with these splits would choose it; that score is ``uncorrected``, and ``value`` is the winner's curve at
-    all N rows. It is for models trained on all rows, while other methods are for those of a smaller training part:
-    ``optimism`` holds what more rows bring, too, and is often negative.
+    all N rows. It is for models trained on all rows, while other methods are for smaller training parts. So
+    ``optimism`` also contains the gain from more rows, and is often negative.
 
     It needs a metric whose best possible value is known, and at least three training sizes. It has no interval:
-    subsamples of the same rows tell how subsamples differ, not how other rows would. And it corrects little of the
-    choice: the errors at other sizes come from the same rows, so that most of the winner's luck is in them, too (a
-    flag says so, docs/learning-curves.md has figures). Use it to see what more rows bring, and another method for
-    how good the winner is. On few rows the curve is unstable; a poor fit is flagged.
+    subsamples of the same rows show how subsamples differ, not how other rows would. And it corrects little of the
+    optimism of the choice: the errors at other sizes come from the same rows and contain most of the winner's luck
+    (a flag says so; docs/learning-curves.md has figures). Use it to see the gain from more rows, and another method
+    for the performance of the winner. On few rows the curve is unstable; a poor fit is flagged.
 
     Parameters
     ----------
@@ -78,13 +78,13 @@ def learning_curve(
     n_subsamples : int, default=50
         Of each size.
     scoring, selection, refit, error_score, n_jobs, pre_dispatch, fit_timeout, store
-        As ``ho.HeldOutSearchCV`` has them. Of several scorers, the one that ``refit`` names.
+        As in ``ho.HeldOutSearchCV``. Of several scorers, the one that ``refit`` names.
     groups : array-like of shape (N,), optional
-        Kept whole; sizes are then as near as groups allow.
+        Kept whole; sizes are then as close as groups allow.
     sample_weight : array-like of shape (N,), optional
         Importance weights, for fits and scores.
     random_state : int, RandomState or Generator, optional
-        Repetition r is the same however many there are.
+        Repetition r does not depend on their number.
 
     Returns
     -------
@@ -176,7 +176,7 @@ def _mean_sizes(found: RaceResults, n_sizes: int) -> np.ndarray[Any, np.dtype[np
 
 
 def _winner(search: Search, found: RaceResults, n_subsamples: int) -> int:
-    """What the search would choose on the splits of the largest size alone, which are the last."""
+    """The winner on the splits of the largest size alone, which are the last."""
     largest = found.last(n_subsamples)
     metrics = {name: search.scoring.metrics.get(name) for name in largest.fold_scores}
     return winner_of(largest, search.task, informed(search.estimation, found), search.configurations, metrics)

@@ -1,4 +1,4 @@
-"""What is said of learning curves."""
+"""Sentences on learning curves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ QUANTITY_IPL = (
 
 
 def caption(n_subsamples: int, n_drawn: int, n_configurations: int) -> str:
-    """How to read the picture."""
+    """The caption of the picture."""
     which = "" if n_drawn == n_configurations else f" The best {n_drawn} of {n_configurations} are drawn."
     return (
         f"Dots are mean scores of {n_subsamples} subsamples of each size, with bars of one standard error; lines "
@@ -20,7 +20,7 @@ def caption(n_subsamples: int, n_drawn: int, n_configurations: int) -> str:
 def summary(
     metric: str, winner: str, means: tuple[str, str], sizes: tuple[float, float], value: str, n_rows: int
 ) -> str:
-    """What the picture shows, for those who do not see it."""
+    """The text alternative of the picture."""
     end = f"; its curve reaches {value} at all {n_rows:,} rows" if value else ""
     return (
         f"{metric} of {winner} goes from {means[0]} with {sizes[0]:,.0f} training rows to {means[1]} with "

@@ -1,4 +1,4 @@
-"""From all the fits of a nested cross-validation to its estimate."""
+"""The estimate of a nested cross-validation from all its fits."""
 
 from __future__ import annotations
 
@@ -41,8 +41,10 @@ SOURCES_OF_INTERVAL = {NADEAU_BENGIO: ("nadeau2003",), BATES: ("bates2024",)}
 SOURCES_ACROSS = ("krstajic2014",)
 
 
-def concluded(search: Search, settings: NestedSettings, nested: NestedFolds, run: BranchedSearch) -> NestedEstimate:
-    """From all that was run to the estimate."""
+def nested_estimate(
+    search: Search, settings: NestedSettings, nested: NestedFolds, run: BranchedSearch
+) -> NestedEstimate:
+    """The estimate from the searches of all branches."""
     evaluation = run.evaluation
     name = evaluation.refit_metric
     metric = evaluation.metrics[name] or OpaqueMetric(name)
@@ -119,7 +121,7 @@ def _value(
     outer: Sequence[OuterFold],
     flags: dict[Flag, str],
 ) -> tuple[float, str]:
-    """The estimate, or NaN and why: a fold without a fit has no score, and the others are not the whole."""
+    """The estimate, or NaN and the reason: without the score of a fold the mean is not that of all rows."""
     for fold, tested in zip(outer, run.tested, strict=False):
         if tested.cell is None or tested.cell.state is CellState.FAILED:
             what = "has no winner" if tested.configuration is None else "has a winner that failed"
@@ -150,7 +152,7 @@ def _spread(
     outer: Sequence[OuterFold],
     value: float,
 ) -> tuple[Spread | None, Bates | None]:
-    """How far an interval reaches; None where none was asked for, or there is no value."""
+    """The spread for the interval; None without ``interval`` or without a value."""
     if settings.interval is None or np.isnan(value):
         return None, None
     if settings.interval == NADEAU_BENGIO:
@@ -169,7 +171,7 @@ def _spread(
         values = row_values(search, metric, branch, tested)
         first, second = branch.left_out
         cut = len(rows_of[branch.repeat, first])
-        # The rows of one fold, by a model that saw neither: they belong to the inner values of the other fold.
+        # The rows of one fold, by a model trained on neither, are inner values of the other fold.
         inside[branch.repeat, second].append(values[:cut])
         inside[branch.repeat, first].append(values[cut:])
     by_repeat: dict[int, list[tuple[int, int]]] = {}
@@ -202,7 +204,7 @@ def _flags(search: Search, settings: NestedSettings, nested: NestedFolds, run: B
 
 
 def _uncorrected(search: Search, run: BranchedSearch, metric: Metric) -> float:
-    """The score of what is deployed in the search on all rows, in the search's aggregate."""
+    """The score of the deployed configuration in the search on all rows, in the search's aggregate."""
     evaluation, name = run.evaluation, run.evaluation.refit_metric
     whole = evaluation.whole_scores(search.estimation.aggregate)
     if whole is not None:
@@ -222,7 +224,7 @@ def _provenance(
     sources += SOURCES_ACROSS if settings.across == "all" else ()
     sources += search.drop.sources if search.drop is not None else ()
     sources += [*search.estimation.rule.sources, *metric.sources]
-    said: dict[str, Any] = {
+    provenance: dict[str, Any] = {
         "quantity": QUANTITY_NESTED,
         **settings_provenance(Settings(entropy=search.entropy)),
         "task": str(search.task.truth.kind),
@@ -245,14 +247,14 @@ def _provenance(
         "sources": list(dict.fromkeys(sources)),
     }
     if settings.interval == NADEAU_BENGIO:
-        said["test_to_training_rows"] = nested.test_share
+        provenance["test_to_training_rows"] = nested.test_share
     if bates is not None:
-        said["bates_hastie_tibshirani"] = {
+        provenance["bates_hastie_tibshirani"] = {
             "center": bates.spread.center, "inner": bates.inner, "outer": bates.outer, "bias": bates.bias,
             "inflation": bates.inflation, "unlimited_inflation": bates.unlimited_inflation,
             "mean_square": bates.mean_square,
         }  # fmt: skip
-    return said
+    return provenance
 
 
 _ROWS_AT_A_TIME = 512
@@ -270,8 +272,8 @@ def pooled_score(
 ) -> tuple[float, str]:
     """The metric on all outer predictions of a repeat, mean over repeats; or NaN and why there is none.
 
-    Where the search chooses by the pairs within folds, of the pairs of rows of one outer fold.
-    The models of the outer folds are of different winners, so they are pooled in a response that all of them have.
+    With ``aggregate="within"``, of the pairs of rows of one outer fold. The outer folds have different winners, so
+    their predictions are pooled in a response that all of them have.
     """
     cells = [one.cell for one in tested[: len(outer)] if one.cell is not None]
     common = [response for response in metric.responses if all(response in cell.predictions for cell in cells)]
@@ -294,14 +296,14 @@ def pooled_score(
 
 
 def _read(search: Search, metric: Metric, cell: CellResult, response: Response) -> NDArray[Any]:
-    """What a cell holds of a response, as the metric reads it: of survival, its own times."""
+    """A response of a cell as the metric reads it: survival at the times of the metric."""
     held = cell.predictions[response]
     return at_times_of(metric, held, search.scoring.times) if response is Response.SURVIVAL else held
 
 
 def row_values(search: Search, metric: Metric, branch: NestedBranch, tested: BranchScore) -> NDArray[np.float64]:
-    """The metric of each row by itself, in the order of the test rows: what a mean over rows is the mean of."""
-    assert tested.cell is not None, "asked only of what was fitted"
+    """The metric of each row by itself, in the order of the test rows."""
+    assert tested.cell is not None, "called for fitted cells only"
     responses = [response for response in metric.responses if response in tested.cell.predictions]
     predictions = _read(search, metric, tested.cell, responses[0])[:, None]
     truth, values = search.task.truth.rows(branch.refit.test), []

@@ -1,4 +1,4 @@
-"""What nested cross-validation returns: an estimate, with everything that its outer folds saw."""
+"""The result of nested cross-validation: an estimate with all its outer folds."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ from heldout.result import Evaluation
 
 @dataclass(frozen=True, eq=False)
 class OuterFold:
-    """One outer fold: the search on the rows that it left, and how its winner did on those that it held out.
+    """One outer fold: the search on the other rows, and the score of its winner on the rows of the fold.
 
     Attributes
     ----------
     repeat, fold : int
     selected : int or None
-        The winner of the search that did not see this fold; None where nobody could be chosen.
+        The winner of the search without this fold; None if none could be chosen.
     selected_name : str
     inner_scores : ndarray of shape (C,)
         Of every configuration in that search, in the metric's own direction; NaN for those that failed or were
         dropped.
     tested : int or None
         The configuration that was fitted on all of ``training_rows``: the fold's own winner, or with
-        ``across="all"`` the one configuration for all; None where there is none.
+        ``across="all"`` the one configuration for all; None if there is none.
     tested_name : str
     inner_score : float
-        Of ``tested`` in that search, which chose it for it.
+        Of ``tested`` in that search, by which it was chosen.
     score : float
-        Of ``tested`` on ``test_rows``: what the estimate is made of.
+        Of ``tested`` on ``test_rows``; the estimate is the mean of these scores.
     scores : mapping of str to float
         By scorer, as the scorers return them (greater = better).
     training_rows, test_rows : ndarray of int
-        A row that trains several times stands there as often.
+        A row that trains several times occurs as often.
     failures : mapping of int to str
         Configurations that failed in that search, and why.
     barriers : tuple of Barrier
-        Who was dropped in that search, and when.
+        Which configurations were dropped in that search, and when.
     reason : str
-        Why there is no score, where there is none.
+        Why there is no score; empty if there is one.
     """
 
     repeat: int
@@ -87,7 +87,7 @@ class OuterFold:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far the outer folds chose alike.
+    """How often the outer folds chose the same configuration.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Agreement:
     names : mapping of int to str
         Of these.
     share : float
-        Of the commonest; NaN where nobody was chosen.
+        Of the commonest; NaN if none was chosen.
 
     Examples
     --------
@@ -122,22 +122,22 @@ def agreement_of(winners: Sequence[int | None], names: Sequence[str]) -> Agreeme
     return Agreement(wins, {j: names[j] for j in wins}, share)
 
 
-@dataclass(frozen=True, eq=False, repr=False)  # an estimate's own is short
+@dataclass(frozen=True, eq=False, repr=False)  # the repr of an estimate is shorter
 class NestedEstimate(Estimate):
-    """An estimate by nested cross-validation. ``selected`` is what ``model`` is.
+    """An estimate by nested cross-validation. ``selected`` is the configuration of ``model``.
 
     Attributes
     ----------
     outer_folds : tuple of OuterFold
     agreement : Agreement
-        How far their searches chose alike. ``selection_frequency`` holds the same as shares (C,).
+        How often their searches chose the same. ``selection_frequency`` holds the same as shares (C,).
     model : estimator or None
-        What to deploy: the winner of the search on all rows, fitted on all rows (with ``across="all"`` the
+        The model to deploy: the winner of the search on all rows, fitted on all rows (with ``across="all"`` the
         configuration that was chosen across all inner folds).
     evaluation : Evaluation or None
         The record of the search on all rows.
     n_fits, n_fits_saved : int
-        Fits of everything, refits included, and fits that dropping spared.
+        All fits, refits included, and fits that dropping saved.
     """
 
     outer_folds: tuple[OuterFold, ...] = ()
@@ -148,7 +148,7 @@ class NestedEstimate(Estimate):
     n_fits_saved: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON: those of every estimate, the outer folds, and how far they agreed."""
+        """Plain values for JSON: those of every estimate, the outer folds and their agreement."""
         return {
             **super().to_dict(),
             "outer_folds": [fold.to_dict() for fold in self.outer_folds],

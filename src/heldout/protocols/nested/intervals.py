@@ -1,9 +1,9 @@
-"""Intervals of nested cross-validation, each by its name, as functions of numbers alone.
+"""Intervals of nested cross-validation, by name.
 
-The spread of outer scores is no standard error: outer folds share training rows. Nadeau and Bengio add what the
-sharing costs by the sizes of the parts; Bates, Hastie and Tibshirani measure it, by searches that leave two folds
-out.
-Percentiles over repeats are no interval at all, for repeats only tell how much the draw of the folds matters.
+The spread of outer scores is no standard error, because outer folds share training rows. Nadeau and Bengio widen
+the variance according to the sizes of the parts; Bates, Hastie and Tibshirani measure the effect with searches that
+leave two folds out. Percentiles over repeats are no interval: repeats show only how much the draw of the folds
+matters.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from heldout.metrics.base import Metric
 NADEAU_BENGIO, BATES = "nadeau_bengio", "bates_hastie_tibshirani"
 INTERVALS = (NADEAU_BENGIO, BATES)
 USUAL_REPEATS = 50
-"""Partitions over which the authors' own package averages the scheme with pairs."""
+"""The number of partitions over which the authors' package averages the scheme with pairs."""
 
 Floats = NDArray[np.float64]
 
 
 class Spread(NamedTuple):
-    """Around what an interval lies, and how far it reaches.
+    """The centre of an interval and its standard error.
 
-    ``reason`` says, as half a sentence, why there is no standard error where that is NaN.
+    ``reason`` says, as half a sentence, why the standard error is NaN.
     """
 
     center: float
@@ -47,7 +47,7 @@ def nadeau_bengio(scores: Floats, test_share: float, center: float | None = None
     Parameters
     ----------
     scores : ndarray of shape (n,)
-        Of all outer folds of all repeats, n = K·R; those that are NaN are left out.
+        Of all outer folds of all repeats, n = K·R; NaN is left out.
     test_share : float
         1/(K - 1) in a partition.
     center : float, optional
@@ -73,7 +73,7 @@ def nadeau_bengio(scores: Floats, test_share: float, center: float | None = None
 
 @dataclass(frozen=True)
 class Bates:
-    """What the scheme of Bates, Hastie and Tibshirani (2024) measured.
+    """The measurements of the scheme of Bates, Hastie and Tibshirani (2024).
 
     Attributes
     ----------
@@ -84,11 +84,11 @@ class Bates:
     bias : float
         (1 + ((K-2)/K)^1.5)(inner - outer).
     mean_square : float
-        mean(a_k - b_k): the squared error of a cross-validation on K - 1 folds, which may turn out negative.
+        mean(a_k - b_k): the squared error of a cross-validation on K - 1 folds; it may be negative.
     inflation : float
-        By how much the standard error of independent rows is multiplied, within [1, √K].
+        The factor on the standard error of independent rows, within [1, √K].
     unlimited_inflation : float
-        Before it was limited.
+        The same before it is limited.
     """
 
     spread: Spread
@@ -103,14 +103,14 @@ class Bates:
 def bates_hastie_tibshirani(outer: Sequence[Sequence[Floats]], inner: Sequence[Sequence[Floats]]) -> Bates:
     """The interval by nested cross-validation of Bates, Hastie & Tibshirani (2024), algorithm 1 and section 4.3.
 
-    For fold k of every repeat, e_out are the values of its rows by the model that was trained without the fold, and
-    e_in those of the rows of every other fold j by the model that was trained without j and k. With
-    a_k = (mean e_in - mean e_out)² and b_k = var(e_out)/n_k:
+    For fold k of every repeat, e_out are the values of its rows by the model trained without the fold, and e_in
+    those of the rows of every other fold j by the model trained without j and k. With a_k = (mean e_in - mean
+    e_out)² and b_k = var(e_out)/n_k:
 
         inflation = clip(√max(0, mean(a - b)) / (s/√(N(K-1)/K)), 1, √K),    standard error = inflation · s/√N,
 
-    s the standard deviation of all e_in. Values are of rows, in the metric's own units; with the sign turned all
-    comes out the same.
+    s the standard deviation of all e_in. Values are of rows, in the metric's own units; the opposite sign
+    gives the same interval with the opposite sign.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def interval_around(spread: Spread, metric: Metric, confidence_level: float, alt
     reach = float(quantile) * spread.standard_error
     if math.isnan(reach):
         return Interval(math.nan, math.nan, level, alternative)
-    center = min(max(spread.center, least), greatest)  # taking the bias off may carry it beyond
+    center = min(max(spread.center, least), greatest)  # the subtracted bias may move it beyond the range
     low, high = max(center - reach, least), min(center + reach, greatest)
     if alternative != "two-sided":
         bounded_below = (alternative == "greater") == metric.greater_is_better

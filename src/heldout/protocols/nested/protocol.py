@@ -1,8 +1,8 @@
 """Nested cross-validation: the whole search, cross-validated.
 
 Each outer fold is held out once while the search runs on the other rows; the winner there is fitted on all of these
-and scored on the fold. No row takes part in choosing what it scores, at the price of K times the fits of a search.
-What is deployed comes from one more search, on all rows.
+and scored on the fold. No row scores a winner that it helped to choose, at the cost of K times the fits of a
+search. The deployed model comes from one more search, on all rows.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from heldout.estimates.types import Alternative
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
 from heldout.protocols.branches import BranchWinner, run_branches
-from heldout.protocols.nested.conclusion import concluded
+from heldout.protocols.nested.conclusion import nested_estimate
 from heldout.protocols.nested.estimate import NestedEstimate
 from heldout.protocols.nested.intervals import (
     BATES,
@@ -61,7 +61,7 @@ def nested_cv(
     random_state: Any = None,
     verbose: int = 0,
 ) -> NestedEstimate:
-    """Estimate a whole search by nested cross-validation, and make it on all rows.
+    """Estimate a whole search by nested cross-validation, and run it on all rows too.
 
     With K folds, R repeats and C configurations, and ``inner="remaining"``, it takes exactly R(K²C + K) + 1 fits
     (Tsamardinos, Greasidou & Borboudakis 2018, algorithm 3; the count of section 2.2 is that of R = 1).
@@ -81,11 +81,11 @@ def nested_cv(
     cv : int, plan, splitter or iterable, optional
         The outer folds, 5 by default. An integer keeps groups whole where there are groups.
     inner : "remaining", "holdout", int or splitter, default="remaining"
-        What the inner searches are split by: the other outer folds, each in turn; the next outer fold alone, as a
-        development set of N/K rows; or anew, shuffled by the seed of the run, with groups kept whole. Split anew,
-        the search on all rows is split so too; otherwise by the outer folds.
+        The splits of the inner searches: the other outer folds, each in turn; the next outer fold alone, as a
+        development set of N/K rows; or new folds, shuffled by the seed of the run, with groups kept whole. With new
+        folds the search on all rows has new folds too; otherwise it has the outer folds.
     repeats : int, default=1
-        How often the outer folds are drawn anew.
+        How often the outer folds are drawn.
     across : {"folds", "all"}, default="folds"
         Every outer fold fits its own winner; or all fit the one configuration with the best mean over all inner
         folds (repeated grid-search nested cross-validation), which is about as optimistic as an uncorrected score,
@@ -98,7 +98,7 @@ def nested_cv(
         pairs, the share of the pairs of rows of one fold; inside and outside.
     selection : str or selection rule, default="best"
     drop : str, rule of ``ho.dropping`` or None, optional
-        Who leaves a search early, in each search by itself.
+        Drops configurations early, in each search by itself.
     confidence_level : float, default=0.95
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
     groups : array-like of shape (N,), optional
@@ -169,17 +169,17 @@ def nested_of_search(search: Search, settings: NestedSettings, running: RunSetti
     nested = nested_folds(search.task, search.folds, settings.inner, pairs=pairs, entropy=search.entropy)
     across = partial(_best_across, search) if settings.across == "all" else None
     whole = replace(search, folds=nested.search)
-    return concluded(search, settings, nested, run_branches(whole, nested.branches, running, across=across))
+    return nested_estimate(search, settings, nested, run_branches(whole, nested.branches, running, across=across))
 
 
 def _best_across(search: Search, chosen: Sequence[BranchWinner]) -> int:
-    """What the rule chooses by the mean inner score over all outer folds; candidates ran in all of them."""
+    """The choice of the rule by the mean inner score over all outer folds; candidates ran in all of them."""
     metric = search.scoring.metrics.get(search.scoring.refit_metric)
     sign = 1.0 if metric is None or metric.greater_is_better else -1.0
     by_fold = sign * np.stack([one.scores for one in chosen])
     values = by_fold.mean(axis=0)
     names, params = [search.scoring.refit_metric], search.configurations.params
-    # To a rule that looks at folds or repeats, an outer fold is one.
+    # A rule that reads folds or repeats takes an outer fold as one.
     by_fold = by_fold[None, :, :, None]
     rule, every = search.estimation.rule, np.arange(len(params))
     winner = int(chosen_columns(rule, values[None, :, None], every, params, names, by_fold, by_fold)[0])

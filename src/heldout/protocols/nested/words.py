@@ -1,4 +1,4 @@
-"""What is said of nested cross-validation: its outer folds, what they chose, and its intervals."""
+"""Sentences on nested cross-validation: its outer folds, their choices, and its intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a bootstrap of the whole search returns: an estimate, with every sample that it rests on."""
+"""The result of a bootstrap of the whole search: an estimate with all its samples."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from heldout.result import Evaluation
 
 @dataclass(frozen=True, eq=False)
 class Bootstrap:
-    """One bootstrap sample: what was chosen without the rows that it left out, and how that did on them.
+    """One bootstrap sample: the configuration chosen on it, and its score on the rows left out.
 
     Attributes
     ----------
     number : int
         b, from 0.
     selected : int or None
-        None where nobody could be chosen.
+        None if none could be chosen.
     selected_name : str
         Empty without one.
     in_bag_score : float
-        By which it was chosen: its cross-validated score on the sample; with ``scheme="models"`` its score on the
+        The score by which it was chosen: cross-validated on the sample; with ``scheme="models"`` the score on the
         drawn rows by the models of other samples.
     out_of_bag_score : float
-        Of the model fitted on ``drawn``, on ``left_out``: what the estimate is the mean of.
+        Of the model fitted on ``drawn``, on ``left_out``; the estimate is the mean of these scores.
     scores : mapping of str to float
         The same by every scorer, as the scorers return them (greater = better).
     drawn : ndarray of int
         The rows of the sample, in order, each as often as it was drawn.
     left_out : ndarray of int
     reason : str
-        Why there is no score, where there is none.
+        Why there is no score; empty if there is one.
     """
 
     number: int

@@ -22,7 +22,7 @@ from heldout.selection.base import NONE_CHOSEN
 
 
 def check_opened(search: Search) -> None:
-    """Refuse scorers that only give scores: who chooses on drawn rows must read predictions.
+    """Refuse scorers that only return scores: a choice on drawn rows needs predictions.
 
     Raises
     ------
@@ -45,8 +45,8 @@ def chosen_by_others(
 ) -> tuple[Evidence, NDArray[np.intp], NDArray[np.float64]]:
     """For each sample the configuration that is best on the rows that it drew, and its score there.
 
-    A sample has no predictions of its own for the rows that it drew, so that weighing rows by how often it drew
-    them leaves those of the other samples.
+    A sample has no predictions for the rows that it drew, so rows weighted by how often it drew them are predicted
+    by the models of other samples only.
     """
     metric = evaluation.metrics[evaluation.refit_metric]
     assert metric is not None, "refused before fitting"
@@ -64,7 +64,7 @@ def chosen_by_others(
     used = candidate_rows(evaluation.predictions, list(read.values()), task.groups).used
     flags = dict(evidence.flags)
     if len(used) == task.n_rows:
-        flags.pop(Flag.INCOMPLETE_PREDICTIONS, None)  # that a sample predicts the rows that it left out is its way
+        flags.pop(Flag.INCOMPLETE_PREDICTIONS, None)  # every sample predicts only the rows that it left out
     counts = drawn.counts[:, used]
     columns = evidence.matrix.replay.choice(counts).columns
     in_bag = evidence.matrix.scores.selected(counts, np.maximum(columns, 0))
@@ -80,15 +80,15 @@ def bootstraps_of_models(
     cell_of = {(cell.key.configuration, cell.key.repeat): cell for cell in evaluation.cells}
     bootstraps = []
     for number, (split, j) in enumerate(zip(evaluation.folds.splits, chosen.tolist(), strict=True)):
-        nobody = j == NONE_CHOSEN
-        score = float("nan") if nobody else float(values[number, j])
-        cell = None if nobody else cell_of[j, split.repeat]
-        reason = "" if not np.isnan(score) else cell.message if cell is not None else "nobody could be chosen"
+        is_none = j == NONE_CHOSEN
+        score = float("nan") if is_none else float(values[number, j])
+        cell = None if is_none else cell_of[j, split.repeat]
+        reason = "" if not np.isnan(score) else cell.message if cell is not None else "none could be chosen"
         bootstraps.append(
             Bootstrap(
                 number=number,
-                selected=None if nobody else j,
-                selected_name="" if nobody else names[j],
+                selected=None if is_none else j,
+                selected_name="" if is_none else names[j],
                 in_bag_score=float(in_bag[number]),
                 out_of_bag_score=score,
                 drawn=drawn_rows(drawn.counts[number]),

@@ -79,13 +79,13 @@ def bootstrap_search(
 
     ``scheme="models"`` (Tsamardinos et al. 2018, section 4). All C configurations are fitted on each sample and
     predict the rows left out: B C fits, and one for ``model``, the configuration of the best mean score out of bag.
-    The paper reports that best mean, which is the winner's curse once more: the rows that choose are those that
-    score. It is here ``uncorrected``. The value is the mean of S_b, where S_b is the score, on the rows that sample
-    b left out, of the model of sample b and the configuration j_b; and j_b is the best on the rows that b *drew*
-    (as often as it drew them), as the models of the other samples predicted them. No row that scores has chosen,
+    The paper reports that best mean, which is optimistic again: the rows that choose are the rows that score. Here
+    it is ``uncorrected``. The value is the mean of S_b, where S_b is the score, on the rows that sample b left out,
+    of the model of sample b and the configuration j_b; and j_b is the best on the rows that b *drew* (as often as
+    it drew them), as the models of the other samples predicted them. No row that scores took part in the choice,
     and none is predicted by a model that saw it. But rows that score have trained models that chose, as with
-    ``method="bbc"``: where models memorise rows, some of the optimism stays, and a flag says so
-    (docs/protocols.md has figures).
+    ``method="bbc"``: if models memorise rows, some of the optimism remains, and a flag says so (docs/protocols.md
+    has figures).
 
     A model of a sample has seen about 63 % of the rows, so both are pessimistic for one trained on all of them, and
     the percentiles of scores on about 37 % of the rows are wider than the uncertainty of the value.
@@ -101,7 +101,7 @@ def bootstrap_search(
     param_grid : dict or list of dict, optional
     scheme : {"cvt", "models"}, default="cvt"
     scoring, cv, aggregate, selection, drop, refit, error_score, n_jobs, pre_dispatch, fit_timeout, store
-        As ``ho.HeldOutSearchCV`` has them. ``cv`` is of the searches inside: a splitter or an integer divides the
+        As in ``ho.HeldOutSearchCV``. ``cv`` is of the searches inside: a splitter or an integer divides the
         distinct rows of each sample, a list of splits is cut down to them. With ``scheme="models"`` there are no
         folds, and neither ``cv`` nor ``drop`` is taken.
     n_bootstraps : int, default=100
@@ -113,7 +113,7 @@ def bootstrap_search(
     sample_weight : array-like of shape (N,), optional
         Importance weights, for fits and scores.
     random_state : int, RandomState or Generator, optional
-        Bootstrap b is the same whatever B.
+        Bootstrap b does not depend on B.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def bootstrap_search(
     ).with_search()  # fmt: skip
     if scheme == "models":
         _check_models(cv, drop)
-        arguments = replace(arguments, cv=2, repeats=1, drop=None)  # there will be other splits
+        arguments = replace(arguments, cv=2, repeats=1, drop=None)  # other splits replace these
     search, running = arguments.search_on(X, y, groups, sample_weight), arguments.running()
     settings = Settings(
         n_bootstraps,
@@ -188,15 +188,15 @@ def _check_models(cv: Any, drop: Any) -> None:
 
 
 def _check_countable(search: Search) -> None:
-    """Refuse metrics that cannot count a row as often as it was drawn, where predictions of a sample are pooled."""
+    """Refuse metrics without row weights if predictions of a sample are pooled: a row counts as often as drawn."""
     aggregate = search.estimation.aggregate
     if aggregate == "folds" and search.drop is None:
         return
-    asked = "drop" if aggregate == "folds" else f"aggregate='{aggregate}'"
+    setting = "drop" if aggregate == "folds" else f"aggregate='{aggregate}'"
     for name, metric in search.scoring.metrics.items():
         if metric is not None and not metric.takes_weights:
             raise InputError(
-                f"{asked} counts each row of a sample as often as it was drawn, and the scorer '{name}' takes no "
+                f"{setting} counts each row of a sample as often as it was drawn, and the scorer '{name}' takes no "
                 f"sample_weight; use {argument('aggregate', 'folds')} without drop, or a metric whose function "
                 "accepts it."
             )
@@ -221,7 +221,7 @@ MODELS = BootstrapOfSearch("bootstrap_search_models", ("tsamardinos2018",))
 
 @dataclass(frozen=True, eq=False)
 class BootstrapPlan:
-    """A search that is to be bootstrapped: everything that is decided before the first fit.
+    """A search to bootstrap: all settings before the first fit.
 
     Attributes
     ----------
@@ -229,7 +229,7 @@ class BootstrapPlan:
         On all rows.
     settings : Settings
     cv, repeats
-        As the search on all rows has them: samples are divided by the same.
+        Of the search on all rows; they split the samples too.
     classifier : bool
     """
 
@@ -249,10 +249,12 @@ class BootstrapPlan:
             search.task, search.folds, drawn, self.cv, search.entropy,
             repeats=self.repeats, classifier=self.classifier,
         )  # fmt: skip
-        done = run_branches(search, samples, running, counts=[sample.counts for sample in samples])
-        bootstraps = _of_searches(done, samples)
-        evidence = _evidence(search, done.evaluation, self.settings)
-        return self._concluded(CVT, evidence, done.evaluation, bootstraps, drawn, done.n_fits, done.n_fits_saved)
+        searches = run_branches(search, samples, running, counts=[sample.counts for sample in samples])
+        bootstraps = _of_searches(searches, samples)
+        evidence = _evidence(search, searches.evaluation, self.settings)
+        return self._concluded(
+            CVT, evidence, searches.evaluation, bootstraps, drawn, searches.n_fits, searches.n_fits_saved
+        )
 
     def run_models(self, running: RunSettings) -> SearchBootstrapEstimate:
         """All configurations on every sample, no folds inside."""
@@ -300,7 +302,7 @@ class BootstrapPlan:
         settings = self.settings
         reached = with_least_width(
             bootstrap_interval(scores, evidence.metric, settings),
-            replace(evidence, matrix=None),  # of the search on all rows, where these scores are of samples
+            replace(evidence, matrix=None),  # it is of the search on all rows, and these scores are of samples
             value=value,
             units=self._units(evidence.metric),
         )
@@ -329,7 +331,7 @@ class BootstrapPlan:
         )
 
     def _units(self, metric: Metric) -> float:
-        """On how many independent units a score rests: groups, rows, or rows of the smallest class."""
+        """The number of independent units of a score: groups, rows, or rows of the smallest class."""
         task = self.search.task
         if task.groups is not None:
             return float(len(np.unique(task.groups)))
@@ -352,8 +354,8 @@ def _uncorrected(search: Search, evaluation: Evaluation) -> float:
     return float(defined.mean()) if defined.size else float("nan")
 
 
-def _of_searches(done: BranchedSearch, samples: Sequence[Sample]) -> list[Bootstrap]:
-    names = done.evaluation.configurations.names
+def _of_searches(searches: BranchedSearch, samples: Sequence[Sample]) -> list[Bootstrap]:
+    names = searches.evaluation.configurations.names
     return [
         Bootstrap(
             number=sample.number,
@@ -366,12 +368,12 @@ def _of_searches(done: BranchedSearch, samples: Sequence[Sample]) -> list[Bootst
             scores=tested.scores,
             reason=tested.reason,
         )
-        for sample, chosen, tested in zip(samples, done.chosen, done.tested, strict=True)
+        for sample, chosen, tested in zip(samples, searches.chosen, searches.tested, strict=True)
     ]
 
 
 def _evidence(search: Search, evaluation: Evaluation, settings: Settings) -> Evidence:
-    """What the search on all rows says of itself, for an estimate that reads no predictions."""
+    """The evidence of the search on all rows, for an estimate that reads no predictions."""
     task, name = search.task, evaluation.refit_metric
     metric = evaluation.metrics[name] or OpaqueMetric(name)
     names = evaluation.configurations.names

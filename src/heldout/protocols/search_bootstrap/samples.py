@@ -1,4 +1,4 @@
-"""The samples of a bootstrap of the whole search: rows drawn with replacement, and the folds inside each. Pure.
+"""The samples of a bootstrap of the whole search: rows drawn with replacement, and the folds inside each.
 
 A sample trains on the rows that it drew, as often as it drew them, and tests on the rows that it did not. Folds
 inside it divide its *distinct* rows, and the copies of a row go where the row goes: never on both sides of a fold.
@@ -52,10 +52,10 @@ def samples_of_search(
     Parameters
     ----------
     folds : Folds
-        Of the search on all rows, whose repeat numbers are taken.
+        Of the search on all rows; samples get other repeat numbers.
     cv : int, plan, splitter, iterable of (train, test), or None
-        As the search on all rows has it. A list of splits (or ``PredefinedSplit``) is cut down to the drawn rows;
-        anything else divides the distinct drawn rows anew.
+        Of the search on all rows. A list of splits (or ``PredefinedSplit``) is cut down to the drawn rows; anything
+        else splits the distinct drawn rows.
     """
     numbers = RepeatNumbers(1 + max(folds.columns))
     samples = []
@@ -86,7 +86,7 @@ def divides_anew(cv: Any) -> bool:
 def _divided(task: Task, distinct: Rows, cv: Any, seed: int, number: int, repeats: int, classifier: bool) -> Folds:
     try:
         with warnings.catch_warnings():
-            # scikit-learn says of every sample whose rarest class has fewer rows than folds that it has.
+            # scikit-learn warns of every sample whose rarest class has fewer rows than there are folds.
             warnings.filterwarnings("ignore", "The least populated class", UserWarning)
             return folds_of_part(task, distinct, cv, seed, repeats=repeats, classifier=classifier)
     except InputError as error:
@@ -114,7 +114,7 @@ def _copied(rows: Rows, counts: Counts) -> Rows:
 
 
 def folds_of_models(task: Task, drawn: DrawnRows) -> Folds:
-    """A split a bootstrap, each a repeat of its own: trained on the sample, tested on what it left out."""
+    """A split a bootstrap, each a repeat: it trains on the sample and tests the rows left out."""
     splits = [
         Split(number, 0, drawn_rows(counts), np.flatnonzero(out_of_bag(counts)))
         for number, counts in enumerate(drawn.counts)

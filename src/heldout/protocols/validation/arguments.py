@@ -46,7 +46,7 @@ DEFAULT_METRICS: Mapping[TaskKind, tuple[str, ...]] = {
     TaskKind.REGRESSION: ("r2", "mean_squared_error", "mean_absolute_error", "calibration_slope"),
     TaskKind.SURVIVAL: ("concordance_index", "somers_d", "nagelkerke_r2", "calibration_slope"),
 }  # fmt: skip
-"""What is reported unless metrics are named: discrimination, accuracy and calibration, where models offer it."""
+"""The metrics by default: discrimination, accuracy and calibration, as far as the models offer them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,18 +75,18 @@ class ValidationArguments:
         models = _models(self.estimator)
         X, y = rows_of(X, checked_target(models[0].fresh(), y, "validation"))
         task = task_of(models[0].fresh(), X, y, groups, sample_weight)
-        # Scores are of weights' ratios only, but a penalty is set against the very weights that it is used with.
+        # Scores depend on ratios of weights only, but a penalty depends on their size.
         own = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64).reshape(task.n_rows)
         return self.plan_of(task, own)
 
     def plan_of(self, task: Task, fit_weight: NDArray[np.float64] | None = None) -> ValidationPlan:
-        """The plan for a task that is known.
+        """The plan for a task.
 
         Parameters
         ----------
         task : Task
         fit_weight : ndarray of shape (N,), optional
-            The weights as ``fit`` is to have them; by default those of the task, whose mean is 1.
+            The weights for ``fit``; by default those of the task, whose mean is 1.
 
         Raises
         ------
@@ -158,7 +158,7 @@ class ValidationArguments:
             )
         if not holes_of(task.X).any():
             return ReplicateFit(flags={Flag.NOTHING_MISSING: Flag.NOTHING_MISSING.filled()})
-        with on_one_thread():  # as cells have
+        with on_one_thread():  # like cells
             with_outcome = tuple(imputation.completed(task.X, task.truth, entropy, "rows that train"))
             evaluated = with_outcome
             if not (imputation.outcome_in_evaluation or imputation.order == "naive"):
@@ -220,7 +220,7 @@ def _context(task: Task, metrics: Mapping[str, Metric], routed: Routing, seeds: 
 
 
 def _offered(context: CellContext, models: Configurations, *, named: bool) -> CellContext:
-    """With the metrics that every model can be asked for; those that were named must all be.
+    """The context with the metrics that every model offers; metrics that the user named must all be offered.
 
     Raises
     ------
@@ -228,7 +228,7 @@ def _offered(context: CellContext, models: Configurations, *, named: bool) -> Ce
     """
     kept = {}
     for name, metric in context.scoring.metrics.items():
-        assert metric is not None, "they were named as metrics, not as scorers"
+        assert metric is not None, "validations have metrics, not scorers"
         unable = next(
             (
                 model.name
@@ -246,7 +246,9 @@ def _offered(context: CellContext, models: Configurations, *, named: bool) -> Ce
                 argument="metric",
             )
     if not kept:
-        raise InputError(f"no usual metric fits what all the models offer; name one as {argument('metric', ...)}.")
+        raise InputError(
+            f"no default metric fits the responses that all models offer; name one as {argument('metric', ...)}."
+        )
     return replace(context, scoring=replace(context.scoring, metrics=kept, refit_metric=next(iter(kept))))
 
 
@@ -261,7 +263,7 @@ def _check_chooses(context: CellContext) -> None:
 
 
 def _routed(models: Configurations, weights: NDArray[np.float64] | None, groups: NDArray[Any] | None) -> Routing:
-    """Weights go to every fit, groups to searches whose folds cannot be made without them."""
+    """Weights go to every fit, groups to searches whose folds need them."""
     if weights is not None:
         check_weights_fit((model.name, model.fresh()) for model in models)
     fit = {} if weights is None else {"sample_weight": weights}
@@ -291,7 +293,7 @@ def _settings_of(imputation: Imputation | None) -> dict[str, Any] | None:
 
 
 def _flags_of_imputing(imputation: Imputation) -> dict[Flag, str]:
-    said = [Flag.NAIVE_IMPUTATION] if imputation.order == "naive" else []
-    said += [Flag.IMPUTED_BEFORE_DRAWING] if imputation.order == "mi_boot" else []
-    said += [Flag.OUTCOME_IN_EVALUATION] if imputation.outcome_in_evaluation else []
-    return {flag: flag.filled() for flag in said}
+    flags = [Flag.NAIVE_IMPUTATION] if imputation.order == "naive" else []
+    flags += [Flag.IMPUTED_BEFORE_DRAWING] if imputation.order == "mi_boot" else []
+    flags += [Flag.OUTCOME_IN_EVALUATION] if imputation.outcome_in_evaluation else []
+    return {flag: flag.filled() for flag in flags}

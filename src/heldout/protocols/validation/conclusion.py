@@ -1,4 +1,4 @@
-"""From replicates to what a validation says: a row and an estimate a metric, and the model that is deployed."""
+"""The result of a validation from its replicates: a row and an estimate for each metric, and the deployed model."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _QUANTITIES = {
 
 @dataclass(frozen=True, eq=False)
 class MetricResult:
-    """One metric of one model: its scores, corrected."""
+    """One metric of one model: its scores and their correction."""
 
     metric: Metric
     scores: ReplicateScores
@@ -68,7 +68,7 @@ class MetricResult:
 
     @property
     def out_of_bag(self) -> float:
-        """What the correction was made of; the mean over replicates where it reads none."""
+        """The out-of-bag score that the correction used; the mean over replicates if it used none."""
         mean = _mean(self.scores.out_of_bag[np.isfinite(self.scores.out_of_bag)])
         return float(self.corrected.provenance.get("out_of_bag", mean))
 
@@ -92,17 +92,17 @@ class ValidationConclusion:
     interval : str or None
         Which kind.
     settings : Settings
-    asked : mapping
-        What was asked, for the record.
+    record : mapping
+        The settings, for the record.
     """
 
     plan: ValidationPlan
     interval: IntervalKind | None
     settings: Settings
-    asked: Mapping[str, Any]
+    record: Mapping[str, Any]
 
     def __call__(self, fits: Fits) -> Validation:
-        """The validation; stages beyond the first are done on the way.
+        """The validation; runs the stages after the first.
 
         Raises
         ------
@@ -137,7 +137,7 @@ class ValidationConclusion:
             n_fits=n_fits,
             metrics=self.plan.metrics,
             flags=flags,
-            settings=self.asked,
+            settings=self.record,
         )
 
     @property
@@ -166,7 +166,7 @@ class ValidationConclusion:
         scores = oriented(metric, np.array([found[j].rows[name].corrected for j in fitted]))
         if np.isnan(scores).all():
             raise InputError(
-                f"no model can be chosen, as none has a corrected {name}; name another metric first, or more "
+                f"no model can be chosen, because none has a corrected {name}; name another metric first, or more "
                 "n_bootstraps."
             )
         return fitted[int(np.nanargmax(scores))]
@@ -193,7 +193,7 @@ class ValidationConclusion:
     def _doubles(
         self, fits: Fits, model: int, outer: Replicates
     ) -> tuple[dict[str, Floats] | None, dict[Flag, str]]:
-        """For each metric the corrected score of every sample, by the samples drawn from it; and which failed."""
+        """For each metric the corrected score of every sample, by samples drawn from it; and flags of failures."""
         if self.interval != "double":
             return None, {}
         found = {name: np.full(outer.n_replicates, np.nan) for name in self.plan.metrics}
@@ -248,16 +248,16 @@ class ValidationConclusion:
         )
 
     def _training_rows(self, replicates: Replicates) -> float:
-        """Of the models that the estimate is of: all, but of rows left out those that a sample holds, once each."""
+        """Training rows of the validated models: all rows; for out-of-bag scores the distinct rows of a sample."""
         if self.plan.correction.name == "oob" and replicates.kept.size:
             return float(np.count_nonzero(replicates.counts[replicates.kept], axis=1).mean())
         return float(self.plan.task.n_rows)
 
     def _deployed(self, selected: int) -> tuple[Any, PooledCoefficients | None]:
-        """The selected model fitted on all rows as the cell of the apparent scores fitted it."""
+        """The selected model, fitted on all rows like the model of the apparent scores."""
         plan, do = self.plan, self.plan.do
         configuration = plan.models[selected]
-        with on_one_thread():  # as the cell had
+        with on_one_thread():  # like the cell
             samples = do.samples(plan.context, plan.all_rows)
             models = do.models(plan.context, configuration, plan.all_rows, samples)
         coefficients = do.coefficients(models, samples, plan.context.y, plan.task.sample_weight)

@@ -1,8 +1,8 @@
-"""The double bootstrap: samples of a bootstrap sample, by which its score is corrected as that of all rows is.
+"""The double bootstrap: samples of a bootstrap sample, which correct its score like that of all rows.
 
-The percentiles of what comes out are the two-stage interval of Noma et al. (2021): the whole procedure, the fit
-and the correction, done anew on samples that vary as the data would. Out-of-bag goes by *original* row: a row is
-left out of a sample of a sample only with all of its copies.
+The percentiles of these corrected scores are the two-stage interval of Noma et al. (2021): the whole procedure, fit
+and correction, is repeated on samples that vary as the data would. Out-of-bag refers to *original* rows: a row is
+outside a sample of a sample only with all its copies.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from heldout.kernels.draws import Counts, Defined, Draws, always
 from heldout.metrics.base import Metric
 from heldout.protocols.validation.corrections.base import Correction
-from heldout.protocols.validation.replicates import Replicates, Said
+from heldout.protocols.validation.replicates import Predictions, Replicates
 
 
 def inner_counts(
@@ -29,7 +29,7 @@ def inner_counts(
 ) -> Counts:
     """Draw as many rows from a bootstrap sample as it holds, with replacement.
 
-    Inner sample i is the same whatever ``n_inner``.
+    Inner sample i does not depend on ``n_inner``.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ def inner_counts(
     unit_of_row : ndarray of shape (N,), optional
         Groups as codes from 0: they are drawn whole, as the outer sample drew them.
     in_bag, left_out : callable
-        From (L, N) counts, of what was drawn and of what the outer sample holds and was not, to the draws (L,) that
-        will do; the others are drawn again.
+        From (L, N) counts, of the drawn rows and of those in the outer sample that were not drawn, to the usable
+        draws (L,); the others are drawn again.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def inner_counts(
     Raises
     ------
     UndefinedDrawsError
-        When no draw will do: the outer sample holds too little of something, and has no corrected score.
+        When no draw is usable: the outer sample holds too little of something, and has no corrected score.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def inner_counts(
 
 
 def inner_replicates(
-    outer: Replicates, b: int, counts: Counts, on_original: Said, failed: Mapping[int, str] | None = None
+    outer: Replicates, b: int, counts: Counts, on_original: Predictions, failed: Mapping[int, str] | None = None
 ) -> Replicates:
     """The replicates of one outer sample: its own model is the one that was fitted on all there is.
 

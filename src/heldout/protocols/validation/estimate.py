@@ -87,7 +87,7 @@ class ValidationRow:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """One of several models, validated on the samples that all of them shared.
+    """One of several models, validated on the samples that all of them share.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class Candidate:
     failures : mapping of int to str
         Replicates without a model, and why.
     reason : str
-        Why it is no candidate; empty where it is one.
+        Why it is no candidate; empty if it is one.
     """
 
     name: str
@@ -113,7 +113,7 @@ class Validation:
     Attributes
     ----------
     estimates : mapping of str to Estimate
-        By metric, in the order asked for; the first one chose among several models.
+        By metric, in the given order; the first one chooses among several models.
     rows : mapping of str to ValidationRow
         The table: apparent, in bootstrap, on original, optimism, corrected, successful replicates.
     method : str
@@ -124,21 +124,21 @@ class Validation:
     candidates : tuple of Candidate
         All models as the first stage has them.
     model : estimator
-        The selected model, fitted on all rows: what to deploy. Where rows were imputed, the pooled one.
+        The model to deploy: the selected one, fitted on all rows. Where rows were imputed, the pooled one.
     coefficients : PooledCoefficients or None
         By Rubin's rules, of a linear model on imputed rows.
     replicates : Replicates
-        What the estimates and curves are computed from: the predictions of every replicate.
+        The predictions of every replicate, from which estimates and curves are computed.
     failures : mapping of int to str
         Replicates without a model, and why.
     n_fits : int
-        Fits that were made, of everything; where rows were imputed, each stands for one of every completion.
+        All fits; where rows were imputed, a fit includes one for every completion.
     metrics : mapping of str to Metric
         By name, as they are on this target.
     flags : mapping of Flag to str
-        What concerns all metrics.
+        The flags of all metrics.
     settings : mapping
-        What was asked.
+        The arguments of the call.
     """
 
     estimates: Mapping[str, Estimate]
@@ -159,25 +159,26 @@ class Validation:
 
     @property
     def value(self) -> float:
-        """The corrected score, where there is one metric.
+        """The corrected score, if there is one metric.
 
         Raises
         ------
         InputError
-            Where there are several.
+            If there are several.
         """
         return self._only.value
 
     @property
     def interval(self) -> Interval | None:
-        """Its interval, where there is one metric."""
+        """Its interval, if there is one metric."""
         return self._only.interval
 
     @property
     def _only(self) -> Estimate:
         if len(self.estimates) > 1:
             raise InputError(
-                f"there are {len(self.estimates)} metrics ({', '.join(self.estimates)}), so there is no one value; "
+                f"there are {len(self.estimates)} metrics ({', '.join(self.estimates)}), so there is no single "
+                f"value; "
                 "take .estimates[name]."
             )
         return next(iter(self.estimates.values()))
@@ -196,13 +197,13 @@ class Validation:
         Parameters
         ----------
         at : array-like of shape (m,), optional
-            Predictions at which the curve is wanted, increasing; 50 within their range by default.
+            Predictions at which to evaluate the curve, increasing; 50 within their range by default.
         span : float
             Share of the rows that each point of the smoother rests on.
         time : float, optional
-            Of a survival task, one of the times that survival was predicted for, if there are several.
+            For a survival task: one of the times of the predictions, if there are several.
         of_class : label, optional
-            Of a task of several classes: which one, against the others.
+            For a task of several classes: the class to compare with the others.
         confidence_level : float
             Of the band.
 
@@ -216,7 +217,7 @@ class Validation:
         )
 
     def roc_curve(self, *, of_class: Any = None, confidence_level: float = CONFIDENCE_LEVEL) -> RocCurve:
-        """The ROC curve, apparent and corrected for optimism, with settings as ``calibration_curve`` has them."""
+        """The ROC curve, apparent and corrected for optimism, with the settings of ``calibration_curve``."""
         return roc_curve(self.replicates, of_class=of_class, confidence_level=confidence_level)
 
     def decision_curve(
@@ -232,9 +233,9 @@ class Validation:
         Parameters
         ----------
         thresholds : array-like of shape (m,), optional
-            Probabilities from which on one acts, increasing; .01, .02 .. .99 by default.
+            Probabilities from which one acts, increasing; .01, .02 .. .99 by default.
         time, of_class, confidence_level
-            As ``calibration_curve`` has them.
+            As in ``calibration_curve``.
 
         Raises
         ------

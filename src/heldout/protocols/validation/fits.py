@@ -25,7 +25,7 @@ class NoModelError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Fits:
-    """The cells of a plan, done when they are asked for.
+    """The cells of a plan, run stage by stage.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Fits:
     def first(self) -> None:
         """Do the cells of the first stage, those of all models side by side.
 
-        On all rows first: a model that cannot be fitted on these is not fitted on the samples.
+        All rows come first: a model that cannot be fitted on them is not fitted on the samples.
         """
         whole = Race((self.plan.all_rows,))
         self.run.run_races([whole])
@@ -58,29 +58,29 @@ class Fits:
         return self._replicates(model, self.plan.first.splits, self.plan.first.counts)
 
     def of_last(self, model: int) -> Replicates:
-        """Those of the selected model in the second stage, which is done now."""
+        """The replicates of the selected model in the second stage, which this runs."""
         last = self.plan.last
         self.run.run_races([Race(last.splits, configurations=(model,))])
         return self._replicates(model, last.splits, last.counts)
 
     def doubles(self, model: int, outer: Replicates) -> Iterator[tuple[int, Replicates]]:
-        """For each sample of the last stage that has a model, the replicates that were drawn from it in turn."""
+        """For each sample of the last stage that has a model, the replicates drawn from it."""
         every_split = tuple(split for inner in self.plan.inner for split in inner.splits)
         self.run.run_races([Race(every_split, configurations=(model,))])
         for b in outer.kept.tolist():
             inner = self.plan.inner[b]
             if not inner.splits:
                 continue
-            said, failed = _side_by_side(self._results(model, inner.splits))
-            if said:
-                yield b, inner_replicates(outer, b, inner.counts, said, failed)
+            predictions, failed = _side_by_side(self._results(model, inner.splits))
+            if predictions:
+                yield b, inner_replicates(outer, b, inner.counts, predictions, failed)
 
     def _results(self, model: int, splits: Sequence[Split]) -> list[CellResult]:
         results = self.run.cell_results(Race(tuple(splits), configurations=(model,)))
         task, n_times = self.plan.task, len(self.plan.context.scoring.times)
         completions = next((array.shape[1:2] for each in results for array in each.predictions.values()), ())
         for result, split in zip(results, splits, strict=True):
-            # Of all rows, and where these were completed anew of those of the sample too.
+            # All rows, and those of the sample if they were imputed again.
             rows = [task.n_rows, task.n_rows + len(split.train)]
             check_result(result, task.truth, n_times, rows, completions)
         return results
@@ -92,7 +92,7 @@ class Fits:
         samples = self._results(model, splits)
         n = self.plan.task.n_rows
         of_rows, of_own = zip(*(_divided(each, n) for each in samples), strict=True)
-        said, failed = _side_by_side(of_rows)
+        predictions, failed = _side_by_side(of_rows)
         apparent = {response: values[-n:] for response, values in whole.predictions.items()}
         own = {response: [each.predictions.get(response, _NOTHING) for each in of_own] for response in apparent}
         completed_anew = any(array.size for arrays in own.values() for array in arrays)
@@ -100,7 +100,8 @@ class Fits:
             truth=self.plan.task.truth,
             counts=counts,
             apparent=apparent,
-            on_original=said or {response: values[:, :, None][:, :, :0] for response, values in apparent.items()},
+            on_original=predictions
+            or {response: values[:, :, None][:, :, :0] for response, values in apparent.items()},
             in_sample=own if completed_anew else None,
             weights=self.plan.task.sample_weight,
             times=self.plan.context.scoring.times,
@@ -112,7 +113,7 @@ _NOTHING = np.empty((0, 0))
 
 
 def _divided(result: CellResult, n: int) -> tuple[CellResult, CellResult]:
-    """What a replicate says of all rows, and of those of its own sample."""
+    """The predictions of a replicate for all rows, and for those of its own sample."""
     of_rows = {response: values[:n] for response, values in result.predictions.items()}
     of_own = {response: values[n:] for response, values in result.predictions.items()}
     return replace(result, predictions=of_rows), replace(result, predictions=of_own)

@@ -1,9 +1,9 @@
-"""Intervals of a corrected score: of bootstraps that say how far it moves, not how far the apparent one does.
+"""Intervals of a corrected score, from bootstraps that show how far it varies, not how far the apparent one does.
 
-Noma, Shinozaki, Iba, Teramukai & Furukawa (2021) give two for any correction. One takes the bootstrap interval of
-the apparent score and moves it by as much as the score was corrected; it needs no further fits. The other repeats
-the whole correction in every bootstrap sample, by samples of the sample (``double``): it also knows how much the
-correction itself varies, and costs a fit for each sample of each sample.
+Noma, Shinozaki, Iba, Teramukai & Furukawa (2021) give two for any correction. One shifts the bootstrap interval of
+the apparent score by the size of the correction; it needs no further fits. The other repeats the whole correction
+in every bootstrap sample, by samples of the sample (``double``): it also includes how much the correction itself
+varies, and costs a fit for each sample of each sample.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ SOURCES_OF_INTERVAL: Mapping[IntervalKind, tuple[str, ...]] = {
     "percentile": ("efron1979",),
 }
 HARDLY_VARIES = 0.1
-"""A central range of apparent scores below this share of that of the same models' scores on all rows.
+"""The least ratio of two central ranges: of scores on the own samples, and of the same models on all rows.
 
-Models on their own samples vary by the sample and by the model, on all rows by the model alone: the first range is
-the larger one, unless fitting holds the score (the calibration slope of an unpenalised model is 1, up to what its
-solver leaves open) or the model remembers its rows.
+Scores on own samples vary with the sample and the model, scores on all rows with the model alone. So the first
+range is the larger one, unless fitting fixes the score (the calibration slope of an unpenalised model on its own
+sample is 1, up to the tolerance of its solver) or the model memorises its rows.
 """
 
 
@@ -48,7 +48,7 @@ class Bounded(NamedTuple):
 
 
 def interval_kind(interval: str | None, method: str) -> IntervalKind | None:
-    """Which interval a user's word means for a correction; None for none.
+    """The kind of interval for a word of the user and a correction; None for none.
 
     Parameters
     ----------
@@ -59,8 +59,7 @@ def interval_kind(interval: str | None, method: str) -> IntervalKind | None:
     Raises
     ------
     InputError
-        For another word, and for percentiles of a score that has none, so that it is known before anything is
-        fitted.
+        For another word, and for percentiles of a score that has no distribution; before any fit.
 
     Examples
     --------
@@ -79,7 +78,7 @@ def interval_kind(interval: str | None, method: str) -> IntervalKind | None:
         )
     if kind == "percentile" and method != "oob":
         raise InputError(
-            f"{argument('interval', 'percentile')} is of the scores of the rows left out, which "
+            f"{argument('interval', 'percentile')} is for the scores of the rows left out, which "
             f"{argument('method', 'oob')} averages, but {argument('method', method)} is corrected once and has no "
             f"distribution; use {argument('interval', 'location_shifted')}, or {argument('interval', 'double')}, "
             "which corrects it anew in every bootstrap.",
@@ -102,20 +101,20 @@ def interval_of(
     Parameters
     ----------
     kind : "location_shifted", "double", "percentile" or None
-        As ``interval_kind`` gives it.
+        As returned by ``interval_kind``.
     scores : ReplicateScores
     corrected : float
         The corrected score, in the metric's own direction and units.
     confidence_level : float
     alternative : "two-sided", "greater" or "less"
     doubles : ndarray of shape (B,), optional
-        With "double": the corrected score of each bootstrap sample; NaN where there is none.
+        With "double": the corrected score of each bootstrap sample; NaN if it has none.
 
     Returns
     -------
     Bounded
-        Without an interval where the corrected score is NaN or the distribution says nothing of it. A shifted
-        interval may pass the end of the metric's range, as a corrected score may; both are given as they are.
+        Without an interval if the corrected score is NaN or the distribution cannot show its spread. A shifted
+        interval may exceed the metric's range, as a corrected score may; both are returned unchanged.
 
     Examples
     --------
@@ -151,16 +150,16 @@ def interval_of(
         return Bounded(None, {flag: flag.filled(metric=scores.metric.name)})
     shifted = _percentiles(scores, own - (scores.apparent - corrected), confidence_level, alternative)
     if shifted.interval is not None and corrected not in shifted.interval:
-        # On copies a model looks better than on as many rows: the percentiles are off centre by the optimism.
+        # On copies a model looks better than on distinct rows: the optimism shifts the percentiles off the centre.
         flag = Flag.INTERVAL_OFF_CENTRE
         return Bounded(None, {flag: flag.filled(metric=scores.metric.name)})
     return shifted
 
 
 def hardly_varies(in_bootstrap: Floats, on_original: Floats) -> bool:
-    """Whether models score (nearly) the same on their own samples whatever the sample.
+    """Whether all models score nearly the same on their own samples.
 
-    By the central 95 % of both, so that a few samples on which a fit went wrong do not hide it.
+    It compares the central 95 % of both scores, so that a few failed fits do not hide it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A validation that is to be run: everything that is decided before the first fit."""
+"""The plan of a validation: its models, samples and splits, and a check of the memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from heldout.protocols.validation.replicate import ReplicateFit
 from heldout.protocols.validation.samples import inner_splits, sample_splits, split_of_all_rows
 
 FIRST, SECOND, INNER = 0, 1, 2
-"""Folds of the repeats of a sample: of both stages, and the first of those of the samples drawn from it."""
+"""Fold numbers within the repeat of a sample: first stage, second stage, and the first of its inner samples."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class Stage:
 
 @dataclass(frozen=True, eq=False)
 class ValidationPlan:
-    """Models, rows, and how they are to be validated.
+    """Models, rows, and the settings of their validation.
 
     Attributes
     ----------
@@ -56,11 +56,11 @@ class ValidationPlan:
     context : CellContext
         Of the cells; its scoring holds the metrics.
     do : ReplicateFit
-        What is done in a cell.
+        The work of a cell.
     correction : Correction
     n_bootstraps : int
     two_stages : bool
-        Whether the selected model is bootstrapped once more, by samples of its own.
+        Whether the selected model is bootstrapped once more, on new samples.
     n_inner : int
         Bootstraps of each bootstrap, for the interval of the double bootstrap; 0 for none.
     entropy : int
@@ -78,12 +78,12 @@ class ValidationPlan:
 
     @property
     def metrics(self) -> Mapping[str, Metric]:
-        """By name, in the order asked for."""
+        """By name, in the given order."""
         return {name: metric for name, metric in self.context.scoring.metrics.items() if metric is not None}
 
     @cached_property
     def demands(self) -> Demands:
-        """What every sample must hold."""
+        """The requirements on every sample."""
         return Demands(self.task, list(self.metrics.values()))
 
     @cached_property
@@ -105,7 +105,7 @@ class ValidationPlan:
 
     @cached_property
     def inner(self) -> tuple[Stage, ...]:
-        """For each sample of the last stage the samples that were drawn from it."""
+        """For each sample of the last stage the samples drawn from it."""
         found = []
         left_out = self.demands.of_left_out if self.correction.reads_left_out else always
         for b, outer in enumerate(self.last.splits if self.n_inner else ()):
@@ -115,14 +115,14 @@ class ValidationPlan:
                     counts, self.n_inner, stream(self.entropy, "inner draws", b), unit_of_row=self.demands.units,
                     in_bag=self.demands.of_drawn, left_out=left_out,
                 )  # fmt: skip
-            except UndefinedDrawsError:  # the sample holds too little: it has no corrected score of its own
+            except UndefinedDrawsError:  # the sample holds too little, so it has no corrected score
                 drawn = counts[None, :][:0]
             found.append(Stage(drawn, inner_splits(drawn, outer.repeat, first_fold=INNER)))
         return tuple(found)
 
     @cached_property
     def work(self) -> Work:
-        """What its cells are made of."""
+        """The parts that its cells share."""
         splits = [self.all_rows, *self.first.splits]
         if self.two_stages:
             splits += self.last.splits
@@ -133,12 +133,12 @@ class ValidationPlan:
 
     @property
     def n_fits(self) -> int:
-        """Cells that will be done, were every model to be fitted on all rows."""
+        """The number of cells if every model can be fitted on all rows."""
         return self._n_outer_fits + sum(len(stage.splits) for stage in self.inner)
 
     @property
     def most_fits(self) -> int:
-        """``n_fits`` without drawing: samples of a sample may turn out to be too poor to be drawn from."""
+        """An upper bound of ``n_fits`` without drawing: some samples may hold too little for inner samples."""
         return self._n_outer_fits + self.n_bootstraps * self.n_inner
 
     @property
@@ -153,11 +153,11 @@ class ValidationPlan:
 
 
 WHILE_SCORING = 8
-"""A metric of all replicates at once takes up to so many numbers a row and replicate besides, as measured."""
+"""A metric of all replicates together needs up to so many numbers a row and replicate, as measured."""
 
 
 def bytes_recorded(plan: ValidationPlan) -> int:
-    """Of what all models say of the rows: what a run file holds."""
+    """Bytes of all predictions, as a run file holds them."""
     return plan.most_fits * _bytes_of_fit(plan)
 
 
@@ -168,7 +168,7 @@ def check_memory(plan: ValidationPlan, *, keeps_fits: bool) -> None:
     ----------
     plan : ValidationPlan
     keeps_fits : bool
-        Whether what every fit says stays in memory until all is done, as without a store.
+        Whether the predictions of every fit stay in memory until the end, as without a store.
 
     Raises
     ------
@@ -179,10 +179,10 @@ def check_memory(plan: ValidationPlan, *, keeps_fits: bool) -> None:
     refuse_more_than(MOST_FITS, plan.most_fits, what, "fewer bootstraps: 200 are usual")
     drawn = plan.most_fits * (n_rows + BYTES_A_CELL)
     kept = bytes_recorded(plan) if keeps_fits else n_bootstraps * _bytes_of_fit(plan)
-    gathered = n_bootstraps * max(2 * n_rows * _bytes_a_row(plan), _bytes_of_fit(plan))
+    arrays = n_bootstraps * max(2 * n_rows * _bytes_a_row(plan), _bytes_of_fit(plan))
     scored = WHILE_SCORING * 8 * n_bootstraps * n_rows
     refuse_beyond_memory(
-        drawn + kept + gathered + scored,
+        drawn + kept + arrays + scored,
         f"the samples and predictions of {plan.most_fits:,} fits on {n_rows:,} rows",
         f"{'a store, ' if keeps_fits else ''}fewer bootstraps or fewer metrics",
     )

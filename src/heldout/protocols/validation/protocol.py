@@ -127,7 +127,7 @@ def bootstrap_validate(
 
 
 def validated(arguments: ValidationArguments, plan: ValidationPlan, running: RunSettings) -> Validation:
-    """The validation that a plan describes.
+    """Run a plan and return its validation.
 
     Raises
     ------

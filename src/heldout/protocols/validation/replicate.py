@@ -55,11 +55,11 @@ class ReplicateFit:
 
     @property
     def identity(self) -> Any:
-        """What a run that is gone on with must have done in its cells too."""
+        """Names the work of the cells; a resumed run must have the same."""
         return "replicate"
 
     def __call__(self, context: CellContext, configuration: Configuration, split: Split) -> CellResult:
-        """Do a cell; what the estimator raises makes a failed one."""
+        """Do a cell; an exception of the estimator makes it a failed one."""
         with on_one_thread():
             began = time.perf_counter()
             try:
@@ -67,7 +67,7 @@ class ReplicateFit:
                     tables = self.samples(context, split)
                     models = self.models(context, configuration, split, tables)
                     fitted = time.perf_counter()
-                    predictions = self.asked(context, models, split, tables)
+                    predictions = self.predictions(context, models, split, tables)
             except Exception as error:
                 key = CellKey(configuration.position, *split.place)
                 return CellResult(key, CellState.FAILED, error_line(error), time.perf_counter() - began)
@@ -85,7 +85,7 @@ class ReplicateFit:
         """The model of each completion."""
         return [fitted_model(context, configuration, split, sample, h) for h, sample in enumerate(samples)]
 
-    def asked(
+    def predictions(
         self, context: CellContext, models: Sequence[Any], split: Split, samples: Sequence[Any]
     ) -> Predictions:
         """What the models say of all rows."""
@@ -141,14 +141,14 @@ class ImputedFit(ReplicateFit):
     def identity(self) -> Any:
         return self.imputation
 
-    def asked(
+    def predictions(
         self, context: CellContext, models: Sequence[Any], split: Split, samples: Sequence[Any]
     ) -> Predictions:
         both = [stacked(pair) for pair in zip(self.evaluated_on, samples, strict=True)]
         if self.imputation.order == "naive":
             found = [coded_responses(context, model, table) for model, table in zip(models, both, strict=True)]
             return {response: np.stack([each[response] for each in found], axis=1) for response in found[0]}
-        # Every pooled model is asked for every completion: at once, as asking costs more than the rows.
+        # All completions in one call, because a call costs more than its rows.
         at_once = coded_responses(context, self.deployed(models), stacked(both))
         return {response: np.stack(np.split(answer, len(models)), axis=1) for response, answer in at_once.items()}
 
@@ -168,7 +168,7 @@ class ImputedFit(ReplicateFit):
         return pool_coefficients(each, self.truth.n_rows)
 
     def samples(self, context: CellContext, split: Split) -> Sequence[Any]:
-        """Completed anew, or drawn from what was completed before."""
+        """The rows of a sample, imputed now, or drawn from rows imputed before."""
         if self.imputation.order == "boot_mi" and split.repeat != ALL_ROWS:
             drawn = _safe_indexing(context.X, split.train)
             return self.imputation.completed(drawn, self.truth.rows(split.train), self.entropy, *split.place)
@@ -183,9 +183,9 @@ def fitted_model(
     Parameters
     ----------
     sample : table, optional
-        These rows, where they had to be completed.
+        These rows, if they were imputed.
     completion : int
-        Which one of several: each seeds its model otherwise.
+        Which one of several: each gives its model another seed.
     """
     place = (*split.place, completion) if completion else split.place
     model, rows = seeded_model(configuration.fresh(), context.entropy, *place), split.train
@@ -196,7 +196,7 @@ def fitted_model(
         params = _check_method_params(context.X, params=given, indices=rows)
         return model.fit(sample, _safe_indexing(context.y, rows), **params)
     if split.repeat != ALL_ROWS and weighs_copies(model) and given.keys() <= {"sample_weight"}:
-        rows, given["sample_weight"] = weighed_rows(rows, given.get("sample_weight"))
+        rows, given["sample_weight"] = weighted_rows(rows, given.get("sample_weight"))
         return model.fit(_safe_indexing(context.X, rows), _safe_indexing(context.y, rows), **given)
     params = _check_method_params(context.X, params=given, indices=rows)
     X_train, y_train = _safe_split(model, context.X, context.y, rows)
@@ -208,14 +208,15 @@ _SOLVERS = {
     Ridge: ("solver", ("auto", "cholesky", "svd")),
     LogisticRegression: ("solver", ("lbfgs", "newton-cg", "newton-cholesky")),
 }
-"""Models whose loss is a sum over rows, so that a row of weight 2 is two, with solvers that heed no order."""
+"""Models whose loss is a sum over rows, so that weight 2 equals two rows; with solvers that ignore the order."""
 
 
 def weighs_copies(model: Any) -> bool:
-    """Whether the model fitted on weighted rows is the one fitted on as many copies of them.
+    """Whether the model fitted on weighted rows equals the one fitted on as many copies of them.
 
-    Only where that is known of the very class: weights that a model takes may mean something else to it, as to a
-    forest, which draws rows itself, or to a model that balances classes by counting rows.
+    A sample holds .632 N distinct rows, so weights make its fit faster. It is true only for classes known to have
+    this property: weights may mean something else to a forest, which draws rows itself, or to a model that balances
+    classes by counting rows.
 
     Examples
     --------
@@ -228,12 +229,12 @@ def weighs_copies(model: Any) -> bool:
     return limit is None or getattr(model, limit[0]) in limit[1]
 
 
-def weighed_rows(rows: Rows, weights: Any = None) -> tuple[Rows, NDArray[np.float64]]:
-    """The different ones of sorted rows, and how often each stands there, times its weight in all rows.
+def weighted_rows(rows: Rows, weights: Any = None) -> tuple[Rows, NDArray[np.float64]]:
+    """The distinct ones of sorted rows, and how often each occurs, times its weight in all rows.
 
     Examples
     --------
-    >>> distinct, counts = weighed_rows(np.array([0, 0, 3]))
+    >>> distinct, counts = weighted_rows(np.array([0, 0, 3]))
     >>> distinct.tolist(), counts.tolist()
     ([0, 3], [2.0, 1.0])
     """

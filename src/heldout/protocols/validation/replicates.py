@@ -1,8 +1,9 @@
-"""The waist of a validation: what the model of each bootstrap sample said of the rows, and how often it drew them.
+"""The replicates of a validation: for each bootstrap sample the predictions of its model and the counts of its
+rows.
 
-Every correction reads nothing else. A model is scored three times, by the same predictions under other weights of
-the rows: on its own sample (each row as often as it was drawn), on all rows (each once), and on the rows that it
-never saw. Only where missing values were imputed in each sample anew does a sample have predictions of its own.
+Corrections read nothing else. A model is scored three times, by the same predictions with different weights of the
+rows: on its own sample (each row as often as it was drawn), on all rows (each once), and on the rows outside its
+sample. A sample has separate predictions only if missing values were imputed in each sample.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Response, at_times_of, quiet_if_foreign
 from heldout.protocols.draws import drawn_rows
 
-Said: TypeAlias = Mapping[Response, NDArray[Any]]
+Predictions: TypeAlias = Mapping[Response, NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,26 +64,26 @@ class Replicates:
     counts : ndarray of uint8, shape (B, N)
         How often each sample drew each row.
     apparent : mapping of Response to ndarray of shape (N, H) or (N, H, outputs)
-        What the model fitted on all rows says of them, in each of their completions.
+        The predictions of the model fitted on all rows, in each of their completions.
     on_original : mapping of Response to ndarray of shape (N, H, B) or (N, H, B, outputs)
-        What each replicate's model says of all rows. Of a failed replicate nothing is read.
+        The predictions of each replicate's model for all rows. Those of a failed replicate are not read.
     in_sample : mapping of Response to sequence of B arrays (n_b, H) or (n_b, H, outputs), or None
-        What it says of the rows of its own sample, in order and each as often as it was drawn, where these were
-        completed anew; None where they are those of ``on_original``.
+        Its predictions for the rows of its own sample, in order and each as often as drawn, if these were imputed
+        again; None if they are those of ``on_original``.
     weights : ndarray of shape (N,), optional
         Importance weights.
     drawn_from : ndarray of uint8, shape (N,), optional
-        How often each row stands in what the samples were drawn from: once, unless that was drawn itself.
+        How often each row occurs in the rows that the samples were drawn from: once, unless these are a sample too.
     times : tuple of float
         Of the outputs of the response ``survival``.
     failed : mapping of int to str
-        Replicates that have no model, and why.
+        Replicates without a model, and why.
     """
 
     truth: Truth
     counts: Counts
-    apparent: Said
-    on_original: Said
+    apparent: Predictions
+    on_original: Predictions
     in_sample: Mapping[Response, Sequence[NDArray[Any]]] | None = None
     weights: NDArray[np.float64] | None = None
     drawn_from: Counts | None = None
@@ -104,27 +105,28 @@ class Replicates:
         return next(iter(self.apparent.values())).shape[1]
 
     @cached_property
-    def everybody(self) -> Weightings:
+    def all_rows(self) -> Weightings:
         """(1, N): the rows that the samples were drawn from."""
         once = np.ones(self.truth.n_rows, dtype=np.uint8) if self.drawn_from is None else self.drawn_from
-        return self.weighed(once[None, :])
+        return self.weighted(once[None, :])
 
-    def weighed(self, counts: Counts) -> Weightings:
-        """Counts (L, N) times the importance weights, where there are any."""
+    def weighted(self, counts: Counts) -> Weightings:
+        """Counts (L, N) times the importance weights, if there are any."""
         return counts if self.weights is None else counts * self.weights
 
     def left_out(self, kept: NDArray[np.intp]) -> Weightings:
-        """(len(kept), N): the rows that some of the samples did not draw."""
+        """(len(kept), N): the rows outside each of these samples."""
         absent = out_of_bag(self.counts[kept])
-        return self.weighed(absent if self.drawn_from is None else absent * self.drawn_from)
+        return self.weighted(absent if self.drawn_from is None else absent * self.drawn_from)
 
     def response_of(self, metric: Metric) -> Response:
-        """What a metric reads here: the first of its responses that was recorded."""
+        """The response that a metric reads: the first of its responses that was recorded."""
         return next(response for response in metric.responses if response in self.on_original)
 
-    def read(self, metric: Metric, said: NDArray[Any]) -> NDArray[Any]:
-        """Of survival probabilities those at the metric's own times; anything else as it is."""
-        return at_times_of(metric, said, self.times) if self.response_of(metric) is Response.SURVIVAL else said
+    def read(self, metric: Metric, values: NDArray[Any]) -> NDArray[Any]:
+        """Survival probabilities at the times of the metric; other responses unchanged."""
+        is_survival = self.response_of(metric) is Response.SURVIVAL
+        return at_times_of(metric, values, self.times) if is_survival else values
 
     def scores(self, metric: Metric) -> ReplicateScores:
         """The metric of every replicate's model, and of the model fitted on all rows.
@@ -135,12 +137,12 @@ class Replicates:
 
         >>> from heldout.metrics import metric_named
         >>> from heldout.data.task import truth_of
-        >>> said = np.array([0.1, 0.4, 0.8])[:, None]
+        >>> values = np.array([0.1, 0.4, 0.8])[:, None]
         >>> replicates = Replicates(
         ...     truth_of([0.0, 0.5, 1.5]),
         ...     counts=np.array([[2, 1, 0]], dtype=np.uint8),
-        ...     apparent={Response.VALUES: said},
-        ...     on_original={Response.VALUES: said[:, :, None]},
+        ...     apparent={Response.VALUES: values},
+        ...     on_original={Response.VALUES: values[:, :, None]},
         ... )
         >>> scores = replicates.scores(metric_named("mean_absolute_error"))
         >>> print([f"{each[0]:.1f}" for each in (scores.in_bootstrap, scores.on_original, scores.out_of_bag)])
@@ -152,12 +154,12 @@ class Replicates:
             found = self._of_models(metric, response, kept)
         everywhere = np.full((3, self.n_replicates), np.nan)
         everywhere[:, kept] = found
-        return ReplicateScores(metric, float(apparent.all(self.everybody).mean()), *everywhere)
+        return ReplicateScores(metric, float(apparent.all(self.all_rows).mean()), *everywhere)
 
     def _of_models(self, metric: Metric, response: Response, kept: NDArray[np.intp]) -> Floats:
         """(3, len(kept)): in the bootstrap, on the original rows and out of the bag; means over completions."""
         columns = np.arange(len(kept))
-        in_bag, left_out = self.weighed(self.counts[kept]), self.left_out(kept)
+        in_bag, left_out = self.weighted(self.counts[kept]), self.left_out(kept)
         scores = np.zeros((3, len(kept)))
         if not kept.size:
             return scores
@@ -165,7 +167,7 @@ class Replicates:
             bound = metric.statistic(self.truth, self.read(metric, self.on_original[response][:, h][:, kept]))
             if self.in_sample is None:
                 scores[0] += bound.selected(in_bag, columns)
-            scores[1] += bound.all(self.everybody)[0]
+            scores[1] += bound.all(self.all_rows)[0]
             scores[2] += bound.selected(left_out, columns)
         scores /= self.n_completions
         if self.in_sample is not None:

@@ -1,4 +1,4 @@
-"""The splits of a validation: a bootstrap sample trains, and all rows are predicted. Pure."""
+"""The splits of a validation: a bootstrap sample trains, and all rows are predicted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ALL_ROWS = 0
 
 @dataclass(frozen=True, eq=False)
 class SampleSplit:
-    """A ``Split`` that keeps how often it drew each row, an eighth of the memory of the numbers of the rows.
+    """A ``Split`` that keeps the count of each row, which needs an eighth of the memory of row numbers.
 
     Attributes
     ----------
@@ -35,23 +35,23 @@ class SampleSplit:
 
     @property
     def place(self) -> Place:
-        """By which cells name it."""
+        """The (repeat, fold) by which cells name it."""
         return self.repeat, self.fold
 
     @property
     def train(self) -> Rows:
-        """The rows that were drawn, each as often as it was."""
+        """The drawn rows, each as often as it was drawn."""
         return drawn_rows(self.counts)
 
 
 def sample_splits(counts: Sequence[Counts] | Counts, fold: int = 0) -> tuple[Split, ...]:
-    """A split a sample, each a repeat of its own, numbered from 1 whatever their number.
+    """A split a sample, each a repeat, numbered from 1.
 
     Parameters
     ----------
     counts : sequence of B ndarrays of uint8, shape (N,)
     fold : int
-        Of another stage another one, so that a sample's place says what seeds it.
+        One number for each stage, so that the place of a sample gives its seed.
 
     Examples
     --------
@@ -59,15 +59,15 @@ def sample_splits(counts: Sequence[Counts] | Counts, fold: int = 0) -> tuple[Spl
     >>> split.place, split.train.tolist(), split.test.tolist()
     ((1, 0), [0, 0, 2], [0, 1, 2])
     """
-    everybody = np.arange(len(counts[0])) if len(counts) else np.empty(0, dtype=np.intp)
-    splits = (SampleSplit(ALL_ROWS + 1 + b, mine, everybody, fold) for b, mine in enumerate(counts))
+    every_row = np.arange(len(counts[0])) if len(counts) else np.empty(0, dtype=np.intp)
+    splits = (SampleSplit(ALL_ROWS + 1 + b, mine, every_row, fold) for b, mine in enumerate(counts))
     return tuple(cast("Split", split) for split in splits)
 
 
 def inner_splits(counts: Sequence[Counts] | Counts, repeat: int, first_fold: int) -> tuple[Split, ...]:
     """A split for each sample of one sample: its repeat, and folds from ``first_fold`` on."""
-    everybody = np.arange(len(counts[0])) if len(counts) else np.empty(0, dtype=np.intp)
-    splits = (SampleSplit(repeat, mine, everybody, first_fold + i) for i, mine in enumerate(counts))
+    every_row = np.arange(len(counts[0])) if len(counts) else np.empty(0, dtype=np.intp)
+    splits = (SampleSplit(repeat, mine, every_row, first_fold + i) for i, mine in enumerate(counts))
     return tuple(cast("Split", split) for split in splits)
 
 

@@ -107,7 +107,7 @@ def _by_row(replicates: Replicates, metric: Metric, kept: NDArray[np.intp]) -> C
     It is the mean over replicates as well, where a row weighs in each that left it out as the inverse of how many
     did. So it needs nothing of the metric but its scores under weights.
     """
-    present = replicates.everybody[0] > 0
+    present = replicates.all_rows[0] > 0
     times = np.count_nonzero(out_of_bag(replicates.counts[kept]), axis=0)
     shares: Weightings = replicates.left_out(kept) / np.maximum(times, 1)
     totals: Floats = shares.sum(axis=1)
@@ -152,10 +152,10 @@ def _by_replicate(replicates: Replicates, scores: ReplicateScores, kept: NDArray
 class OutOfBag:
     """The leave-one-out bootstrap (Efron & Tibshirani 1997).
 
-    The loss of each row by the models that never saw it, then the mean over rows; of metrics that are no mean of
-    one loss a row, the mean over replicates of the score on the rows left out (``leave_one_out`` says it). Nothing
-    of the apparent score enters. It is pessimistic where models learn more from N rows than from the .632 N
-    different ones of a sample.
+    The loss of each row by the models that never saw it, then the mean over rows; for metrics that are no mean of
+    one loss a row, the mean over replicates of the score on the rows left out (``left_out_score``). The apparent
+    score is not used. It is pessimistic if models learn more from N rows than from the .632 N distinct rows of a
+    sample.
     """
 
     name: ClassVar[str] = "oob"

@@ -58,7 +58,7 @@ def no_information(replicates: Replicates, metric: Metric) -> NoInformation:
     """
     response = replicates.response_of(metric)
     apparent = replicates.read(metric, replicates.apparent[response])
-    weights = replicates.everybody[0].astype(np.float64)
+    weights = replicates.all_rows[0].astype(np.float64)
     some = weights > 0
     with quiet_if_foreign([metric]):
         found = [

@@ -1,4 +1,4 @@
-"""The optimism bootstrap: how much better models look on their own sample than on all rows, taken off."""
+"""The optimism bootstrap: subtract how much better models score on their own sample than on all rows."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from heldout.protocols.validation.replicates import Replicates, ReplicateScores
 class Optimism:
     """Efron's refined bootstrap, as Harrell uses it: apparent - mean over b of (in bootstrap - on original).
 
-    Efron (1983); Harrell, Lee & Mark (1996). It estimates the performance of models that are fitted as this one on
-    as many rows, and of logistic models Steyerberg et al. (2001) found nothing better. The mean is over the
+    Efron (1983); Harrell, Lee & Mark (1996). It estimates the performance of models that are fitted like this one
+    on as many rows; for logistic models Steyerberg et al. (2001) found no better method. The mean is over the
     successful replicates only.
 
     Notes
     -----
-    It is known to take off too little where a model nearly remembers its rows: of more columns than rows, of
-    nearest neighbours and unpruned trees, and of metrics of labels, which jump. Each sample shares .632 of its rows
-    with all rows, so that such a model is right on most of what it is then tested on. ``"632+"`` was made for this.
+    It is known to correct too little if a model nearly memorises its rows: with more columns than rows, for nearest
+    neighbours and unpruned trees, and for metrics of labels, which jump. A sample contains .632 of all rows, so
+    such a model is right on most of the rows that then test it. ``"632+"`` was made for this case.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""The .632 and the .632+ bootstrap: between a score that flatters and one that is too hard.
+"""The .632 and the .632+ bootstrap: between an optimistic and a pessimistic score.
 
-The apparent score is of rows that the model knows; the out-of-bag score is of models that knew fewer rows. Both
-methods weigh them, .632+ by how much the model overfits.
+The apparent score is on rows that trained the model; the out-of-bag score is of models with fewer training rows.
+Both methods average them, .632+ with weights that depend on the overfitting.
 """
 
 from __future__ import annotations
@@ -19,19 +19,20 @@ from heldout.protocols.validation.corrections.no_information import NoInformatio
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
 
 SHARE_SEEN = 0.632
-"""Of the rows a sample holds about 1 - 1/e different ones; rounded, as the articles and R have it."""
+"""The share of distinct rows in a sample, about 1 - 1/e; rounded as in the articles and in R."""
 SHARE_UNSEEN = 0.368
 
 
 @dataclass(frozen=True)
 class Point632:
-    """.368 apparent + .632 out-of-bag (Efron 1983), which holds for scores and losses alike.
+    """.368 apparent + .632 out-of-bag (Efron 1983), for scores and losses alike.
 
-    A model that remembers its rows has a perfect apparent score, which the fixed weight counts too much.
+    A model that memorises its rows has a perfect apparent score, to which the fixed weight gives too much
+    influence.
 
     Examples
     --------
-    >>> round(SHARE_UNSEEN * 0.0 + SHARE_SEEN * 0.5, 3)  # remembered noise: the true error is .5
+    >>> round(SHARE_UNSEEN * 0.0 + SHARE_SEEN * 0.5, 3)  # memorised noise: the true error is .5
     0.316
     """
 

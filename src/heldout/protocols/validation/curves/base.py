@@ -162,7 +162,7 @@ def _mean(values: Floats) -> Floats:
 def replicated(replicates: Replicates, outcome: CurveOutcome, measure: Measure) -> Replicated:
     """The curve of every model; its mean over the completions of the rows."""
     kept = replicates.kept
-    everybody = replicates.everybody[0] * outcome.weights
+    row_weights = replicates.all_rows[0] * outcome.weights
     apparent = outcome.predicted(replicates.apparent[outcome.response])
     said = outcome.predicted(replicates.on_original[outcome.response])
 
@@ -170,13 +170,13 @@ def replicated(replicates: Replicates, outcome: CurveOutcome, measure: Measure) 
         curves = [measure(observed, predicted[:, h], weights) for h in range(predicted.shape[1])]
         return np.mean(curves, axis=0)
 
-    of_all = over_completions(outcome.observed, apparent, everybody)
+    of_all = over_completions(outcome.observed, apparent, row_weights)
     curves = np.full((2, len(kept), len(of_all)), np.nan)
     for place, b in enumerate(kept.tolist()):
         predicted = said[:, :, b]
-        curves[1, place] = over_completions(outcome.observed, predicted, everybody)
+        curves[1, place] = over_completions(outcome.observed, predicted, row_weights)
         if replicates.in_sample is None:
-            weights = replicates.weighed(replicates.counts[b]) * outcome.weights
+            weights = replicates.weighted(replicates.counts[b]) * outcome.weights
             curves[0, place] = over_completions(outcome.observed, predicted, weights)
         else:
             rows = drawn_rows(replicates.counts[b])

@@ -188,7 +188,7 @@ def calibration_curve(
     outcome = calibrated_outcome(replicates, time=time, of_class=of_class)
     predictions = outcome.predicted(replicates.apparent[outcome.response])
     of_rows = predictions.mean(axis=1)
-    everybody = replicates.everybody[0] * outcome.weights
+    everybody = replicates.all_rows[0] * outcome.weights
     points = _grid(of_rows[everybody > 0]) if at is None else _points(at)
     found = replicated(replicates, outcome, lambda y, x, weights: smoothed(x, y, points, weights, span))
     corrected = found.corrected

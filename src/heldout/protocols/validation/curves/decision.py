@@ -130,7 +130,7 @@ def decision_curve(
 
     found = replicated(replicates, outcome, net_benefit)
     low, high = found.band(confidence_level)
-    weights = replicates.everybody[0] * outcome.weights
+    weights = replicates.all_rows[0] * outcome.weights
     share = float(np.average(outcome.observed, weights=weights))
     return DecisionCurve(
         name=outcome.name,
