@@ -1,6 +1,6 @@
 """The main job: run a search, choose its winner, and estimate how good the winner is.
 
-``evaluate`` is the flow of the library, one line a stage; what it calls is named after what it returns.
+``evaluate`` is the flow of the library, one line a stage; functions are named after their results.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Ch
         ----------
         search : Search
         running : RunSettings
-            Where its cells are done and kept, and who is told.
+            Where its cells run and are kept, and the listeners.
         choose : callable, optional
             Takes the cells and the failures and gives the winner, in place of the estimation's rule.
 
@@ -87,10 +87,10 @@ def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Ch
         )
         found = run.race_results(search.race, outcome)
     searched = time.perf_counter() - started
-    return concluded(search, running, found, searched, choose=choose, warned=warned)
+    return evaluation_of(search, running, found, searched, choose=choose, warned=warned)
 
 
-def concluded(
+def evaluation_of(
     search: Search,
     running: RunSettings,
     found: RaceResults,
@@ -99,14 +99,14 @@ def concluded(
     choose: Choose | None = None,
     warned: bool = False,
 ) -> Evaluation:
-    """From the cells of a search to its record: the winner, its estimates, the winner fitted on all rows.
+    """The record of a search from its cells: the winner, its estimates, the winner fitted on all rows.
 
     Parameters
     ----------
     searched : float
-        Seconds that the cells took.
+        Seconds of all cells.
     warned : bool
-        Whether it was said before that there will be no estimate.
+        Whether a warning has already said that there will be no estimate.
     """
     started = time.perf_counter()
     task, configurations, listeners = search.task, search.configurations, running.listeners
@@ -115,7 +115,7 @@ def concluded(
     window = None if search.strategy is None else search.strategy.window
     read = found if window is None else found.last(window)
     pooled = pooled_scores(task, read.predictions, metrics)
-    estimation = informed(search.estimation, found)
+    estimation = with_constants(search.estimation, found)
     within = pooled_scores(task, read.predictions, metrics, "within") if estimation.aggregate == "within" else {}
     if choose is not None:
         winner = choose(found)
@@ -159,7 +159,7 @@ def concluded(
 
 
 def _history(search: Search, found: RaceResults) -> DroppingHistory | None:
-    """The race as far as an estimate repeats it; None where nobody could leave."""
+    """The parts of the race that an estimate repeats; None without dropping."""
     if search.drop is None:
         return None
     columns, outcome = found.folds.columns, found.outcome
@@ -167,8 +167,8 @@ def _history(search: Search, found: RaceResults) -> DroppingHistory | None:
     return DroppingHistory(search.drop, met, {j: left.after for j, left in outcome.dropped.items()})
 
 
-def informed(estimation: Estimation, found: RaceResults) -> Estimation:
-    """The estimation with what its rule may read of the search besides scores."""
+def with_constants(estimation: Estimation, found: RaceResults) -> Estimation:
+    """The estimation, with the columns that its rule may read besides scores."""
     rule = estimation.rule
     if isinstance(rule, CallableRefit):
         rule = replace(rule, constants=constant_columns(found.cells, found.folds.n_splits))
@@ -180,11 +180,11 @@ class FailedConfigurationsWarning(FitFailedWarning, HeldoutWarning):  # type: ig
 
 
 class AllFailedTypeError(InputError, TypeError):
-    """Every configuration raised a TypeError: one more for those who await it from an estimator."""
+    """Every configuration raised a TypeError, which callers of estimators may expect."""
 
 
 def warn_of_failures(found: RaceResults, configurations: Configurations, error_score: float | str) -> None:
-    """Say which configurations failed; raise when all did."""
+    """Warn of failed configurations; raise if all failed."""
     total, failed = len(configurations), len(found.failures)
     if failed == total:
         reasons = list(dict.fromkeys(found.failures.values()))
@@ -217,7 +217,7 @@ def warn_of_failures(found: RaceResults, configurations: Configurations, error_s
 
 @contextmanager
 def _quiet_again(warned: bool) -> Iterator[None]:
-    """Warn once of what was warned of before fitting."""
+    """Suppress warnings that were already given before fitting."""
     with warnings.catch_warnings():
         if warned:
             warnings.simplefilter("ignore", HeldoutWarning)

@@ -1,4 +1,4 @@
-"""The record of a finished search: every stage's outcome, and where it came from."""
+"""The record of a finished search: the result and the origin of every stage."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heldout.configurations import Configurations
 from heldout.data.task import Task
-from heldout.dropping.base import Barrier, Dropped, who_left
+from heldout.dropping.base import Barrier, Dropped, dropped_at
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Estimate
 from heldout.execution.cells import CellResult
@@ -40,23 +40,23 @@ class Evaluation:
         The metric on all held-out rows of a repeat, mean over repeats; NaN for failed configurations. One an
         opened scorer.
     within_scores : mapping of str to ndarray of shape (C,)
-        The same of the pairs of rows of one split, where the search was asked to choose by them; else empty.
+        The same from the pairs of rows of one split, with ``aggregate="within"``; else empty.
     refit_metric : str
         The scorer that chose the winner.
     winner : int
     estimates : mapping of str to Estimate
         One a scorer that can be estimated; empty with ``method=None``.
     model : estimator or None
-        The winner fitted on all rows, where asked for.
+        The winner fitted on all rows, with ``refit``.
     failures : mapping of int to str
         Configurations that failed and why.
     barriers : tuple of Barrier
-        Where configurations could be dropped, and what happened there.
+        The records of the barriers at which configurations could be dropped.
     n_fits, n_fits_saved : int
-        Fits that the search made (without the refit), and that dropping spared.
+        Fits that the search made (without the refit), and fits that dropping saved.
     n_splits_read : int or None
-        How many of the last splits the choice and the estimate read, and ``predictions`` and ``pooled_scores`` are
-        of, where a strategy of dropping says so; None for all.
+        The number of last splits that the choice, the estimate, ``predictions`` and ``pooled_scores`` use, if a
+        search strategy sets it; None for all.
     seconds : mapping of str to float
         Time of each stage.
     provenance : mapping
@@ -108,11 +108,11 @@ class Evaluation:
 
     @property
     def dropped_at_split(self) -> dict[int, int]:
-        """The number of the last split that each configuration met which left early."""
+        """The number of the last split of each dropped configuration."""
         number = {split.place: i for i, split in enumerate(self.folds.splits)}
         return {j: number[left.place] for j, left in self.dropped.items() if left.place is not None}
 
     @property
     def dropped(self) -> dict[int, Dropped]:
         """Configurations that left early, when and why; those that failed then too."""
-        return who_left(self.barriers)
+        return dropped_at(self.barriers)

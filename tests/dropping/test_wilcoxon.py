@@ -95,7 +95,7 @@ def test_equal_differences_tie_whatever_their_last_bits():
 def test_what_it_takes():
     assert Wilcoxon().unfit(metric_named("roc_auc"), Course(5, 5, True, True)) is None
     reason = Wilcoxon(n_startup_folds=7).unfit(metric_named("roc_auc"), Course(5, 5))
-    assert reason == "it drops nobody before 7 splits, and the last of 5 saves nothing"
+    assert reason == "it drops none before 7 splits, and the last of 5 saves nothing"
     assert Wilcoxon(p_threshold=0.125).unfit(metric_named("roc_auc"), Course(4, 4))  # 2⁻³ is not below
     assert Wilcoxon(p_threshold=0.13).unfit(metric_named("roc_auc"), Course(4, 4)) is None
     with pytest.raises(ho.InputError, match="n_startup_folds must be a whole number of at least 2, got 1"):

@@ -89,7 +89,7 @@ def test_the_race_and_its_time_are_those_of_the_search_on_all_rows() -> None:
         replace(found, evaluation=replace(alone, n_fits=found.n_fits, n_fits_saved=found.n_fits_saved))
     )
     assert (content.race.fits, content.race.saved) == (alone.n_fits, alone.n_fits_saved)
-    assert content.race.how.endswith("This is the search on all rows; the others dropped by themselves.")
+    assert content.race.how.endswith("This is the search on all rows; the other searches dropped separately.")
     facts = {entry.label: entry.text for entry in content.facts}
     assert facts["Fits"] == f"{found.n_fits}, {found.n_fits_saved} saved"
     assert "Time of the search on all rows" in facts and "Time of all fits" not in facts

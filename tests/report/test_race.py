@@ -85,7 +85,7 @@ def test_every_barrier_with_a_dropped_configuration_is_listed(race: Evaluation) 
         (2, 60, 6, 3, 0, 3, leader, 0.012),
         (3, 90, 3, 1, 0, 2, leader, 0.001),
     ]
-    assert summary.quiet == "After one more split nobody left: fewer than 50 rows had been predicted by then."
+    assert summary.quiet == "After one more split none was dropped: fewer than 50 rows had been predicted by then."
     assert summary.alive == (6, 6, 3, 2)
     assert (summary.fits, summary.saved) == (17, 7)
 
@@ -94,7 +94,7 @@ def test_the_probability_that_the_best_was_dropped_is_the_sum_with_what_it_is_wo
     summary = told(race)
     assert summary.risk == pytest.approx(0.013)
     assert "among those dropped is 1.3 %, summed over the splits." in summary.risk_sentence
-    assert "does not foresee" in summary.risk_sentence
+    assert "does not anticipate" in summary.risk_sentence
 
 
 def test_a_sum_of_shares_is_no_probability_above_one(make_evaluation: Make) -> None:
@@ -105,7 +105,7 @@ def test_a_sum_of_shares_is_no_probability_above_one(make_evaluation: Make) -> N
 def test_an_unknown_share_is_reported_as_missing(make_evaluation: Make) -> None:
     summary = told(raced(make_evaluation(), (barrier(1, 6, [0], float("nan")), barrier(2, 5, [1], 0.02))))
     assert (summary.barriers[0].risk, summary.risk) == (None, pytest.approx(0.02))
-    assert "2.0 %, summed over the splits (without 1 at which it cannot be told)" in summary.risk_sentence
+    assert "2.0 %, summed over the splits (without 1 at which it is unknown)" in summary.risk_sentence
 
 
 def test_dropped_configurations_are_listed_last_first_with_the_reason(race: Evaluation) -> None:
@@ -174,22 +174,25 @@ def test_the_headline_counts_those_left_and_names_those_dropped(race: Evaluation
 def test_the_last_one_left_does_not_owe_nothing_to_selection(make_evaluation: Make) -> None:
     made = raced(make_evaluation(), (barrier(2, 6, [0, 1, 2, 3, 5]),))
     head = report_content(made).headline
-    assert head.sentence.startswith("All 5 others were dropped on the way")
+    assert head.sentence.startswith("All 5 others were dropped, so")
     assert "cannot have made" not in head.sentence and "only configuration" not in head.quote
 
 
 def test_none_dropped_and_a_search_that_stopped_early(make_evaluation: Make) -> None:
     searched = make_evaluation()
     nobody = told(raced(searched, (barrier(1, 6, []), barrier(2, 6, []))))
-    assert nobody.quiet == "The rule was asked 2 times, and nobody was far enough behind: every fit was made."
+    assert (
+        nobody.quiet
+        == "The rule was applied 2 times, and no configuration was far enough behind: every fit was made."
+    )
     never = told(raced(searched, (barrier(1, 6, [], judged=False),)))  # 30 rows, and it is asked from 50 on
-    assert never.quiet.startswith("The rule could not drop anything: it is asked once 50 rows have been predicted")
+    assert never.quiet.startswith("The rule could not drop any: it applies once 50 rows are predicted")
     unknown = told(raced(searched, (barrier(2, 6, [], judged=False),)))
-    assert unknown.quiet.startswith("The rule was never asked, since")
+    assert unknown.quiet.startswith("The rule was never applied, because")
     assert (nobody.stopped, nobody.risk_sentence, nobody.dropped_sentence) == ("", "", "")
     ended = raced(searched, (barrier(1, 6, [0]), barrier(2, 5, [], stopped=True)), n_splits_planned=8)
     assert told(ended).stopped == (
-        "After 2 of 8 splits the rule had seen enough, and the search ended for the 5 configurations in it."
+        "After 2 of 8 splits the rule found no more differences, and the race ended for the 5 configurations."
     )
     assert told(ended).alive == (6, 5, 0, 0, 0, 0, 0, 0)
     facts = {entry.label: entry.text for entry in report_content(ended).facts}
@@ -214,7 +217,7 @@ def test_the_rule_is_cited(race: Evaluation) -> None:
 
 def test_the_page_holds_the_race_and_every_name(race: Evaluation) -> None:
     page = render_html(report_content(race))
-    for text in ("The race", "Dropped", "worse in 0.998 of the bootstraps", "7 of 24 fits, 29 %", "1.3 %"):
+    for text in ("The race", "Dropped", "worse in 0.998 of the bootstraps", "7 of 24, 29 %", "1.3 %"):
         assert text in page
     assert "Failed" not in page
     assert "<details>" not in page

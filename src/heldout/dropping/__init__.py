@@ -1,4 +1,4 @@
-"""Rules of dropping: which configurations go on, from the held-out predictions so far."""
+"""Drop rules: which configurations continue, from the held-out predictions so far."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from heldout.dropping.wilcoxon import Wilcoxon
 from heldout.errors import InputError
 
 RULES: dict[str, type] = {rule.name: rule for rule in (Bootstrap, HoeffdingRace, Paired, Sequential, Wilcoxon)}
-"""Rules by the name under which ``drop=`` and ``--drop`` know them."""
+"""Drop rules by their names in ``drop=`` and ``--drop``."""
 
 __all__ = [
     "RULES",
@@ -37,7 +37,7 @@ __all__ = [
 
 
 def drop_rule_of(drop: Any) -> DropRule | None:
-    """The rule that a name or a configured rule stands for; None where nobody is to be dropped.
+    """The drop rule for a name or a configured rule; None for no dropping.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def drop_rule_of(drop: Any) -> DropRule | None:
 
 
 def strategy_of(drop: Any) -> SearchStrategy | None:
-    """The same, where it also plans the splits and chooses the winner; None where it does not.
+    """The same if it also plans the splits and chooses the winner, else None.
 
     Raises
     ------

@@ -1,8 +1,8 @@
-"""What a rule of dropping is: how the race stands at a barrier in, who goes on out.
+"""The protocol of drop rules: from the standing of a race at a barrier to the configurations that continue.
 
-Configurations meet the splits of a search one after another. At the barrier after each split a rule looks at the
-held-out predictions so far and says who goes on. It is pure: it neither runs nor stores anything, and its verdict
-depends on the predictions alone, so that a search gives the same answer however it was run.
+Configurations run on the splits of a search one split after another. At the barrier after each split a rule reads
+the held-out predictions so far and decides which configurations continue. It runs and stores nothing, and its
+verdict depends on the predictions alone, so that a search gives the same result however it runs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from heldout.selection.replay import SelectionReplay
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """How the race stands at a barrier: a column for each configuration still in it (A of them).
+    """A race at a barrier: a column for each of the A remaining configurations.
 
     Attributes
     ----------
@@ -36,8 +36,8 @@ class Standing:
     replay : SelectionReplay
         The search's rule on their pooled predictions.
     fold_scores : ndarray of shape (splits so far, A)
-        Of the metric that decides, greater = better, in the order in which the splits were met; NaN where the
-        metric is undefined.
+        Of the metric that decides, greater = better, in the order in which the splits ran; NaN where the metric
+        is undefined.
     leader : int
         The column that the rule chooses now.
     draws : Draws
@@ -47,15 +47,15 @@ class Standing:
     n_started : int
         Configurations that the race began with.
     n_barriers : int
-        How often the race is judged, were nobody ever to leave.
+        How often the race is judged if none is dropped.
     n_folds : int
         Splits of one repeat.
     n_threads : int
-        Changes the time and nothing else.
+        It changes the time only.
     predictions : ndarray of shape (n, A, R) or (n, A, R, n_classes), or None
-        What the metric that decides reads of them, for rules that look at single rows.
+        The predictions that the deciding metric reads, for rules that use single rows.
     noted : ndarray of shape (barriers so far, A), or None
-        What the rule noted of each at the barriers before; NaN where it noted nothing.
+        The notes of the rule on each configuration at earlier barriers; NaN where it made none.
     """
 
     truth: Truth
@@ -73,12 +73,12 @@ class Standing:
 
     @property
     def n_configurations(self) -> int:
-        """How many are still in the race."""
+        """The number of remaining configurations."""
         return self.fold_scores.shape[1]
 
     @property
     def n_splits(self) -> int:
-        """How many splits were met."""
+        """The number of splits so far."""
         return self.fold_scores.shape[0]
 
     @property
@@ -88,11 +88,11 @@ class Standing:
 
 
 class Verdict(NamedTuple):
-    """Who goes on, and on what evidence; an element a column of the standing.
+    """Which configurations continue, and the evidence; an element for each column of the standing.
 
-    ``statistic`` is what the rule compared with its threshold, NaN where it compared nothing. ``folds_needed`` is
-    how many more folds it would take to tell a configuration from the leader, where the rule can say. ``stop`` ends
-    the race for everybody: the rule has seen enough. ``noted`` is what the rule wants to read at later barriers.
+    ``statistic`` is the number that the rule compared with its threshold, NaN if it compared none. ``folds_needed``
+    is how many more folds it would take to separate a configuration from the leader, if the rule computes it.
+    ``stop`` ends the race for all. ``noted`` are numbers that the rule reads again at later barriers.
     """
 
     keep: NDArray[np.bool_]
@@ -105,30 +105,30 @@ class Verdict(NamedTuple):
 def verdict(
     standing: Standing, leaves: NDArray[np.bool_], statistic: Floats, folds_needed: Floats | None = None
 ) -> Verdict:
-    """Of who is told to leave, everybody but the leader, of whom a rule says nothing."""
-    keep, told = ~leaves, statistic.copy()
-    keep[standing.leader], told[standing.leader] = True, np.nan
+    """The verdict of dropped columns; the leader always continues, and has no statistic."""
+    keep, own = ~leaves, statistic.copy()
+    keep[standing.leader], own[standing.leader] = True, np.nan
     if folds_needed is not None:
         folds_needed = folds_needed.copy()
         folds_needed[standing.leader] = np.nan
-    return Verdict(keep, told, folds_needed)
+    return Verdict(keep, own, folds_needed)
 
 
 @dataclass(frozen=True)
 class Dropped:
-    """A configuration that left a race, when and why.
+    """A configuration that was dropped from a race, when and why.
 
     Attributes
     ----------
     configuration : int
     after : int
-        How many splits it had met.
+        The number of splits that it ran on.
     statistic : float
-        What the rule compared with its threshold; NaN where it left for another reason.
+        The number that the rule compared with its threshold; NaN if it was dropped for another reason.
     reason : str
         As half a sentence.
     place : (int, int) or None
-        Repeat and fold of the last split that it met.
+        Repeat and fold of its last split.
     """
 
     configuration: int
@@ -140,32 +140,32 @@ class Dropped:
 
 @dataclass(frozen=True)
 class Barrier:
-    """What happened at a barrier.
+    """The record of a barrier.
 
     Attributes
     ----------
     after : int
-        How many splits everybody in the race had met.
+        The number of splits that all remaining configurations had done.
     n_rows : int
         Rows predicted so far.
     n_before : int
-        Configurations in the race when it came here.
+        Configurations that remained before the barrier.
     leader : int
-        The configuration that the search's rule would have chosen then.
+        The configuration that the selection rule would have chosen then.
     dropped : tuple of Dropped
     risk : float
-        Share of bootstraps of the rows so far in which the search's rule chooses one of those who left here: an
-        estimate of the probability that the best was among them. 0 where nobody left, NaN where it cannot be told.
+        The share of bootstraps of the rows so far in which the selection rule chooses one of those dropped here: an
+        estimate of the probability that the best was among them. 0 if none was dropped, NaN if unknown.
     folds_needed : mapping of int to float
-        How many more folds it would take to tell a configuration that goes on from the leader, where the rule
-        says so.
+        How many more folds it would take to separate a remaining configuration from the leader, if the rule
+        computes it.
     stopped : bool
-        Whether the race ended here for everybody.
+        Whether the race ended here for all.
     noted : mapping of int to float
-        What the rule noted of each configuration, where it notes something: it reads that at later barriers.
+        The notes of the rule on each configuration, if it makes any; it reads them at later barriers.
     judged : bool
-        Whether the rule was asked; not before ``min_predictions`` rows, inside a later repeat, or where the metric
-        is undefined.
+        Whether the rule was applied. It is not before ``min_predictions`` rows, inside a later repeat, or where the
+        metric is undefined.
     """
 
     after: int
@@ -180,13 +180,13 @@ class Barrier:
     judged: bool = True
 
 
-def who_left(barriers: Iterable[Barrier]) -> dict[int, Dropped]:
-    """Everybody who left at these, by configuration."""
-    return {left.configuration: left for barrier in barriers for left in barrier.dropped}
+def dropped_at(barriers: Iterable[Barrier]) -> dict[int, Dropped]:
+    """All dropped configurations of these barriers, by their number."""
+    return {drop.configuration: drop for barrier in barriers for drop in barrier.dropped}
 
 
 class Course(NamedTuple):
-    """What a race will be, as far as it is known before it begins.
+    """The size of a race, as known before it begins.
 
     Attributes
     ----------
@@ -209,7 +209,7 @@ class DropRule(Protocol):
     ----------
     name : str
     statistic_name : str
-        What ``Verdict.statistic`` is, as half a sentence.
+        The meaning of ``Verdict.statistic``, as half a sentence.
     sources : tuple of str
         Keys of ``heldout.references``.
     """
@@ -226,10 +226,10 @@ class DropRule(Protocol):
     def resolve_ties_after(self) -> int | None: ...
 
     def unfit(self, metric: Metric, course: Course) -> str | None:
-        """Why the rule is not for such a search, as half a sentence; None where it is."""
+        """Why the rule does not fit such a search, as half a sentence; None if it does."""
 
     def judge(self, standing: Standing) -> Verdict:
-        """Who goes on. The leader always does."""
+        """Which configurations continue. The leader always does."""
 
 
 @runtime_checkable
@@ -239,7 +239,7 @@ class SearchStrategy(DropRule, Protocol):
     Attributes
     ----------
     window : int
-        How many of the last splits the choice and the estimate read.
+        The number of last splits that the choice and the estimate read.
     selection : SelectionRule
         How the winner is chosen, in place of the search's rule.
     """
@@ -250,19 +250,19 @@ class SearchStrategy(DropRule, Protocol):
     def selection(self) -> SelectionRule: ...
 
     def folds(self, task: Task, entropy: int) -> Folds:
-        """The splits, in place of the search's, each a repeat of its own."""
+        """The splits, in place of those of the search; each is a repeat."""
 
 
 def judged_after(repeats: Sequence[int]) -> NDArray[np.bool_]:
-    """At which barriers a race is judged: after every split of its first repeat, and where a later one ends.
+    """The barriers at which a race is judged: after every split of the first repeat, and at the end of later ones.
 
-    A score over repeats is their mean, in which the first few rows of a repeat that has just begun would weigh as
-    much as all rows of one before.
+    A score over repeats is their mean, in which the first few rows of a new repeat would have the weight of all
+    rows of an earlier one.
 
     Parameters
     ----------
     repeats : sequence of int
-        The repeat of each split, in the order in which they are met.
+        The repeat of each split, in the order in which they run.
 
     Returns
     -------
@@ -273,23 +273,23 @@ def judged_after(repeats: Sequence[int]) -> NDArray[np.bool_]:
     >>> judged_after([0, 0, 0, 1, 1, 1, 2, 2, 2]).tolist()
     [True, True, True, False, False, True, False, False]
     """
-    met = np.asarray(repeats)
-    return np.asarray((met[:-1] == met[0]) | (met[:-1] != met[1:]))
+    of_split = np.asarray(repeats)
+    return np.asarray((of_split[:-1] == of_split[0]) | (of_split[:-1] != of_split[1:]))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Racing:
-    """What all rules of dropping have in common.
+    """The parameters that all drop rules share.
 
     Attributes
     ----------
     min_predictions : int
-        Nobody is dropped before so many rows were predicted (Tsamardinos et al. 2018, section 6.2.2).
+        None is dropped before so many rows are predicted (Tsamardinos et al. 2018, section 6.2.2).
     shuffle_folds : bool
-        Whether the splits are met in a random order, within each repeat.
+        Whether the splits run in a random order, within each repeat.
     resolve_ties_after : int or None
-        When only two are left, after how many further barriers the one behind leaves whatever the rule says; None
-        lets both run to the end.
+        When only two remain, the worse one is dropped after so many further barriers in any case; None lets both
+        run to the end.
     """
 
     min_predictions: int = 50

@@ -1,4 +1,4 @@
-"""The bootstrap rule: drop what is worse than the leader in nearly every bootstrap of the rows so far."""
+"""The bootstrap rule: drop configurations that are worse than the leader in nearly every bootstrap."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class Bootstrap(Racing):
     """Early dropping of BCED-CV (Tsamardinos et al. 2018, section 5).
 
     At each barrier the rows predicted so far are drawn with replacement B times (with groups, whole groups). A
-    configuration θ leaves if p̂ = #{b: loss_b(θ) > loss_b(θ₀)} / B exceeds α, with θ₀ the leader. The comparison is
-    strict: rounding errors are cut off first, so that configurations with the same predictions tie in every
-    bootstrap, and none of them leaves because of another. A bootstrap in which either score is NaN counts among
-    the B and is never one in which θ is worse: what cannot be scored is not dropped for it. Where no bootstrap can
-    be drawn on which the metric is defined, nobody is judged.
+    configuration θ is dropped if p̂ = #{b: loss_b(θ) > loss_b(θ₀)} / B exceeds α, with θ₀ the leader. The
+    comparison is strict: rounding errors are cut off first, so that configurations with the same predictions tie in
+    every bootstrap, and none of them is dropped because of another. A bootstrap in which either score is NaN counts
+    among the B and never as one in which θ is worse. If no bootstrap can be drawn on which the metric is defined,
+    the rule does not judge.
 
     It fits every metric and any dependence between the configurations, whose rows are drawn together. It is a
     heuristic: each configuration is compared with the leader alone, as if the leader had not been chosen on these
-    rows, and again at every barrier. docs/dropping.md says how often the best is lost.
+    rows, and again at every barrier. docs/dropping.md shows how often the best is lost.
 
     Attributes
     ----------
@@ -40,8 +40,8 @@ class Bootstrap(Racing):
     n_bootstraps : int
         B.
     replay : bool
-        Whether the estimate repeats the dropping inside its own bootstraps. That takes out part of the little
-        optimism that dropping brings: what those who left would have predicted later is not known.
+        Whether the estimate repeats the dropping inside its own bootstraps. That removes part of the small optimism
+        of dropping; the later predictions of dropped configurations are unknown.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class Bootstrap(Racing):
         return None
 
     def judge(self, standing: Standing) -> Verdict:
-        """Who is not worse than the leader in more than the share ``threshold`` of the bootstraps."""
+        """Drop those worse than the leader in more than the share ``threshold`` of the bootstraps."""
         share = self.share_worse(standing)
         return verdict(standing, leaves=share > self.threshold, statistic=share)
 
@@ -86,7 +86,7 @@ class Bootstrap(Racing):
         def times_worse(first: int, last: int) -> NDArray[np.intp]:
             counts, _ = draws.block(first, last)
             values = oriented(score.metric, score.all(counts))
-            if not score.has_fused_path:  # those that have one are ratios of exact sums, which tie as they are
+            if not score.has_fused_path:  # fused scores are ratios of exact sums, which tie without rounding
                 values = tie_exactly(values)
             return np.count_nonzero(values < values[:, leader, None], axis=0)
 

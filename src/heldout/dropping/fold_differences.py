@@ -1,4 +1,4 @@
-"""How far each configuration is behind the leader in each fold: what the tests on fold scores are made of."""
+"""How far each configuration is behind the leader in each fold, for the tests on fold scores."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from numpy.typing import NDArray
 from heldout.kernels.reference import Floats
 
 _BITS = 44
-"""Of a score's 53: what is less than a relative 6e-14 of the scores is a rounding error."""
+"""Bits kept of the 53 of a score: a relative difference below 6e-14 is a rounding error."""
 
 
 def behind_leader(fold_scores: Floats, leader: int) -> NDArray[np.float64]:
-    """The leader's score minus each configuration's, fold by fold, in whole multiples of what scores can tell.
+    """The leader's score minus each configuration's, fold by fold, in whole multiples of the precision of scores.
 
-    .9 - .8 and .8 - .7 are different numbers, and neither the ranks of differences nor their variance must see
-    that. A configuration's unit is 2⁻⁴⁴ of the power of two above its and the leader's scores; tests do not care.
+    In floating point .9 - .8 and .8 - .7 differ, and neither ranks of differences nor their variance must depend on
+    that. The unit of a configuration is 2⁻⁴⁴ of the power of two above its and the leader's scores; tests do not
+    depend on it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Splits that train on more and more of the rows, and test on all the others."""
+"""Splits that train on more and more of the rows, and test on all other rows."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ ATTEMPTS = 100
 def growing_splits(task: Task, n_steps: int, entropy: int) -> Folds:
     """S splits of a random order of N rows: step s trains on the first s·N/(S+1), and tests on the rest.
 
-    A row is tested again and again, so every split is a repeat of its own. Rows of a classification stand in an
-    order in which every class is spread evenly, so that even the first step trains on each: a model that has not
-    seen a class would be judged by what it was not shown. Groups stay whole, in a random order of groups in which
-    the first step has every class.
+    A row is tested several times, so every split is a repeat. In a classification the order spreads every class
+    evenly, so that the first step trains on each class too: a model without a class in its training rows would be
+    judged by that. Groups stay whole, in a random order of groups in which the first step has every class.
 
     Raises
     ------
@@ -68,14 +67,14 @@ def _parts(task: Task, n_steps: int, entropy: int) -> NDArray[np.intp]:
 
 
 def _cut(sizes: NDArray[np.intp], n_parts: int) -> NDArray[np.intp]:
-    """The part that the middle of each unit falls into, of parts as equal as they can be; whole numbers only."""
+    """The part that contains the middle of each unit, of parts as equal as possible; in whole numbers."""
     before = np.cumsum(sizes) - sizes
     part: NDArray[np.intp] = ((2 * before + sizes) * n_parts) // (2 * sizes.sum())
     return part
 
 
 def _evenly_spread(task: Task, n_parts: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """The rows in an order of which every stretch has each class in about its share."""
+    """The rows in an order in which every section has each class in about its share."""
     counts = task.truth.class_counts()
     least = int(counts.argmin())
     if counts[least] < n_parts:

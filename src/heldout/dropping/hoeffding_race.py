@@ -1,4 +1,4 @@
-"""The Hoeffding race: drop what cannot be the best even if every score is as far off as chance allows."""
+"""The Hoeffding race: drop configurations that cannot be the best within the bounds of chance."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from heldout.metrics.bounded_means import effective_size, half_width, no_bounded
 
 @dataclass(frozen=True, kw_only=True)
 class HoeffdingRace(Racing):
-    """Drop what is worse at its best than the leader at its worst (Maron & Moore 1994).
+    """Drop configurations whose best possible score is worse than the leader's worst (Maron & Moore 1994).
 
     After n rows every mean loss is within h = w √(ln(2/δ')/(2n)) of its expectation, w being the width of the
     metric's range and δ' = δ/(C · looks): all C configurations that started, at every barrier, with probability
-    1 - δ (Hoeffding 1963, and a union bound). A configuration leaves if it is more than 2h behind the leader. Then
-    with probability 1 - δ the best is never dropped while one worse than it leads.
+    1 - δ (Hoeffding 1963, and a union bound). A configuration is dropped if it is more than 2h behind the leader.
+    Then with probability 1 - δ the best is never dropped while a worse one leads.
 
-    That is exact for models that are fixed while their rows are drawn. Held-out predictions come of one model a
-    fold, each fitted on rows that others are tested on, so here, as in the article's leave-one-out races, it is an
+    That is exact for models that are fixed while their rows are drawn. Held-out predictions come from one model a
+    fold, each fitted on rows that test others. So here, as in the article's leave-one-out races, it is an
     approximation; the bound is so wide that it errs towards keeping.
 
-    n is what the inequality makes it: (Σw)²/Σw² over the units that are drawn independently. A unit is a row, or
+    n in the inequality is (Σw)²/Σw² over the units that are drawn independently. A unit is a row, or
     a group with the sum of its rows' weights, so that equal groups count as one loss each; a row of several
     repeats counts once, and less than fully where not every repeat has predicted it yet.
 
@@ -45,7 +45,7 @@ class HoeffdingRace(Racing):
 
     delta: float = 0.05
     name: ClassVar[str] = "hoeffding_race"
-    statistic_name: ClassVar[str] = "how far it is behind the leader, as a multiple of what chance may do to both"
+    statistic_name: ClassVar[str] = "its distance behind the leader, as a multiple of what chance allows for both"
     sources: ClassVar[tuple[str, ...]] = ("maron1994", "hoeffding1963")
 
     def __post_init__(self) -> None:
@@ -57,7 +57,7 @@ class HoeffdingRace(Racing):
         return no_bounded_mean(metric)
 
     def judge(self, standing: Standing) -> Verdict:
-        """Who is at most twice the half-width behind the leader."""
+        """Drop those more than twice the half-width behind the leader."""
         score = standing.score
         low, high = score.metric.range
         n = effective_size(weights_of_units(score, standing.unit_of_row))

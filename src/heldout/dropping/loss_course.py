@@ -1,7 +1,7 @@
-"""Races over losses: matrix products with the counts, and nothing drawn.
+"""Races over losses: matrix products with the counts, without drawing.
 
-All that ``heldout.dropping.shares`` needs of L weightings is sums over rows: of losses, of their squares and of
-their products with the leader's losses. A split's rows add to the sums of those before it.
+For L weightings ``heldout.dropping.shares`` needs only sums over rows: of losses, of their squares and of their
+products with the leader's losses. The rows of a split add to the sums of earlier splits.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from heldout.metrics.row_losses import most_drawn
 from heldout.selection.base import NONE_CHOSEN
 
 ONLY_BEHIND = 0.9
-"""From this threshold on, who is not behind on the drawn rows is not worse in so many bootstraps of them."""
+"""From this threshold on, a configuration must be behind on the drawn rows to be worse in so many bootstraps."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +30,11 @@ class SplitLosses:
     ----------
     repeat : int
     units : ndarray of int, shape (m,)
-        What is drawn whole (rows, or groups of them), as codes of all that are weighted; each stands once.
+        The units that are drawn whole (rows, or groups of them), as codes; each occurs once.
     losses : ndarray of shape (m, A)
-        Lower is better; 0 for those who did not meet the split. Booleans where they are 0 or 1, a row each.
+        Lower is better; 0 for those that did not run on the split. Booleans if they are 0 or 1, a row each.
     weights : ndarray of shape (m,) or None
-        What each unit weighs in the mean; None where all weigh 1.
+        The weight of each unit in the mean; None if all are 1.
     """
 
     repeat: int
@@ -44,15 +44,15 @@ class SplitLosses:
 
 
 def centred(losses: Floats, present: NDArray[np.bool_]) -> Floats:
-    """Losses less the median of their row, which leaves differences as they are and costs squares no digits.
+    """Losses minus the median of their row, which keeps differences and the precision of squares.
 
-    An infinite loss becomes one a thousand times the largest finite: both say that the row decides.
+    An infinite loss becomes a thousand times the largest finite one: with both, the row decides.
 
     Parameters
     ----------
     losses : ndarray of shape (m, A)
     present : ndarray of bool, shape (A,)
-        Who met the split; the others get 0.
+        Those that ran on the split; the others get 0.
     """
     finite = losses[np.isfinite(losses)]
     bound = 1e3 * float(np.abs(finite).max(initial=1.0))
@@ -66,19 +66,19 @@ def centred(losses: Floats, present: NDArray[np.bool_]) -> Floats:
 class LossCourse:
     """For means of one loss a row.
 
-    While there is one repeat the differences of the sums are exact, and so is their variance given the drawn rows.
-    With several, which are judged where they are complete, a row's loss is the mean over the repeats.
+    In the first repeat the differences of the sums are exact, and so is their variance given the drawn rows. Later
+    repeats are judged when complete; the loss of a row is then its mean over the repeats.
 
     Attributes
     ----------
     splits : tuple of SplitLosses
-        In the order in which they are met; one a barrier is enough.
+        In the order in which they run; one a barrier is enough.
     first_row : ndarray of int, shape (U,)
         A row of each unit: the rows of a group have the same count.
     stands : tuple of Stand or None
-        Where the search's rule is not simply the least mean loss: it says at each barrier who leads.
+        If the selection rule is not simply the least mean loss: they give the leader at each barrier.
     threshold : float
-        Shares that surely fall short of it need not be computed, and are given as 0.
+        Shares that are certainly below it are not computed, and are 0.
     """
 
     splits: tuple[SplitLosses, ...]
@@ -90,8 +90,8 @@ class LossCourse:
         """Before the first split."""
         return LossStandings(self, counts)
 
-    def met(self, split: int) -> tuple[SplitLosses, bool]:
-        """What a split adds to the sums, and whether they begin afresh with it."""
+    def added(self, split: int) -> tuple[SplitLosses, bool]:
+        """The losses that a split adds to the sums, and whether the sums restart with it."""
         if self.splits[split].repeat == self.splits[0].repeat:
             return self.splits[split], False
         return self._of_repeats(self.splits[: split + 1]), True
@@ -116,7 +116,7 @@ class LossCourse:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """The counts of some units (L, m), and what they are multiplied with (m, columns)."""
+    """The counts of some units (L, m), and their losses (m, columns)."""
 
     counts: NDArray[Any]
     losses: NDArray[Any]
@@ -126,10 +126,10 @@ class _Part:
 
 
 class LossStandings:
-    """``Standings`` by sums.
+    """``SimulatedStandings`` by sums.
 
-    Losses are rounded so that no sum of them, and of coarser ones no sum of products, is rounded again: the numbers
-    do not depend on how a matrix product is blocked.
+    Losses are rounded so that their sums are exact, and more coarsely for sums of products. So the numbers do not
+    depend on the blocks of a matrix product.
     """
 
     def __init__(self, course: LossCourse, counts: NDArray[np.uint8]) -> None:
@@ -156,7 +156,7 @@ class LossStandings:
 
     def meet(self, split: int, wanted: NDArray[np.bool_]) -> None:
         self._narrow(wanted)
-        found, afresh = self._course.met(split)
+        found, afresh = self._course.added(split)
         if afresh:
             self._begin()
         self._whole = found.losses.dtype == bool
@@ -182,7 +182,7 @@ class LossStandings:
         self._stand = None if self._course.stands is None else self._course.stands[split]
 
     def _narrow(self, wanted: NDArray[np.bool_]) -> None:
-        """Forget the columns that nobody will ask for, where that saves something."""
+        """Remove columns that are no longer needed, if that saves much."""
         keep = np.flatnonzero(wanted[self._columns])
         if len(keep) > 0.8 * len(self._columns):
             return
@@ -205,21 +205,21 @@ class LossStandings:
     def worse(self, leaders: NDArray[np.intp], alive: Alive) -> Floats:
         lanes = np.arange(len(leaders))
         leader = np.searchsorted(self._columns, np.maximum(leaders, 0))
-        leader[leaders == NONE_CHOSEN] = 0  # whatever is said of those is not read
+        leader[leaders == NONE_CHOSEN] = 0  # their values are not read
         self._multiply(leader)
         total = self._sums - self._sums[lanes, leader][:, None]
-        asked = alive[:, self._columns]
+        needed = alive[:, self._columns]
         if self._course.threshold >= ONLY_BEHIND:
-            asked &= total > 0
-        lane, column = np.nonzero(asked)
+            needed &= total > 0
+        lane, column = np.nonzero(needed)
         share = np.zeros(alive.shape)
-        share[lane, self._columns[column]] = self._shares(lane, column, leader[lane], total[asked])
+        share[lane, self._columns[column]] = self._shares(lane, column, leader[lane], total[needed])
         return share
 
     def _shares(
         self, lane: NDArray[np.intp], column: NDArray[np.intp], leader: NDArray[np.intp], total: Floats
     ) -> Floats:
-        """Of some columns under some weightings, against the leaders there."""
+        """The shares of some columns under some weightings, against the leaders there."""
         both = self._squares[lane, column] + self._squares[lane, leader]
         squares = both - 2 * self._products[lane, column]
         n = self._weight[lane]
@@ -233,7 +233,7 @@ class LossStandings:
         return normal_share(total, np.where(variance > NO_SPREAD * both, variance, 0.0))
 
     def _multiply(self, leader: NDArray[np.intp]) -> None:
-        """Bring the sums of products with the leader's losses up to date; a new leader's begin anew."""
+        """Update the sums of products with the leader's losses; for a new leader they restart."""
         new = leader != self._product_with
         self._products[new] = 0.0
         self._n_products[new] = 0

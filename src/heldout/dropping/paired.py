@@ -1,4 +1,4 @@
-"""The paired rule: drop what a paired test of fold scores tells from the leader."""
+"""The paired rule: drop configurations that a paired test of fold scores finds worse than the leader."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from heldout.dropping.fold_differences import behind_leader
 from heldout.metrics.base import Metric
 
 FEWEST_FOLDS = 3
-"""Below, the variance of the differences is anybody's guess."""
+"""With fewer, the variance of the differences is unknown."""
 
 MOST_FOLDS = 2.0**30
-"""More are infinitely many: a difference at the very edge of what can ever be told."""
+"""A greater number counts as infinite: the difference is at the limit of what the test can find."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,32 +25,32 @@ class Paired(Racing):
     """A paired one-sided t test of fold scores against the leader, with power analysis (Zheng & Bilenko 2013).
 
     Of the k folds in which the metric is defined for both, d̄ and s² are the mean and variance of how far a
-    configuration is behind the leader. It leaves if
+    configuration is behind the leader. It is dropped if
 
         t = d̄ / (s √(1/k + 1/(K-1)))
 
     passes the 1 - α quantile of Student's t with k - 1 degrees. The models of K folds share training rows, so
-    their scores are correlated and s²/k is too small; 1/(K-1), test rows over training rows, makes up for it
-    (Nadeau & Bengio 2003). Without that term the test drops far too much.
+    their scores are correlated and s²/k is too small; 1/(K-1), test rows over training rows, corrects that
+    (Nadeau & Bengio 2003). Without this term the test drops far too many.
 
     **How many more folds.** The standardised difference e = d̄/s taken as the truth, the expected t after k' folds
     is e/√(1/k' + 1/(K-1)). The test finds the difference with probability ``power`` where that reaches
     q(1 - α) + q(power), q being quantiles of t with k' - 1 degrees (the usual approximation of the noncentral t).
     ``folds_needed`` is the least such k', minus k. As 1/(K-1) does not vanish, the expected t stays below
     e √(K-1) however many folds are added: where z(1 - α) + z(power) is not below that (z of the normal
-    distribution), the answer is infinity, as it is for who is not behind at all.
+    distribution), the answer is infinite, and also for configurations that are not behind.
 
-    The test is not made, and nobody leaves (statistic and ``folds_needed`` NaN), on fewer than 3 folds, where all
+    There is no test, and none is dropped (statistic and ``folds_needed`` NaN), on fewer than 3 folds, where all
     differences are equal (s = 0: identical configurations, or a variance that these folds do not show), and
-    where a repeat has one split (K = 1), for which 1/(K-1) means nothing. Folds where either score is not a finite
-    number are left out of the pair. The level α is that of one look at one pair; docs/dropping.md says what many
-    looks make of it.
+    where a repeat has one split (K = 1), for which 1/(K-1) is undefined. Folds where either score is not a finite
+    number are left out of the pair. The level α is for one test of one pair; docs/dropping.md shows the effect of
+    many tests.
 
     Attributes
     ----------
     alpha : float
     power : float
-        For ``folds_needed`` alone: no decision depends on it.
+        For ``folds_needed`` only; no decision depends on it.
 
     Examples
     --------

@@ -1,8 +1,9 @@
-"""The dropping, replayed: configurations that leave early are chosen against, and a bootstrap can choose so again.
+"""Replay the dropping inside bootstraps.
 
-BBC on those who survived a race scores choices among them on rows that decided who survived, and so is a little
-optimistic. Dropping followed by selection is itself a selection. ``RacedSelection`` makes it on the drawn rows, and
-BBC scores what it chose on the others, as of any rule (Tsamardinos et al. 2018, sections 4 and 5).
+BBC on the configurations that survived a race scores choices among them on rows that were used to drop others, and
+so is a little optimistic. Dropping followed by selection is itself a selection. ``RacedSelection`` makes it on the
+drawn rows, and BBC scores its choice on the other rows, as for any rule (Tsamardinos et al. 2018, sections 4 and
+5).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.dropping.base import DropRule
+from heldout.dropping.bootstrap import Bootstrap
 from heldout.dropping.simulated import SimulatedRace
 from heldout.kernels.reference import Weightings
 from heldout.selection.base import Choice
@@ -22,15 +24,15 @@ from heldout.selection.replay import SelectionReplay
 
 @dataclass(frozen=True, eq=False)
 class DroppingHistory:
-    """A race that was run, as far as repeating it takes.
+    """The parts of a race that are needed to repeat it.
 
     Attributes
     ----------
     rule : DropRule
     splits : tuple of (int, int)
-        The column of the fold labels (a repeat) and the fold of each split, in the order in which they were met.
+        The column of the fold labels (a repeat) and the fold of each split, in the order in which they ran.
     left_after : mapping of int to int
-        How many splits each of those met who left early.
+        The number of splits of each dropped configuration.
     """
 
     rule: DropRule
@@ -39,18 +41,18 @@ class DroppingHistory:
 
     @property
     def is_replayed(self) -> bool:
-        """Whether the estimate is to repeat the dropping."""
-        return bool(getattr(self.rule, "replay", False))
+        """Whether the estimate repeats the dropping."""
+        return isinstance(self.rule, Bootstrap) and self.rule.replay
 
 
 @dataclass(frozen=True, eq=False)
 class RacedSelection(SelectionReplay):
-    """A selection among those who survive a race on the same drawn rows.
+    """A selection among the survivors of a race on the same drawn rows.
 
     Attributes
     ----------
     race : SimulatedRace
-        Of A configurations, with those who left it for good among them.
+        Of A configurations, the dropped ones included.
     place : ndarray of int
         Which of the A each candidate column is.
     """
@@ -60,14 +62,14 @@ class RacedSelection(SelectionReplay):
 
     @property
     def is_plain_best(self) -> bool:
-        """Never: who can be chosen differs from weighting to weighting."""
+        """Never: the candidates differ between weightings."""
         return False
 
     def choice(self, counts: Weightings) -> Choice:
         return Choice(self.choose(counts))
 
     def choose(self, counts: Weightings, among: NDArray[np.bool_] | None = None) -> NDArray[np.intp]:
-        assert counts.dtype == np.uint8, "rows are drawn; what they weigh is in the scores"
-        met = self.race.run(counts)
-        survive = met[:, self.place] == self.race.n_splits
+        assert counts.dtype == np.uint8, "rows are drawn; their weights are in the scores"
+        n_splits = self.race.run(counts)
+        survive = n_splits[:, self.place] == self.race.n_splits
         return super().choose(counts, survive if among is None else survive & among)

@@ -104,9 +104,10 @@ class Sequential(Racing):
     - in tables of up to 24 entries, p of Cochran's Q is exact, where the package draws 1000 permutations;
     - the level is divided by alive - 1, as in the article; the package divides by alive;
     - a configuration that fails in a step, for example because it needs more rows than the first step has, has
-      failed, where the package lets it try again on more;
-    - who leads is never dropped, and who is left alone goes through all steps, so that its estimate is for the
-      largest training sets.
+      failed, while the package tries it again on more;
+    - the leader is never dropped, and the last remaining one runs all steps, so that its estimate is for the
+    largest
+      training sets.
 
     Attributes
     ----------
@@ -161,11 +162,11 @@ in every step could not be told from one that is so by chance (pi1 = 1.06 is no 
 
     @property
     def selection(self) -> RankOverRepeats:
-        """How the winner is chosen, in place of the search's rule."""
+        """How the winner is chosen, in place of the selection rule."""
         return RankOverRepeats(last=self.window)
 
     def folds(self, task: Task, entropy: int) -> Folds:
-        """The steps, in place of the search's folds; each is a repeat of its own."""
+        """The steps, in place of the folds; each is a repeat."""
         return growing_splits(task, self.steps, entropy)
 
     def unfit(self, metric: Metric, course: Course) -> str | None:
@@ -178,7 +179,7 @@ in every step could not be told from one that is so by chance (pi1 = 1.06 is no 
         return "its tests count rows, which cannot be weighted" if course.weighted else None
 
     def judge(self, standing: Standing) -> Verdict:
-        """Who was among the best in this step, who was too seldom so, and whether it makes a difference."""
+        """Drop those that were among the best too seldom; stop if the remaining ones do not differ."""
         traces = np.vstack([_judged(standing), self._among_the_best(standing)])
         sums, step = traces.sum(axis=0), len(traces)
         keep = np.ones(standing.n_configurations, dtype=bool)
@@ -195,7 +196,7 @@ in every step could not be told from one that is so by chance (pi1 = 1.06 is no 
         step = score.segments[-1]
         metric = losses_behind(score.metric)
         assert metric is not None, "unfit says so"
-        assert standing.predictions is not None, "it is asked at a barrier of a search"
+        assert standing.predictions is not None, "it judges at a barrier of a search"
         of_step = standing.predictions[step.rows, :, step.repeat]
         losses = _of_blocks(metric.losses(step.truth, of_step), standing.unit_of_row[step.rows])
         scores = tie_exactly(oriented(score.metric, _observed(step)))
@@ -207,7 +208,7 @@ in every step could not be told from one that is so by chance (pi1 = 1.06 is no 
 
 
 def in_top_set(scores: Floats, losses: NDArray[Any], level: float) -> NDArray[np.bool_]:
-    """(A,): who is in the set that is grown from the best until a test finds a difference in it.
+    """(A,): the set that grows from the best until a test finds a difference in it.
 
     Parameters
     ----------
@@ -242,7 +243,7 @@ def in_top_set(scores: Floats, losses: NDArray[Any], level: float) -> NDArray[np
 
 
 def losses_behind(metric: Metric) -> OfRowLosses | None:
-    """What has the losses by whose mean a metric orders configurations on the same rows; None where nothing has.
+    """The metric of row losses that orders configurations as this one does on the same rows; None if there is none.
 
     Examples
     --------
@@ -273,7 +274,7 @@ def _of_blocks(losses: NDArray[Any], unit_of_row: NDArray[np.intp]) -> NDArray[A
 
 
 def _judged(standing: Standing) -> Floats:
-    """(steps, A): the traces at the barriers before; one at which nobody could be judged has none."""
+    """(steps, A): the traces at earlier barriers; barriers without judgement have none."""
     if standing.noted is None:
         return np.empty((0, standing.n_configurations))
     return standing.noted[~np.isnan(standing.noted).any(axis=1)]

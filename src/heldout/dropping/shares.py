@@ -1,4 +1,4 @@
-"""In what share of the bootstraps of some rows a configuration is worse than another, without drawing them.
+"""The share of bootstraps in which a configuration is worse than another, without drawing them.
 
 The share p̂ of Tsamardinos et al. (2018, section 5) is over bootstraps of rows that are themselves drawn, where the
 dropping is repeated inside every bootstrap of an estimate: B² bootstraps at each barrier. For a mean of one loss a
@@ -14,13 +14,13 @@ from scipy.special import ndtr
 from heldout.kernels.reference import Floats
 
 NO_SPREAD = 1e-12
-"""A variance below this share of the squares that it is a difference of is rounding."""
+"""A variance below this share of the squares whose difference it is counts as rounding."""
 
 
 def normal_share(total: Floats, variance: Floats) -> Floats:
     """Φ(total/√variance): the share of sums above 0 of the given mean and variance.
 
-    Without any spread it is 1 or 0, as every bootstrap says the same; a tie is not worse.
+    Without any spread it is 1 or 0, because all bootstraps agree; a tie is not worse.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def share_of_more_errors(n: Floats, more: Floats, fewer: Floats) -> Floats:
 
     On ``more`` of the rows the configuration errs and the leader does not, on ``fewer`` the other way round. The
     difference of errors is a sum of n draws from {1, 0, -1} with known frequencies, so that skewness and kurtosis
-    come for nothing: Edgeworth's expansion to order 1/n, at the half between 0 and 1 and with Sheppard's term, as
+    need no extra work: Edgeworth's expansion to order 1/n, at the half between 0 and 1 and with Sheppard's term, as
     sums are whole numbers. Between .98 and .997 it is within .004 of the exact share from 8 rows on; the
     plain normal share is up to .011 off there.
 

@@ -1,4 +1,4 @@
-"""A race run over again on weighted rows: who would have left, had other rows been drawn."""
+"""Repeat a race on weighted rows: which configurations would have been dropped with other rows."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from heldout.selection.base import NONE_CHOSEN, tie_exactly
 from heldout.selection.replay import SelectionReplay
 
 Alive = NDArray[np.bool_]
-"""(L, A): which of the A configurations of a race are in it under each of L weightings."""
+"""(L, A): which of the A configurations of a race remain under each of L weightings."""
 
 
 class SimulatedStandings(Protocol):
-    """How a race stands under L weightings of the rows, as one split after another is met."""
+    """The standings of a race under L weightings of the rows, split by split."""
 
     def meet(self, split: int, wanted: NDArray[np.bool_]) -> None:
-        """Take in a split; only the columns ``wanted`` (A,) will be asked for from now on."""
+        """Add a split; from now on only the columns ``wanted`` (A,) are needed."""
 
     def leaders(self, alive: Alive) -> NDArray[np.intp]:
-        """(L,): the best of those alive, ``NONE_CHOSEN`` where it cannot be told."""
+        """(L,): the best of the remaining ones, ``NONE_CHOSEN`` if unknown."""
 
     def worse(self, leaders: NDArray[np.intp], alive: Alive) -> Floats:
-        """(L, A): in what share of bootstraps each is worse than its leader; anything where not alive."""
+        """(L, A): the share of bootstraps in which each is worse than its leader; arbitrary for dropped ones."""
 
 
 class SimulatedCourse(Protocol):
-    """What a race is run over."""
+    """The data of a simulated race."""
 
     def start(self, counts: NDArray[np.uint8]) -> SimulatedStandings:
         """Before the first split, under weightings (L, n)."""
@@ -44,22 +44,23 @@ class SimulatedCourse(Protocol):
 class SimulatedRace:
     """A race of A configurations with the bootstrap rule, under any weighting of the rows.
 
-    At each barrier those leave whose share of bootstraps worse than the leader's passes the threshold, as in the
-    race that was run. What was not run cannot be known: a configuration that left that race at some barrier is
-    forced out there at the latest, and one of those that stayed to its end stays in every simulated race.
+    At each barrier a configuration is dropped if it is worse than the leader in more than the threshold share of
+    bootstraps, as in the real race. Fits that were not made are unknown: a configuration that the real race dropped
+    is dropped at the same barrier at the latest, and at least one of those that survived the real race survives
+    every simulated one.
 
     Attributes
     ----------
     course : SimulatedCourse
     judged : ndarray of bool, shape (K - 1,)
-        At which barriers enough rows were predicted for anybody to leave: rows of the table, not draws of them.
+        The barriers with enough predicted rows: rows of the table, not draws of them.
     left_after : ndarray of int, shape (A,)
-        How many splits each met in the race that was run, K where it stayed to the end.
+        The number of splits of each in the real race, K if it survived.
     n_splits : int
         K.
     threshold : float
     resolve_ties_after : int or None
-        As of ``heldout.dropping.base.Racing``.
+        As in ``heldout.dropping.base.Racing``.
     """
 
     course: SimulatedCourse
@@ -70,7 +71,7 @@ class SimulatedRace:
     resolve_ties_after: int | None = None
 
     def run(self, counts: NDArray[np.uint8]) -> NDArray[np.intp]:
-        """(L, A): how many splits each configuration meets under weightings (L, n), K where it stays."""
+        """(L, A): the number of splits of each configuration under weightings (L, n), K if it survives."""
         stays = self.left_after == self.n_splits
         alive = np.ones((len(counts), len(self.left_after)), dtype=bool)
         met = np.full(alive.shape, self.n_splits, dtype=np.intp)
@@ -99,7 +100,7 @@ class SimulatedRace:
         return met
 
     def _judged(self, standings: SimulatedStandings, alive: Alive, alone: NDArray[np.intp]) -> Alive:
-        """Who leaves by the rule; the leader never does."""
+        """Those that the rule drops; never the leader."""
         leaders = standings.leaders(alive)
         leaves = alive & (standings.worse(leaders, alive) > self.threshold)
         if self.resolve_ties_after is not None:
@@ -112,7 +113,7 @@ class SimulatedRace:
 
 @dataclass(frozen=True, eq=False)
 class Stand:
-    """The rows predicted before a barrier, with the search's rule on the predictions of who raced there.
+    """The rows predicted before a barrier, with the selection rule on the predictions of the configurations there.
 
     Attributes
     ----------
@@ -121,9 +122,9 @@ class Stand:
     columns : ndarray of int
         Which of the A configurations the columns of ``replay`` are.
     replay : SelectionReplay or None
-        None where nobody is judged.
+        None where the rule does not apply.
     units : ndarray of int
-        The unit of each of the rows, as codes 0 ..: what a bootstrap draws whole.
+        The unit of each of the rows, as codes 0 ..: a bootstrap draws units whole.
     """
 
     rows: NDArray[np.intp]
@@ -132,28 +133,28 @@ class Stand:
     units: NDArray[np.intp]
 
     def leaders(self, counts: NDArray[np.uint8], alive: Alive) -> NDArray[np.intp]:
-        """(L,): who leads of those alive, where the drawn rows hold what the metrics need."""
+        """(L,): the best of the remaining ones, if the drawn rows meet the needs of the metrics."""
         found = np.full(len(counts), NONE_CHOSEN, dtype=np.intp)
         if self.replay is None:
             return found
         mine = np.take(counts, self.rows, axis=1)
-        told = np.flatnonzero(self.replay.defined(mine))
-        if told.size:
-            chosen = self.replay.choose(mine[told], among=alive[told][:, self.columns])
-            found[told] = np.where(chosen == NONE_CHOSEN, NONE_CHOSEN, self.columns[chosen])
+        defined = np.flatnonzero(self.replay.defined(mine))
+        if defined.size:
+            chosen = self.replay.choose(mine[defined], among=alive[defined][:, self.columns])
+            found[defined] = np.where(chosen == NONE_CHOSEN, NONE_CHOSEN, self.columns[chosen])
         return found
 
 
 @dataclass(frozen=True, eq=False)
 class CountedCourse:
-    """For any metric: at each barrier the drawn rows are drawn from again.
+    """For any metric: at each barrier the drawn rows are drawn again.
 
     Attributes
     ----------
     stands : tuple of Stand
         One a barrier.
     n_draws : int
-        Bootstraps within each bootstrap; a few hundred are what there is time for.
+        Bootstraps within each bootstrap; there is time for a few hundred.
     entropy : int
     """
 
@@ -167,7 +168,7 @@ class CountedCourse:
 
 
 class CountedStandings:
-    """``SimulatedStandings`` by drawing from what was drawn."""
+    """``SimulatedStandings`` by drawing again from the drawn rows."""
 
     def __init__(self, course: CountedCourse, counts: NDArray[np.uint8]) -> None:
         self._course = course
@@ -196,12 +197,12 @@ class CountedStandings:
 def draws_within(counts: NDArray[np.uint8], stand: Stand, n_draws: int, entropy: int) -> NDArray[np.uint8] | None:
     """Counts (n_draws, n) of bootstraps of the rows drawn ``counts`` (n,) times; None where there are none.
 
-    The stream is named by what was drawn, which makes it that of the bootstrap, whichever block it is in.
+    The name of the stream is a hash of the drawn rows, so that it does not depend on the block of the bootstrap.
     """
-    assert stand.replay is not None, "only where somebody is judged"
+    assert stand.replay is not None, "only where the rule applies"
     defined = stand.replay.defined
     first = np.unique(stand.units, return_index=True)[1]
-    drawn = np.repeat(np.arange(len(first)), counts[first])  # the unit in each place that is drawn from
+    drawn = np.repeat(np.arange(len(first)), counts[first])  # the unit in each place to draw
     starts = np.flatnonzero(np.diff(drawn, prepend=-1))
 
     def of_rows(places: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -224,10 +225,10 @@ def draws_within(counts: NDArray[np.uint8], stand: Stand, n_draws: int, entropy:
 
 
 def share_worse(stand: Stand, counts: NDArray[np.uint8], leader: int) -> Floats:
-    """(columns,): in what share of bootstraps each column scores worse than the leader's; NaN is not worse."""
-    assert stand.replay is not None, "only where somebody is judged"
+    """(columns,): the share of bootstraps in which each column scores worse than the leader; NaN is not worse."""
+    assert stand.replay is not None, "only where the rule applies"
     score = stand.replay.scores[0]
     values = oriented(score.metric, score.all(counts))
-    if not score.has_fused_path:  # as in the race that was run: rounding errors decide nothing
+    if not score.has_fused_path:  # as in the real race: rounding errors decide nothing
         values = tie_exactly(values)
     return np.count_nonzero(values < values[:, leader, None], axis=0) / len(counts)

@@ -1,4 +1,4 @@
-"""The Wilcoxon rule: drop what a signed-rank test of fold scores tells from the leader, as Optuna's pruner does."""
+"""The Wilcoxon rule: drop by a signed-rank test of fold scores against the leader, like Optuna's pruner."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ MOST_TIED, MOST_UNTIED = 13, 50
 class Wilcoxon(Racing):
     """A one-sided signed-rank test of fold scores against the leader (Wilcoxon 1945), as Optuna prunes by it.
 
-    The test and when it is not heeded are those of ``optuna.pruners.WilcoxonPruner`` (Akiba et al. 2019), a trial
+    The test and its exceptions are those of ``optuna.pruners.WilcoxonPruner`` (Akiba et al. 2019), a trial
     being a configuration, a step a fold, and the best trial the leader: zeros count half to either side
     (``zsplit``), p-values are exact up to 50 folds (13 where differences are equal or zero) and from the normal
-    distribution beyond, and a configuration leaves where p < ``p_threshold``, unless its mean fold score is at
-    least the leader's, or either has a fold score that is not a finite number. Folds in which nobody has one are
-    left out. Rounding errors of differences are cut off first, which Optuna does not do; and Optuna knows no
+    distribution beyond, and a configuration is dropped if p < ``p_threshold``, unless its mean fold score is at
+    least the leader's, or either has a fold score that is not a finite number. Folds without any finite score
+    are left out. Rounding errors of differences are cut off first, which Optuna does not do; and Optuna has no
     ``min_predictions``.
 
-    Folds are taken as independent, which they are not (their models share training rows), and the test is made at
-    every barrier, so that the best is dropped more often than ``p_threshold`` says: it is here as the peer to
-    compare with. No p-value is below 2⁻ᵏ after k folds: at .1 nobody leaves before the fourth.
+    The test assumes independent folds, which they are not (their models share training rows), and it is repeated at
+    every barrier. So the best is dropped more often than ``p_threshold`` suggests: the rule is here for comparison.
+    No p-value is below 2⁻ᵏ after k folds: at .1 none is dropped before the fourth.
 
     Attributes
     ----------
     p_threshold : float
     n_startup_folds : int
-        Folds before which nobody leaves; at least 2.
+        None is dropped before so many folds; at least 2.
 
     Examples
     --------
     >>> from heldout.metrics import metric_named
     >>> Wilcoxon().unfit(metric_named("roc_auc"), Course(4, 4))
-    'it drops nobody before 4 splits, and the last of 4 saves nothing'
+    'it drops none before 4 splits, and the last of 4 saves nothing'
     """
 
     p_threshold: float = 0.1
@@ -60,14 +60,14 @@ class Wilcoxon(Racing):
         check_count(self.n_startup_folds, "n_startup_folds", least=2)
 
     def unfit(self, metric: Metric, course: Course) -> str | None:
-        """It needs as many fold scores as a small enough p-value takes, and something left to save."""
+        """It needs enough fold scores for a small p-value, and a split left to save."""
         first = max(math.floor(math.log2(1 / self.p_threshold)) + 1, self.n_startup_folds)
         if course.n_splits <= first:
-            return f"it drops nobody before {first} splits, and the last of {course.n_splits} saves nothing"
+            return f"it drops none before {first} splits, and the last of {course.n_splits} saves nothing"
         return None
 
     def judge(self, standing: Standing) -> Verdict:
-        """Who is not significantly behind the leader."""
+        """Drop those significantly behind the leader."""
         scores = standing.fold_scores
         behind = behind_leader(scores, standing.leader)[np.isfinite(scores).any(axis=1)]
         p = np.full(standing.n_configurations, np.nan)
@@ -81,7 +81,7 @@ class Wilcoxon(Racing):
 def signed_rank_p(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     """P-values of the one-sided signed-rank test that each column is no more than 0.
 
-    Ranks of tied magnitudes are their mean. Sums of ranks are exact, being counted in halves.
+    Ranks of tied magnitudes are their mean. Sums of ranks are exact, because they are counted in halves.
 
     Parameters
     ----------

@@ -22,50 +22,51 @@ _REASONS = {
 
 
 def race_sentence(rule: str, min_predictions: int | None, *, one_of_many: bool = False) -> str:
-    """How the race was run; of many searches, those of a protocol, it is the one on all rows."""
+    """How the race was run; of the many searches of a protocol, the one on all rows."""
     by = f" by {RULE_TITLES.get(rule, rule)}" if rule else ""
     since = f", once {min_predictions:,} rows had been predicted" if min_predictions else ""
     return (
-        f"All configurations met the splits one after another. Between two splits each was compared with the one "
-        f"that led then{by}{since}, and what was too far behind was not fitted any more."
-        + (" This is the search on all rows; the others dropped by themselves." if one_of_many else "")
+        f"All configurations ran on the splits one after another. Between two splits each was compared with the "
+        f"current best{by}{since}, and those that were too far behind were dropped."
+        + (" This is the search on all rows; the other searches dropped separately." if one_of_many else "")
     )
 
 
-def nobody_dropped_sentence(asked: int, saved: int, min_predictions: int | None = None) -> str:
-    """Where nothing was dropped; fits may still be saved by a race that ended early.
+def none_dropped_sentence(n_judged: int, saved: int, min_predictions: int | None = None) -> str:
+    """For a race in which none was dropped; it may still have saved fits by ending early.
 
     Parameters
     ----------
-    asked : int
-        How often the rule was asked.
+    n_judged : int
+        How often the rule was applied.
     min_predictions : int, optional
-        Where fewer rows had been predicted after every split but the last.
+        Given if fewer rows had been predicted after every split but the last.
 
     Examples
     --------
-    >>> nobody_dropped_sentence(0, 0, 500)[:65]
-    'The rule could not drop anything: it is asked once 500 rows have '
+    >>> none_dropped_sentence(0, 0, 500)[:65]
+    'The rule could not drop any: it applies once 500 rows are predict'
     """
     made = "" if saved else ": every fit was made"
-    if not asked and min_predictions is not None:
+    if not n_judged and min_predictions is not None:
         return (
-            f"The rule could not drop anything: it is asked once {min_predictions:,} rows have been predicted, and "
-            "before the last split there were fewer. A lower min_predictions lets it."
+            f"The rule could not drop any: it applies once {min_predictions:,} rows are predicted, and before the "
+            f"last "
+            "split there were fewer. A lower min_predictions allows it."
         )
-    if not asked:
-        return f"The rule was never asked, since no split left enough to judge by{made}."
-    times = "once" if asked == 1 else f"{asked} times"
-    return f"The rule was asked {times}, and nobody was far enough behind{made}."
+    if not n_judged:
+        return f"The rule was never applied, because no split gave enough predictions{made}."
+    times = "once" if n_judged == 1 else f"{n_judged} times"
+    return f"The rule was applied {times}, and no configuration was far enough behind{made}."
 
 
 def quiet_barriers_sentence(quiet: int, unjudged: int, min_predictions: int | None) -> str:
-    """The barriers that the table leaves out; empty where there are none.
+    """The barriers that the table omits; empty if there are none.
 
     Parameters
     ----------
     quiet : int
-        At which nobody left.
+        Barriers at which none was dropped.
     unjudged : int
         Of these, those that came before ``min_predictions`` rows had been predicted.
     """
@@ -74,35 +75,38 @@ def quiet_barriers_sentence(quiet: int, unjudged: int, min_predictions: int | No
     subject = "After one more split" if quiet == 1 else f"After {quiet} more splits"
     early = f"fewer than {min_predictions} rows had been predicted"
     if not unjudged:
-        return f"{subject} nobody left."
+        return f"{subject} none was dropped."
     if unjudged == quiet:
-        return f"{subject} nobody left: {early} by then."
-    return f"{subject} nobody left; after {unjudged} of them {early}."
+        return f"{subject} none was dropped: {early} by then."
+    return f"{subject} none was dropped; after {unjudged} of them {early}."
 
 
-def stopped_sentence(after: int, planned: int, alive: int) -> str:
-    """Where the rule ended the race for everybody."""
-    who = "one configuration" if alive == 1 else f"{alive} configurations"
-    return f"After {after} of {planned} splits the rule had seen enough, and the search ended for the {who} in it."
+def stopped_sentence(after: int, planned: int, remaining: int) -> str:
+    """For a race that the rule ended for all."""
+    which = "one configuration" if remaining == 1 else f"{remaining} configurations"
+    return (
+        f"After {after} of {planned} splits the rule found no more differences, and the race ended for the {which}."
+    )
 
 
-def risk_sentence(risk: float, untold: int) -> str:
-    """The estimated probability that the best was dropped, and what it is worth.
+def risk_sentence(risk: float, unknown: int) -> str:
+    """The estimated probability that the best was dropped, and its limits.
 
     Parameters
     ----------
     risk : float
         Summed over the barriers.
-    untold : int
-        Barriers at which somebody left and the share is not known.
+    unknown : int
+        Barriers at which some were dropped and the share is unknown.
     """
-    lacking = "" if not untold else f" (without {untold} at which it cannot be told)"
+    lacking = "" if not unknown else f" (without {unknown} at which it is unknown)"
     return (
         f"The estimated probability that the best configuration was among those dropped is {risk_text(risk)}, "
         f"summed over the splits{lacking}. At each split it is the share of bootstraps of the rows predicted so "
-        "far in which the search would have chosen one of those that left. It knows those rows only: it does not "
-        "foresee what the rows to come would have shown, few rows make it rough, and 0.0 % means fewer than one "
-        "bootstrap in 1,000, not never."
+        "far in which the search would have chosen one of those that were dropped. It is based on those rows "
+        "only: it "
+        "does not anticipate later rows, few rows make it rough, and 0.0 % means fewer than one bootstrap in "
+        "1,000, not never."
     )
 
 
@@ -119,17 +123,17 @@ def risk_text(risk: float | None) -> str:
     return f"{number_text(100 * risk, 1)} %"
 
 
-def left_reason(rule: str, statistic: float, reason: str, statistic_name: str) -> str:
-    """Why a configuration left, short enough for a table.
+def drop_reason(rule: str, statistic: float, reason: str, statistic_name: str) -> str:
+    """Why a configuration was dropped, short enough for a table.
 
     Parameters
     ----------
     reason : str
-        As the race put it down; the statistic is said in its place where it was the reason.
+        As the race recorded it; replaced by the statistic if that was the reason.
 
     Examples
     --------
-    >>> left_reason("bootstrap", 0.998, "the share 0.998", "the share")
+    >>> drop_reason("bootstrap", 0.998, "the share 0.998", "the share")
     'worse in 0.998 of the bootstraps'
     """
     if not isfinite(statistic) or not statistic_name or not reason.startswith(statistic_name):
@@ -140,42 +144,44 @@ def left_reason(rule: str, statistic: float, reason: str, statistic_name: str) -
 
 
 def dropped_heading_sentence(dropped: int) -> str:
-    """Above the table of those who left."""
-    they = "The one that was dropped did not fail: it was" if dropped == 1 else "They did not fail: each was"
+    """The sentence above the table of dropped configurations."""
+    they = "The dropped configuration did not fail: it was" if dropped == 1 else "They did not fail: each was"
     return (
-        f"{they} too far behind when it left. A mean is over the splits that were met before, so it is no match "
-        "for those above, and nobody here was a candidate."
+        f"{they} too far behind when it was dropped. A mean is over the splits before that, so it cannot be "
+        f"compared "
+        "with those above, and no configuration here was a candidate."
     )
 
 
-def alive_caption(saved: int, planned: int) -> str:
-    """Under the figure of configurations by split."""
+def remaining_caption(saved: int, planned: int) -> str:
+    """The caption of the figure of configurations by split."""
     share = number_text(100 * saved / max(planned, 1), 0)
     return (
-        f"Configurations that were fitted on each split, in the order in which the splits were met. The pale part "
-        f"is what was saved: {saved:,} of {planned:,} fits, {share} %."
+        f"Configurations that were fitted on each split, in the order in which the splits ran. The pale part shows "
+        f"the saved fits: {saved:,} of {planned:,}, {share} %."
     )
 
 
-def alive_summary(alive: tuple[int, ...], planned: int) -> str:
-    """What the figure shows, for those who cannot see it."""
-    counts = ", ".join(f"{count:,}" for count in alive)
+def remaining_summary(remaining: tuple[int, ...], planned: int) -> str:
+    """The text alternative of that figure."""
+    counts = ", ".join(f"{count:,}" for count in remaining)
     return f"Bars, one a split: {counts} configurations were fitted on {planned} splits."
 
 
 def needed_sentence(after: int, finite: int, endless: int) -> str:
-    """How many more splits it would take to tell those that went on from the leader.
+    """How many more splits it would take to separate the remaining configurations from the leader.
 
     Parameters
     ----------
     after : int
-        Splits that were met.
+        Splits that ran.
     finite, endless : int
-        Configurations for which there is such a number, and those for which there is none.
+        Configurations with such a number, and those without.
     """
     analysis = (
-        f"After {after} splits the rule’s power analysis asked how many more it would take to tell each of the "
-        "others from the leader, if the difference seen so far were the true one."
+        f"After {after} splits the rule’s power analysis computed how many more splits it would take to separate "
+        f"each of "
+        "the others from the leader, if the difference so far were the true one."
     )
     those = "For the one other" if endless == 1 else f"For {'the other ' if finite else 'all '}{endless:,}"
     none = f" {those} no number of splits is enough." if endless else ""
@@ -183,8 +189,8 @@ def needed_sentence(after: int, finite: int, endless: int) -> str:
 
 
 def last_one_sentence(metric: str, value: str, dropped: int) -> str:
-    """Of a winner that was the only one left."""
+    """The sentence on a winner that was the only one remaining."""
     return (
-        f"All {dropped:,} others were dropped on the way, so there was no choice left to replay: the {metric} of "
-        f"{value} is not corrected for what the dropping chose, and is optimistic so far."
+        f"All {dropped:,} others were dropped, so no choice remained to replay: the {metric} of {value} is not "
+        f"corrected for the choice by dropping, and is optimistic in this respect."
     )

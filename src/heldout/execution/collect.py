@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heldout.configurations import Configurations
 from heldout.data.task import TaskKind, Truth
-from heldout.dropping.base import Barrier, Dropped, who_left
+from heldout.dropping.base import Barrier, Dropped, dropped_at
 from heldout.execution.cells import CellKey, CellResult, CellState, check_result
 from heldout.execution.fit import Scoring
 from heldout.execution.plan import all_cells
@@ -105,7 +105,7 @@ class RaceOutcome:
     @property
     def dropped(self) -> dict[int, Dropped]:
         """The dropped configurations."""
-        return who_left(self.barriers)
+        return dropped_at(self.barriers)
 
     def skipped(self, configuration: int) -> frozenset[Place]:
         """The (repeat, fold) of splits that ran after a configuration was dropped."""

@@ -20,7 +20,7 @@ from heldout.arguments import seeded_folds
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier
 from heldout.errors import InputError
-from heldout.evaluate import Choose, concluded, informed
+from heldout.evaluate import Choose, evaluation_of, with_constants
 from heldout.execution.cells import CellResult
 from heldout.execution.collect import RaceResults
 from heldout.execution.plan import Race, race_of_search
@@ -239,7 +239,7 @@ def run_branches(
         tested = _tested(run, search, whole.refit_metric, branches, fitted, chosen)
     seconds = time.perf_counter() - started
     choose = None if everywhere is None else _always(everywhere)
-    evaluation = concluded(search, running, whole, seconds, choose=choose)
+    evaluation = evaluation_of(search, running, whole, seconds, choose=choose)
     n_refits = sum(configuration is not None for configuration in fitted) + search.refit
     return BranchedSearch(
         evaluation=evaluation,
@@ -265,7 +265,7 @@ def _chosen(search: Search, found: RaceResults, counts: Counts | None) -> Branch
     scores[list(found.out)] = np.nan
     winner, reason = None, ""
     try:
-        estimation = informed(search.estimation, found)
+        estimation = with_constants(search.estimation, found)
         winner = winner_of(found, task, estimation, search.configurations, metrics, pooled)
     except InputError as error:
         reason = next(iter(found.failures.values()), str(error).rstrip("."))

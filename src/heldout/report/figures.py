@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from heldout._text import number_text
-from heldout.dropping.words import alive_summary
+from heldout.dropping.words import remaining_summary
 from heldout.report.content import Distribution
 from heldout.report.diagnostics import CalibrationGroups, Residuals, RocPoints
 from heldout.report.race import RaceSummary
@@ -170,7 +170,7 @@ def race_svg(content: RaceSummary, *, key: str, width: int) -> str:
         .encode(x=alt.X("middle:Q", scale=x_scale), y=alt.Y("alive:Q", scale=y_scale), text="text:N")
     )
     chart = alt.layer(*layers).resolve_scale(x="shared", y="shared").properties(width=width, height=230)
-    summary = alive_summary(content.alive, splits)
+    summary = remaining_summary(content.alive, splits)
     return inline_svg(chart, key, "Configurations by split", summary)
 
 

@@ -12,10 +12,10 @@ import numpy as np
 from heldout.dropping import RULES
 from heldout.dropping.base import Barrier
 from heldout.dropping.words import (
+    drop_reason,
     dropped_heading_sentence,
-    left_reason,
     needed_sentence,
-    nobody_dropped_sentence,
+    none_dropped_sentence,
     quiet_barriers_sentence,
     race_sentence,
     risk_sentence,
@@ -160,7 +160,7 @@ def race_of(evaluation: Evaluation, scale: Scale) -> RaceSummary | None:
         barriers=tuple(_row(barrier, evaluation, failed) for barrier in busy),
         quiet=quiet_barriers_sentence(len(quiet), unjudged, least)
         if busy
-        else nobody_dropped_sentence(
+        else none_dropped_sentence(
             sum(barrier.judged for barrier in barriers), saved, least if unjudged == len(quiet) else None
         ),
         stopped=_stopped(barriers[-1], planned),
@@ -228,7 +228,7 @@ def _dropped(evaluation: Evaluation, scale: Scale, failed: Mapping[int, str], ru
                 index=left.configuration,
                 name=evaluation.configurations.names[left.configuration],
                 after=left.after,
-                why=left_reason(rule, left.statistic, left.reason, statistic_name),
+                why=drop_reason(rule, left.statistic, left.reason, statistic_name),
                 mean=scale.shown(mean),
                 spread=scale.shown(scale.sign * spread),
             )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from heldout._text import number_text, printable
-from heldout.dropping.words import alive_caption, risk_text
+from heldout.dropping.words import remaining_caption, risk_text
 from heldout.errors import InputError, MissingExtraError
 from heldout.protocols.validation.estimate import Validation
 from heldout.report import figures, validation_figures
@@ -246,7 +246,7 @@ def _captions(content: ReportContent) -> dict[str, str]:
         "distribution": "" if content.distribution is None
         else distribution_caption(content.distribution.bootstraps, content.headline.method),
         "race": "" if content.race is None
-        else alive_caption(content.race.saved, content.race.saved + content.race.fits),
+        else remaining_caption(content.race.saved, content.race.saved + content.race.fits),
         "roc": ROC_CAPTION,
         "calibration": CALIBRATION_CAPTION,
         "fitted": FITTED_CAPTION,

@@ -1,7 +1,7 @@
-"""Looking into a run file that may be written at this moment, or that a dead process left: nothing in it changes.
+"""Inspect a run file that a process may be writing, or that a dead process left, without changing it.
 
-The file is opened for reading only, and never through the claim that a run makes on it. Whether somebody writes is
-asked of the lock, as ever (see ``store.opening``): a second connection tries to take it, and gives it back at once.
+The file is opened for reading only, without the claim that a run makes on it. The lock shows whether a process
+writes (see ``store.opening``): a second connection tries to take it, and releases it at once.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NOT_READABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLIT
 
 
 class FileState(StrEnum):
-    """Whether somebody writes a run file, or how the last one left it."""
+    """Whether a process writes a run file, or how the last one left it."""
 
     RUNNING = "running"
     DEAD = "dead"
@@ -42,23 +42,23 @@ class FileState(StrEnum):
     """Closed, with cells left to do."""
     FINISHED = "finished"
     CLOSED = "closed"
-    """And an older heldout did not say what was planned."""
+    """Closed by an older heldout, which did not note its plan."""
     EMPTY = "empty"
-    """Made, and nothing begun yet."""
+    """Created, with no run yet."""
     UNKNOWN = "unknown"
-    """Not closed, and the lock cannot be asked where the folder is read-only."""
+    """Not closed, and the lock cannot be tried because the folder is read-only."""
 
 
 @dataclass(frozen=True)
 class FileStatus:
-    """What a run file says.
+    """The contents of a run file.
 
     Attributes
     ----------
     path : Path
     state : FileState
     owner : str or None
-        Who writes it, or died writing it: process, host, and since when.
+        The process that writes it, or died writing it: number, host, and since when.
     n_bytes : int
         With its log.
     schema : int
@@ -75,7 +75,7 @@ class FileStatus:
 
 
 def file_status(path: Path) -> FileStatus:
-    """What a run file says at this moment.
+    """The status of a run file at this moment.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def file_status(path: Path) -> FileStatus:
     check_path(path)
     with _explained(path), closing(_read_only(path)) as connection:
         check_program(connection, path)
-        # One transaction: the writer may go on meanwhile, and what is read is of one moment.
+        # One transaction reads one moment, while the writer may continue.
         connection.execute("BEGIN")
         (schema,) = connection.execute("PRAGMA user_version").fetchone()
         with read_as_written(path):
@@ -109,7 +109,7 @@ def _explained(path: Path) -> Iterator[None]:
         if isinstance(cause, sqlite3.Error) and primary_code(cause) in _NOT_READABLE:
             raise StoreError(
                 f"the run file {path} has a log beside it ({_log_of(path).name}) that cannot be read in a folder "
-                "that is read-only; copy both into another folder and ask there."
+                "that is read-only; copy both into another folder and try there."
             ) from cause
         raise
 
@@ -119,16 +119,16 @@ def _log_of(path: Path) -> Path:
 
 
 def _read_only(path: Path) -> sqlite3.Connection:
-    """A connection that can change nothing, and has read already."""
+    """A read-only connection that has already read."""
     log = _log_of(path)
     if log.exists():
         try:
             return _connected(path, "mode=ro")
         except sqlite3.OperationalError:
-            # An empty log, in a folder where the log's index cannot be made: nobody writes, and the file is all.
+            # An empty log in a folder where its index cannot be made: no process writes, and the file is complete.
             if log.exists() and log.stat().st_size:
                 raise
-    # Without a log nobody writes: each run makes one before anything else. Nothing is made beside the file then.
+    # Without a log no process writes, because each run first makes one. "immutable" makes no file beside it.
     return _connected(path, "mode=ro&immutable=1")
 
 
@@ -144,7 +144,7 @@ def _connected(path: Path, mode: str) -> sqlite3.Connection:
 
 
 def _as_left(runs: Sequence[RunStatus]) -> FileState:
-    """What was closed in order."""
+    """The state of a file that was closed in order."""
     if not runs:
         return FileState.EMPTY
     if any(run.n_left for run in runs):
@@ -153,7 +153,7 @@ def _as_left(runs: Sequence[RunStatus]) -> FileState:
 
 
 def _state(path: Path, who: str | None) -> FileState | None:
-    """Whether somebody holds the lock; None where it was closed in order.
+    """Whether a process holds the lock; None for a file that was closed in order.
 
     The caller's connection must still be open: see below.
     """
@@ -162,22 +162,22 @@ def _state(path: Path, who: str | None) -> FileState | None:
         return closed
     for attempt in range(CLAIMS):
         try:
-            # The last connection that closes moves the log into the file. As long as the caller's is open this one
-            # is not the last; the caller's cannot write, and leaves the log of a dead process alone.
-            with closing(_connected(path, "mode=rw")) as asking:
-                asking.execute("PRAGMA busy_timeout = 0")
-                asking.execute("BEGIN IMMEDIATE")
+            # The last connection that closes moves the log into the file. While the caller's is open this one is
+            # not the last; the caller's cannot write, and does not touch the log of a dead process.
+            with closing(_connected(path, "mode=rw")) as second:
+                second.execute("PRAGMA busy_timeout = 0")
+                second.execute("BEGIN IMMEDIATE")
                 if who:
-                    # Where it may not write, SQLite takes no lock, and says so only now.
-                    asking.execute("DELETE FROM run WHERE 0")
-                asking.execute("ROLLBACK")
+                    # Without permission to write, SQLite takes no lock, and reports it only here.
+                    second.execute("DELETE FROM run WHERE 0")
+                second.execute("ROLLBACK")
         except sqlite3.OperationalError as error:
             if primary_code(error) == sqlite3.SQLITE_BUSY:
                 return FileState.RUNNING
             return FileState.UNKNOWN if who else None
         if who is None:
             return closed
-        # An owner that lives lets go of the lock for moments, from one commit to the next.
+        # A living owner releases the lock for moments between commits.
         if attempt < CLAIMS - 1:
             time.sleep(PAUSE)
     return closed

@@ -1,9 +1,9 @@
-"""Opening a run file: is it ours, is it whole, is it free, can it be written; each "no" is one clear sentence.
+"""Open a run file: is it ours, complete, free and writable? Each "no" is one clear sentence.
 
-One process writes a run file at a time. It holds SQLite's write lock from opening to closing, beginning the next
-transaction as soon as it has committed one. The system frees that lock when the process dies, however it dies,
-so a lock that can be had proves that the former owner is gone; nobody has to guess from a process id. The
-owner's name in the file only serves to say who holds it.
+One process writes a run file at a time. It holds SQLite's write lock from opening to closing: it begins the next
+transaction directly after a commit. The system frees the lock when the process dies for any reason, so a free lock
+proves that the former owner is gone; no guess from a process id is needed. The owner's name in the file only serves
+for messages.
 """
 
 from __future__ import annotations
@@ -36,26 +36,27 @@ PAUSE = 0.02
 _LONGEST_REASON = 200
 _STEP = 1_000_000
 _STEPS_AT_LEAST, _STEPS_A_MIB = 100, 50
-"""Steps of a million instructions of SQLite that opening a file may take: a sound one takes less than one for each
-MiB, and one whose pages point in circles may never end."""
+"""The limit of steps, each a million instructions of SQLite, to open a file: a sound file takes less than one for
+each
+MiB, and one whose pages form a circle might never end."""
 _LENGTH_AT_LEAST, _LENGTH_OF_SQLITE = 64 * 2**20, 10**9
 
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into one sentence that says what to do."""
+    """Turn SQLite's errors into one sentence with a remedy."""
     try:
         yield
     except sqlite3.Error as error:
         raise StoreError(sentence(path, error)) from error
     except UnicodeDecodeError as error:
-        # SQLite complains of the text of a damaged file in the words of that text.
+        # SQLite's message quotes the text of the damaged file.
         raise StoreError(damaged(path, error.reason)) from error
 
 
 @contextmanager
 def read_as_written(path: Path) -> Iterator[None]:
-    """Say that the file is damaged where its rows are not what they were when they were written."""
+    """Report a damaged file if its rows are not as they were written."""
     try:
         yield
     except StoreError:
@@ -65,7 +66,7 @@ def read_as_written(path: Path) -> Iterator[None]:
 
 
 def sentence(path: Path, error: sqlite3.Error) -> str:
-    """What an error of SQLite means for this file."""
+    """The sentence for an error of SQLite on this file."""
     match primary_code(error):
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return (
@@ -89,7 +90,7 @@ def sentence(path: Path, error: sqlite3.Error) -> str:
 
 
 def damaged(path: Path, why: object) -> str:
-    """The sentence for a file that is ours but not whole."""
+    """The sentence for a file of ours that is damaged."""
     reason = " ".join(str(why).split())
     reason = reason if len(reason) <= _LONGEST_REASON else f"{reason[: _LONGEST_REASON - 1]}…"
     return (
@@ -99,12 +100,12 @@ def damaged(path: Path, why: object) -> str:
 
 
 def primary_code(error: sqlite3.Error) -> int:
-    """SQLite's result code without its extension; 0 where Python raised the error itself."""
+    """SQLite's result code without its extension; 0 if Python raised the error."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """A connection that has changed nothing yet; the file is ours or empty.
+    """A connection that has changed nothing; the file is ours or empty.
 
     Raises
     ------
@@ -112,7 +113,7 @@ def connect(path: Path) -> sqlite3.Connection:
         When the path is no file, or a file of another program or of a newer heldout.
     """
     check_path(path)
-    # isolation_level=None: transactions begin and end where this package says so, never by themselves.
+    # isolation_level=None: only this package begins and ends transactions.
     connection = sqlite3.connect(path.absolute(), timeout=0.25, isolation_level=None, check_same_thread=False)
     try:
         distrust(connection, path)
@@ -124,14 +125,14 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def distrust(connection: sqlite3.Connection, path: Path) -> None:
-    """Let nothing that a file holds run for ever, or take more memory than the file is long."""
+    """Limit the time and the memory that the contents of a file can take."""
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")
     beside = (path, path.with_name(path.name + "-wal"))
     n_bytes = sum(file.stat().st_size for file in beside if file.exists())
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(max(2 * n_bytes, _LENGTH_AT_LEAST), _LENGTH_OF_SQLITE))
     steps = max(_STEPS_AT_LEAST, _STEPS_A_MIB * (n_bytes >> 20))
-    # No function of ours: in one a Ctrl-C would be raised, and lost in SQLite.
+    # No Python function of ours, because a Ctrl-C raised in it would be lost in SQLite.
     connection.set_progress_handler(chain(repeat(0, steps), repeat(1)).__next__, _STEP)
 
 
@@ -142,7 +143,7 @@ def trust(connection: sqlite3.Connection) -> None:
 
 
 def check_path(path: Path) -> None:
-    """Refuse what is no file of ours, before SQLite opens it: a pipe would be waited for, and for ever."""
+    """Refuse what is no file of ours before SQLite opens it: a pipe would block for ever."""
     if path.is_dir():
         raise StoreError(f"the run file {path} is a folder; name a file in it, for instance {path / 'run.db'}.")
     if not path.absolute().parent.is_dir():
@@ -163,16 +164,16 @@ def check_path(path: Path) -> None:
 
 
 def what_it_is(path: Path) -> str:
-    """What a path names, in words: "a file", "a pipe", "a folder", "a socket" or "a device"."""
+    """The kind of a path, in words: "a file", "a pipe", "a folder", "a socket" or "a device"."""
     mode = path.stat().st_mode
     words = {"a file": stat.S_ISREG, "a pipe": stat.S_ISFIFO, "a folder": stat.S_ISDIR, "a socket": stat.S_ISSOCK}
     return next((word for word, says in words.items() if says(mode)), "a device")
 
 
 def check_program(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a database of another program or schema, and one that holds anything but our tables."""
+    """Refuse a database of another program or schema, or with other tables."""
     program, version = (_pragma(connection, name) for name in ("application_id", "user_version"))
-    # A process killed between making the file and its tables leaves a database with nothing in it.
+    # A process killed between creating the file and its tables leaves an empty database.
     if not program and not version and not has_tables(connection):
         return
     if program != APPLICATION_ID:
@@ -193,10 +194,9 @@ def has_tables(connection: sqlite3.Connection) -> bool:
 
 
 def claim(connection: sqlite3.Connection, path: Path) -> None:
-    """Become the one writer of the file, and leave the transaction open that holds its lock.
+    """Become the only writer of the file, and leave open the transaction that holds its lock.
 
-    Makes the tables where there are none, checks those that are there, and brings an older file's to the present
-    schema; all of it in the transaction that is left open.
+    In this transaction it creates missing tables, checks existing ones, and upgrades those of an older schema.
 
     Raises
     ------
@@ -206,7 +206,7 @@ def claim(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA journal_mode = WAL")
-    # A checkpoint after a commit would leave the lock free while it lasts; the run makes its own (see SQLiteRun).
+    # A checkpoint after a commit would leave the lock free meanwhile; the run makes its own (see SQLiteRun).
     connection.execute("PRAGMA wal_autocheckpoint = 0")
     for attempt in range(CLAIMS):
         try:
@@ -217,8 +217,8 @@ def claim(connection: sqlite3.Connection, path: Path) -> None:
             raise StoreError(_locked(path, owner(connection))) from error
         if owner(connection) is None or attempt == CLAIMS - 1:
             break
-        # An owner that lives has the lock back within microseconds of its commit: so ask again before believing
-        # that it is dead, and without waiting for another such moment.
+        # A living owner takes the lock again within microseconds after a commit: so try again before deciding that
+        # it is dead, without waiting for the next such moment.
         connection.execute("ROLLBACK")
         connection.execute("PRAGMA busy_timeout = 0")
         time.sleep(PAUSE)
@@ -235,7 +235,7 @@ def claim(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def owner(connection: sqlite3.Connection) -> str | None:
-    """Who writes the file, or died writing it, in words."""
+    """The process that writes the file, or died writing it, in words."""
     if not has_tables(connection):
         return None
     found = connection.execute(
@@ -252,7 +252,7 @@ def _locked(path: Path, who: str | None) -> str:
 
 
 def set_owner(connection: sqlite3.Connection, run: int) -> None:
-    """Write this process's name on the run, and wipe a dead owner's."""
+    """Write this process as the owner of the run, in place of a dead one."""
     clear_owner(connection)
     connection.execute(
         "UPDATE run SET owner_host = ?, owner_pid = ?, owner_since = ? WHERE number = ?",

@@ -1,4 +1,4 @@
-"""What the tables say of each run: how far it has come, who leads, who was dropped, and what went wrong."""
+"""The status of each run from its tables: progress, current best, dropped configurations, failures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from heldout.folds.splits import Place
 
 
 class BestSoFar(NamedTuple):
-    """Who leads: the mean of the deciding scorer (greater = better) over so many splits; uncorrected."""
+    """The current best: its mean of the deciding scorer (greater = better) over so many splits; uncorrected."""
 
     name: str
     score: float
@@ -25,7 +25,7 @@ class BestSoFar(NamedTuple):
 
 
 class DroppedStatus(NamedTuple):
-    """A configuration that was dropped; the statistic is None where there is none."""
+    """A configuration that was dropped; the statistic is None if there is none."""
 
     name: str
     statistic: float | None
@@ -34,21 +34,21 @@ class DroppedStatus(NamedTuple):
 
 @dataclass(frozen=True)
 class BarrierStatus:
-    """What happened at a barrier.
+    """The record of a barrier.
 
     Attributes
     ----------
     race : int
-        Counted from 0 in the order in which races are first met here; a search has one.
+        Counted from 0 in the order of the file; a search has one.
     after, n_splits : int
-        After how many splits of how many.
+        The number of splits before it, and in all.
     n_rows, n_before : int
         Rows predicted and configurations in the race by then.
     leader : str
     risk : float or None
-        Estimated probability that the best was among those who left here.
+        Estimated probability that the best was among those dropped here.
     stopped : bool
-        Whether the race ended here for everybody.
+        Whether the race ended here for all.
     left : tuple of DroppedStatus
     """
 
@@ -72,14 +72,14 @@ class RunStatus:
     number : int
     created : str
     n_rows, n_splits, n_cells : int or None
-        As planned; None where an older heldout did not say.
+        As planned; None for a file of an older heldout.
     n_configurations : int
     metric, title : str or None
         The scorer that decides, and what people call it; empty of a validation.
     n_done, n_failed : int
         Cells that are acknowledged; the failed ones are among the done.
     n_saved : int
-        Cells that nobody will do, because their configuration was dropped.
+        Cells that will not be done because their configuration was dropped.
     n_left : int or None
     best : BestSoFar or None
     barriers : tuple of BarrierStatus
@@ -114,7 +114,7 @@ class RunStatus:
 
     @property
     def is_validation(self) -> bool:
-        """Whether models are scored when all are fitted, and not cell by cell."""
+        """Whether models are scored when all are fitted, not cell by cell."""
         return self.metric == ""
 
     @property
@@ -123,7 +123,7 @@ class RunStatus:
 
     @property
     def seconds_left(self) -> float | None:
-        """At the rate since the run was taken up; more than it will take where more are dropped."""
+        """At the rate since the run was opened; an upper bound if more are dropped."""
         if self.n_left is None or self.cells_per_second is None:
             return None
         return self.n_left / self.cells_per_second
@@ -215,7 +215,7 @@ def _status(connection: sqlite3.Connection, run: _Run, schema: int) -> RunStatus
         n_saved=_n_saved(cells, barriers, dropped),
         best=_best(cells, metric, names, {left.configuration for left in dropped}),
         barriers=_barriers(barriers, dropped, names),
-        # Of those that are as frequent, the first that was written comes first.
+        # Of equally frequent ones the first written comes first.
         messages=dict(Counter(cell.message for cell in cells if cell.message).most_common()),
         opened=run.opened,
         acknowledged=run.acknowledged,
@@ -264,7 +264,7 @@ def _notes(connection: sqlite3.Connection, run: int) -> tuple[_Plan | None, list
 
 
 def _n_saved(cells: Sequence[_Cell], barriers: Sequence[_Barrier], dropped: Sequence[_Dropped]) -> int:
-    """Planned cells that nobody will do; a run that went on with another rule may have done some of them before."""
+    """Planned cells that will not be done; a run resumed with another rule may have done some of them before."""
     if not dropped and not any(barrier.stopped for barrier in barriers):
         return 0
     done = {(cell.configuration, cell.repeat, cell.fold) for cell in cells}
@@ -292,9 +292,10 @@ def _n_saved(cells: Sequence[_Cell], barriers: Sequence[_Barrier], dropped: Sequ
 def _best(
     cells: Sequence[_Cell], metric: str | None, names: Mapping[int, str], dropped: set[int]
 ) -> BestSoFar | None:
-    """The best mean over the splits that at least half of those in play have met, of those who met all of these.
+    """The best mean over the splits that at least half of the remaining configurations have done.
 
-    Who has met one split more has met nobody there yet, and might lead for that alone. A NaN never wins.
+    Only configurations with all these splits count: one with a further split has no competitor there. NaN never
+    wins.
     """
     scores: dict[int, dict[Place, float]] = defaultdict(dict)
     out = set(dropped)

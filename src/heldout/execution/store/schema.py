@@ -1,6 +1,6 @@
-"""The run file's tables, and how a cell's result is written into them to the last bit.
+"""The tables of a run file, and the exact encoding of a cell's result.
 
-Numbers that a resumed run computes with must come back exactly. Predictions are raw little-endian bytes with
+Numbers that a resumed run computes with must be restored exactly. Predictions are raw little-endian bytes with
 their type and shape; scores are JSON text, because SQLite keeps neither the sign of -0.0 (the score of a perfect
 regression, negated) nor NaN. Nothing is ever unpickled.
 """
@@ -28,7 +28,7 @@ from heldout.metrics.base import Response
 
 SCHEMA_VERSION = 3
 APPLICATION_ID = 0x68656C64
-"""'held' in ASCII: what tells our files from other programs' SQLite files."""
+"""'held' in ASCII: distinguishes our files from those of other programs."""
 
 TABLES = (
     # versions: a JSON list, one mapping for each change that was accepted; the last is the present one.
@@ -77,7 +77,7 @@ TERMS = (
         PRIMARY KEY (run, name)
     )""",
 )
-"""Since schema 3, for the sentence that tells two runs apart."""
+"""Since schema 3, for the sentence on how two runs differ."""
 
 TABLES_FOR_PEOPLE = (
     # What the run is going to do.
@@ -104,7 +104,7 @@ TABLES_FOR_PEOPLE = (
         PRIMARY KEY (configuration, race)
     )""",
 )
-"""What a run plans and whom it dropped, for inspection: a resumed run decides again, from its cells alone."""
+"""The plan of a run and its dropped configurations, for inspection: a resumed run decides again from its cells."""
 
 
 COLUMNS_SINCE_2 = (
@@ -150,9 +150,9 @@ def _upgrade_to_2(connection: sqlite3.Connection) -> None:
 
 
 def unlike_ours(connection: sqlite3.Connection, version: int) -> str | None:
-    """What a file holds that no run file does, or lacks, in words; None where its tables are ours.
+    """How the tables of a file differ from ours, in words; None if they do not.
 
-    A view in a table's place can compute for ever, and a trigger write what it likes.
+    A view in place of a table could compute for ever, and a trigger could write anything.
     """
     expected = {table: _columns_of(version, table) for table in _tables_of(version)}
     found = connection.execute("SELECT type, name, sql, rootpage FROM sqlite_master").fetchall()
@@ -178,7 +178,7 @@ def _tables_of(version: int) -> tuple[str, ...]:
 
 @cache
 def _columns_of(version: int, table: str) -> tuple[Any, ...]:
-    """Of the table "drop" of schema 1, which was never written to, none."""
+    """The columns of a table; none for the table "drop" of schema 1, which was never used."""
     if version == 1 and table == "drop":
         return ()
     with closing(sqlite3.connect(":memory:")) as connection:
@@ -217,7 +217,7 @@ class CellRow(NamedTuple):
 
 
 class ResultRows(NamedTuple):
-    """What a result becomes."""
+    """The rows of a result."""
 
     cell: CellRow
     predictions: list[PredictionRow]
@@ -246,7 +246,7 @@ def encoded(result: CellResult) -> ResultRows:
 
 
 def checksum(configuration: int, rows: ResultRows) -> int:
-    """What tells a cell from the same one with a bit changed: SQLite itself would not notice.
+    """The checksum of a cell: SQLite itself would not notice a changed bit.
 
     ``configuration`` is its key in the file.
     """
@@ -258,12 +258,12 @@ def checksum(configuration: int, rows: ResultRows) -> int:
 
 
 def read_rows(connection: sqlite3.Connection, number: int) -> ResultRows:
-    """A cell as it was written.
+    """The rows of a cell.
 
     Raises
     ------
     ValueError
-        When it is not as it was written.
+        When they are not as they were written.
     """
     configuration, expected, rows = _cell_of(connection, number)
     if expected != checksum(configuration, rows):

@@ -1,7 +1,7 @@
 """The store that survives its process: a run is one SQLite file, a row an acknowledged cell.
 
-What was acknowledged is on the disk (write-ahead log, synchronous=FULL) and is found again after any end of the
-process. Results are acknowledged in groups, because a commit costs a few milliseconds and a cell may cost less.
+Acknowledged results are on the disk (write-ahead log, synchronous=FULL) and survive any end of the process. Results
+are acknowledged in groups, because a commit costs a few milliseconds and a cell may cost less.
 """
 
 from __future__ import annotations
@@ -69,15 +69,15 @@ class SQLiteRun:
         self._number = number
         self._configurations = configurations  # their keys in the file, by position
         self._pending: dict[CellKey, ResultRows] = {}
-        self._plan: PlanNote | None = None  # these two: noted and not yet written
+        self._plan: PlanNote | None = None  # these two are not yet written
         self._barriers: list[tuple[Sequence[Place], Barrier]] = []
         self._acknowledged = self._numbers()
         self._bytes_in_log = 0
-        self._file = path.absolute()  # whatever the working folder will be
+        self._file = path.absolute()  # absolute, because the working folder may change
         self._closed = False
 
     def acknowledged(self) -> frozenset[CellKey]:
-        """Cells that are safe on the disk."""
+        """Cells that are on the disk."""
         return frozenset(self._acknowledged)
 
     def results(self, repeats: Collection[int] | None = None) -> Iterator[CellResult]:
@@ -104,11 +104,12 @@ class SQLiteRun:
 
     def record(self, result: CellResult) -> None:
         """Keep a result until the next ``commit``."""
-        # Encoded now: the caller may reuse its arrays. One assignment: an interrupt leaves no half of a cell.
+        # Encoded now, because the caller may reuse its arrays. One assignment, so an interrupt leaves no partial
+        # cell.
         self._pending[result.key] = encoded(result)
 
     def commit(self) -> None:
-        """Put everything that was recorded on the disk; when this returns, it is acknowledged.
+        """Write all recorded results to the disk; when this returns, they are acknowledged.
 
         Raises
         ------
@@ -136,7 +137,7 @@ class SQLiteRun:
         n_rows: int | None = None,
         names: Sequence[str] = (),
     ) -> None:
-        """Write at once what the run is going to do, in place of what it meant to do before.
+        """Write the plan of the run at once, in place of an earlier plan.
 
         Raises
         ------
@@ -150,11 +151,11 @@ class SQLiteRun:
         self.commit()
 
     def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:
-        """Keep what happened at a barrier until the next ``commit``."""
+        """Keep the record of a barrier until the next ``commit``."""
         self._barriers.append((race, barrier))
 
     def close(self) -> None:
-        """Commit, give the file free and close it; a second time does nothing."""
+        """Commit, release the file and close it; a second call does nothing."""
         if self._closed:
             return
         self._closed = True
@@ -164,7 +165,7 @@ class SQLiteRun:
                 self._begin()
                 clear_owner(self._connection)
                 self._connection.execute("COMMIT")
-                # Closing does it too, but not while somebody reads; the file alone shall hold everything.
+                # Closing does it too, but not while a reader is open; afterwards the file alone holds everything.
                 self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
         finally:
             self._connection.close()
@@ -175,7 +176,7 @@ class SQLiteRun:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # What ended the search says more than a second failure to write.
+        # The error that ended the search matters more than a second failure to write.
         with suppress(StoreError) if error else nullcontext():
             self.close()
 
@@ -195,7 +196,7 @@ class SQLiteRun:
                 write_acknowledged(connection, self._number)
             connection.execute("COMMIT")
             self._bytes_in_log += _BYTES_OF_A_COMMIT
-            # An interrupt before the next lines makes closing write these again, which changes nothing.
+            # After an interrupt before the next lines, closing writes these again, which changes nothing.
             self._acknowledged.update(written)
             self._plan, self._barriers, self._pending = None, [], {}
         finally:
@@ -229,16 +230,16 @@ class SQLiteRun:
         return number
 
     def checkpoint(self) -> None:
-        """Move the log into the file, from a second connection: the first keeps the lock meanwhile."""
+        """Move the log into the file from a second connection, while the first keeps the lock."""
         self._bytes_in_log = 0
         with closing(sqlite3.connect(self._file, isolation_level=None)) as second:
             second.execute("PRAGMA wal_checkpoint(PASSIVE)")
-        # The transaction that is open began before this, and would go on writing at the end of the log.
+        # The open transaction began before this, and would append to the old log.
         self._connection.execute("ROLLBACK")
         self._begin()
 
     def _numbers(self) -> dict[CellKey, int]:
-        """The cells of this run in the file, with their numbers there; each was looked at."""
+        """The cells of this run in the file, checked, with their numbers there."""
         positions = {number: position for position, number in enumerate(self._configurations)}
         found = self._connection.execute(
             "SELECT cell.configuration, repeat, fold, cell.number FROM cell "
@@ -246,7 +247,7 @@ class SQLiteRun:
             (self._number,),
         ).fetchall()
         with read_as_written(self.path):
-            # Read here too, so that a damaged cell is refused before the others are done and not after.
+            # Read here too, so that a damaged cell is refused before the others run.
             for key, *_, number in found:
                 if key not in positions:
                     raise ValueError(f"it has cells of a configuration {key} unknown to it")
@@ -263,13 +264,13 @@ class SQLiteStore:
     path : str or Path
         The file; made where there is none, in a folder that exists.
     accept_changed_code : bool
-        Whether a run may be resumed though a version or the source of a class has changed since; the change is
-        recorded in the file.
+        Whether a run may be resumed after a change of a version or of the source of a class; the file records the
+        change.
     one_run : bool
-        Whether the file is kept for one run, as the command line does: ``open`` then refuses to add another one
-        to it, and says how they differ. Otherwise a file holds as many runs as are opened in it.
+        Whether the file is for one run only, as on the command line: ``open`` then refuses to add another one, and
+        says how they differ. Otherwise a file may hold many runs.
     terms : mapping of str to str
-        Options that a new run is started with, as the user wrote them; see ``RunIdentity``.
+        The options of a new run, as the user wrote them; see ``RunIdentity``.
 
     Examples
     --------
@@ -290,7 +291,7 @@ class SQLiteStore:
     terms: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def stored_entropy(self, rows: str | None = None, configurations: str | None = None) -> int | None:
-        """The entropy of the run that would be resumed, or None where there is none.
+        """The entropy of the run that would be resumed, or None if there is none.
 
         Of several runs the latest one of these rows and configurations, else of these rows, else of all.
 
@@ -327,15 +328,14 @@ class SQLiteStore:
         configurations : sequence of (id, canonical JSON)
             In order of position; a resumed run may have them in another order than before.
         resume : bool
-            Whether a run of the same identity that is there already may be gone on with. If there is none, one
-            is started.
+            Whether an existing run of the same identity may be resumed. If there is none, a new one starts.
 
         Raises
         ------
         StoreError
-            When the file holds this run and ``resume`` is False; when it holds another one and is kept
-            for one; when other code began the run; when the file is damaged, of another program or schema, in
-            use, or not writable.
+            When the file holds this run and ``resume`` is False; when it holds another one and is for one run only;
+            when other code started the run; when the file is damaged, of another program or schema, in use, or not
+            writable.
         """
         path = Path(self.path)
         identity = replace(identity, terms={**self.terms, **identity.terms})
@@ -353,7 +353,7 @@ class SQLiteStore:
                 connection.execute("BEGIN IMMEDIATE")
                 run = SQLiteRun(connection, path, number, identity.entropy, keys)
                 trust(connection)
-                run.checkpoint()  # from the beginning the file alone, without its log, says what run it is of
+                run.checkpoint()  # from the start the file alone, without its log, identifies its run
                 return run
             except BaseException:
                 connection.close()
@@ -369,7 +369,7 @@ class SQLiteStore:
     ) -> int:
         """Key of the run to write to, in the file already or new."""
         runs = stored_runs(connection, path)
-        # Latest first: among equally close runs that is the one that a message had better speak of.
+        # Latest first: of equally close runs a message names the latest.
         unlike = {run: differences(run, identity, configuration_ids) for run in reversed(runs)}
         closest = min(unlike, key=lambda run: len(unlike[run]), default=None)
         if closest is None:

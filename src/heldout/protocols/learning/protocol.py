@@ -11,7 +11,7 @@ import numpy as np
 from heldout._text import argument
 from heldout.arguments import SearchArguments
 from heldout.errors import InputError
-from heldout.evaluate import informed, warn_of_failures
+from heldout.evaluate import warn_of_failures, with_constants
 from heldout.execution.collect import RaceResults
 from heldout.execution.fit import final_model
 from heldout.execution.run import RunSettings, open_run
@@ -179,4 +179,4 @@ def _winner(search: Search, found: RaceResults, n_subsamples: int) -> int:
     """The winner on the splits of the largest size alone, which are the last."""
     largest = found.last(n_subsamples)
     metrics = {name: search.scoring.metrics.get(name) for name in largest.fold_scores}
-    return winner_of(largest, search.task, informed(search.estimation, found), search.configurations, metrics)
+    return winner_of(largest, search.task, with_constants(search.estimation, found), search.configurations, metrics)
