@@ -64,8 +64,7 @@ def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Ch
         >>> from sklearn.datasets import load_iris
         >>> from sklearn.metrics import get_scorer
         >>> from sklearn.neighbors import KNeighborsClassifier
-        >>> from heldout._text import in_python
-    from heldout.configurations import make_configurations
+        >>> from heldout.configurations import make_configurations
         >>> from heldout.execution.fit import make_scoring
         >>> from heldout.folds.splits import make_folds
         >>> from heldout.data.task import Task, truth_of
