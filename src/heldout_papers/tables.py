@@ -97,7 +97,7 @@ def tables_in(
     least_minority : int
         Rows of the rarer class.
     most : int, optional
-        No more tables than that, of the smallest files: the others are not even read, and not said to be left out.
+        At most so many tables, of the smallest files: the others are not read and not listed as left out.
 
     Raises
     ------

@@ -21,8 +21,8 @@ from heldout_papers.bias.study import BiasStudy
 from heldout_papers.engine.claims import (
     Claim,
     ClaimTest,
+    ClaimVerdict,
     Finding,
-    Verdict,
     agreement,
     judged_claims,
     order,
@@ -111,7 +111,7 @@ class ErrorsOfFolds:
         }
         return cls(found, study.settings[0].protocols, study.repetitions)
 
-    def has(self, part: _Part) -> bool:
+    def has(self, part: _BiasPart) -> bool:
         """Whether all settings of a claim are there, with every C, and enough repetitions to know chance."""
         return (
             self.repetitions >= LEAST_REPETITIONS
@@ -134,7 +134,7 @@ class ErrorsOfFolds:
 
 
 @dataclass(frozen=True)
-class _Part:
+class _BiasPart:
     """Protocols, rows and betas that a claim is about."""
 
     protocols: tuple[str, ...]
@@ -145,7 +145,7 @@ class _Part:
         return errors.means({name or self.protocols[0]: 1.0}, rows or self.rows, self.betas)
 
 
-Judge = Callable[[_Part, ErrorsOfFolds], Finding]
+Judge = Callable[[_BiasPart, ErrorsOfFolds], Finding]
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class _BiasClaim:
     rows: Rows = ROWS
 
     def test(self, betas: Betas = (FIGURE,), prefix: str = "") -> ClaimTest[ErrorsOfFolds]:
-        part = _Part(self.protocols, self.rows, betas)
+        part = _BiasPart(self.protocols, self.rows, betas)
         return ClaimTest(
             prefix + self.text, lambda errors: self.judge(part, errors), lambda errors: errors.has(part)
         )
@@ -181,7 +181,7 @@ def bias_claims(study: BiasStudy | BiasMoments) -> tuple[Claim, ...]:
 def _sign(sign: int, *, on_average: bool = False) -> Judge:
     """A bias is on one side of 0."""
 
-    def judge(part: _Part, errors: ErrorsOfFolds) -> Finding:
+    def judge(part: _BiasPart, errors: ErrorsOfFolds) -> Finding:
         means = part.means(errors)
         means = means.over_configurations() if on_average else means
         signed = sign * means.values
@@ -189,7 +189,7 @@ def _sign(sign: int, *, on_average: bool = False) -> Judge:
         where = "numbers of rows" if on_average and len(part.betas) == 1 else "settings"
         sentence = _sign_sentence(int((signed > 0).sum()), signed.size, against, where)
         ends = f"{means.values.min():+.3f} to {means.values.max():+.3f}"
-        return Finding(ends, Verdict(not against, sentence))
+        return Finding(ends, ClaimVerdict(not against, sentence))
 
     return judge
 
@@ -206,7 +206,7 @@ def _sign_sentence(n_as_claimed: int, n_all: int, n_against: int, where: str) ->
 def _number(published: float, decimals: int, *, worst: bool) -> Judge:
     """A published number: the largest bias, or the largest or mean difference between two protocols."""
 
-    def judge(part: _Part, errors: ErrorsOfFolds) -> Finding:
+    def judge(part: _BiasPart, errors: ErrorsOfFolds) -> Finding:
         weights = dict(zip(part.protocols, (1.0, -1.0), strict=False))
         means = errors.means(weights, part.rows, part.betas)
         means = means if worst else means.over_all()
@@ -222,7 +222,7 @@ def _number(published: float, decimals: int, *, worst: bool) -> Judge:
     return judge
 
 
-def _almost_unbiased(part: _Part, errors: ErrorsOfFolds) -> Finding:
+def _almost_unbiased(part: _BiasPart, errors: ErrorsOfFolds) -> Finding:
     """Mean biases over C are nowhere far from 0."""
     means = part.means(errors).over_configurations()
     place = int(abs(means.values[:, 0]).argmax())
@@ -237,7 +237,7 @@ def _ordered(less: tuple[float, str], more: tuple[float, str], error: float) -> 
     return Finding(ours, order(more[0] - less[0], 2 * error))
 
 
-def _less_with_rows(part: _Part, errors: ErrorsOfFolds) -> Finding:
+def _less_with_rows(part: _BiasPart, errors: ErrorsOfFolds) -> Finding:
     """The size of the bias with the most rows, and with the fewest; over C and betas."""
     few, many = (part.means(errors, rows=(rows,)).over_all() for rows in (ROWS[0], ROWS[-1]))
     least, most = abs(float(many.values[0, 0])), abs(float(few.values[0, 0]))
@@ -245,7 +245,7 @@ def _less_with_rows(part: _Part, errors: ErrorsOfFolds) -> Finding:
     return _ordered((least, f"with N = {ROWS[-1]}"), (most, f"with N = {ROWS[0]}"), error)
 
 
-def _more_with_configurations(part: _Part, errors: ErrorsOfFolds) -> Finding:
+def _more_with_configurations(part: _BiasPart, errors: ErrorsOfFolds) -> Finding:
     means = part.means(errors)
     few, many = float(means.values[:, 0].mean()), float(means.values[:, -1].mean())
     both = means.standard_errors[:, [0, -1]]
@@ -253,7 +253,7 @@ def _more_with_configurations(part: _Part, errors: ErrorsOfFolds) -> Finding:
     return _ordered((few, f"with C = {CONFIGURATIONS[0]}"), (many, f"with C = {CONFIGURATIONS[-1]}"), error)
 
 
-def _smaller_than(part: _Part, errors: ErrorsOfFolds) -> Finding:
+def _smaller_than(part: _BiasPart, errors: ErrorsOfFolds) -> Finding:
     """The mean size of the bias of the first protocol and of the second, over all settings."""
     titles = {"bbc": "of BBC-CV", "bced": "of BCED-CV", "tt": "of TT"}
     less, more = part.protocols
@@ -269,7 +269,7 @@ def _smaller_than(part: _Part, errors: ErrorsOfFolds) -> Finding:
     return _ordered((float(means[0]), titles[less]), (float(means[1]), titles[more]), error)
 
 
-def _varies_most(part: _Part, errors: ErrorsOfFolds) -> Finding:
+def _varies_most(part: _BiasPart, errors: ErrorsOfFolds) -> Finding:
     """The range of a bias over C, on average over rows: the widest of the others, and that of the first
     protocol.
     """

@@ -13,7 +13,7 @@ from heldout_papers.bias.setting import ACCURACY, METRICS, ROC_AUC, BiasSetting
 from heldout_papers.bias.study import BiasStudy
 from heldout_papers.engine.claims import Claim, claims_sentence
 from heldout_papers.engine.page import StudyPage, StudyTable, listed
-from heldout_papers.engine.pictures import Axis, Ends, Frame, Line, Picture, line_picture, line_summary
+from heldout_papers.engine.pictures import Ends, Frame, Line, Picture, PictureAxis, line_picture, line_summary
 
 APART = 1.035
 """Lines stand beside each other on the logarithmic axis by this factor, so that their bars do not overlap."""
@@ -147,7 +147,7 @@ def _picture(rows: Sequence[Row], ends: Ends, metric: str, key: str) -> Picture:
     beta, at = rows[0]["beta"], (f"{sizes[0]:,}", f"{sizes[-1]:,} rows")
     return line_picture(
         beta_title(beta, metric), lines,
-        Frame(Axis("rows", ",d", sizes, "log"), Axis(gap, "+.2f", ends=ends), key, level=0.0),
+        Frame(PictureAxis("rows", ",d", sizes, "log"), PictureAxis(gap, "+.2f", ends=ends), key, level=0.0),
         summary=line_summary(f"Mean bias for Be({beta})", lines, at, lambda bias: f"{bias:+.3f}"),
         caption=caption,
     )  # fmt: skip

@@ -154,7 +154,7 @@ def bias(
     told : callable, optional
         ``told(batches done, batches, seconds)`` after every batch.
     random_state : int, RandomState or Generator, optional
-        The same repetitions are drawn whatever their number, the protocols and ``n_jobs``.
+        The same repetitions are drawn for any number of them, any protocols and any ``n_jobs``.
 
     Returns
     -------

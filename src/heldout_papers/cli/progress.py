@@ -20,7 +20,7 @@ class StudyProgress:
     Parameters
     ----------
     stream : text file, optional
-        Standard error unless told.
+        Standard error by default.
     clock : callable
         Seconds, from any origin.
     """
@@ -52,6 +52,6 @@ class StudyProgress:
         return silence >= 2 and (done - self._said_done >= total / 10 or silence >= 30)
 
     def _say(self, text: str) -> None:
-        with suppress(OSError):  # a full disk or a reader who left is no reason to stop
+        with suppress(OSError):  # a full disk or a closed pipe is no reason to stop
             self._stream.write(text)
             self._stream.flush()

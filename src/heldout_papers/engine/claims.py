@@ -42,7 +42,7 @@ class Claim:
     holds: bool | None
 
 
-class Verdict(NamedTuple):
+class ClaimVerdict(NamedTuple):
     """Whether a claim holds (None: open), and why, in a sentence."""
 
     holds: bool | None
@@ -53,7 +53,7 @@ class Finding(NamedTuple):
     """Our figure, what it says about a claim, and the published figure, empty where there is none."""
 
     ours: str
-    verdict: Verdict
+    verdict: ClaimVerdict
     published: str = ""
 
 
@@ -85,7 +85,7 @@ def _claim(test: ClaimTest[Results], results: Results) -> Claim:
     return Claim(test.text, published, ours, verdict.sentence, verdict.holds)
 
 
-def verdict(holds: bool | np.bool_ | None, why: str) -> Verdict:
+def verdict(holds: bool | np.bool_ | None, why: str) -> ClaimVerdict:
     """``Holds``, ``Does not hold`` or ``Open``, and why.
 
     Examples
@@ -94,7 +94,7 @@ def verdict(holds: bool | np.bool_ | None, why: str) -> Verdict:
     'Open: 0 of 3 tables are clear.'
     """
     word = "Open" if holds is None else "Holds" if holds else "Does not hold"
-    return Verdict(None if holds is None else bool(holds), f"{word}: {why}.")
+    return ClaimVerdict(None if holds is None else bool(holds), f"{word}: {why}.")
 
 
 def beyond(difference: float, chance: float) -> bool | None:
@@ -108,7 +108,7 @@ def beyond(difference: float, chance: float) -> bool | None:
     return None if abs(difference) <= chance else bool(difference > 0)
 
 
-def agreement(difference: float, chance: float, decimals: int) -> Verdict:
+def agreement(difference: float, chance: float, decimals: int) -> ClaimVerdict:
     """Whether our number is the published one.
 
     Parameters
@@ -120,14 +120,14 @@ def agreement(difference: float, chance: float, decimals: int) -> Verdict:
     """
     agrees = bool(abs(difference) <= chance)
     explained = "no more than" if agrees else "more than"
-    return Verdict(
+    return ClaimVerdict(
         agrees,
         f"{'Agrees' if agrees else 'Differs'}: {difference:+.{decimals}f}, {explained} rounding and chance explain "
         f"(±\u00a0{chance:.{decimals}f}).",
     )
 
 
-def order(difference: float, chance: float, decimals: int = 4) -> Verdict:
+def order(difference: float, chance: float, decimals: int = 4) -> ClaimVerdict:
     """Whether one number is greater than another, as is claimed.
 
     Parameters
@@ -144,7 +144,7 @@ def order(difference: float, chance: float, decimals: int = 4) -> Verdict:
     return verdict(holds, f"{apart} (±\u00a0{chance:.{decimals}f})" if chance else apart)
 
 
-def majority(n_true: int, n_all: int, n_against: int, what: str, *, allows_against: bool = True) -> Verdict:
+def majority(n_true: int, n_all: int, n_against: int, what: str, *, allows_against: bool = True) -> ClaimVerdict:
     """Whether something is so in most places; open where it is not, and nowhere otherwise beyond chance.
 
     Parameters

@@ -37,7 +37,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Axis:
+class PictureAxis:
     """One axis.
 
     Attributes
@@ -114,7 +114,7 @@ class Frame:
 
     Attributes
     ----------
-    x, y : Axis
+    x, y : PictureAxis
     key : str
         What the ids within the picture begin with.
     level : float, optional
@@ -125,8 +125,8 @@ class Frame:
         Names at 0, 1, 2 ... below the picture, in place of an x axis.
     """
 
-    x: Axis
-    y: Axis
+    x: PictureAxis
+    y: PictureAxis
     key: str
     level: float | None = None
     has_diagonal: bool = False
@@ -181,7 +181,7 @@ def line_picture(
 def line_summary(
     what: str, lines: Sequence[Line], at: tuple[str, str], show: Callable[[float], str], places: Ends = (0, -1)
 ) -> str:
-    """What a picture of lines shows, for those who do not see it: two points of every line."""
+    """The text alternative of a picture of lines: two points of every line."""
     first, last = (int(place) for place in places)
     shown = "; ".join(f"{line.title} {show(line.y[first])}, {show(line.y[last])}" for line in lines)
     return f"{what} with {at[0]} and with {at[1]}: {shown}."

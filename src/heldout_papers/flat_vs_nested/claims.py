@@ -17,8 +17,8 @@ from heldout._text import counted
 from heldout_papers.engine.claims import (
     Claim,
     ClaimTest,
+    ClaimVerdict,
     Finding,
-    Verdict,
     agreement,
     judged_claims,
     order,
@@ -311,7 +311,7 @@ def _irrelevant(text: str, needs: ClaimNeeds, scenario: str, analysis: str, *, a
             by_test, by_interval = found.p_value < ALPHA, found.high < 0
         sentence = _test_sentence(by_test, by_interval, found, printed, above=above)
         holds = bool(by_test and by_interval)
-        return Finding(_p_text(f"{found.p_value:.2g}"), Verdict(holds, sentence), _p_text(printed.p_value))
+        return Finding(_p_text(f"{found.p_value:.2g}"), ClaimVerdict(holds, sentence), _p_text(printed.p_value))
 
     return ClaimTest(text, judge, needs.are_met_by)
 

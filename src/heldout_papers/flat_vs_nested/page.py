@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from heldout._text import counted
 from heldout_papers.engine.claims import claims_sentence
 from heldout_papers.engine.page import StudyPage, StudyTable
-from heldout_papers.engine.pictures import Axis, Frame, Line, Mark, Picture, line_picture, mark_picture
+from heldout_papers.engine.pictures import Frame, Line, Mark, Picture, PictureAxis, line_picture, mark_picture
 from heldout_papers.flat_vs_nested.accuracies import Accuracies, Estimated, Floats, mean_ranks, tied_for_best
 from heldout_papers.flat_vs_nested.analysis import ANALYSES, FULL, ComparisonRow, Gains, comparison_rows
 from heldout_papers.flat_vs_nested.claims import (
@@ -162,7 +162,7 @@ def _pictures(pairs: Gains, scenario: str, n: int) -> tuple[Picture, Picture]:
     end = 1.05 * (float(max(sizes.max(), thresholds.max())) or 0.01)
     # Most tables have values near 0, and few have large ones.
     gain_axis, threshold_axis, both = (
-        Axis(title, scale="sqrt", ends=(0.0, end))
+        PictureAxis(title, scale="sqrt", ends=(0.0, end))
         for title in ("size of the accuracy gain", "threshold of irrelevance", "accuracy")
     )
     marks = [Mark(float(t), float(g), bool(g >= t)) for g, t in zip(sizes, thresholds, strict=True)]
@@ -175,7 +175,7 @@ def _pictures(pairs: Gains, scenario: str, n: int) -> tuple[Picture, Picture]:
         caption="A point a table. Beneath the dotted line the gain is less than its threshold, and irrelevant; "
         "triangles are on or above it. Both axes are of square roots.",
     )  # fmt: skip
-    shares = Axis("share of tables up to", ".0%", [n / 5 for n in range(6)], ends=(0.0, 1.0))
+    shares = PictureAxis("share of tables up to", ".0%", [n / 5 for n in range(6)], ends=(0.0, 1.0))
     lines = [_distribution("size of the gain", sizes, end), _distribution("threshold", thresholds, end)]
     distribution = line_picture(
         f"Distributions of both, {scenario}", lines, Frame(both, shares, f"sorted-{n}", level=0.5), has_steps=True,

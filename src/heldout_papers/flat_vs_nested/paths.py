@@ -31,7 +31,7 @@ Parameters: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Rows:
-    """What a model is trained on, and what it is asked for."""
+    """The rows that a model is trained on, and those that it predicts."""
 
     X: Any
     y: Labels
@@ -162,7 +162,7 @@ def _boosted_linear(model: Any, values: Sequence[int], rows: Rows) -> Iterator[L
 
 
 def _neighbours(model: Any, values: Sequence[int], rows: Rows) -> Iterator[Labels]:
-    # Which of equally far rows are the nearest depends on how many are asked for: only training is shared.
+    # Which of equally far rows are the nearest depends on their number: only training is shared.
     model.set_params(n_neighbors=max(values)).fit(rows.X, rows.y)
     for value in values:
         yield model.set_params(n_neighbors=value).predict(rows.asked)

@@ -19,8 +19,8 @@ from heldout_papers.engine.batches import Columns
 from heldout_papers.engine.claims import (
     Claim,
     ClaimTest,
+    ClaimVerdict,
     Finding,
-    Verdict,
     agreement,
     judged_claims,
     order,
@@ -182,7 +182,7 @@ def tightness_on_a_par(rows: ArticleRows, keys: Keys, allowed: float) -> Finding
     return Finding(f"{mine.mean():.2f} times", par(float(mine.mean()) - 1, allowed, chance), f"{theirs:.2f} times")
 
 
-def par(difference: float, allowed: float, chance: float) -> Verdict:
+def par(difference: float, allowed: float, chance: float) -> ClaimVerdict:
     """Whether two methods are on a par."""
     why = f"they differ by {difference:+.3f}, where up to {allowed:g} counts as on a par, give or take {chance:.3f}"
     return verdict(abs(difference) <= allowed + chance, f"{why} by chance")
@@ -194,7 +194,7 @@ def failed_share(rows: ArticleRows, keys: Keys) -> float:
     return float(np.mean(shares)) if shares else float("nan")
 
 
-def failing(holds: bool) -> Verdict:
+def failing(holds: bool) -> ClaimVerdict:
     return verdict(holds, "the fewer rows of the rarer class, the more fail")
 
 
@@ -281,7 +281,7 @@ def _performance(group: str, rows: SimulatedRows) -> Finding:
     allowed = 2 * _error_of_performance(rows, names) + 0.00005
     near = agreement(ours - published, allowed, 4)
     if group == "best of 75 %" and ours - published > allowed:
-        near = Verdict(near.holds, f"{near.sentence} {WHY_TURNED}")
+        near = ClaimVerdict(near.holds, f"{near.sentence} {WHY_TURNED}")
     return Finding(f"{ours:.4f}", near, f"{published:.4f}")
 
 
@@ -325,7 +325,7 @@ def _table_cells(name: str, rows: SimulatedRows) -> Finding:
         f"{'Agrees' if holds else 'Differs'}: inclusion within rounding and chance in {inside['inclusion']} of "
         f"{total} settings, tightness in {inside['tightness']}.{' ' if why else ''}{why}"
     )
-    return Finding(_mean_cell(mine), Verdict(holds, sentence), _mean_cell(list(published.values())))
+    return Finding(_mean_cell(mine), ClaimVerdict(holds, sentence), _mean_cell(list(published.values())))
 
 
 def cells_agree(n_inside: int, total: int) -> bool:

@@ -168,7 +168,7 @@ def ranks(row: Sequence[Inclusion], confidence_level: float) -> list[float]:
     keys = [
         (each.rejected, abs(each.inclusion - confidence_level) if each.rejected else each.tightness) for each in row
     ]
-    # Inclusions are shares of repetitions: equal ones are equal, whatever float64 makes of their distances.
+    # Inclusions are shares of repetitions: rounding makes equal ones equal in float64 too.
     rounded = [(rejected, round(key, 9)) for rejected, key in keys]
     return [float(1 + sum(other < mine for other in rounded)) for mine in rounded]
 

@@ -187,7 +187,7 @@ def intervals_on_tables(
     told : callable, optional
         ``told(training sets done, training sets, seconds)`` after every one.
     random_state : int, RandomState or Generator, optional
-        The same training sets are drawn whatever their number, the methods and ``n_jobs``.
+        The same training sets are drawn for any number of them, any methods and any ``n_jobs``.
 
     Returns
     -------

@@ -12,7 +12,7 @@ import numpy as np
 from heldout._text import counted
 from heldout_papers.engine.claims import claims_sentence
 from heldout_papers.engine.page import StudyPage, StudyTable, listed
-from heldout_papers.engine.pictures import Axis, Frame, Mark, Picture, mark_picture
+from heldout_papers.engine.pictures import Frame, Mark, Picture, PictureAxis, mark_picture
 from heldout_papers.intervals.claims import SELECTOR_TITLES, intervals_claims
 from heldout_papers.intervals.inclusion import Inclusion, ratios
 from heldout_papers.intervals.methods import METHOD_TITLES, SELECTORS
@@ -222,7 +222,7 @@ def tightness_pictures(rows: Sequence[Row], place: str, which: str) -> tuple[Pic
         if each
     )
     frame = Frame(
-        Axis("method"), Axis("tightness over that of BBC", ".1f"), "tightness", level=1.0,
+        PictureAxis("method"), PictureAxis("tightness over that of BBC", ".1f"), "tightness", level=1.0,
         labels=[METHOD_TITLES[name] for name in names],
     )  # fmt: skip
     picture = mark_picture(

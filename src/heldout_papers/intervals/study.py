@@ -285,7 +285,7 @@ def intervals(
     told : callable, optional
         ``told(batches done, batches, seconds)`` after every batch.
     random_state : int, RandomState or Generator, optional
-        The same matrices are drawn whatever the number of repetitions, the methods and ``n_jobs``.
+        The same matrices are drawn for any number of repetitions, any methods and any ``n_jobs``.
 
     Returns
     -------

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from heldout._text import counted
-from heldout_papers.engine.claims import Claim, ClaimTest, Finding, Verdict, judged_claims, order
+from heldout_papers.engine.claims import Claim, ClaimTest, ClaimVerdict, Finding, judged_claims, order
 from heldout_papers.intervals.claims import (
     OFTEN,
     ArticleRows,
@@ -154,7 +154,7 @@ def _table_cells(name: str, rows: TableRows) -> Finding:
         f"mean {_mean([one.inclusion for one in each])} ({_mean([one.tightness for one in each])})"
         for each in (mine, cells)
     )
-    return Finding(ours, Verdict(holds, f"{'Agrees' if holds else 'Differs'}: {sentence}"), theirs)
+    return Finding(ours, ClaimVerdict(holds, f"{'Agrees' if holds else 'Differs'}: {sentence}"), theirs)
 
 
 def _mean(values: Sequence[float]) -> str:

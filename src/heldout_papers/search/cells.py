@@ -97,7 +97,7 @@ def _key(before: str, member: Any, position: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class SplitScores:
-    """What came of all configurations on one split.
+    """The scores of all configurations on one split.
 
     Attributes
     ----------

@@ -14,8 +14,8 @@ import numpy as np
 from heldout_papers.engine.claims import (
     Claim,
     ClaimTest,
+    ClaimVerdict,
     Finding,
-    Verdict,
     judged_claims,
     majority,
     order,
@@ -190,7 +190,7 @@ def _greatest_speed(means: SearchMeans) -> Finding:
     return Finding(f"{found[table]:.1f} ({table})", _beside(found[table] >= 0.9 * MOST, found[table] - MOST), "10")
 
 
-def _beside(holds: bool, difference: float) -> Verdict:
+def _beside(holds: bool, difference: float) -> ClaimVerdict:
     """How far our number is from the article's, which is for other tables."""
     return verdict(holds, f"ours is {difference:+.1f} from it, on other tables")
 

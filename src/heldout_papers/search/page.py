@@ -11,7 +11,7 @@ import sklearn
 from heldout._text import counted
 from heldout_papers.engine.claims import claims_sentence
 from heldout_papers.engine.page import StudyPage, StudyTable, listed
-from heldout_papers.engine.pictures import Axis, Frame, Line, Picture, line_picture, line_summary
+from heldout_papers.engine.pictures import Frame, Line, Picture, PictureAxis, line_picture, line_summary
 from heldout_papers.search.claims import BBC, BCED, CV, LARGE, LATE, NCV, PROTOCOL_TITLES, TT, search_claims
 from heldout_papers.search.means import Mean, SearchMeans, mean_over_tables
 from heldout_papers.search.protocols import LEVELS
@@ -117,24 +117,24 @@ class _Contents:
     def pictures(self) -> tuple[Picture, ...]:
         found = [
             self._by_rows(
-                "Bias (figure 2)", PROTOCOLS[:5], self._bias, Axis("estimate less truth", "+.2f"), 0.0,
+                "Bias (figure 2)", PROTOCOLS[:5], self._bias, PictureAxis("estimate less truth", "+.2f"), 0.0,
                 "Mean of estimate less truth over the sub-samples, above 0 flattering",
             ),
             self._by_rows(
                 "What dropping does to the winner (figure 3)", (BCED, LATE), partial(self._relative, CV),
-                Axis("AUC relative to CVT's", "+.1%"), 0.0,
+                PictureAxis("AUC relative to CVT's", "+.1%"), 0.0,
                 "The AUC of the winner's model on rows never searched, relative to that of CVT's winner",
             ),
             self._by_rows(
                 "Models of CVT over models of BCED-CV (figure 4)", (BCED, LATE), self.means.speed_up,
-                Axis("speed-up", ".1f"), 1.0, "How many times as many models CVT trains",
+                PictureAxis("speed-up", ".1f"), 1.0, "How many times as many models CVT trains",
             ),
         ]  # fmt: skip
         if self.study.repeats > 1:
             found.append(
                 self._by_rows(
                     f"What {self.study.repeats} repeats do to the winner (figure 5)", (self.repeated,),
-                    partial(self._relative, BBC), Axis("AUC relative to one repeat's", "+.1%"), 0.0,
+                    partial(self._relative, BBC), PictureAxis("AUC relative to one repeat's", "+.1%"), 0.0,
                     "The AUC of the winner's model on rows never searched, relative to that of BBC-CV's winner",
                 )
             )  # fmt: skip
@@ -154,7 +154,13 @@ class _Contents:
         return self.means.relative(protocol, to, place).value
 
     def _by_rows(
-        self, title: str, protocols: Sequence[RepeatedProtocol], value: Value, y: Axis, level: float, what: str
+        self,
+        title: str,
+        protocols: Sequence[RepeatedProtocol],
+        value: Value,
+        y: PictureAxis,
+        level: float,
+        what: str,
     ) -> Picture:
         lines = [
             _line(
@@ -167,7 +173,7 @@ class _Contents:
         at = f"{self.sizes[0]:,} rows", f"{self.sizes[-1]:,}"
         key = "search-" + "".join(letter for letter in title.lower() if letter.isalnum())
         summary = line_summary(f"{what},", lines, at, lambda number: format(number, y.format))
-        frame = Frame(Axis("rows", ",d", self.sizes, "log"), y, key, level=level)
+        frame = Frame(PictureAxis("rows", ",d", self.sizes, "log"), y, key, level=level)
         return line_picture(title, lines, frame, summary=summary, caption=self._caption(what))
 
     def _caption(self, what: str) -> str:
@@ -182,8 +188,8 @@ class _Contents:
         ]
         what = "The share of intervals that hold the winner's AUC, over all tables; on the diagonal it is the level"
         frame = Frame(
-            Axis("level", ".0%", LEVELS[::2]), Axis("share of intervals", ".0%", SHARES), f"search-coverage-{n}",
-            has_diagonal=True,
+            PictureAxis("level", ".0%", LEVELS[::2]), PictureAxis("share of intervals", ".0%", SHARES),
+            f"search-coverage-{n}", has_diagonal=True,
         )  # fmt: skip
         summary = line_summary(
             f"{what},", lines, ("a level of 50 %", "95 %"), lambda share: f"{share:.0%}", places=(0, -2)
@@ -207,7 +213,7 @@ class _Contents:
         what = "The mean width of BBC-CV's interval"
         at = "one repeat", f"{repeats[-1]}"
         summary = line_summary(f"{what},", lines, at, lambda width: f"{width:.3f}")
-        frame = Frame(Axis("repeats", "d", repeats), Axis("width", ".2f"), "search-widths", level=0.0)
+        frame = Frame(PictureAxis("repeats", "d", repeats), PictureAxis("width", ".2f"), "search-widths", level=0.0)
         title = "Width of the 95 % interval by repeats (figure 7)"
         return line_picture(title, lines, frame, summary=summary, caption=self._caption(what))
 

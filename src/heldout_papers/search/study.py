@@ -39,7 +39,7 @@ from heldout_papers.search.protocols import (
 )
 from heldout_papers.search.result import RepeatedProtocol, SearchPlace, SearchStudy, protocols_of
 from heldout_papers.search.space import Space, space_of
-from heldout_papers.search.subsamples import LEAST_EXPECTED, POOL_SHARE, Divided, unfit
+from heldout_papers.search.subsamples import LEAST_EXPECTED, POOL_SHARE, DividedTable, unfit
 from heldout_papers.tables import TableFile, smallest_tables, tables_in
 
 ROWS = (20, 40, 60, 80, 100, 500)
@@ -73,14 +73,14 @@ class SearchSetting:
 def do_batch(batch: Batch[SearchSetting], entropy: int) -> Columns:
     """The estimate of every protocol on each sub-sample, and the AUC of its winner on the hold-out."""
     setting = batch.setting
-    divided = Divided.of(setting.table, entropy)
+    divided = DividedTable.of(setting.table, entropy)
     protocols = protocols_of(setting.repeats)
     done = [_searched(divided, setting, number, entropy, protocols) for number in range(batch.first, batch.last)]
     return {name: np.stack([one[name] for one in done]) for name in done[0]}
 
 
 def _searched(
-    divided: Divided, setting: SearchSetting, number: int, entropy: int, protocols: Sequence[RepeatedProtocol]
+    divided: DividedTable, setting: SearchSetting, number: int, entropy: int, protocols: Sequence[RepeatedProtocol]
 ) -> dict[str, Any]:
     digest = setting.table.digest
     rows = divided.drawn(setting.rows, digest, number, entropy=entropy)
@@ -124,7 +124,7 @@ def _result(search: SubsampleSearch, protocol: RepeatedProtocol) -> ProtocolResu
 
 
 def _truths(
-    winners: set[int], context: CellContext, chains: Sequence[Chain], divided: Divided, n_rows: int
+    winners: set[int], context: CellContext, chains: Sequence[Chain], divided: DividedTable, n_rows: int
 ) -> dict[int, float]:
     """The AUC on the hold-out of each winner, fitted on the whole sub-sample."""
     found = {NO_WINNER: float("nan")}
@@ -199,7 +199,7 @@ def search(
     told : callable, optional
         ``told(sub-samples done, sub-samples, seconds)`` after every one.
     random_state : int, RandomState or Generator, optional
-        The same sub-samples are drawn whatever their number and ``n_jobs``.
+        The same sub-samples are drawn for any number of them and any ``n_jobs``.
 
     Returns
     -------

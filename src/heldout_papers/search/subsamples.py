@@ -26,7 +26,7 @@ MOST_DRAWS = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class Divided:
+class DividedTable:
     """A table with its pool and its hold-out.
 
     Attributes
@@ -44,7 +44,7 @@ class Divided:
     rest: Rows
 
     @classmethod
-    def of(cls, table: TableFile, entropy: int) -> Divided:
+    def of(cls, table: TableFile, entropy: int) -> DividedTable:
         """The division of a table under a seed.
 
         Raises

@@ -14,7 +14,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout_papers.engine.claims import Claim, ClaimTest, Finding, Verdict, judged_claims, verdict
+from heldout_papers.engine.claims import Claim, ClaimTest, ClaimVerdict, Finding, judged_claims, verdict
 from heldout_papers.timing.problem import PAIRS
 from heldout_papers.timing.study import VARIED, TimingStudy
 
@@ -103,7 +103,7 @@ def _faster(pair: Pair, study: TimingStudy) -> Finding:
     among = f"BBC-F is 10 to 100 times as fast, give or take a factor of 2, in {in_band} of {len(ratios)} settings"
     sentence = f"{among}, and slower in {slower}." if slower else f"{among}, and faster in all."
     ours = f"{ratios.min():.3g} to {ratios.max():.3g} times"
-    return Finding(ours, Verdict(in_band == len(ratios), sentence), "6 to 110 times")
+    return Finding(ours, ClaimVerdict(in_band == len(ratios), sentence), "6 to 110 times")
 
 
 def _scale_alike(pair: Pair, study: TimingStudy) -> Finding:
@@ -130,7 +130,7 @@ def _in_order_of_ratio(pair: Pair, study: TimingStudy) -> Finding:
     within = int(((shares >= 0.1) & (shares <= 10)).sum())
     sentence = f"Within a factor of 10 of N/K in {within} of {len(shares)} settings."
     ours = f"{shares.min():.2g} to {shares.max():.2g} of N/K"
-    return Finding(ours, Verdict(within == len(shares), sentence), "0.033 to 1.6 of N/K")
+    return Finding(ours, ClaimVerdict(within == len(shares), sentence), "0.033 to 1.6 of N/K")
 
 
 def _places(study: TimingStudy) -> list[int]:

@@ -6,7 +6,7 @@ from heldout._text import counted
 from heldout.kernels.dispatch import KERNELS
 from heldout_papers.engine.claims import claims_sentence
 from heldout_papers.engine.page import StudyPage, StudyTable
-from heldout_papers.engine.pictures import Axis, Frame, Line, Picture, line_picture, line_summary
+from heldout_papers.engine.pictures import Frame, Line, Picture, PictureAxis, line_picture, line_summary
 from heldout_papers.timing.claims import CODE_TITLES, PUBLISHED, timing_claims
 from heldout_papers.timing.problem import PAIRS
 from heldout_papers.timing.study import VARIED, TimingStudy
@@ -97,7 +97,9 @@ def _picture(study: TimingStudy, what: str) -> Picture:
     centre = dict(zip(VARIED, study.centre, strict=True))
     others = " and ".join(f"{centre[name]:,} {name}" for name in VARIED if name != what)
     at = f"{sizes[0]:,}", f"{sizes[-1]:,} {what}"
-    frame = Frame(Axis(what, ",d", sizes, "log"), Axis("seconds", ".1~g", scale="log"), f"timing-{what}")
+    frame = Frame(
+        PictureAxis(what, ",d", sizes, "log"), PictureAxis("seconds", ".1~g", scale="log"), f"timing-{what}"
+    )
     return line_picture(
         f"By {what}", lines, frame,
         summary=line_summary("Median milliseconds", lines, at, lambda seconds: f"{1e3 * seconds:.3g}"),

@@ -20,7 +20,7 @@ from heldout_papers.search.protocols import NO_WINNER
 from heldout_papers.search.result import RepeatedProtocol, SearchPlace
 from heldout_papers.search.space import space_of, thinned
 from heldout_papers.search.study import small_tables
-from heldout_papers.search.subsamples import LEAST_OF_CLASS, Divided
+from heldout_papers.search.subsamples import LEAST_OF_CLASS, DividedTable
 from heldout_papers.tables import tables_in
 
 SETTINGS: dict[str, Any] = {
@@ -55,7 +55,7 @@ def test_every_sub_sample_is_asked_of_every_protocol(study: SearchStudy) -> None
 def test_truths_are_of_rows_that_no_search_saw(tables: Path, study: SearchStudy) -> None:
     """Worked again without the study: the winner of cv on the first sub-sample, scored on the 70 %."""
     table = tables_in(tables, names=["first"]).tables[0]
-    divided = Divided.of(table, study.entropy)
+    divided = DividedTable.of(table, study.entropy)
     rows = divided.drawn(30, table.digest, 0, entropy=study.entropy)
     winner = int(study.of("winner", RepeatedProtocol("cv"), SearchPlace("first", 30))[0])
     model = (
@@ -74,7 +74,7 @@ def test_truths_are_of_rows_that_no_search_saw(tables: Path, study: SearchStudy)
 
 def test_sub_samples_have_rows_of_each_class(tables: Path) -> None:
     table = tables_in(tables, names=["first"]).tables[0]
-    divided = Divided.of(table, 0)
+    divided = DividedTable.of(table, 0)
     for number in range(200):
         assert np.bincount(divided.y[divided.drawn(12, number, entropy=0)]).min() >= LEAST_OF_CLASS
     with pytest.raises(InputError, match="no 4 rows of 90 could be drawn with 3 of each class, in 1000 attempts"):
@@ -142,7 +142,7 @@ def test_the_small_tables_of_a_folder(tables: Path) -> None:
 
 def test_the_spaces_that_there_are(tables: Path) -> None:
     plan, _ = search_plan(tables, **SETTINGS | {"space": "tsamardinos2018", "configurations": 6})
-    divided = Divided.of(plan.settings[0].table, 0)
+    divided = DividedTable.of(plan.settings[0].table, 0)
     found = plan.settings[0].space.configurations(divided.X, divided.y)
 
     assert [member.position for member in found] == list(range(6))
