@@ -42,39 +42,39 @@ Choose: TypeAlias = Callable[[RaceResults], int]
 def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Choose | None = None) -> Evaluation:  # noqa: B008 - frozen
     """Run a search over configurations and estimate the performance of its winner.
 
-        Parameters
-        ----------
-        search : Search
-        running : RunSettings
-            Where its cells run and are kept, and the listeners.
-        choose : callable, optional
-            Takes the cells and the failures and gives the winner, in place of the estimation's rule.
+    Parameters
+    ----------
+    search : Search
+    running : RunSettings
+        Where its cells run and are kept, and the listeners.
+    choose : callable, optional
+        Takes the cells and the failures and gives the winner, in place of the estimation's rule.
 
-        Returns
-        -------
-        Evaluation
+    Returns
+    -------
+    Evaluation
 
-        Raises
-        ------
-        InputError
-            When the method does not apply, every configuration failed, or the predictions would not fit in memory.
+    Raises
+    ------
+    InputError
+        When the method does not apply, every configuration failed, or the predictions would not fit in memory.
 
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from sklearn.metrics import get_scorer
-        >>> from sklearn.neighbors import KNeighborsClassifier
-        >>> from heldout.configurations import make_configurations
-        >>> from heldout.execution.fit import make_scoring
-        >>> from heldout.folds.splits import make_folds
-        >>> from heldout.data.task import Task, truth_of
-        >>> X, y = load_iris(return_X_y=True)
-        >>> task = Task(X, truth_of(y))
-        >>> grid = make_configurations(KNeighborsClassifier(), {"n_neighbors": [1, 50]})
-        >>> scoring = make_scoring(task.truth, get_scorer("accuracy"))
-        >>> found = evaluate(Search(task, grid, make_folds(task), scoring, Estimation(n_bootstraps=200), entropy=1))
-        >>> found.winner, found.n_fits, bool(found.estimate.value < 1)
-        (0, 10, True)
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.metrics import get_scorer
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from heldout.configurations import make_configurations
+    >>> from heldout.execution.fit import make_scoring
+    >>> from heldout.folds.splits import make_folds
+    >>> from heldout.data.task import Task, truth_of
+    >>> X, y = load_iris(return_X_y=True)
+    >>> task = Task(X, truth_of(y))
+    >>> grid = make_configurations(KNeighborsClassifier(), {"n_neighbors": [1, 50]})
+    >>> scoring = make_scoring(task.truth, get_scorer("accuracy"))
+    >>> found = evaluate(Search(task, grid, make_folds(task), scoring, Estimation(n_bootstraps=200), entropy=1))
+    >>> found.winner, found.n_fits, bool(found.estimate.value < 1)
+    (0, 10, True)
     """
     started = time.perf_counter()
     search.check()
