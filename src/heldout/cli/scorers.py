@@ -11,7 +11,7 @@ from heldout.cli.options import about_option
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.metrics import check_fits, metric_named
-from heldout.metrics.base import Metric, Response, quiet_if_foreign
+from heldout.metrics.base import Failing, Metric, Response, quiet_if_foreign
 
 _OF_ONE_CLASS = ("f1", "precision", "recall", "jaccard", "average_precision", "neg_brier_score")
 """Scorers that by default take the class 1 as positive, and so fail on other labels."""
@@ -77,7 +77,7 @@ def _try_out(metric: Metric, name: str, truth: Truth) -> None:
     with quiet_if_foreign([metric]):
         statistic = metric.statistic(truth, perfect)
         statistic.all(np.ones((1, truth.n_rows), dtype=np.uint8))
-    failures: Mapping[str, int] = getattr(statistic, "failures", {})
+    failures = statistic.failures if isinstance(statistic, Failing) else {}
     # A perfect score may be infinite or undefined; only errors of the function count.
     raised = next((message for message in failures if not message.startswith("the value ")), None)
     if raised:
