@@ -1,7 +1,7 @@
 """Configurations: an estimator with its hyper-parameters, preprocessing and selection included.
 
-A configuration's id says what it is, not where it stands: the sha256 of canonical JSON of its class and
-parameters. It is what a resumed run recognises a configuration by.
+The id of a configuration depends on its contents, not on its position: it is the sha256 of canonical JSON of its
+class and parameters. A resumed run recognises a configuration by it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ DRAW_FIRST = (
     "draw the configurations first, and pass them as param_grid=[{name: [value] for name, value in drawn.items()} "
     "for drawn in ParameterSampler(distributions, n_iter, random_state=0)] (of sklearn.model_selection)"
 )
-"""What to do who wants a random search."""
+"""What to do instead of a random search."""
 
 
 class NotHashableError(TypeError):
@@ -202,12 +202,12 @@ def checked_entries(entries: Sequence[Any]) -> list[tuple[str, Any, Any]]:
 
 
 def checked_model(model: Any, what: str = "a model", otherwise: str = "") -> Any:
-    """An estimator, as scikit-learn has them.
+    """Check an estimator of scikit-learn's kind.
 
     Raises
     ------
     InputError
-        For a class, and for whatever else cannot be fitted.
+        For a class, and for anything else that cannot be fitted.
     """
     if isinstance(model, type) or not (hasattr(model, "fit") and hasattr(model, "get_params")):
         instead = otherwise or (f"give {model.__name__}()" if isinstance(model, type) else "give an estimator")

@@ -1,7 +1,7 @@
-"""``HeldOutSearchCV``: scikit-learn's grid search, with a score at the end that can be believed.
+"""``HeldOutSearchCV``: scikit-learn's grid search, with a score that you can believe.
 
-It chooses as ``GridSearchCV`` chooses, and keeps every held-out prediction that the search makes anyway. From
-these it estimates what the chosen configuration will score on new data, at no further training.
+It chooses like ``GridSearchCV``, and keeps every held-out prediction that the search makes anyway. From these it
+estimates the score of the winner on new data, without further training.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
     The winner, ``best_score_`` and ``cv_results_`` are those of ``GridSearchCV``. Of scores that are equal but for
     rounding errors the first wins; where ``GridSearchCV``, which goes by the last bit, would take another, the flag
     ``tied_winner`` names it. ``best_score_`` is the best of many scores on the same folds and therefore optimistic;
-    ``estimate_`` takes that optimism out, by replaying the choice on bootstrapped held-out predictions
+    ``estimate_`` corrects that optimism, by replaying the choice on bootstrapped held-out predictions
     (Tsamardinos, Greasidou & Borboudakis 2018, algorithm 5).
 
     Parameters
@@ -82,10 +82,11 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
     selection : str or selection rule, default="best"
         How the winner is chosen, replayed in every bootstrap.
     drop : str, rule of ``ho.dropping`` or None, optional
-        Who leaves the search early: "bootstrap" drops after every fold those that are worse than the leader in
-        99 % of bootstraps of the predictions so far. None fits every configuration on every fold. "sequential" is
-        a search of its own, on more and more training rows: it plans the splits (``cv`` must be None) and chooses
-        the winner by its ranks in the last three of them, which ``best_score_`` and the estimate are then of.
+        Which configurations to drop early: "bootstrap" drops after every fold those that are worse than the current
+        best in 99 % of bootstraps of the predictions so far. None fits every configuration on every fold.
+        "sequential" is a different search, on more and more training rows: it plans the splits (``cv`` must be
+        None) and chooses the winner by its ranks in the last three of them, on which ``best_score_`` and the
+        estimate are then based.
     method : str, method or None, default="bbc"
         How the estimate is made; None makes none (inside ``cross_val_score``).
     n_bootstraps : int, default=1000
@@ -97,7 +98,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
     keep_predictions : bool, default=True
         Whether ``predictions_`` and ``evaluation_`` are kept.
     store : str, path or Store, optional
-        A file that keeps every finished fit. Fitting again on the same data goes on where it stopped.
+        A file that keeps every finished fit. Fitting again on the same data continues where it stopped.
     random_state : int, RandomState or Generator, optional
         Seeds bootstraps and shuffles, and, when set, every ``random_state=None`` inside the estimators.
     fit_timeout : float, optional
@@ -107,8 +108,8 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
     ----------
     cv_results_ : dict
         As in ``GridSearchCV``, with ``pooled_test_{name}`` and ``rank_pooled_test_{name}`` besides. With ``drop``
-        also ``n_splits_evaluated`` and ``dropped_at_split``, the last split that a dropped configuration met (-1
-        for the others); its scores are NaN from there on.
+        also ``n_splits_evaluated`` and ``dropped_at_split``, the last split of a dropped configuration (-1 for the
+        others); its later scores are NaN.
     best_estimator_, best_params_, best_index_, best_score_, scorer_, n_splits_, refit_time_, multimetric_
         As in ``GridSearchCV``; ``best_score_`` is uncorrected. With ``aggregate="pooled"`` it is the pooled score,
         with "within" the share of pairs within folds (``within_test_{name}`` of ``cv_results_``).
@@ -123,7 +124,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         How much better the uncorrected score looks.
     predictions_ : HeldOutPredictions or None
     n_fits_, n_fits_saved_ : int
-        Fits of the search without the refit, and fits that dropping spared.
+        Fits of the search without the refit, and fits that dropping saved.
     evaluation_ : Evaluation or None
         The record of every stage.
 
@@ -291,7 +292,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         return tags
 
     def __getattr__(self, name: str) -> Any:
-        # Whether there will be a ``predict`` is asked before fitting too: there will be what every model has.
+        # scikit-learn checks for ``predict`` before fitting too: the search has what every model has.
         models = self.__dict__.get("estimator")
         if name in _RESPONSES and isinstance(models, list | tuple) and "best_estimator_" not in self.__dict__:
             for _, model, _ in checked_entries(models):
@@ -316,7 +317,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         return BaseSearchCV._sk_visual_block_(self._of_first_model())
 
     def _of_first_model(self) -> HeldOutSearchCV:
-        """This search as scikit-learn knows searches: of one estimator. A list's first speaks for all."""
+        """This search with one estimator, as scikit-learn expects it: the first of a list."""
         if not isinstance(self.estimator, list | tuple):
             return self
         single = copy.copy(self)
@@ -364,7 +365,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         return [SklearnCallbacks(self, bool(self.refit))] if hasattr(self, "set_callbacks") else []
 
     def _choice_of_refit(self, table: ResultsTable, found: RaceResults) -> int:
-        """What a callable ``refit`` chooses."""
+        """The choice of a callable ``refit``."""
         self.cv_results_ = table(found.cells, found.fold_scores, found.failures)
         try:
             winner = int(self._select_best_index(self.refit, None, self.cv_results_))

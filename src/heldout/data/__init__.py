@@ -1,1 +1,1 @@
-"""What comes in from outside, as arrays and tasks that the rest may trust."""
+"""Input data, checked and converted to arrays and tasks."""

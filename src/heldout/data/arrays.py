@@ -1,6 +1,6 @@
-"""From whatever a user hands over to an array: lists, columns and tables of any library, masked arrays.
+"""Convert array-likes to arrays: lists, columns and tables of any library, masked arrays.
 
-What is masked or missing stays missing, text is never taken for a number, and what has two types is not sorted.
+Masked and missing values stay missing, text never counts as a number, and values of two types are not sorted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NEITHER = {"c": "complex numbers", "m": "time differences", "M": "dates", "V": 
 
 
 def array_of(values: Any, what: str) -> NDArray[Any]:
-    """An array with the values as they were written; masked ones are missing.
+    """An array with the values unchanged; masked ones are missing.
 
     Objects that are all booleans, all whole numbers or all numbers become an array of those.
 
@@ -56,7 +56,7 @@ def array_of(values: Any, what: str) -> NDArray[Any]:
 
 
 def column_of(values: Any, what: str) -> NDArray[Any]:
-    """As ``array_of``; a table of one column is that column, and numbers that no float tells apart stay objects."""
+    """Like ``array_of``; one column of a table is an array, and numbers that equal the same float stay objects."""
     array = array_of(values, what)
     if array.ndim == 2 and array.shape[1] == 1:
         return array[:, 0]
@@ -94,7 +94,7 @@ def missing(column: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def shortened(value: Any, most: int = 60) -> str:
-    """A value as an error shows it: what was given by mistake can be a whole table.
+    """A value for an error message, shortened: it may be a whole table.
 
     Examples
     --------
@@ -108,7 +108,8 @@ def shortened(value: Any, most: int = 60) -> str:
 def numbers_of(
     array: NDArray[Any], what: str, otherwise: str = "convert them with astype(float)"
 ) -> NDArray[np.float64]:
-    """The array as float64, NaN where missing; itself where it is float64, as a matrix may be most of the memory.
+    """The array as float64, NaN where missing; unchanged if it is float64, because a matrix may take most of the
+    memory.
 
     Parameters
     ----------
@@ -118,7 +119,7 @@ def numbers_of(
     Raises
     ------
     InputError
-        For text and whatever else is no number, text that looks like one included.
+        For text, also text that looks like a number, and for other values that are no numbers.
     """
     if array.dtype.kind in "biuf":
         return array.astype(np.float64, copy=False)
@@ -144,7 +145,7 @@ def distinct(column: NDArray[Any], what: str) -> tuple[NDArray[Any], NDArray[np.
     Raises
     ------
     InputError
-        When the values have no common order, such as text and numbers, or cannot be told apart for certain.
+        When the values have no common order, such as text and numbers, or cannot be distinguished with certainty.
     """
     check_told_apart(column, what)
     try:
@@ -211,7 +212,7 @@ def _has_lost_types(values: Sequence[Any], array: NDArray[Any]) -> bool:
 
 
 def _written_objects(values: Any) -> list[Any] | None:
-    """What is not missing, as it was written, where that is not all floats: of lists and of columns of objects."""
+    """The values that are not missing, unchanged, if they are not all floats: of lists and object columns."""
     array = values.to_numpy() if hasattr(values, "to_numpy") else values
     is_column = isinstance(array, np.ndarray) and array.dtype.kind == "O" and array.ndim == 1
     if not is_column and not isinstance(values, list | tuple):
@@ -246,7 +247,7 @@ def _unmasked(values: Any) -> NDArray[Any]:
 
 
 def _typed(array: NDArray[Any]) -> NDArray[Any]:
-    """Objects as booleans or numbers, where they are all that; whole numbers with gaps stay objects."""
+    """Objects as booleans or numbers if all of them are; whole numbers with gaps stay objects."""
     if array.dtype.kind != "O" or not array.size:
         return array
     kinds = {_kind(value) for value in array.ravel()}

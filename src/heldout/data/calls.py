@@ -1,4 +1,4 @@
-"""Names that bring their parameters: "within(tolerance=0.01)" as text for a configured rule or metric."""
+"""Names with parameters: "within(tolerance=0.01)" as text for a configured rule or metric."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from heldout.errors import InputError
 
 
 def call_in(name: str) -> tuple[str, dict[str, Any]] | None:
-    """What "f(a=1, b='x')" calls, and with which literals; None of anything else."""
+    """The name and the literals of a text such as "f(a=1, b='x')"; None for other texts."""
     try:
         call = ast.parse(name, mode="eval").body
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args:
@@ -24,13 +24,13 @@ def call_in(name: str) -> tuple[str, dict[str, Any]] | None:
 
 
 def called(text: str, kinds: Mapping[str, Any], argument: str) -> Any:
-    """The dataclass of a name, made with the parameters that may follow it; None where there is none.
+    """The dataclass of a name, made with the parameters that follow it; None for an unknown name.
 
     Parameters
     ----------
     kinds : mapping of str to dataclass
     argument : str
-        What is given so, for the sentence.
+        The name of the argument, for the sentence.
 
     Raises
     ------

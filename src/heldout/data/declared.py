@@ -1,4 +1,4 @@
-"""What a file says, checked against the types that are declared for it: dataclasses, named tuples and plain values.
+"""Check the contents of a file against declared types: dataclasses, named tuples and plain values.
 
 A file that was damaged, or changed by somebody, is found out here, in one sentence that names the place, and not by
 whatever stumbles over a value of another type later on.
@@ -18,10 +18,10 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 from heldout._text import counted
 
 MOST = 2**63
-"""Whole numbers are below this: what counts or places anything is."""
+"""Whole numbers must be below this; all counts and positions are."""
 
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
-"""What a file that is not as it was written makes its readers raise."""
+"""The errors that a damaged file causes in its readers."""
 
 _WORDS = {bool: "true or false", int: "a whole number", float: "a finite number", str: "text", bytes: "bytes"}
 
@@ -68,7 +68,7 @@ def of_type(kind: Any, value: Any, place: str = "") -> Any:
     kind : type
         bool, int, float, str, bytes, None, a dataclass, a named tuple, or a tuple, mapping or union of such.
     place : str
-        Where it stands, for the sentence of an error.
+        Its place, for the sentence of an error.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def of_type(kind: Any, value: Any, place: str = "") -> Any:
 
 
 class _MismatchError(Exception):
-    """What is wrong, and where: the place is put together on the way out of what is nested."""
+    """What is wrong, and where; each level of nesting adds its place."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what)
@@ -96,7 +96,7 @@ class _MismatchError(Exception):
 
 @cache
 def _reader(kind: Any) -> Callable[[Any], Any]:
-    """What turns a value into one of this type."""
+    """The function that turns a value into one of this type."""
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
         others = [_reader(one) for one in get_args(kind) if one is not type(None)]
@@ -225,7 +225,7 @@ def _wrong(wanted: str, value: Any) -> _MismatchError:
 
 
 def _shown(value: Any) -> str:
-    """A value for a sentence, however long or deep it is."""
+    """A value for a sentence, shortened."""
     if value is None or isinstance(value, bool | float):
         return json.dumps(value)
     if isinstance(value, str | bytes):

@@ -1,4 +1,4 @@
-"""What fits on this machine: how much memory a process may use, and how large a run may be at most.
+"""Limits of this machine: the memory that a process may use, and the greatest size of a run.
 
 Asked before the work, so that what cannot be done is refused in one sentence and not by the system, hours later.
 """
@@ -16,13 +16,13 @@ from heldout.errors import InputError
 
 SHARE = 0.5
 BYTES_A_NUMBER = 12
-"""The least that an estimate takes for a number of its matrix: 8 bytes for itself and half of that in passing."""
+"""The least memory of an estimate for each number of its matrix: 8 bytes, and half of that temporarily."""
 FEWER = "fewer configurations, or blocks of rows from a file: ho.estimates.estimate_from_parquet, --out-of-core"
 MOST_CONFIGURATIONS = 1_000_000
 MOST_SPLITS = 100_000
 MOST_FITS = 10_000_000
 MOST_BOOTSTRAPS = 10_000_000
-"""Beyond any run that ends: 10 million fits of a millisecond take three hours, and of a second four months."""
+"""More than any run can finish: 10 million fits of a millisecond take three hours, and of a second four months."""
 
 _CGROUPS = Path("/sys/fs/cgroup")
 _UNLIMITED = 2**60
@@ -30,20 +30,20 @@ _UNLIMITED = 2**60
 
 
 class Memory(NamedTuple):
-    """Bytes that this process may use, and what says so, as the end of a sentence."""
+    """Bytes that this process may use, and the source of this limit, as the end of a sentence."""
 
     n_bytes: int
     words: str
 
 
 def memory_there() -> Memory | None:
-    """The least that the machine, the control group and the limits of the process allow; None where none tells."""
+    """The least that the machine, the control group and the limits of the process allow; None if none is known."""
     found = [*_of_machine(), *_of_control_group(), *_of_process()]
     return min(found, default=None)
 
 
 def refuse_beyond_memory(needed: int, what: str, remedy: str, share: float = SHARE) -> None:
-    """Refuse what would take more than a share of the memory.
+    """Refuse a request for more than a share of the memory.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def refuse_beyond_memory(needed: int, what: str, remedy: str, share: float = SHA
 
 
 def refuse_more_than(most: int, number: int, what: str, remedy: str) -> None:
-    """Refuse a number of things that no run has.
+    """Refuse a number that is greater than any run needs.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def refuse_more_than(most: int, number: int, what: str, remedy: str) -> None:
 
 
 def check_fits(n_configurations: int, n_splits: int) -> None:
-    """Refuse more fits than any run ends.
+    """Refuse more fits than any run can finish.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def check_room(array: Any, what: str = "predictions") -> None:
 
 @contextmanager
 def enough_memory(what: str, remedy: str) -> Iterator[None]:
-    """Say in a sentence that the memory did not suffice, where nothing could tell it before.
+    """Turn a memory error that could not be foreseen into a sentence.
 
     Raises
     ------
@@ -168,7 +168,7 @@ def _of_file(path: Path) -> Iterator[Memory]:
 
 
 def _of_process() -> Iterator[Memory]:
-    """What is left of the limits that a shell sets by ``ulimit``."""
+    """The remaining limits that a shell sets by ``ulimit``."""
     try:
         import resource
     except ImportError:  # no such limits on this system
@@ -182,7 +182,7 @@ def _of_process() -> Iterator[Memory]:
 
 
 def _pages_used() -> tuple[int, int]:
-    """Pages of address space and of data; none where the system does not tell."""
+    """Pages of address space and of data; none if the system does not tell."""
     try:
         size, *_, data, _ = map(int, Path("/proc/self/statm").read_text().split())
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""From whatever a user hands over to a survival target: for each row whether the event was seen, and when.
+"""Convert events and times to a survival target: for each row whether the event was observed, and when.
 
 scikit-survival's structured array is the usual form. Fields are taken by their order, event first and time second,
 as names differ from study to study.
@@ -148,6 +148,6 @@ def _times(column: NDArray[Any]) -> NDArray[np.float64]:
     if wrong.any():
         raise InputError(
             f"the time of a survival target must be finite and at least 0, got {times[wrong][0]} in row "
-            f"{int(wrong.argmax())}, counted from 0; leave such rows out, or mend them."
+            f"{int(wrong.argmax())}, counted from 0; leave such rows out, or fix them."
         )
     return times + 0.0  # -0.0 becomes 0.0

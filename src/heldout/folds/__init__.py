@@ -1,1 +1,1 @@
-"""Folds: plans of which rows train and which are held out, and the splits that they make."""
+"""Folds: plans of training and test rows, and the splits that they make."""

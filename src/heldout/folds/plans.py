@@ -1,8 +1,8 @@
 """Plans of folds by name: K folds, hold-out, leave-one-out, and repeats of these.
 
-A plan says how rows are to be divided; how exactly is decided when it sees them. Classes are kept in proportion
-where the task has classes, groups stay whole where there are groups, and rows are shuffled by the seed of the run.
-Every plan is also a splitter as scikit-learn knows splitters, for ``cv=`` anywhere.
+A plan says how to divide rows; it becomes definite when it receives them. Classes are kept in proportion if the
+task has classes, groups stay whole if there are groups, and rows are shuffled by the seed of the run. Every plan is
+also a splitter for scikit-learn's ``cv=``.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from heldout.errors import InputError
 
 Pair = tuple[NDArray[np.intp], NDArray[np.intp]]
 GROUP_DRAWS = 50
-"""So many hold-outs of whole groups are drawn, and the one that keeps the classes best is taken."""
+"""The number of hold-outs of whole groups that are drawn; the one that keeps the classes best is used."""
 
 
 class Splitter(Protocol):
-    """What scikit-learn calls a splitter."""
+    """A splitter of scikit-learn."""
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Any]: ...
 
@@ -59,7 +59,7 @@ class FoldPlan(BaseCrossValidator):  # type: ignore[misc]
 
     @property
     def n_rounds(self) -> int:
-        """How often all of it is done, with another seed each time."""
+        """The number of repeats, each with another seed."""
         return 1
 
     @property
@@ -69,7 +69,7 @@ class FoldPlan(BaseCrossValidator):  # type: ignore[misc]
 
     @property
     def own_seed(self) -> int | None:
-        """The seed that the plan was given; None where that of the run serves."""
+        """The seed of the plan itself; None to use that of the run."""
         own = getattr(self, "random_state", None)
         return None if own is None else entropy_of(own)
 
@@ -88,13 +88,13 @@ class FoldPlan(BaseCrossValidator):  # type: ignore[misc]
         raise NotImplementedError
 
     def most_folds(self) -> int | None:
-        """Into how many folds a class is divided; None where a class is not."""
+        """The number of folds into which a class is divided; None if it is not divided."""
         return None
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Pair]:
-        """Training and test rows of every split, as scikit-learn's splitters give them.
+        """Training and test rows of every split, like scikit-learn's splitters.
 
-        Integers, labels and booleans are taken for classes, as long as none of them stands alone.
+        Integers, labels and booleans count as classes if each occurs at least twice.
         """
         entropy = entropy_of(self.own_seed)
         for number in range(self.n_rounds):
@@ -150,7 +150,7 @@ class KFolds(FoldPlan):
 
 @dataclass(frozen=True)
 class HoldOut(FoldPlan):
-    """One split: a share of the rows tests the models that the others train.
+    """One split: a share of the rows tests, and the others train.
 
     Examples
     --------
@@ -182,14 +182,14 @@ class HoldOut(FoldPlan):
 
 @dataclass(frozen=True)
 class GroupsHeldOut:
-    """One split of whole groups, which tests a share of each class as nearly as some draws allow."""
+    """One split of whole groups that tests about the share of each class, the best of some draws."""
 
     test_share: float
     random_state: int
     stratified: bool
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Pair]:
-        """The training and test rows of the draw that comes nearest to the share."""
+        """The training and test rows of the draw closest to the share."""
         draws = GroupShuffleSplit(GROUP_DRAWS, test_size=self.test_share, random_state=self.random_state)
         classes = np.zeros(len(groups), dtype=np.intp)
         if self.stratified:
@@ -206,7 +206,7 @@ class GroupsHeldOut:
 
 @dataclass(frozen=True)
 class LeaveOut(FoldPlan):
-    """Leave-one-out: every row is tested by itself; every group, where there are groups.
+    """Leave-one-out: every row is tested by itself; with groups, every group.
 
     Examples
     --------
@@ -229,7 +229,7 @@ class LeaveOut(FoldPlan):
 
 @dataclass(frozen=True)
 class Repeated(FoldPlan):
-    """A plan several times over, shuffled anew each time.
+    """Repeats of a plan, each with a new shuffle.
 
     Examples
     --------
@@ -312,12 +312,12 @@ def plan_named(text: str) -> FoldPlan:
 
 
 def rounds_of(plan: FoldPlan, repeats: int, entropy: int, *, stratified: bool, grouped: bool) -> Sequence[Splitter]:
-    """The splitters of a plan, one a repeat; seeded by the run where the plan has no seed of its own.
+    """The splitters of a plan, one a repeat; seeded by the run if the plan has no seed.
 
     Raises
     ------
     InputError
-        When ``repeats`` are asked of a plan that has its own, or that nothing can shuffle; beyond any run's splits.
+        When ``repeats`` are given for a plan that has its own or cannot be shuffled, or there are too many splits.
     """
     if repeats > 1:
         if plan.n_rounds > 1:
@@ -339,7 +339,7 @@ def rounds_of(plan: FoldPlan, repeats: int, entropy: int, *, stratified: bool, g
 
 
 def seeded(cv: Any, seed: int) -> Any:
-    """A splitter that shuffles without a seed, with one; anything else as it is, a plan too.
+    """A splitter that shuffles without a seed, with one; anything else, such as a plan, unchanged.
 
     Examples
     --------
@@ -372,7 +372,7 @@ def k_folds(n_folds: int = 5, *, random_state: int | None = None) -> FoldPlan:
 
 
 def repeated(folds: Any, times: int, *, random_state: int | None = None) -> FoldPlan:
-    """K folds, or a plan, several times over and shuffled anew each time.
+    """Repeats of K folds or of a plan, each with a new shuffle.
 
     Parameters
     ----------
@@ -421,7 +421,7 @@ def repeated_hold_out(times: int, test_share: float = 0.25, *, random_state: int
 
 
 def leave_one_out() -> FoldPlan:
-    """Every row tested by itself; every group, where there are groups.
+    """Every row tested by itself; with groups, every group.
 
     Metrics that need several rows (AUC, R²) are undefined in such a fold: use it with ``aggregate="pooled"``.
 

@@ -1,4 +1,4 @@
-"""Which splits a metric can score by themselves: asked before anything is fitted."""
+"""The splits that a metric can score by themselves, checked before any fit."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from heldout.metrics.base import Metric, fitted, positive_of
 
 
 def unscored_splits(metric: Metric | None, truth: Truth, folds: Folds, *, all_of_them: bool = False) -> str:
-    """What splits lack that a metric needs of each, as a sentence without its end; empty where they lack nothing.
+    """What the metric needs of every split and some lack, as a sentence without its end; empty if none lacks it.
 
     Parameters
     ----------
     metric : Metric or None
-        None of a scorer that cannot be opened: nobody knows what it needs.
+        None for a scorer that cannot be opened: its needs are unknown.
     all_of_them : bool
         Whether to tell only of splits that all lack what makes a score, and then of scikit-learn's least demands;
         else one that lacks what makes the score mean something is enough.

@@ -1,4 +1,4 @@
-"""Folds: a plan of (repeat, fold) -> test rows, whatever scikit-learn splitter it came from.
+"""Folds: (repeat, fold) and the rows of each split, from any splitter of scikit-learn.
 
 A partition repeated R times is R columns of fold labels. A splitter that is none (shuffle splits, hold-out)
 starts a new repeat whenever a test row would recur, so that every row is predicted at most once a repeat.
@@ -38,7 +38,7 @@ _WHAT_CV_IS = (
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """One cell's rows: train on some (one that stands there several times counts as often), predict others."""
+    """The rows of one split: training rows (a repeated row counts as often as it occurs) and test rows."""
 
     repeat: int
     fold: int
@@ -47,23 +47,23 @@ class Split:
 
     @property
     def n_training_rows(self) -> int:
-        """Distinct rows to train on: a copy of a row tells a model nothing new."""
+        """The number of distinct training rows: a copy of a row adds no information."""
         return len(self.train) if not self.has_copies else len(np.unique(self.train))
 
     @property
     def has_copies(self) -> bool:
-        """Whether a row stands among those that train several times."""
+        """Whether a row trains several times."""
         return bool(np.bincount(self.train).max(initial=0) > 1)
 
     @property
     def place(self) -> Place:
-        """By which cells name it."""
+        """The (repeat, fold) by which cells name it."""
         return self.repeat, self.fold
 
 
 @dataclass(frozen=True, eq=False)
 class Folds:
-    """The splits of a search, in the order in which the splitter gave them.
+    """The splits of a search, in the order of the splitter.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class Folds:
 
     @property
     def test_share(self) -> float | None:
-        """The share of its rows that a split of repeated subsampling tests, in the mean; None of other splits.
+        """The mean share of rows that a split of repeated subsampling tests; None for other splits.
 
         Subsampling draws the tested rows of each split from all rows: rows recur, so that there are repeats, and
         repeats leave rows out. (Two splits that share no tested row by chance stand in one repeat.)
@@ -141,7 +141,7 @@ class Folds:
 
     @property
     def n_training_rows(self) -> float:
-        """Mean distinct rows that a model was trained on."""
+        """The mean number of distinct training rows."""
         return float(np.mean([split.n_training_rows for split in self.splits]))
 
     def fingerprint(self) -> str:
@@ -237,7 +237,7 @@ def make_folds(
 def check_splits(
     number: int, n_rows: int, remedy: str = "fewer folds or repeats: 5 folds and 10 repeats are many"
 ) -> None:
-    """Refuse, before they are made, more splits than any run has, or than fit in half of the memory.
+    """Refuse too many splits before they are made: more than any run has, or than fit in half of the memory.
 
     Raises
     ------
@@ -248,7 +248,7 @@ def check_splits(
 
 
 def listed_splits(cv: Any) -> list[Any]:
-    """An iterable of (train, test) as a list, as far as a run can be long.
+    """An iterable of (train, test) as a list, up to the greatest number of splits.
 
     Raises
     ------
@@ -261,19 +261,19 @@ def listed_splits(cv: Any) -> list[Any]:
 
 
 def _listed(cv: Any) -> Any:
-    """An iterator of splits as a list, as far as a run can be long: scikit-learn would ask it to its end."""
+    """An iterator of splits as a list, up to the greatest number: scikit-learn would exhaust it."""
     return listed_splits(cv) if isinstance(cv, Iterator) else cv
 
 
 def _number_of_splits(cv: Any, repeats: int, task: Task, labels: NDArray[Any], params: Mapping[str, Any]) -> int:
-    """How many splits there will be, as far as that can be told without making them."""
+    """The number of splits, if known without making them."""
     if cv is None or isinstance(cv, int | np.integer):
         return int(repeats) * (5 if cv is None else int(cv))
     if isinstance(cv, FoldPlan):
         return int(repeats) * int(cv.n_rounds) * (cv.most_folds() or 1)
     try:
         return int(repeats) * int(cv.get_n_splits(task.X, labels, params.get("groups")))
-    except Exception:  # whatever a splitter raises here, it raises again when it splits, or does without
+    except Exception:  # an error here recurs when it splits, or does not matter
         return int(repeats)
 
 
@@ -304,7 +304,7 @@ def _check_class_sizes(task: Task, n_folds: int) -> None:
 
 
 def _folds_of_classes(cv: Any) -> int | None:
-    """Into how many folds each class is divided; None where a splitter of the user's says that."""
+    """The number of folds of each class; None for a splitter of the user."""
     if isinstance(cv, FoldPlan):
         return cv.most_folds()
     if cv is None:
@@ -408,7 +408,7 @@ def folds_from_labels(labels: Any, n_rows: int, n_repeats: int) -> NDArray[np.in
     Raises
     ------
     InputError
-        When the shape is neither (N,) nor (N, R), or labels of two types cannot be told apart in order.
+        When the shape is neither (N,) nor (N, R), or labels of two types have no common order.
     """
     table = array_of(labels, "folds")
     shape = table.shape

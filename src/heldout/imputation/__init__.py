@@ -1,4 +1,4 @@
-"""Missing values: completing them several times, and pooling what was fitted on each completion."""
+"""Missing values: complete them several times, and pool the models fitted on each completion."""
 
 from heldout.imputation.chained import ChainedImputer
 from heldout.imputation.coefficients import Coefficients, coefficients_of

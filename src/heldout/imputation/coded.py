@@ -1,4 +1,4 @@
-"""A table's columns as chained equations take them: numbers in standard units, categories as codes."""
+"""The columns of a table for chained equations: numbers in standard units, categories as codes."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class NumberColumn:
         return linear_equation(Z, coded, rng)
 
     def written(self, coded: NDArray[Any], within: bool) -> NDArray[Any]:
-        """Values in the column's own units, cut to the observed range where asked."""
+        """Values in the column's own units, cut to the observed range if set."""
         values = coded * self.scale + self.mean
         return values.clip(self.low, self.high) if within else values
 
@@ -109,7 +109,7 @@ def _plain(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def declared_categorical(X: Any) -> set[int]:
-    """Columns whose type says so, whatever their values look like."""
+    """Columns that are categories by their type."""
     if not hasattr(X, "dtypes"):
         return set()
     return {j for j, dtype in enumerate(X.dtypes) if str(dtype) == "category"}

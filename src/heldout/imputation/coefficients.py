@@ -1,4 +1,4 @@
-"""What a fitted model says of its coefficients: their values and the covariance of these.
+"""The coefficients of a fitted model and their covariance.
 
 Only models whose maximum of likelihood has the usual covariance are read: a penalised coefficient is shrunk, and no
 inverse of an information tells how uncertain it is.
@@ -24,7 +24,7 @@ INTERCEPT = "intercept"
 
 
 _HARDLY_ANY = 1e300
-"""From here on C is no penalty; scikit-learn 1.8 warns at every fit of C=inf."""
+"""From this value on, C means no penalty; scikit-learn 1.8 warns at every fit of C=inf."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Coefficients:
 
 
 def coefficients_of(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Coefficients | None:
-    """The coefficients of a fitted model, where it has them with a covariance.
+    """The coefficients of a fitted model, if it has them with a covariance.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How missing values are imputed in a validation: how often, by what, when, and whether from the outcome."""
+"""The settings of imputation in a validation: how often, by which imputer, when, and with the outcome or not."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ class Imputation:
     Parameters
     ----------
     n_imputations : int
-        H, at least 2: with one completion nothing says how uncertain the imputed values are.
+        H, at least 2: one completion does not show how uncertain the imputed values are.
     imputer : transformer, optional
         ``ChainedImputer()`` by default. Any scikit-learn transformer that draws: it needs a ``random_state``, which
-        is set anew for each completion whatever it was, keeps the columns, and leaves observed values as they are.
+        is replaced for each completion, keeps the columns, and does not change observed values.
     order : {'boot_mi', 'mi_boot', 'naive'}
         ``boot_mi`` draws rows and imputes each sample anew; ``mi_boot`` imputes once and draws rows of each
-        completion, the imputed values as they are; ``naive`` imputes once, before everything, and takes the
-        completions for data.
+        completion with their imputed values; ``naive`` imputes once, before everything, and treats the completions
+        as data.
     outcome_in_evaluation : bool
-        Whether rows that are evaluated are imputed with their outcome too, as rows that train are. It flatters: a
-        new patient's outcome is not known.
+        Whether evaluated rows are imputed with their outcome too, like training rows. This is optimistic: the
+        outcome of a new patient is unknown.
 
     Raises
     ------
@@ -107,10 +107,10 @@ class Imputation:
         ----------
         X : array or pandas table of N rows
         truth : Truth of N rows or None
-            The outcome informs, for rows that train; None for rows that are evaluated.
+            For training rows, whose outcome informs the imputation; None for evaluated rows.
         entropy : int
         *place : int or str
-            Which piece of work this is: it draws as no other does.
+            The place of this piece of work; each place has its own draws.
 
         Returns
         -------
@@ -127,19 +127,19 @@ class Imputation:
             return [X] * self.n_imputations
         table = writable(X)
         _refuse_empty(table, holes)
-        asked = table if truth is None else with_columns(table, outcome_columns(truth))
-        return [self._once(table, holes, asked, entropy, h, place) for h in range(self.n_imputations)]
+        inputs = table if truth is None else with_columns(table, outcome_columns(truth))
+        return [self._once(table, holes, inputs, entropy, h, place) for h in range(self.n_imputations)]
 
     def _once(
-        self, table: Any, holes: Holes, asked: Any, entropy: int, h: int, place: tuple[int | str, ...]
+        self, table: Any, holes: Holes, inputs: Any, entropy: int, h: int, place: tuple[int | str, ...]
     ) -> Any:
         imputer = ChainedImputer() if self.imputer is None else clone(self.imputer)
         seeds = {
             name: numpy_seed(entropy, "imputation", h, *place, *([] if name == "random_state" else [name]))
             for name in _seed_names(imputer)
         }
-        answer = imputer.set_params(**seeds).fit_transform(asked)
-        _check_answer(asked, answer, type(imputer).__name__)
+        answer = imputer.set_params(**seeds).fit_transform(inputs)
+        _check_answer(inputs, answer, type(imputer).__name__)
         whole = filled(table, holes, answer)
         if holes_of(whole).any():
             first = columns_named(table)[int(holes_of(whole).any(axis=0).argmax())]
@@ -154,10 +154,10 @@ def _seed_names(imputer: Any) -> list[str]:
 
 
 def _check_draws(imputer: Any) -> None:
-    """Refuse what gives the same completion each time.
+    """Refuse an imputer that returns the same completion each time.
 
-    Identical, or best-guess, completions have no spread between them, so that pooled standard errors would take
-    imputed values for observed ones.
+    Identical or best-guess completions have no spread between them, so pooled standard errors would treat imputed
+    values as observed.
     """
     name = type(imputer).__name__
     if isinstance(imputer, type) or not all(
@@ -190,21 +190,21 @@ def _refuse_empty(table: Any, holes: Holes) -> None:
         )
 
 
-def _check_answer(asked: Any, answer: Any, name: str) -> None:
+def _check_answer(inputs: Any, answer: Any, name: str) -> None:
     shape = getattr(answer, "shape", None)
-    if hasattr(answer, "tocsr") or shape is None or len(shape) != 2 or shape[0] != asked.shape[0]:
+    if hasattr(answer, "tocsr") or shape is None or len(shape) != 2 or shape[0] != inputs.shape[0]:
         raise InputError(f"the imputer {name} must give a table of as many rows, got {shortened(answer)}.")
-    if shape[1] != asked.shape[1]:
+    if shape[1] != inputs.shape[1]:
         raise InputError(
-            f"the imputer {name} made {shape[1]} columns of {asked.shape[1]}; it must neither add any (such as "
+            f"the imputer {name} made {shape[1]} columns of {inputs.shape[1]}; it must neither add any (such as "
             "indicators) nor drop any."
         )
-    if is_frame(answer) and is_frame(asked) and list(answer.columns) != list(asked.columns):
+    if is_frame(answer) and is_frame(inputs) and list(answer.columns) != list(inputs.columns):
         raise InputError(f"the imputer {name} gave columns of other names or in another order; it must keep them.")
-    holes = holes_of(asked)
-    for j, column in enumerate(columns_named(asked)):
-        seen = ~holes[:, j]
-        before, after = column_at(asked, j)[seen], column_at(answer, j)[seen]
+    holes = holes_of(inputs)
+    for j, column in enumerate(columns_named(inputs)):
+        observed = ~holes[:, j]
+        before, after = column_at(inputs, j)[observed], column_at(answer, j)[observed]
         if not bool(np.all(before == after)):
             raise InputError(
                 f"the imputer {name} changed observed values of column {column!r}; it may only fill gaps."

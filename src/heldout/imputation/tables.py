@@ -1,6 +1,6 @@
-"""A table with holes, of whichever type: where they are, and the same table with them filled.
+"""A table of any type with missing values: their places, and the same table with them filled.
 
-Only holes are written, each column keeping its type, so that a completed table is the given one in all else.
+Only missing values are written, and each column keeps its type, so a completed table is otherwise unchanged.
 """
 
 from __future__ import annotations
