@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 _OF_FILES = {"estimate_from_parquet": "heldout.readers.from_parquet"}
-"""What estimates from files: it stands a layer above, with what reads them, and is loaded when first asked for."""
+"""Functions that read files: they live a layer above, with the readers, and are loaded on first use."""
 
 
 def __getattr__(name: str) -> Any:

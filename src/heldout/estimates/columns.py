@@ -168,7 +168,7 @@ class MatrixColumns:
         """The metric of every column in an aggregate; of the predictions in ``array`` where given."""
         array = self.as_metric_reads(metric) if array is None else array
         codes = self.segments["pooled" if aggregate == "pooled" else "folds"]
-        assert codes is not None, "folds are asked for where they are known"
+        assert codes is not None, "folds are read where they are known"
         if aggregate == "within":
             return within_score(metric, self.truth, array, codes, self.sample_weight)
         as_folds = aggregate == "folds"

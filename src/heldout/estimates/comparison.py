@@ -43,7 +43,7 @@ class Comparison(Mapping[str, Estimate]):
     Attributes
     ----------
     estimates : mapping of str to Estimate
-        In the order of ``ho.estimates.METHODS``, or of the list that was asked for.
+        In the order of ``ho.estimates.METHODS``, or of the list given.
     refused : mapping of str to str
         The other methods, and why each does not apply.
     """
@@ -185,7 +185,7 @@ def compare_estimates(
 ) -> Comparison:
     """Estimate the performance of the best of C configurations by every method that applies.
 
-    All methods are asked the same question with the same draws. A method that only bounds from one side is refused
+    All methods answer the same question with the same draws. A method that only bounds from one side is refused
     where ``alternative`` is "two-sided": ask with "greater" to see it.
 
     Parameters
@@ -276,7 +276,7 @@ def methods_of(methods: Any) -> dict[str, Method]:
 
 
 def compare(asked: Inputs, methods: Mapping[str, Method]) -> Comparison:
-    """Each method's answer to what was asked.
+    """The estimate of each method.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Evidence whose selection begins with a race: the dropping of a search, to be repeated in every bootstrap."""
+"""Evidence whose selection begins with dropping: every bootstrap repeats the dropping of the search."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def with_dropping_replayed(
     evidence : Evidence
         What ``gather`` made of the others.
     predictions : HeldOutPredictions
-        Those who were dropped are in it with what they predicted before.
+        Dropped configurations are in it with their earlier predictions.
     question : Question
         Its rule chooses configurations.
     history : DroppingHistory
@@ -74,7 +74,7 @@ def with_dropping_replayed(
 
 @dataclass(frozen=True, eq=False)
 class _Field:
-    """Who raced over what."""
+    """The configurations of a race, and the splits that they met."""
 
     truth: Truth
     predictions: HeldOutPredictions
@@ -116,12 +116,12 @@ class _Field:
 
     @property
     def n_left(self) -> int:
-        """How many left the race for good."""
+        """How many configurations were dropped."""
         return len(self.configurations) - len(self.candidates)
 
     @cached_property
     def configurations(self) -> NDArray[np.intp]:
-        """All that raced and did not fail: those that stayed, and those that were dropped."""
+        """All configurations that did not fail: the remaining ones and the dropped ones."""
         failed = self.predictions.failed
         left = [j for j in self.predictions.dropped if j in self.history.left_after and j not in failed]
         return np.union1d(self.candidates, np.array(left, dtype=np.intp))
@@ -181,7 +181,7 @@ class _Field:
         return self.predictions.predicted(metric)[self._used][:, self.configurations]
 
     def _losses(self, metric: OfRowLosses, number: int) -> SplitLosses:
-        """The losses of those who met a split on its rows."""
+        """The losses of the configurations that met a split, on its rows."""
         column = self.history.splits[number][0]
         present = self.left_after > number
         tested = self._tested(number)[self._used]
@@ -213,7 +213,7 @@ class _Field:
         question = replace(self.question, aggregate=so_far, winner=None)
         try:
             evidence = gather(self.truth, partial, question)
-        except InputError:  # a class or an event that no row has so far: nobody was judged
+        except InputError:  # a class or an event that no row has so far: no configuration was judged
             return nothing
         assert evidence.matrix is not None, "gathered from predictions"
         used = candidate_rows(partial, question.metrics, question.groups).used
@@ -236,7 +236,7 @@ def _by_unit(repeat: int, unit_of_row: NDArray[np.intp], losses: NDArray[Any], w
 def _until(
     predictions: HeldOutPredictions, splits: Sequence[tuple[int, int]], racing: NDArray[np.intp]
 ) -> HeldOutPredictions:
-    """What had been predicted after some splits, by those who were still racing."""
+    """The predictions after some splits, of the configurations that remained."""
     folds = predictions.folds
     assert folds is not None, "a race has splits"
     met = np.zeros(folds.shape, dtype=bool)
@@ -251,5 +251,5 @@ def _until(
         predictions,
         responses=responses,
         folds=np.where(met, folds, -1).astype(np.int32),
-        dropped=dict.fromkeys(sorted(gone), "it had left"),
+        dropped=dict.fromkeys(sorted(gone), "it was dropped"),
     )

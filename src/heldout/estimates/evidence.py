@@ -267,7 +267,7 @@ def _out_of_bag_score(columns: MatrixColumns, scores: AggregateScore) -> tuple[A
     for other metrics scores all rows together.
     """
     codes, weighed = columns.segments["folds"], scores.rows_of_weight
-    assert codes is not None, "folds are asked for where they are known"
+    assert codes is not None, "folds are read where they are known"
     too_small = too_small_out_of_bag(scores.metric, columns.truth.rows(weighed), codes[weighed])
     if too_small is None:
         return scores, {}

@@ -1,7 +1,7 @@
 """From a user's arrays to held-out predictions: shapes, names and folds.
 
-What the numbers are is told in ``responses``. A setting that would do nothing is refused, as whoever gave it
-expects that it does something.
+``responses`` decides what the numbers are. A setting that would do nothing is refused, because its user expects an
+effect.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def without_infinite(predictions: HeldOutPredictions, metric: Metric) -> HeldOut
 def _training_rows(predictions: HeldOutPredictions, metric: Metric) -> float | None:
     """Mean rows behind a prediction, where the labels are those of a K-fold: each row in one of several folds.
 
-    Folds that nobody predicted, as those of the training rows of a hold-out, have no models.
+    Folds without predictions, as those of the training rows of a hold-out, have no models.
     """
     folds = predictions.folds
     if folds is None or (folds < 0).any():

@@ -174,7 +174,7 @@ def estimates_of_search(
             evidence = gather(truth, predictions, question)
             if dropping is not None and dropping.is_replayed and chosen.replays_dropping:
                 evidence = with_dropping_replayed(evidence, truth, predictions, question, dropping)
-        except Exception as error:  # whatever it is, the search that took hours is kept
+        except Exception as error:  # of any kind: the search that took hours is kept
             evidence = _from_fold_scores(truth, metric, fold_scores[name], predictions, winner, settings, replay)
             estimates[name] = _nothing(chosen, _flagged(evidence, flags), error)
             continue

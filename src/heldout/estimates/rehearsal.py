@@ -1,7 +1,7 @@
-"""A rehearsal: what a method will say of the splits is asked before hours go into fitting on them.
+"""A rehearsal: whether a method can use the splits is checked before hours go into fitting on them.
 
 Whether a method is for so many folds, for rows that are predicted several times, or for groups, does not depend on
-what is predicted. So it is asked of made-up predictions of the rows that the splits test.
+the predictions. So it is checked with made-up predictions of the rows that the splits test.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What predictions are, and what a metric reads of them: labels, probabilities or decisions.
 
-What can be read in two ways that answer differently is asked back; so is a reading by which every row would get
-one label.
+Predictions that can be read in two ways with different results are refused with a question, and so is a reading
+that would give every row one label.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def read_response(
 
 
 def check_settings(response: Any, threshold: Any) -> None:
-    """Refuse a response or threshold of no meaning.
+    """Refuse a response or threshold that has no meaning.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def response_of(truth: Truth, array: NDArray[Any], metric: Metric, threshold: fl
 
 
 def _of_several_outputs(truth: Truth, numbers: NDArray[np.float64], on_labels: bool) -> Response:
-    """Of several classes the greatest wins, whatever the numbers are; else rounding is told where it is checked."""
+    """Of several classes the greatest number gives the label; otherwise numbers in [0, 1] are probabilities."""
     if on_labels and truth.kind is TaskKind.MULTICLASS:
         return Response.DECISION
     outside = (numbers < -ROUNDING) | (numbers > 1 + ROUNDING)

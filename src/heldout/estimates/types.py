@@ -67,7 +67,7 @@ class Estimate:
     interval : Interval or None
         None where the method has none.
     uncorrected : float
-        The winner's cross-validated score, as it stands.
+        The winner's cross-validated score.
     optimism : float
         Uncorrected minus corrected for a score, corrected minus uncorrected for a loss: positive when the search
         flattered itself.

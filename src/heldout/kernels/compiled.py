@@ -303,7 +303,7 @@ def _whole(values: NDArray[Any], dtype: Any = None) -> NDArray[Any]:
 
 
 def _aligned(values: NDArray[Any]) -> Floats:
-    """Floats with whatever strides, each where C++ may read it."""
+    """Floats of any strides, aligned so that C++ may read them."""
     return np.require(values, np.float64, ("A", "E"))
 
 

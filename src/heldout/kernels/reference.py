@@ -206,7 +206,7 @@ class LossSums(Columns):
     losses : ndarray of shape (n, C)
         Finite.
     most : int
-        The largest total count that will be asked for (rows drawn in a bootstrap).
+        The largest total count (rows drawn in a bootstrap).
     """
 
     def __init__(self, losses: Floats, most: int) -> None:

@@ -26,7 +26,7 @@ class BinnedGaps(Columns):
         0 .. n_bins - 1.
     n_bins : int
     most : int
-        The largest total count that will be asked for.
+        The largest total count.
     """
 
     def __init__(self, values: Floats, bins: NDArray[np.int32], n_bins: int, most: int) -> None:

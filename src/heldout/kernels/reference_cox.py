@@ -7,7 +7,7 @@ them all with the whole sum.
 
 A weight says how many rows there are. A row that a bootstrap drew twice is two tied events, and its likelihood is
 that of the repeated rows: not what ``coxph(weights=)`` of R gives, where Efron's steps are as many as there are
-rows written down, whatever they weigh. Of weights that are no whole numbers the last step is shorter, so that the
+rows written down, for any weights. Of weights that are no whole numbers the last step is shorter, so that the
 likelihood is a continuous function of them and agrees with that of counts. Breslow's is the same either way.
 
 There is no compiled twin: all weightings are worked on together, by NumPy.
@@ -110,7 +110,7 @@ class CoxFits(Columns):
 
 @dataclass(frozen=True, eq=False)
 class RiskSets:
-    """Who is at risk at the time of each event: rows from the last time to the first, so that they are a beginning.
+    """The rows at risk at the time of each event: sorted from the last time to the first, they are the first ones.
 
     Attributes
     ----------

@@ -38,7 +38,7 @@ from heldout.metrics.base import (
 )
 
 Bind: TypeAlias = Callable[[Truth, NDArray[Any]], Statistic]
-"""From the truth of n rows and predictions (n, D) to what is asked for their scores."""
+"""From the truth of n rows and predictions (n, D) to the statistic that gives their scores."""
 
 
 class SegmentStanding(Enum):
@@ -54,7 +54,7 @@ class Segment:
     """The rows of one repeat or fold, with the metric bound to their predictions.
 
     ``positive`` is the metric's own positive class, ``repeat`` the one that the predictions are of, and ``counted``
-    the target as the metric's needs are asked of it.
+    the target that the metric's needs are checked on.
     """
 
     rows: NDArray[np.intp]
@@ -336,7 +336,7 @@ def _standing(metric: Metric, fold: Segment, sample_weight: Floats | None) -> Se
     if not metric.undefined_without.met(fold.counted, fold.positive, weights)[0]:
         return SegmentStanding.UNDEFINED
     if metric.calls_foreign_code:
-        # What a function is undefined without is not always declared, so it is asked.
+        # What a function is undefined without is not always declared, so it is called.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if np.isnan(fold.statistic.all(weights)).all():

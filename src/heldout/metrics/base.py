@@ -25,7 +25,7 @@ from heldout.kernels.reference_concordance import places_in_time
 
 
 class Response(StrEnum):
-    """What a model is asked for; the names of arrays in ``HeldOutPredictions``."""
+    """What a model predicts; the names of arrays in ``HeldOutPredictions``."""
 
     LABELS = "labels"
     """``predict`` of a classifier, as class codes (int32): shape (n, C)."""
@@ -49,7 +49,7 @@ ESTIMATOR_METHODS: Mapping[Response, str] = MappingProxyType(
         Response.DECISION: "decision_function",
     }
 )
-"""What scikit-learn's estimators are asked for each response that they have."""
+"""The method of scikit-learn's estimators that gives each response."""
 
 
 class Needs(StrEnum):
@@ -290,7 +290,7 @@ class Metric(Protocol):
         return ""
 
     def truth_for_needs(self, truth: Truth) -> Truth:
-        """The target that ``needs`` are asked of: without late events, which Uno's index does not count."""
+        """The target that ``needs`` are checked on: without late events, which Uno's index does not count."""
         return truth
 
     def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_] | None:

@@ -225,7 +225,7 @@ class CalledStatistic:
                     value = float(self.call(self.y_true, predicted, sample_weight=weights.astype(np.float64)))
                 else:
                     value = float(self.call(self.y_true[rows], predicted[rows]))
-        except Exception as error:  # whatever a user's function raises is a missing value, not the end
+        except Exception as error:  # any error of a user's function is a missing value, not the end
             return self._failed(f"{type(error).__name__}: {error}")
         return value if np.isfinite(value) else self._failed(f"the value {value}")
 

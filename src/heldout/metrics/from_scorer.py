@@ -37,7 +37,7 @@ from heldout.metrics.survival import ConcordanceIndex
 from heldout.metrics.survival_model import last_step, scores_concordance
 
 _ACCURACIES = {"KNeighborsClassifier.score", "RadiusNeighborsClassifier.score", "DummyClassifier.score"}
-"""Methods of their own that come to the same: they read a missing X in a way that concerns nobody here."""
+"""Methods of their own that come to the same: they treat a missing X differently, which does not matter here."""
 
 
 def metric_from_scorer(scorer: Any, *, survival: bool = False) -> Metric | None:

@@ -24,7 +24,7 @@ class SensitivityAtSpecificity(Metric):
     A threshold calls rows positive whose score is at least the threshold, so that tied rows go together. In terms
     of scikit-learn, the largest ``tpr`` of ``roc_curve(..., drop_intermediate=False)`` with
     ``fpr <= 1 - specificity``, where excesses of 1e-12 are rounding: one false alarm among ten negative rows has a
-    specificity of .9. The threshold is chosen anew on whatever rows are scored; 0 where only a threshold above
+    specificity of .9. The threshold is chosen anew on the rows scored; 0 where only a threshold above
     all scores is specific enough.
 
     Attributes

@@ -288,7 +288,7 @@ class Determination:
         present = counts > 0
         least = np.where(present, self.target, np.inf).min(axis=1, initial=np.inf)
         greatest = np.where(present, self.target, -np.inf).max(axis=1, initial=-np.inf)
-        # A constant has no spread, whatever the rounding of its mean says; no rows are no constant.
+        # A constant has no spread, although its mean is rounded; no rows are no constant.
         return np.where(least == greatest, 0.0, np.where(least < greatest, squares, np.nan))
 
     def _one_minus(self, errors: Floats, spread: Floats) -> Floats:

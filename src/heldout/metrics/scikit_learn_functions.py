@@ -163,7 +163,7 @@ class Declared(NamedTuple):
     greatest: float
     greater_is_better: bool
     reads: Response | None = None
-    """Which of the two a function of predictions reads; None where nobody knows."""
+    """Which of the two a function of predictions reads; None where it is not known."""
     needs: Needs = Needs.ROW
     undefined_without: Needs = Needs.ROW
     undefined_with_labels: Needs = Needs.ROW

@@ -279,7 +279,7 @@ SUMMARIES: tuple[Summary, ...] = (Emax.summary, ICI.summary, ECI.summary, E90.su
 
 
 class _Kept:
-    """The summaries of the last curves, so that metrics that are asked one after another share each curve."""
+    """The summaries of the last curves, so that metrics computed one after another share each curve."""
 
     def __init__(self, most: int) -> None:
         self._most, self._lock = most, Lock()

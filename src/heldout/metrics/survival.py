@@ -160,7 +160,7 @@ class Censoring:
 
 
 class ObservedOutcomes(NamedTuple):
-    """Who was there at a time, and how many rows each row of known outcome stands for.
+    """Which rows had no event until a time, and how many rows each row of known outcome stands for.
 
     Attributes
     ----------
@@ -201,7 +201,7 @@ def observed_by(truth: Truth, time: float, censoring: Censoring | None = None) -
 
 
 def inverse(probabilities: Floats) -> Floats:
-    """1 / p, and 0 where p is 0: nobody is left there to stand for others."""
+    """1 / p, and 0 where p is 0: no row is left there to stand for others."""
     return np.where(probabilities > 0, 1.0 / np.where(probabilities > 0, probabilities, 1.0), 0.0)
 
 

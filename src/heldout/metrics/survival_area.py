@@ -115,7 +115,7 @@ class RocAucAt(PairBased):
     def truth_for_needs(self, truth: Truth) -> Truth:
         """The target as two groups, so that its comparable pairs are those of the area.
 
-        Who had the event until the time had it at 1, who was there after it left at 2, and all others left before.
+        Rows with an event until the time have it at 1, rows seen after it are censored at 2, all others at 0.
         """
         if self.time is None or truth.kind is not TaskKind.SURVIVAL:
             return truth

@@ -26,7 +26,7 @@ class SurvivalScorer(_Scorer):  # type: ignore[misc]
         Of a metric of survival models; one of other models too is computed as ever where y holds no events and
         times.
     methods : tuple of str
-        What models that are no survival models are asked for.
+        The response of models that are no survival models.
     """
 
     def __init__(self, function: MetricFunction, methods: tuple[str, ...] = ()) -> None:

@@ -69,7 +69,7 @@ class AverageRank(SelectionRule):
         places = self._places(table.metrics)
         scores = tie_exactly(table.values[:, :, places])
         absent = np.asarray(np.isnan(scores).any(axis=2))
-        # No candidates come last of all, so that they move nobody's rank.
+        # No candidates come last of all, so that they change no other rank.
         filled = np.where(
             absent[:, :, None], np.inf, np.where(scores == -np.inf, np.finfo(np.float64).max, -scores)
         )

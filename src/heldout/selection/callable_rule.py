@@ -22,7 +22,7 @@ class CallableRule(SelectionRule):
     ----------
     choose : callable
         From scores (B, C), greater = better, NaN for what is no candidate, to the index of the chosen
-        configuration in each row, integers (B,). It is asked for many rows at once.
+        configuration in each row, integers (B,). It is called with many rows at once.
 
     Examples
     --------

@@ -112,7 +112,7 @@ class _Resample:
         return oriented(bound.metric, bound.all(self._counts))[0]
 
     def _sum_of(self, members: list[int]) -> Floats:
-        """Summed in the order of the members, whatever was asked before."""
+        """Summed in the order of the members, so that the sum does not depend on earlier calls."""
         predictions, known = self._averages.predictions, len(self._members)
         if not known or members[:known] != self._members:
             self._total, known = np.zeros_like(predictions[:, 0]), 0
@@ -123,7 +123,7 @@ class _Resample:
 
 
 def _quick(metric: Metric, truth: Truth, predictions: NDArray[Any]) -> Statistic:
-    """A statistic that is asked only once: plain sums of losses need less preparing than exact ones."""
+    """A statistic that is used only once: plain sums of losses need less preparing than exact ones."""
     if isinstance(metric, Signed):
         return SignedStatistic(_quick(metric.metric, truth, predictions), metric.sign)
     if isinstance(metric, OfRowLosses):

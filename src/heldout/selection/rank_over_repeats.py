@@ -1,4 +1,4 @@
-"""The best mean rank over repeats: whoever does well in each, however hard each was."""
+"""The best mean rank over repeats, in which easy and hard repeats count the same."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _mean_ranks(scores: Floats, out: NDArray[np.bool_]) -> Floats:
     lacking = np.asarray(np.isnan(scores) | out[:, None, :])
     held = np.asarray(~lacking.all(axis=2))
     out = np.asarray((lacking & held[:, :, None]).any(axis=1) | out | ~held.any(axis=1, keepdims=True))
-    # No candidates come last of all, so that they move nobody's rank.
+    # No candidates come last of all, so that they change no other rank.
     worst = np.where(scores == -np.inf, np.finfo(np.float64).max, -scores)
     ranks = rankdata(np.where(out[:, None, :], np.inf, worst), method="average", axis=2)
     n = np.maximum(held.sum(axis=1), 1)

@@ -28,7 +28,7 @@ def test_the_value_is_the_winners_score_and_is_flagged():
     assert found.standard_error == pytest.approx(found.distribution.std(ddof=1))
     assert {ho.Flag.UNCORRECTED, ho.Flag.SELECTION_IGNORED} <= set(found.flags)
     assert found.provenance["unit"] == "rows"
-    assert "as it stands" in found.provenance["value"]
+    assert "uncorrected" in found.provenance["value"]
 
 
 def test_one_configuration_ignores_no_selection():

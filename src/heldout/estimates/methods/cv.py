@@ -1,4 +1,4 @@
-"""CVT: the winner's cross-validated score, as it stands."""
+"""CVT: the winner's cross-validated score, uncorrected."""
 
 from __future__ import annotations
 

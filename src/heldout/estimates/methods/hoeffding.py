@@ -26,7 +26,7 @@ class Hoeffding(Method):
 
     Each of the C configurations, fixed beforehand, gave one model on the training part; n other rows are the
     development set. With probability 1 - δ every mean loss is within h = w √(ln(2C/δ)/(2n)) of its expectation (w
-    the width of the metric's range), whatever rule chooses: value ∓ h within the range. One-sided intervals take
+    the width of the metric's range), for any selection rule: value ∓ h within the range. One-sided intervals take
     ln(C/δ). So the model chosen as the best is at most 2h = w √(2 ln(2C/δ)/n) worse than the best model of the set
     (``distance_to_best`` in provenance). It says nothing of a model fitted again on more rows.
 
@@ -110,7 +110,9 @@ class Hoeffding(Method):
                 level=level, distance=distance, metric=metric.name, total=total
             )
         }
-        if evidence.was_selected:  # the interval holds for whatever was chosen; the value is as it was chosen
+        if (
+            evidence.was_selected
+        ):  # the interval holds for every configuration; the value is that of the selected one
             flags[Flag.UNCORRECTED] = Flag.UNCORRECTED.filled(chosen_from=evidence.chosen_from)
         return conclude(
             evidence,

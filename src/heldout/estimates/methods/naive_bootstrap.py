@@ -1,4 +1,4 @@
-"""NB: bootstrap the winner alone, as if nobody had chosen it. A baseline for the methods that replay the choice."""
+"""NB: bootstrap the winner alone, as if it had not been selected: a baseline for the other methods."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ QUANTITY = (
 
 @dataclass(frozen=True)
 class Drawn:
-    """The bootstrapped scores of the winner, and what came of drawing them."""
+    """The bootstrapped scores of the winner, and how many bootstraps were drawn again."""
 
     scores: NDArray[np.float64]
     redraws: int
@@ -61,7 +61,7 @@ class Drawn:
 class NaiveBootstrap(Method):
     """The percentile bootstrap (Efron 1979) of the winner's score, ignoring that it was selected.
 
-    The value is the winner's score as it stands, and the interval lies between the percentiles of its B
+    The value is the winner's uncorrected score, and the interval lies between the percentiles of its B
     bootstrapped scores. ``standard_error`` is their standard deviation. All three take the winner as named
     beforehand, so they are flagged as uncorrected; the method is the baseline NB of Paraschakis et al. (2024).
 
@@ -106,7 +106,7 @@ class NaiveBootstrap(Method):
 
     @property
     def scored(self) -> Literal["as asked", "folds"]:
-        """Folds are averaged whatever was asked for."""
+        """Folds are averaged in any aggregate."""
         return "as asked" if self.unit == "rows" else "folds"
 
     def unfit(self, evidence: Evidence) -> str | None:
@@ -145,7 +145,7 @@ class NaiveBootstrap(Method):
             provenance={
                 "quantity": QUANTITY,
                 "unit": self.unit,
-                "value": "the winner's score as it stands, not the mean of its bootstrapped scores",
+                "value": "the winner's uncorrected score, not the mean of its bootstrapped scores",
                 "n_bootstraps": settings.n_bootstraps,
                 "stratified": self.stratify,
                 "redrawn": drawn.redraws,

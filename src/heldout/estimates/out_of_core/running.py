@@ -1,4 +1,4 @@
-"""Sums over all blocks, in parallel: by threads, processes or a cluster, as joblib is told.
+"""Sums over all blocks, in parallel: by threads, processes or a cluster, as joblib is configured.
 
 A task is a range of blocks and some bootstraps; it is sent where to read, not what was read, and what it sends back
 are sums of whole numbers. So the result is the same for any number of workers and any order of their work.

@@ -27,7 +27,7 @@ class Difference:
         Percentiles of ``distribution``. Where all of it is one number (the two are right on the same rows), the
         bound for rows that happen to be alike, as of an estimate; NaN where the metric has no worst value.
     uncorrected : float
-        The difference of their scores as they stand.
+        The difference of their uncorrected scores.
     probability_better : float
         Share of the bootstraps in which the first is better, ties half.
     distribution : ndarray of shape (B,)
@@ -68,10 +68,10 @@ class Difference:
 def differences(scores: PairedScores, first: int, second: int, fixed: frozenset[int]) -> Floats:
     """(B,): score of the first less that of the second, in each bootstrap.
 
-    A candidate in ``fixed`` was named before its scores were seen and stays itself. Any other is there because of
-    its place in the ranking, so in each bootstrap its part is played by the candidate that takes this place on the
-    drawn rows: the winner's by the one that the rule chooses, another's by the one of the same rank among the rest.
-    Then both are scored on the rows left out. Where both are fixed nothing was picked, and the drawn rows count.
+    A candidate in ``fixed`` was named before its scores were seen, and is compared itself. Any other was picked for
+    its rank, so each bootstrap replaces it by the candidate of that rank on the drawn rows: the winner by the one
+    that the rule selects, another by the one of the same rank among the rest. Both are scored on the rows left out.
+    Where both are fixed nothing was picked, and the drawn rows score them.
     """
     if {first, second} <= fixed:
         return scores.in_bag[:, first] - scores.in_bag[:, second]

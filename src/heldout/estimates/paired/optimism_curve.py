@@ -22,7 +22,7 @@ class OptimismCurve:
     n_configurations : ndarray of int
         The c of each point.
     uncorrected : ndarray
-        The best score among c configurations, as it stands.
+        The best score among c configurations, uncorrected.
     corrected : ndarray
         The score of the chosen one on rows that took no part in the choice.
     optimism : ndarray

@@ -92,7 +92,7 @@ class SecondPart:
         The reported metric bound to them, one a repeat.
     settings : Settings
     final : int
-        The finalist whose bound is wanted; the first best of them unless told.
+        The finalist whose bound is wanted; by default the first best of them.
     """
 
     reading: Reading
@@ -155,7 +155,7 @@ class SecondPart:
         return values[0] if len(values) == 1 else np.mean(values, axis=0)
 
     def lacks(self) -> str | None:
-        """Why no bound can be computed from these rows, whatever the method; None where it can."""
+        """Why no method can compute a bound from these rows; None where one can."""
         if self.reading.share is Share.ACCURACY:
             return None if self.n_rows > 1 else f"the second part has {self.n_rows} row, and a bound needs 2"
         counts = np.bincount(self.positive, minlength=2)

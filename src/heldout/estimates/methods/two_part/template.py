@@ -125,17 +125,17 @@ class TwoPart(Method):
     Attributes
     ----------
     candidates : "best" or float
-        Who goes on to the second part: the one that the selection rule chooses on the first part, or the best
-        share of all candidates there (at least one, and all that tie with the last). Of several, the best on the
-        second part is the final one, and the bound pays for that choice.
+        The finalists, which the second part scores: the configuration that the rule selects on the first part, or
+        the best share of all candidates there (at least one, and all that tie with the last). Of several, the best
+        on the second part is the final one, and the bound pays for that selection.
     evaluation_share : float
         The share of rows in the second part. 1.0 takes all rows to bound a configuration that was named beforehand.
     configuration : str or int, optional
         With ``evaluation_share=1.0``, the configuration that was named before its predictions were seen, by name or
         index. A single one need not be named.
     within_classes : bool
-        Draw the second part within each class, which keeps their shares; False draws it from all rows together,
-        as often as it takes until both parts hold each class, and the first one each that a fold holds.
+        Draw the second part within each class, which keeps their shares. False draws it from all rows together, and
+        again until both parts hold every class and the first part holds, in each fold, every class of that fold.
     """
 
     candidates: Literal["best"] | float = "best"
@@ -211,7 +211,7 @@ class TwoPart(Method):
         )
 
     def unfit_metric(self, metric: Metric, kind: TaskKind = TaskKind.BINARY) -> str | None:
-        """Why it is not for this metric (of two classes, unless told); None where it is."""
+        """Why it is not for this metric (by default of two classes); None where it is."""
         reading = reading_of(metric, kind)
         if reading is None or reading.share not in self.shares:
             return f"it bounds {_listed(self.shares)}, and this is {metric.name}"
