@@ -153,7 +153,7 @@ def test_a_cell_that_kills_its_workers_is_given_up_and_nothing_else_is_lost(clie
     assert losses
     assert found[killer].state is CellState.FAILED
     assert found[killer].attempts >= MOST_LOSSES
-    assert "Dask workers died" in found[killer].message
+    assert "Dask workers" in found[killer].message and "died" in found[killer].message  # alone, or with all others
     del found[killer]
     assert len(found) == 5
     innocent = [cell for cell in all_cells(3, work.folds) if cell != killer]

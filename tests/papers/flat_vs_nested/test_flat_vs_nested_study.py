@@ -139,9 +139,9 @@ def test_the_twelve_on_a_table_with_gaps_and_categories(folder: Path) -> None:
         ),
         ({"names": ["rare"]}, "table rare cannot be used: its rarer class has 5 rows"),
         ({"names": ["cancer"], "max_rows": 20}, "table cancer cannot be used: its rarer class would have 8 of 20"),
-        ({"max_rows": 19}, "max_rows must be whole numbers from 20 on"),
-        ({"repetitions": 0}, "repetitions must be whole numbers from 1 on"),
-        ({"folds": 1}, "folds must be whole numbers from 2 on"),
+        ({"max_rows": 19}, "max_rows must be a whole number from 20 on"),
+        ({"repetitions": 0}, "repetitions must be a whole number from 1 on"),
+        ({"folds": 1}, "folds must be a whole number from 2 on"),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
