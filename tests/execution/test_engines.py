@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import mmap
 import os
 import signal
@@ -39,7 +40,14 @@ from heldout.execution.executors.payload import (
     payload_array,
     write_payload,
 )
-from heldout.execution.executors.worker import mark_of, take_marks, timeout_result
+from heldout.execution.executors.worker import (
+    Terms,
+    abandon_round,
+    do_sent_cells,
+    mark_of,
+    take_marks,
+    timeout_result,
+)
 from heldout.execution.fit import CellContext, Routing, make_scoring, single_threaded
 from heldout.execution.loop import ResultKeeper, run_races
 from heldout.execution.plan import Race, RunPlan, all_cells
@@ -375,6 +383,17 @@ class EndsItsReader:
 
 
 @pytest.mark.slow
+def test_a_task_that_comes_after_the_request_to_stop_its_round_does_nothing() -> None:
+    work = make_work({"does": ["forever"]})
+    cells = list(all_cells(1, work.folds))
+    asyncio.run(abandon_round("the first"))
+    assert do_sent_cells("token", payload_array(work), cells, Terms(), "the first") == []
+
+    work = make_work({"value": [1.0]})
+    results = do_sent_cells("another", payload_array(work), cells, Terms(), "the second")
+    assert [result.state for result in results] == [CellState.DONE] * len(cells)
+
+
 def test_work_that_ends_its_readers_is_not_sent_for_ever() -> None:
     work = make_work({"value": [EndsItsReader()]}, n_folds=5)
     with (

@@ -23,7 +23,7 @@ from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult
 from heldout.execution.executors.base import Work, WorkersLostError
 from heldout.execution.executors.payload import payload_array
-from heldout.execution.executors.worker import Terms, do_sent_cells, interrupt_cells
+from heldout.execution.executors.worker import Terms, abandon_round, do_sent_cells
 
 SECONDS_WITHOUT_WORKERS = 120.0
 SECONDS_WITHOUT_SCHEDULER = 30.0
@@ -95,6 +95,7 @@ class _Round:
         self._cluster = cluster
         self._client = cluster.client
         self._work = work
+        self._name = uuid4().hex
         self._is_lone = len(cells) == 1
         self._waiting = deque(cells)
         self._alone: deque[CellKey] = deque()
@@ -150,7 +151,9 @@ class _Round:
                 size = max(1, min(self._task_size, fair))
             cells = tuple((self._alone or self._waiting).popleft() for _ in range(size))
             token, packed = self._cluster.payload_of(self._work)
-            future = self._client.submit(self._function, token, packed, cells, self._cluster.terms, pure=False)
+            future = self._client.submit(
+                self._function, token, packed, cells, self._cluster.terms, self._name, pure=False
+            )
             self._handed_out[future] = cells
             future.add_done_callback(self._ended.put)
 
@@ -215,8 +218,7 @@ class _Round:
             futures, self._handed_out = list(self._handed_out), {}
             with suppress(Exception):  # the first error is the one to report
                 self._client.cancel(futures)
-                token, _ = self._cluster.payload_of(self._work)
-                self._client.run(interrupt_cells, token, wait=False)
+                self._client.run(abandon_round, self._name, wait=False)
 
 
 def _carrying_settings(function: Any) -> Any:

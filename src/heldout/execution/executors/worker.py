@@ -38,6 +38,9 @@ from heldout.execution.fit import error_line
 THIS_PROCESS = uuid4().hex
 
 _running: dict[int, str] = {}
+"""The round whose cells a thread does."""
+_abandoned: set[str] = set()
+"""Rounds that nobody waits for: a task of theirs may reach its thread after the request to stop."""
 
 
 @dataclass(frozen=True)
@@ -91,24 +94,27 @@ def do_sent_cell(payload: Payload, cell: CellKey, terms: Terms) -> CellResult:
 
 
 def do_sent_cells(
-    token: str, packed: NDArray[np.uint8], cells: Sequence[CellKey], terms: Terms
+    token: str, packed: NDArray[np.uint8], cells: Sequence[CellKey], terms: Terms, round_: str
 ) -> list[CellResult]:
-    """Fit and score some cells one after another in a thread of a cluster."""
+    """Fit and score some cells one after another in a thread of a cluster; none of an abandoned round."""
     thread = threading.get_ident()
-    _running[thread] = token
+    _running[thread] = round_
     try:
+        if round_ in _abandoned:
+            return []
         return [do_sent_cell(ArrayPayload(token, packed), CellKey(*cell), terms) for cell in cells]
     finally:
         del _running[thread]
 
 
-async def interrupt_cells(token: str) -> None:
-    """Stop the threads of this process that do cells of this work, when they next run Python.
+async def abandon_round(round_: str) -> None:
+    """Stop the threads of this process that do cells of this round, when they next run Python; start no more.
 
     A coroutine, because Dask needs one for a call without a result.
     """
+    _abandoned.add(round_)  # first: a thread names its round, and then looks here
     for thread, theirs in list(_running.items()):
-        if theirs == token:
+        if theirs == round_:
             raise_in(thread, FitAbandoned)
 
 
