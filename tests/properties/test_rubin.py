@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -28,6 +28,7 @@ def test_identical_imputations_leave_the_variance_of_complete_rows(
     np.testing.assert_allclose(pooled.df, (complete + 1) / (complete + 3) * complete, rtol=1e-6)
 
 
+@example(values=np.array([[0.0, 0.0]] * 3 + [[1.0, 0.0]]), n=4, scale=1.0, shear=1e-150)  # its square is 0
 @given(arrays(float, (4, 2), elements=NUMBERS), st.integers(4, 500), st.floats(0.01, 100), st.floats(-3, 3))
 def test_the_rules_go_with_linear_maps_and_are_bounded(
     values: np.ndarray, n: int, scale: float, shear: float

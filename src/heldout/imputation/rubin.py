@@ -168,6 +168,7 @@ def pool_coefficients(each: Sequence[Coefficients | None], n_rows: int) -> Poole
 def _degrees(share: Floats, H: int, complete: int) -> Floats:
     """Barnard and Rubin's ν."""
     observed = (complete + 1) / (complete + 3) * complete * (1 - share)
-    old = np.divide(H - 1, share**2, out=np.full_like(share, np.inf), where=share > 0)
+    square = share**2  # 0 for the least shares too
+    old = np.divide(H - 1, square, out=np.full_like(share, np.inf), where=square > 0)
     # 1/(1/old + 1/observed), where old may be infinite and observed 0.
     return np.divide(observed, 1 + observed / old)
