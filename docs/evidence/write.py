@@ -218,7 +218,7 @@ made it. This page is written from those files (`python docs/evidence/write.py`)
 
 "Chance" in the last column is what the number of repetitions leaves open, as each study's page says; a published
 number holds where ours differs by no more than that. Where the article gives no number for a word such as "almost",
-the number that stands for it here is said.
+this page states the number that we used for it.
 """
 
 
