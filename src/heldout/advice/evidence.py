@@ -193,12 +193,23 @@ def _expected(scenario: str, lines: Sequence[TableEvidence], published: Publishe
 
 
 def _range(values: NDArray[np.float64]) -> tuple[float, float]:
-    """The 95 % bootstrap interval of the mean; NaN where all tables agree or are too few to show a spread."""
-    n = len(values)
-    if n < FEWEST or len(np.unique(values)) < 2:
+    """The study's interval of the mean; NaN where all tables agree or are too few to show a spread."""
+    if len(values) < FEWEST or len(np.unique(values)) < 2:
         return float("nan"), float("nan")
-    # The bootstraps of the study itself, with seed 0.
-    rng = np.random.Generator(np.random.Philox(key=stream(0, "study flat_vs_nested bootstrap", n)))
-    means = np.sort(values[rng.integers(0, n, size=(N_BOOTSTRAPS, n))].mean(axis=1))
+    return mean_interval(values, 0)
+
+
+def mean_interval(values: NDArray[np.float64], entropy: int) -> tuple[float, float]:
+    """The 2.5 and 97.5 % quantiles of means of 5000 bootstraps; NaN for a single value."""
+    n = len(values)
+    if n < 2:
+        return float("nan"), float("nan")
+    means = np.sort(values[bootstrap_draws(n, entropy)].mean(axis=1))
     tail = (1 - CONFIDENCE) / 2
     return order_statistic(means, tail), order_statistic(means, 1 - tail)
+
+
+def bootstrap_draws(n: int, entropy: int) -> NDArray[np.intp]:
+    """(5000, n): the draws of each bootstrap of n observations; the same for the same seed and n."""
+    rng = np.random.Generator(np.random.Philox(key=stream(entropy, "study flat_vs_nested bootstrap", n)))
+    return rng.integers(0, n, size=(N_BOOTSTRAPS, n))

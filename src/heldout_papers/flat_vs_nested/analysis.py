@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import wilcoxon
 
-from heldout._random import stream
 from heldout._text import counted
-from heldout.estimates.intervals import order_statistic
+from heldout.advice.evidence import mean_interval
 from heldout_papers.flat_vs_nested.accuracies import Accuracies, Floats, best
 from heldout_papers.spaces import wainer_cawley
 
@@ -26,8 +25,6 @@ TOP3, FULL = tuple(sorted(wainer_cawley.TOP3)), tuple(sorted(wainer_cawley.FULL)
 FOREST = "rf"
 LARGE = 2000
 """Rows of a table from which on the article's table 3 takes it."""
-N_BOOTSTRAPS = 5000
-CONFIDENCE = 0.95
 EXACT_BELOW = 50
 """Of differences that are not 0 the signed-rank test is exact for fewer, where none tie: as R has it."""
 DECIMALS = 6
@@ -357,19 +354,3 @@ def signed_rank(differences: Floats) -> tuple[float, str]:
     exact = len(rounded) < EXACT_BELOW and len(np.unique(np.abs(rounded))) == len(rounded)
     tested = wilcoxon(rounded, alternative="less", correction=not exact, method="exact" if exact else "approx")
     return float(tested.pvalue), ""
-
-
-def mean_interval(values: Floats, entropy: int) -> tuple[float, float]:
-    """The 2.5 and 97.5 % quantiles of means of 5000 bootstraps; NaN for a single value."""
-    n = len(values)
-    if n < 2:
-        return float("nan"), float("nan")
-    means = np.sort(values[bootstrap_draws(n, entropy)].mean(axis=1))
-    tail = (1 - CONFIDENCE) / 2
-    return order_statistic(means, tail), order_statistic(means, 1 - tail)
-
-
-def bootstrap_draws(n: int, entropy: int) -> NDArray[np.intp]:
-    """(5000, n): the draws of each bootstrap of n observations; the same for the same seed and n."""
-    rng = np.random.Generator(np.random.Philox(key=stream(entropy, "study flat_vs_nested bootstrap", n)))
-    return rng.integers(0, n, size=(N_BOOTSTRAPS, n))

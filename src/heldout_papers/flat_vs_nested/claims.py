@@ -14,6 +14,7 @@ from types import MappingProxyType
 import numpy as np
 
 from heldout._text import counted
+from heldout.advice.evidence import CONFIDENCE, bootstrap_draws
 from heldout_papers.engine.claims import (
     Claim,
     ClaimTest,
@@ -25,13 +26,11 @@ from heldout_papers.engine.claims import (
 )
 from heldout_papers.flat_vs_nested.accuracies import Accuracies, Estimated, Floats, table_ranks
 from heldout_papers.flat_vs_nested.analysis import (
-    CONFIDENCE,
     FULL,
     LARGE,
     TOP3,
     ComparisonRow,
     Gains,
-    bootstrap_draws,
     comparison_row,
     gains,
     scenarios_of,

@@ -14,6 +14,7 @@ from flat_vs_nested_slowly import averaged as slow_averaged
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from heldout.advice.evidence import mean_interval
 from heldout.errors import InputError
 from heldout_papers.flat_vs_nested import FlatVsNestedStudy
 from heldout_papers.flat_vs_nested.accuracies import Accuracies, mean_ranks, table_ranks
@@ -24,7 +25,6 @@ from heldout_papers.flat_vs_nested.analysis import (
     comparison_row,
     comparison_rows,
     gains,
-    mean_interval,
     scenarios_of,
     signed_rank,
 )
