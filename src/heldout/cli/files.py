@@ -114,7 +114,7 @@ def write_model(model: Any, folder: OutputFolder) -> tuple[Path, list[str]]:
     -------
     path : Path
     strangers : list of str
-        Types that the model holds and that nobody has reviewed.
+        Types in the model that are not reviewed.
     """
     from heldout.readers.reviewed_types import REVIEWED_TYPES
     from heldout.readers.saved_model import CACHE, names_a_cache, types_to_trust
@@ -131,7 +131,7 @@ def write_model(model: Any, folder: OutputFolder) -> tuple[Path, list[str]]:
 
 
 def note_strangers(strangers: Sequence[str], console: Console) -> None:
-    """Note the types of a saved model that nobody has reviewed."""
+    """Note the types of a saved model that are not reviewed."""
     if strangers:
         console.note(
             f"model.skops holds types that heldout has not reviewed: {', '.join(strangers)}; to load it, review "

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from heldout._text import argument, counted
 from heldout.data.arrays import check_labels_or_numbers, column_of, distinct, numbers_of, shortened
-from heldout.data.arrays import missing as missing  # whoever codes labels asks for what is missing too
+from heldout.data.arrays import missing as missing  # code that codes labels needs both
 from heldout.data.survival_target import has_fields, survival_target
 from heldout.errors import InputError
 

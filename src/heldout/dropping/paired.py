@@ -111,7 +111,7 @@ def folds_to_tell(effect: NDArray[np.float64], shared: float, alpha: float, powe
     [5.0, 12.0, inf, inf]
     """
 
-    def told(folds: NDArray[np.float64], which: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def suffices(folds: NDArray[np.float64], which: NDArray[np.intp]) -> NDArray[np.bool_]:
         wanted = stdtrit(folds - 1, 1 - alpha) + stdtrit(folds - 1, power)
         return np.asarray(effect[which] / np.sqrt(1 / folds + shared) >= wanted)
 
@@ -119,13 +119,13 @@ def folds_to_tell(effect: NDArray[np.float64], shared: float, alpha: float, powe
     which = np.flatnonzero((effect > 0) & (effect * np.sqrt(1 / shared) > ndtri(1 - alpha) + ndtri(power)))
     least = np.full(len(which), FEWEST_FOLDS - 1.0)
     most = np.full(len(which), float(FEWEST_FOLDS))
-    while not (enough := told(most, which)).all():
+    while not (enough := suffices(most, which)).all():
         least, most = np.where(enough, least, most), np.where(enough, most, 2 * most)
         sure = most <= MOST_FOLDS
         which, least, most = which[sure], least[sure], most[sure]
     while (most - least > 1).any():  # by halves: the test only gains from folds
         middle = np.floor((least + most) / 2)
-        enough = told(middle, which)
+        enough = suffices(middle, which)
         least, most = np.where(enough, least, middle), np.where(enough, middle, most)
     found[which] = most
     return found

@@ -49,7 +49,7 @@ def wald_lines(n_steps: int, alpha: float = 0.01, beta: float = 0.1) -> WaldLine
 
     slope = ln((1-π₀)/(1-π₁))/d, below = ln((1-α)/β)/d, above = ln((1-β)/α)/d, with
     d = ln(π₁/π₀) + ln((1-π₀)/(1-π₁)) (Wald 1947, chapter 5). With this π₁ the upper line is met by S ones out of
-    S and by nothing earlier (Krueger et al. 2015), so nobody is declared a winner on the way.
+    S and by nothing earlier (Krueger et al. 2015), so no configuration is declared the winner on the way.
 
     Raises
     ------

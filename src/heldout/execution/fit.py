@@ -33,7 +33,7 @@ from heldout.execution.copies import with_copies_together
 from heldout.execution.responses import coded_responses, remember_responses
 from heldout.folds.splits import Split
 from heldout.metrics.base import Metric, Response, times_of
-from heldout.metrics.from_scorer import members_of, metric_from_scorer, told
+from heldout.metrics.from_scorer import members_of, metric_from_scorer, scorer_for
 from heldout.metrics.named import check_fits
 
 
@@ -91,7 +91,7 @@ def make_scoring(
     InputError
         When a metric does not fit the target.
     """
-    scorer = told(scorer, truth)
+    scorer = scorer_for(scorer, truth)
     metrics: dict[str, Metric | None] = {}
     for name, member in members_of(scorer).items():
         metric = metric_from_scorer(member, survival=truth.kind is TaskKind.SURVIVAL)

@@ -48,7 +48,7 @@ class CohenKappa(Metric):
         classes, or the square of that.
     absent_classes : "keep" or "skip"
         Whether a class that neither occurs nor is predicted among the rows still is a place of the scale.
-        scikit-learn skips it where it is not told the ``labels``, so that the distance of two classes depends on
+        scikit-learn skips it without ``labels``, so that the distance of two classes depends on
         which others happen to be there.
 
     Examples

@@ -100,22 +100,22 @@ def title_of(scorer: Any) -> str:
     return name if name.isidentifier() else "score"
 
 
-def told(scorer: Any, truth: Truth) -> Any:
-    """The scorer (or several that scikit-learn has gathered) with our metrics told what only all rows know.
+def scorer_for(scorer: Any, truth: Truth) -> Any:
+    """The scorer (or several, gathered by scikit-learn) whose metrics know classes and censoring of all rows.
 
-    A fold may lack some of the classes, and still its score is of all. How rows were censored is estimated on all
-    rows, so that the folds are scored on the scale of the estimate.
+    A fold may lack some of the classes, and its score still counts all. The censoring is estimated on all rows, so
+    that the folds are scored on the scale of the estimate.
 
     Raises
     ------
     InputError
-        When a metric was told other classes, or another order of them: it would score the folds on another scale
+        When a metric has other classes, or another order of them: it would score the folds on another scale
         than the estimate. When it does not fit a survival target.
     """
     members = getattr(scorer, "_scorers", None)
     if isinstance(members, Mapping):
         gathered = copy(scorer)
-        gathered._scorers = {name: told(member, truth) for name, member in members.items()}
+        gathered._scorers = {name: scorer_for(member, truth) for name, member in members.items()}
         return gathered
     function = getattr(scorer, "_score_func", None)
     of_survival = truth.kind is TaskKind.SURVIVAL

@@ -107,7 +107,7 @@ def _average_precision(average: Any = "macro", pos_label: Any = 1) -> Metric | N
 
 
 def _kappa(labels: Any = None, weights: Any = None, replace_undefined_by: Any = np.nan) -> Metric | None:
-    # scikit-learn, not told the labels, makes its scale of those that occur.
+    # Without labels scikit-learn makes its scale of those that occur.
     undefined = isinstance(replace_undefined_by, float) and np.isnan(replace_undefined_by)
     known = weights in (None, "linear", "quadratic")
     return CohenKappa(weights, "skip") if labels is None and undefined and known else None

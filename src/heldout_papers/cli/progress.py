@@ -12,7 +12,7 @@ from heldout.execution.listeners.words import duration
 
 
 class StudyProgress:
-    """Is told of every batch.
+    """Receives every batch.
 
     On a terminal it says so at most five times a second; elsewhere after each tenth or half minute, and at most
     every two seconds.

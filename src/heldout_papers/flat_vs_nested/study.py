@@ -243,7 +243,7 @@ def _joined(study: StudyPlan[FlatVsNestedSetting], columns: Sequence[Columns]) -
         for repetition in range(study.repetitions)
         for place, algorithm in enumerate(setting.algorithms)
     ]  # fmt: skip
-    told = ("table", "rows", "columns", "repetition", "algorithm")
-    by_name = {name: np.array([row[n] for row in rows]) for n, name in enumerate(told)}
+    keys = ("table", "rows", "columns", "repetition", "algorithm")
+    by_name = {name: np.array([row[n] for row in rows]) for n, name in enumerate(keys)}
     by_name |= {name: np.array([row[-1][name] for row in rows]) for name in FOUND}
     return {name: by_name[name] for name in COLUMNS}

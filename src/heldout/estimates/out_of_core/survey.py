@@ -90,7 +90,7 @@ def joined(parts: Sequence[Survey]) -> Survey:
 
 
 def reading_of(survey: Survey, metric: Metric, response: ResponseName, threshold: float | None) -> BlockReading:
-    """What the metric reads of every block, told as it is for a table in memory.
+    """What the metric reads of every block, decided as for a table in memory.
 
     Raises
     ------
@@ -115,8 +115,8 @@ def reading_of(survey: Survey, metric: Metric, response: ResponseName, threshold
             )
         return BlockReading(metric, Response.LABELS)
     # The ends of every column and a value that is no label decide as the whole column would.
-    told = np.stack([survey.least, survey.greatest, survey.other])[:, :, None, None]
-    kind = response_of(truth, told, metric, threshold) if response == "auto" else Response(response)
+    extremes = np.stack([survey.least, survey.greatest, survey.other])[:, :, None, None]
+    kind = response_of(truth, extremes, metric, threshold) if response == "auto" else Response(response)
     return BlockReading(metric, kind, threshold)
 
 

@@ -361,7 +361,7 @@ def compare_configurations(
     if reason:
         raise InputError(
             f"configurations cannot be compared: {reason}; choose a rule of one, such as 'best'.",
-            argument="configurations",
+            argument="selection",
         )
     if Flag.FAILED_CONFIGURATIONS in evidence.flags:
         warnings.warn(HeldoutWarning(evidence.flags[Flag.FAILED_CONFIGURATIONS]), stacklevel=2)

@@ -40,7 +40,7 @@ THIS_PROCESS = uuid4().hex
 _running: dict[int, str] = {}
 """The round whose cells a thread does."""
 _abandoned: set[str] = set()
-"""Rounds that nobody waits for: a task of theirs may reach its thread after the request to stop."""
+"""Rounds that were stopped: a task of theirs may still reach its thread afterwards."""
 
 
 @dataclass(frozen=True)
