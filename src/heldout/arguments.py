@@ -109,12 +109,7 @@ def checked_target(model: Any, y: Any, purpose: str) -> Any:
 
 
 def rows_of(X: Any, y: Any) -> tuple[Any, Any]:
-    """Data and target that can be indexed by row and have as many rows.
-
-    Raises
-    ------
-    InputError
-    """
+    """Data and target that can be indexed by row and have as many rows."""
     try:
         checked, target = indexable(X, y)
     except (ValueError, TypeError) as error:

@@ -39,24 +39,16 @@ class NotHashableError(TypeError):
 
 @dataclass(frozen=True, eq=False)
 class Configuration:
-    """One candidate.
-
-    Attributes
-    ----------
-    position : int
-        Its place in the search, from 0; no part of its id.
-    params : dict
-        What is set on the estimator; for a list of estimators it holds ``model`` too.
-    template : estimator
-        Never fitted itself: ``fresh`` clones it.
-    model : str or None
-        The name of its estimator where the search has several.
-    """
+    """One candidate."""
 
     position: int
+    """Its place in the search, from 0; no part of its id."""
     params: Mapping[str, Any]
+    """What is set on the estimator; for a list of estimators it holds ``model`` too."""
     template: BaseEstimator
+    """Never fitted itself: ``fresh`` clones it."""
     model: str | None = None
+    """The name of its estimator where the search has several."""
 
     def fresh(self) -> BaseEstimator:
         """An unfitted estimator with the parameters set.
@@ -144,7 +136,6 @@ def make_configurations(estimator: Any, param_grid: Any = None) -> Configuration
 
     Parameters
     ----------
-    estimator : estimator, or list of (name, estimator, grid)
     param_grid : dict or list of dict, optional
         As scikit-learn's ``ParameterGrid`` reads it; none for a list of estimators.
 

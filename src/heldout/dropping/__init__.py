@@ -39,10 +39,6 @@ __all__ = [
 def drop_rule_of(drop: Any) -> DropRule | None:
     """The drop rule for a name or a configured rule; None for no dropping.
 
-    Raises
-    ------
-    InputError
-
     Examples
     --------
     >>> drop_rule_of("never"), drop_rule_of("bootstrap(threshold=0.95)").threshold
@@ -70,11 +66,6 @@ def drop_rule_of(drop: Any) -> DropRule | None:
 
 
 def strategy_of(drop: Any) -> SearchStrategy | None:
-    """The same if it also plans the splits and chooses the winner, else None.
-
-    Raises
-    ------
-    InputError
-    """
+    """The same if it also plans the splits and chooses the winner, else None."""
     rule = drop_rule_of(drop)
     return rule if isinstance(rule, SearchStrategy) else None

@@ -307,22 +307,12 @@ class Racing:
 
 
 def check_count(value: object, name: str, least: int = 1) -> None:
-    """Refuse what is no whole number of at least ``least``.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse what is no whole number of at least ``least``."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
         raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}.", argument=name)
 
 
 def check_share(value: object, name: str) -> None:
-    """Refuse what is no number between 0 and 1.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse what is no number between 0 and 1."""
     if not isinstance(value, float | np.floating) or not 0 < value < 1:
         raise InputError(f"{name} must be a number between 0 and 1, got {value!r}.", argument=name)

@@ -22,7 +22,6 @@ def behind_leader(fold_scores: Floats, leader: int) -> NDArray[np.float64]:
     ----------
     fold_scores : ndarray of shape (k, A)
         Greater = better.
-    leader : int
 
     Returns
     -------

@@ -24,23 +24,16 @@ ONLY_BEHIND = 0.9
 
 @dataclass(frozen=True, eq=False)
 class SplitLosses:
-    """The losses of one split's rows, summed by unit.
-
-    Attributes
-    ----------
-    repeat : int
-    units : ndarray of int, shape (m,)
-        The units that are drawn whole (rows, or groups of them), as codes; each occurs once.
-    losses : ndarray of shape (m, A)
-        Lower is better; 0 for those that did not run on the split. Booleans if they are 0 or 1, a row each.
-    weights : ndarray of shape (m,) or None
-        The weight of each unit in the mean; None if all are 1.
-    """
+    """The losses of one split's rows, summed by unit."""
 
     repeat: int
     units: NDArray[np.intp]
+    """(m,): the units that are drawn whole (rows, or groups of them), as codes; each occurs once."""
     losses: NDArray[np.bool_] | Floats
+    """(m, A): lower is better; 0 for those that did not run on the split. Booleans if they are 0 or 1, a row each.
+    """
     weights: Floats | None = None
+    """(m,): the weight of each unit in the mean; None if all are 1."""
 
 
 def centred(losses: Floats, present: NDArray[np.bool_]) -> Floats:
@@ -68,23 +61,16 @@ class LossCourse:
 
     In the first repeat the differences of the sums are exact, and so is their variance given the drawn rows. Later
     repeats are judged when complete; the loss of a row is then its mean over the repeats.
-
-    Attributes
-    ----------
-    splits : tuple of SplitLosses
-        In the order in which they run; one a barrier is enough.
-    first_row : ndarray of int, shape (U,)
-        A row of each unit: the rows of a group have the same count.
-    stands : tuple of Stand or None
-        If the selection rule is not simply the least mean loss: they give the leader at each barrier.
-    threshold : float
-        Shares that are certainly below it are not computed, and are 0.
     """
 
     splits: tuple[SplitLosses, ...]
+    """In the order in which they run; one a barrier is enough."""
     first_row: NDArray[np.intp]
+    """(U,): a row of each unit: the rows of a group have the same count."""
     stands: tuple[Stand, ...] | None = None
+    """If the selection rule is not simply the least mean loss: they give the leader at each barrier."""
     threshold: float = 0.0
+    """Shares that are certainly below it are not computed, and are 0."""
 
     def start(self, counts: NDArray[np.uint8]) -> LossStandings:
         """Before the first split."""

@@ -24,20 +24,13 @@ from heldout.selection.replay import SelectionReplay
 
 @dataclass(frozen=True, eq=False)
 class DroppingHistory:
-    """The parts of a race that are needed to repeat it.
-
-    Attributes
-    ----------
-    rule : DropRule
-    splits : tuple of (int, int)
-        The column of the fold labels (a repeat) and the fold of each split, in the order in which they ran.
-    left_after : mapping of int to int
-        The number of splits of each dropped configuration.
-    """
+    """The parts of a race that are needed to repeat it."""
 
     rule: DropRule
     splits: tuple[tuple[int, int], ...]
+    """The column of the fold labels (a repeat) and the fold of each split, in the order in which they ran."""
     left_after: Mapping[int, int] = field(default_factory=dict)
+    """The number of splits of each dropped configuration."""
 
     @property
     def is_replayed(self) -> bool:
@@ -47,18 +40,12 @@ class DroppingHistory:
 
 @dataclass(frozen=True, eq=False)
 class RacedSelection(SelectionReplay):
-    """A selection among the survivors of a race on the same drawn rows.
-
-    Attributes
-    ----------
-    race : SimulatedRace
-        Of A configurations, the dropped ones included.
-    place : ndarray of int
-        Which of the A each candidate column is.
-    """
+    """A selection among the survivors of a race on the same drawn rows."""
 
     race: SimulatedRace = field(kw_only=True)
+    """Of A configurations, the dropped ones included."""
     place: NDArray[np.intp] = field(kw_only=True)
+    """Which of the A each candidate column is."""
 
     @property
     def is_plain_best(self) -> bool:

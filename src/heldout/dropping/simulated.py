@@ -48,27 +48,18 @@ class SimulatedRace:
     bootstraps, as in the real race. Fits that were not made are unknown: a configuration that the real race dropped
     is dropped at the same barrier at the latest, and at least one of those that survived the real race survives
     every simulated one.
-
-    Attributes
-    ----------
-    course : SimulatedCourse
-    judged : ndarray of bool, shape (K - 1,)
-        The barriers with enough predicted rows: rows of the table, not draws of them.
-    left_after : ndarray of int, shape (A,)
-        The number of splits of each in the real race, K if it survived.
-    n_splits : int
-        K.
-    threshold : float
-    resolve_ties_after : int or None
-        As in ``heldout.dropping.base.Racing``.
     """
 
     course: SimulatedCourse
     judged: NDArray[np.bool_]
+    """(K - 1,): the barriers with enough predicted rows: rows of the table, not draws of them."""
     left_after: NDArray[np.intp]
+    """(A,): the number of splits of each in the real race, K if it survived."""
     n_splits: int
+    """K."""
     threshold: float
     resolve_ties_after: int | None = None
+    """As in ``heldout.dropping.base.Racing``."""
 
     def run(self, counts: NDArray[np.uint8]) -> NDArray[np.intp]:
         """(L, A): the number of splits of each configuration under weightings (L, n), K if it survives."""
@@ -113,24 +104,16 @@ class SimulatedRace:
 
 @dataclass(frozen=True, eq=False)
 class Stand:
-    """The rows predicted before a barrier, with the selection rule on the predictions of the configurations there.
-
-    Attributes
-    ----------
-    rows : ndarray of int
-        Among the rows that are weighted.
-    columns : ndarray of int
-        Which of the A configurations the columns of ``replay`` are.
-    replay : SelectionReplay or None
-        None where the rule does not apply.
-    units : ndarray of int
-        The unit of each of the rows, as codes 0 ..: a bootstrap draws units whole.
-    """
+    """The rows predicted before a barrier, and the selection rule on the predictions of them."""
 
     rows: NDArray[np.intp]
+    """Among the rows that are weighted."""
     columns: NDArray[np.intp]
+    """Which of the A configurations the columns of ``replay`` are."""
     replay: SelectionReplay | None
+    """None where the rule does not apply."""
     units: NDArray[np.intp]
+    """The unit of each of the rows, as codes 0 ..: a bootstrap draws units whole."""
 
     def leaders(self, counts: NDArray[np.uint8], alive: Alive) -> NDArray[np.intp]:
         """(L,): the best of the remaining ones, if the drawn rows meet the needs of the metrics."""
@@ -147,19 +130,12 @@ class Stand:
 
 @dataclass(frozen=True, eq=False)
 class CountedCourse:
-    """For any metric: at each barrier the drawn rows are drawn again.
-
-    Attributes
-    ----------
-    stands : tuple of Stand
-        One a barrier.
-    n_draws : int
-        Bootstraps within each bootstrap; there is time for a few hundred.
-    entropy : int
-    """
+    """For any metric: at each barrier the drawn rows are drawn again."""
 
     stands: tuple[Stand, ...]
+    """One a barrier."""
     n_draws: int
+    """Bootstraps within each bootstrap; there is time for a few hundred."""
     entropy: int
 
     def start(self, counts: NDArray[np.uint8]) -> CountedStandings:

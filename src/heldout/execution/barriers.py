@@ -26,32 +26,22 @@ N_BOOTSTRAPS = 1000
 
 @dataclass(frozen=True, eq=False)
 class BarrierJudge:
-    """Judges a race at its barriers.
-
-    Attributes
-    ----------
-    rule : DropRule
-    selection : SelectionRule
-        How the search chooses.
-    judged : ndarray of bool, shape (splits - 1,)
-        The barriers of the race at which the rule applies.
-    n_folds : int
-        Splits of one repeat.
-    entropy : int
-    aggregate : "pooled" or "within"
-        How the rows predicted so far are scored.
-    """
+    """Judges a race at its barriers."""
 
     rule: DropRule
     selection: SelectionRule
+    """How the search chooses."""
     task: Task
     scoring: Scoring
     params: Sequence[dict[str, object]]
     judged: NDArray[np.bool_]
+    """(splits - 1,): the barriers of the race at which the rule applies."""
     n_folds: int
+    """Splits of one repeat."""
     entropy: int
     n_threads: int = 1
     aggregate: Aggregate = "pooled"
+    """How the rows predicted so far are scored."""
 
     def __call__(self, found: RaceResults, remaining: Sequence[int]) -> Barrier:
         """The record of a barrier that all remaining configurations have reached."""

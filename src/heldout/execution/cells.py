@@ -47,27 +47,21 @@ class CellResult:
 
     Attributes
     ----------
-    key : CellKey
-    state : CellState
-    message : str
-        Why it failed: the exception's type and text, or which response was not finite; empty when done.
-    fit_seconds, score_seconds : float
     test_scores, train_scores : mapping of scorer name to float
         As the scorers return them (greater = better); empty where not requested or failed.
-    predictions : mapping of Response to ndarray
-        Of the split's test rows, in their order: (n_test,) or (n_test, n_classes), as ``HeldOutPredictions``
-        holds them.
-    attempts : int
     """
 
     key: CellKey
     state: CellState
     message: str = ""
+    """Why it failed: the exception's type and text, or which response was not finite; empty when done."""
     fit_seconds: float = 0.0
     score_seconds: float = 0.0
     test_scores: Mapping[str, float] = field(default_factory=dict)
     train_scores: Mapping[str, float] = field(default_factory=dict)
     predictions: Mapping[Response, NDArray[Any]] = field(default_factory=dict)
+    """Of the split's test rows, in their order: (n_test,) or (n_test, n_classes), as ``HeldOutPredictions`` holds
+    them."""
     attempts: int = 1
 
 
@@ -87,10 +81,6 @@ def check_result(
         The numbers of rows that are allowed.
     completions : () or (H,)
         The axis after the rows, where rows were completed H times.
-
-    Raises
-    ------
-    StoreError
     """
     for response, values in result.predictions.items():
         shapes = [(n, *completions, *_outputs(response, truth, n_times)) for n in rows]

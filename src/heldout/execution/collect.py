@@ -22,39 +22,26 @@ from heldout.predictions import UNPREDICTED_LABEL, FoldScores, HeldOutPrediction
 
 @dataclass(frozen=True, eq=False)
 class RaceResults:
-    """The results of a race: its cells with their predictions and scores.
-
-    Attributes
-    ----------
-    cells : tuple of CellResult
-        Configuration by configuration, split by split; without their predictions, which are in ``predictions``.
-    predictions : HeldOutPredictions
-    fold_scores : mapping of str to FoldScores
-        One a scorer; NaN where a fit failed or a scorer raised, whatever ``error_score`` says.
-    refit_metric : str
-        The scorer that decides; a callable names its scores only when it runs.
-    failures : mapping of int to str
-        Configurations that failed, and why; they are no candidates.
-    hopeless : tuple of int
-        Splits that train without a class or without an event, and on which every configuration failed: the fault
-        is the split's.
-    folds : Folds
-        The splits that ran.
-    outcome : RaceOutcome
-        The course of the race.
-    n_fits_saved : int
-        Planned fits that were not made because their configuration was dropped.
-    """
+    """The results of a race: its cells with their predictions and scores."""
 
     cells: tuple[CellResult, ...]
+    """Configuration by configuration, split by split; without their predictions, which are in ``predictions``."""
     predictions: HeldOutPredictions
     fold_scores: Mapping[str, FoldScores]
+    """One a scorer; NaN where a fit failed or a scorer raised, whatever ``error_score`` says."""
     refit_metric: str
+    """The scorer that decides; a callable names its scores only when it runs."""
     failures: Mapping[int, str]
+    """Configurations that failed, and why; they are no candidates."""
     hopeless: tuple[int, ...]
+    """Splits that train without a class or without an event, and on which every configuration failed: the fault is
+    the split's."""
     folds: Folds
+    """The splits that ran."""
     outcome: RaceOutcome
+    """The course of the race."""
     n_fits_saved: int = 0
+    """Planned fits that were not made because their configuration was dropped."""
 
     @property
     def complaint(self) -> str:
@@ -90,16 +77,10 @@ class RaceResults:
 
 @dataclass(frozen=True, eq=False)
 class RaceOutcome:
-    """The course of a race.
-
-    Attributes
-    ----------
-    splits : tuple of Split
-        The splits that ran, in that order.
-    barriers : tuple of Barrier
-    """
+    """The course of a race."""
 
     splits: tuple[Split, ...]
+    """The splits that ran, in that order."""
     barriers: tuple[Barrier, ...] = ()
 
     @property

@@ -15,36 +15,25 @@ from heldout.execution.cells import CellKey, CellResult
 
 @dataclass(frozen=True)
 class SearchStarted:
-    """The plan is complete.
-
-    Attributes
-    ----------
-    n_cells : int
-        Fits that the search consists of.
-    n_resumed : int
-        Those of them that an earlier run had done.
-    names : sequence of str
-        Of the configurations.
-    refit_metric : str
-        The scorer that decides; greater = better.
-    n_races : int
-        How many races run side by side; a search has one.
-    may_drop : bool
-        Whether configurations may be dropped, so that ``n_cells`` is an upper bound.
-    is_validation : bool
-        Whether models are fitted on bootstrap samples and scored when all are done, so that there is no best
-        before.
-    """
+    """The plan is complete."""
 
     n_cells: int
+    """Fits that the search consists of."""
     n_resumed: int
+    """Those of them that an earlier run had done."""
     n_configurations: int
     n_splits: int
     names: Sequence[str] = ()
+    """Of the configurations."""
     refit_metric: str = "score"
+    """The scorer that decides; greater = better."""
     n_races: int = 1
+    """How many races run side by side; a search has one."""
     may_drop: bool = False
+    """Whether configurations may be dropped, so that ``n_cells`` is an upper bound."""
     is_validation: bool = False
+    """Whether models are fitted on bootstrap samples and scored when all are done, so that there is no best before.
+    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,34 +45,20 @@ class CellFinished:
 
 @dataclass(frozen=True)
 class BarrierPassed:
-    """A race has passed a barrier, where configurations may have been dropped.
-
-    Attributes
-    ----------
-    race : int
-        The number of the race.
-    barrier : Barrier
-    n_remaining : int
-        Configurations that remain in this race.
-    n_saved : int
-        Planned fits that will not be made, in all races so far.
-    """
+    """A race has passed a barrier, where configurations may have been dropped."""
 
     race: int
+    """The number of the race."""
     barrier: Barrier
     n_remaining: int
+    """Configurations that remain in this race."""
     n_saved: int
+    """Planned fits that will not be made, in all races so far."""
 
 
 @dataclass(frozen=True)
 class WorkersLost:
-    """Workers died; the cells that they were doing run again.
-
-    Attributes
-    ----------
-    running : tuple of CellKey
-    reason : str
-    """
+    """Workers died; the cells that they were doing run again."""
 
     running: tuple[CellKey, ...]
     reason: str

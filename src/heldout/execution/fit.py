@@ -39,27 +39,18 @@ from heldout.metrics.named import check_fits
 
 @dataclass(frozen=True, eq=False)
 class Scoring:
-    """The scorers, and the one that chooses the winner.
-
-    Attributes
-    ----------
-    scorer : callable
-        ``scorer(estimator, X, y, **params)`` to a number, or to a dict of numbers by name.
-    metrics : mapping of str to Metric or None
-        The metric that each scorer computes; None for one that cannot be opened. ``score`` is the name of a single
-        scorer.
-    refit_metric : str
-    keep : tuple of Response
-        Further responses to record where a model offers them.
-    more_times : tuple of float
-        Further times at which to record survival probabilities.
-    """
+    """The scorers, and the one that chooses the winner."""
 
     scorer: Callable[..., Any]
+    """``scorer(estimator, X, y, **params)`` to a number, or to a dict of numbers by name."""
     metrics: Mapping[str, Metric | None]
+    """The metric that each scorer computes; None for one that cannot be opened. ``score`` is the name of a single
+    scorer."""
     refit_metric: str = "score"
     keep: tuple[Response, ...] = ()
+    """Further responses to record where a model offers them."""
     more_times: tuple[float, ...] = ()
+    """Further times at which to record survival probabilities."""
 
     @property
     def times(self) -> tuple[float, ...]:
@@ -101,21 +92,14 @@ def make_scoring(
 
 @dataclass(frozen=True, eq=False)
 class Routing:
-    """Parameters beyond X and y, by their destination.
-
-    Attributes
-    ----------
-    fit : mapping of str to object
-        To every estimator's ``fit``.
-    fit_of_model : mapping of str to mapping
-        To one estimator of a list of them, in place of ``fit``.
-    score : mapping of str to object
-        To the scorer.
-    """
+    """Parameters beyond X and y, by their destination."""
 
     fit: Mapping[str, Any] = field(default_factory=dict)
+    """To every estimator's ``fit``."""
     fit_of_model: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """To one estimator of a list of them, in place of ``fit``."""
     score: Mapping[str, Any] = field(default_factory=dict)
+    """To the scorer."""
 
     def to_fit(self, configuration: Configuration) -> Mapping[str, Any]:
         """The parameters for the configuration's ``fit``."""
@@ -124,33 +108,22 @@ class Routing:
 
 @dataclass(frozen=True, eq=False)
 class CellContext:
-    """The parts that the cells of a search share.
-
-    Attributes
-    ----------
-    X, y : array-like of N rows
-    classes : ndarray or None
-        Labels in the order of their codes; None for a regression.
-    positive : int or None
-        Code of the class that binary probabilities and decisions refer to.
-    error_score : number or 'raise'
-    return_train_score : bool
-    entropy : int or None
-        Fills ``random_state=None`` inside estimators; None leaves them.
-    survival : bool
-        Whether the target holds events and times, so that ``predict`` gives risks.
-    """
+    """The parts that the cells of a search share."""
 
     X: Any
     y: Any
     classes: NDArray[Any] | None
+    """Labels in the order of their codes; None for a regression."""
     positive: int | None
+    """Code of the class that binary probabilities and decisions refer to."""
     scoring: Scoring
     routed: Routing = field(default_factory=Routing)
     error_score: float | str = np.nan
     return_train_score: bool = False
     entropy: int | None = None
+    """Fills ``random_state=None`` inside estimators; None leaves them."""
     survival: bool = False
+    """Whether the target holds events and times, so that ``predict`` gives risks."""
 
     @classmethod
     def of_task(

@@ -20,10 +20,6 @@ SECONDS_TO_END = 5.0
 class Stop:
     """Treats some signals as requests to end; for the main thread, which alone may set handlers.
 
-    Parameters
-    ----------
-    numbers : sequence of int
-
     Attributes
     ----------
     is_requested : bool

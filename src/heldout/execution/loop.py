@@ -31,19 +31,12 @@ def tell(listeners: Sequence[Listener], event: Event) -> None:
 
 @dataclass
 class ResultKeeper:
-    """Records results, and acknowledges them in groups: after each 50 ms of work, and all at the end.
-
-    Attributes
-    ----------
-    run : Run
-    listeners : sequence of Listener
-    taken : callable
-        A callback for every recorded result.
-    """
+    """Records results, and acknowledges them in groups: after each 50 ms of work, and all at the end."""
 
     run: Run
     listeners: Sequence[Listener]
     taken: Callable[[CellResult], None]
+    """A callback for every recorded result."""
     _worth: float = 0.0
     _committed: float = field(default_factory=time.perf_counter)
 

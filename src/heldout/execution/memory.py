@@ -34,10 +34,6 @@ def check_memory(
     ----------
     keeps_predictions : bool
         Whether predictions stay in memory, as without a store.
-
-    Raises
-    ------
-    InputError
     """
     check_fits(n_configurations, folds.n_splits)
     n_cells = n_configurations * folds.n_splits

@@ -15,21 +15,14 @@ from heldout.folds.splits import Folds, Split
 
 @dataclass(frozen=True)
 class Race:
-    """Configurations on splits, one split after another.
-
-    Attributes
-    ----------
-    splits : tuple of Split
-        In the order in which they run.
-    barriers : bool
-        Whether the configurations wait for each other after every split, where some may be dropped.
-    configurations : tuple of int or None
-        Those that take part; all by default.
-    """
+    """Configurations on splits, one split after another."""
 
     splits: tuple[Split, ...]
+    """In the order in which they run."""
     barriers: bool = False
+    """Whether the configurations wait for each other after every split, where some may be dropped."""
     configurations: tuple[int, ...] | None = None
+    """Those that take part; all by default."""
 
     @property
     def n_folds(self) -> int:

@@ -30,30 +30,19 @@ from heldout.selection import SelectionRule
 
 @dataclass(frozen=True, eq=False)
 class RunSettings:
-    """Where cells run and are kept, and the listeners; none of it changes a result.
-
-    Attributes
-    ----------
-    store : Store
-        Where results are kept; in memory by default.
-    resume : bool
-        Whether to continue a run that the store already holds.
-    n_jobs : int or None
-    pre_dispatch : int or str
-        As scikit-learn has them.
-    fit_timeout : float or None
-        Seconds after which a cell is stopped and fails.
-    executor : Executor or None
-        In place of joblib's.
-    listeners : sequence of Listener
-    """
+    """Where cells run and are kept, and the listeners; none of it changes a result."""
 
     store: Store = field(default_factory=MemoryStore)
+    """Where results are kept; in memory by default."""
     resume: bool = False
+    """Whether to continue a run that the store already holds."""
     n_jobs: int | None = None
     pre_dispatch: int | str = "2*n_jobs"
+    """As scikit-learn has them."""
     fit_timeout: float | None = None
+    """Seconds after which a cell is stopped and fails."""
     executor: Executor | None = None
+    """In place of joblib's."""
     listeners: Sequence[Listener] = ()
 
     def __post_init__(self) -> None:
@@ -61,16 +50,7 @@ class RunSettings:
 
 
 class OpenRun:
-    """An open run; made by ``open_run``.
-
-    Parameters
-    ----------
-    work : Work
-    task : Task
-    run : Run
-    executor : Executor
-    run_settings : RunSettings
-    """
+    """An open run; made by ``open_run``."""
 
     def __init__(self, work: Work, task: Task, run: Run, executor: Executor, run_settings: RunSettings) -> None:
         self.work = work

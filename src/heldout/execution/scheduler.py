@@ -22,7 +22,6 @@ class Scheduler:
 
     Parameters
     ----------
-    plan : RunPlan
     done : iterable of CellKey
         Cells that need no work, in the plan or not.
 

@@ -36,21 +36,6 @@ class Search:
     ----------
     task, configurations, folds, scoring
         The data, the configurations, the splits and the scorers.
-    estimation : Estimation
-        How the winner is chosen and estimated.
-    drop : DropRule or None
-        Drops configurations early.
-    routed : Routing
-        Parameters of ``fit`` and of the scorer.
-    error_score : float or "raise"
-        With "raise" the first failure ends the search. A number only fills ``cv_results_``.
-    return_train_score : bool
-    refit : bool
-        Whether to fit the winner on all rows.
-    entropy : int
-        64 bits that seed the search.
-    seed_estimators : bool
-        Whether to fill ``random_state=None`` inside estimators.
     """
 
     task: Task
@@ -58,13 +43,20 @@ class Search:
     folds: Folds
     scoring: Scoring
     estimation: Estimation = field(default_factory=Estimation)
+    """How the winner is chosen and estimated."""
     drop: DropRule | None = None
+    """Drops configurations early."""
     routed: Routing = field(default_factory=Routing)
+    """Parameters of ``fit`` and of the scorer."""
     error_score: float | Literal["raise"] = np.nan
+    """With "raise" the first failure ends the search. A number only fills ``cv_results_``."""
     return_train_score: bool = False
     refit: bool = True
+    """Whether to fit the winner on all rows."""
     entropy: int = 0
+    """64 bits that seed the search."""
     seed_estimators: bool = False
+    """Whether to fill ``random_state=None`` inside estimators."""
 
     def __post_init__(self) -> None:
         strategy = self.strategy
@@ -99,12 +91,7 @@ class Search:
         return race_of_search(self.folds, self.drop, self.entropy)
 
     def check(self) -> None:
-        """Refuse, before anything is fitted, settings that do not go together.
-
-        Raises
-        ------
-        InputError
-        """
+        """Refuse, before anything is fitted, settings that do not go together."""
         check_fits(len(self.configurations), self.folds.n_splits)
         check_settings(self.scoring, self.estimation)
         read = metrics_read(self.estimation.rule, self.scoring.metrics, self.scoring.refit_metric)
@@ -118,12 +105,7 @@ class Search:
 
 
 def check_settings(scoring: Scoring, estimation: Estimation) -> None:
-    """Refuse, before anything is fitted, settings that do not go together.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse, before anything is fitted, settings that do not go together."""
     estimation.check()
     read = metrics_read(estimation.rule, scoring.metrics, scoring.refit_metric)
     check_applicable(estimation.method, scoring.metrics, read)
@@ -141,12 +123,7 @@ def check_settings(scoring: Scoring, estimation: Estimation) -> None:
 
 
 def _check_droppable(search: Search, drop: DropRule) -> None:
-    """Refuse a drop rule that cannot judge such a search.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a drop rule that cannot judge such a search."""
     scoring = search.scoring
     metric = scoring.metrics.get(scoring.refit_metric)
     if metric is None:
@@ -177,12 +154,7 @@ def _check_droppable(search: Search, drop: DropRule) -> None:
 
 
 def _check_splits(search: Search) -> None:
-    """Refuse splits on which no configuration can be chosen, or that the method is not for.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse splits on which no configuration can be chosen, or that the method is not for."""
     task, estimation, folds = search.task, search.estimation, search.folds
     metric = search.scoring.metrics.get(search.scoring.refit_metric)
     lacking = unscored_splits(metric, task.truth, folds, all_of_them=True)

@@ -16,23 +16,15 @@ from heldout.predictions import FoldScores, ranks
 
 @dataclass(frozen=True, eq=False)
 class ResultsTable:
-    """Makes the table.
-
-    Attributes
-    ----------
-    formatted : callable
-        ``BaseSearchCV._format_results``: from parameters, number of splits and one dict a cell to the table.
-    params : list of dict
-    several : bool
-        Whether the scorers are several by construction: their one name may then be "score" too.
-    error_score : number or "raise"
-        The score of a fit that failed or a scorer that raised.
-    """
+    """Makes the table."""
 
     formatted: Callable[[list[dict[str, Any]], int, list[dict[str, Any]]], dict[str, Any]]
+    """``BaseSearchCV._format_results``: from parameters, number of splits and one dict a cell to the table."""
     params: list[dict[str, Any]]
     several: bool
+    """Whether the scorers are several by construction: their one name may then be "score" too."""
     error_score: Any
+    """The score of a fit that failed or a scorer that raised."""
 
     def __call__(
         self,

@@ -63,22 +63,14 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class Folds:
-    """The splits of a search, in the order of the splitter.
-
-    Attributes
-    ----------
-    splits : tuple of Split
-    n_rows : int
-    exchangeable : bool
-        False where the test rows come after the training rows in time.
-    grouped : bool
-        Whether groups of rows are held out whole.
-    """
+    """The splits of a search, in the order of the splitter."""
 
     splits: tuple[Split, ...]
     n_rows: int
     exchangeable: bool = True
+    """False where the test rows come after the training rows in time."""
     grouped: bool = False
+    """Whether groups of rows are held out whole."""
 
     @property
     def n_splits(self) -> int:
@@ -237,12 +229,7 @@ def make_folds(
 def check_splits(
     number: int, n_rows: int, remedy: str = "fewer folds or repeats: 5 folds and 10 repeats are many"
 ) -> None:
-    """Refuse too many splits before they are made: more than any run has, or than fit in half of the memory.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse too many splits before they are made: more than any run has, or than fit in half of the memory."""
     refuse_more_than(MOST_SPLITS, number, "splits", remedy)
     refuse_beyond_memory(number * n_rows * 8, f"the row numbers of {number:,} splits of {n_rows:,} rows", remedy)
 

@@ -57,15 +57,10 @@ class NumberColumn:
 
 @dataclass(frozen=True, eq=False)
 class CategoryColumn:
-    """A column of k categories, or of two distinct numbers.
-
-    Attributes
-    ----------
-    labels : ndarray of shape (k,)
-        Those that were observed, in order.
-    """
+    """A column of k categories, or of two distinct numbers."""
 
     labels: NDArray[Any]
+    """(k,): those that were observed, in order."""
 
     @property
     def width(self) -> int:
@@ -164,12 +159,7 @@ def _labels(seen: NDArray[Any], name: Any) -> NDArray[Any]:
 
 
 def checked_categorical(categorical: Collection[Any], names: list[Any]) -> set[int]:
-    """Positions of the columns that a user declared, by name or by position.
-
-    Raises
-    ------
-    InputError
-    """
+    """Positions of the columns that a user declared, by name or by position."""
     if isinstance(categorical, str) or not isinstance(categorical, Collection):
         raise InputError(
             f"categorical must be a list of columns, got {categorical!r}; for instance ['stage'].",

@@ -29,22 +29,15 @@ _HARDLY_ANY = 1e300
 
 @dataclass(frozen=True, eq=False)
 class Coefficients:
-    """p coefficients of one fitted model.
-
-    Attributes
-    ----------
-    names : tuple of str
-    values : ndarray of shape (p,)
-    covariance : ndarray of shape (p, p)
-        Of the values, as estimates.
-    n_informative : int, optional
-        How many rows count for degrees of freedom, where not all do: the events of a Cox model.
-    """
+    """p coefficients of one fitted model."""
 
     names: tuple[str, ...]
     values: Floats
+    """Of shape (p,)."""
     covariance: Floats
+    """(p, p): of the values, as estimates."""
     n_informative: int | None = None
+    """How many rows count for degrees of freedom, where not all do: the events of a Cox model."""
 
 
 def coefficients_of(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Coefficients | None:

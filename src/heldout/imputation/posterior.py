@@ -33,17 +33,12 @@ class Equation(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LinearEquation:
-    """Numbers: a drawn line, and noise of a drawn size about it.
-
-    Attributes
-    ----------
-    coefficients : ndarray of shape (P,)
-    noise : float
-        Standard deviation.
-    """
+    """Numbers: a drawn line, and noise of a drawn size about it."""
 
     coefficients: Floats
+    """Of shape (P,)."""
     noise: float
+    """Standard deviation."""
 
     def draw(self, Z: Floats, rng: np.random.Generator) -> Floats:
         return Z @ self.coefficients + self.noise * rng.standard_normal(len(Z))
@@ -51,14 +46,10 @@ class LinearEquation:
 
 @dataclass(frozen=True, eq=False)
 class CategoryEquation:
-    """Codes of k categories: drawn logits, the first category's being 0.
-
-    Attributes
-    ----------
-    coefficients : ndarray of shape (P, k - 1)
-    """
+    """Codes of k categories: drawn logits, the first category's being 0."""
 
     coefficients: Floats
+    """Of shape (P, k - 1)."""
 
     def probabilities(self, Z: Floats) -> Floats:
         """(n, k)."""

@@ -110,7 +110,6 @@ def pool_coefficients(each: Sequence[Coefficients | None], n_rows: int) -> Poole
 
     Parameters
     ----------
-    each : sequence of H Coefficients
     n_rows : int
         Rows that each model was fitted on. Where the coefficients say how many count (``n_informative``, the events
         of a Cox model), these are taken.

@@ -214,10 +214,6 @@ def _check_answer(inputs: Any, answer: Any, name: str) -> None:
 def outcome_columns(truth: Truth) -> NDArray[np.float64]:
     """The target as numbers.
 
-    Parameters
-    ----------
-    truth : Truth of N rows
-
     Returns
     -------
     ndarray of shape (N, k)

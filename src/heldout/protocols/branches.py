@@ -55,60 +55,39 @@ class Branch(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class BranchWinner:
-    """The result of the search of a branch.
-
-    Attributes
-    ----------
-    winner : int or None
-        None if none could be chosen.
-    scores : ndarray of shape (C,)
-        Of the deciding scorer, in its metric's direction and units and the search's aggregate; NaN for those that
-        failed or were dropped.
-    fold_scores : mapping of str to FoldScores
-        One a scorer.
-    pooled : mapping of str to ndarray of shape (C,)
-        One a scorer, in the search's aggregate; none where that is the mean over folds.
-    failures : mapping of int to str
-    barriers : tuple of Barrier
-    n_fits, n_fits_saved : int
-    reason : str
-        Why there is no winner; empty where there is one.
-    """
+    """The result of the search of a branch."""
 
     winner: int | None
+    """None if none could be chosen."""
     scores: NDArray[np.float64]
+    """(C,): of the deciding scorer, in its metric's direction and units and the search's aggregate; NaN for those
+    that failed or were dropped."""
     fold_scores: Mapping[str, FoldScores]
+    """One a scorer."""
     pooled: Mapping[str, NDArray[np.float64]]
+    """(C,): one a scorer, in the search's aggregate; none where that is the mean over folds."""
     failures: Mapping[int, str]
     barriers: tuple[Barrier, ...]
     n_fits: int
     n_fits_saved: int
     reason: str = ""
+    """Why there is no winner; empty where there is one."""
 
 
 @dataclass(frozen=True, eq=False)
 class BranchScore:
-    """A configuration fitted on the part of a branch, and tested outside it.
-
-    Attributes
-    ----------
-    configuration : int or None
-        None if there was none to fit.
-    score : float
-        By the deciding scorer, in its metric's direction and units; NaN where it failed or is undefined.
-    scores : mapping of str to float
-        By scorer, as the scorers return them (greater = better).
-    cell : CellResult or None
-        With the predictions of the test rows, in the order of the split.
-    reason : str
-        Why there is no score; empty if there is one.
-    """
+    """A configuration fitted on the part of a branch, and tested outside it."""
 
     configuration: int | None
+    """None if there was none to fit."""
     score: float
+    """By the deciding scorer, in its metric's direction and units; NaN where it failed or is undefined."""
     scores: Mapping[str, float] = field(default_factory=dict)
+    """By scorer, as the scorers return them (greater = better)."""
     cell: CellResult | None = None
+    """With the predictions of the test rows, in the order of the split."""
     reason: str = ""
+    """Why there is no score; empty if there is one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,19 +96,16 @@ class BranchedSearch:
 
     Attributes
     ----------
-    evaluation : Evaluation
-        Of the search on all rows.
-    chosen : tuple of BranchWinner
-        One a branch.
-    tested : tuple of BranchScore
-        One a branch.
     n_fits, n_fits_saved : int
         All fits, refits included.
     """
 
     evaluation: Evaluation
+    """Of the search on all rows."""
     chosen: tuple[BranchWinner, ...]
+    """One a branch."""
     tested: tuple[BranchScore, ...]
+    """One a branch."""
     n_fits: int
     n_fits_saved: int
 

@@ -21,17 +21,12 @@ DRAWN_AT_ONCE = 64
 
 @dataclass(frozen=True, eq=False)
 class DrawnRows:
-    """The rows of every bootstrap.
-
-    Attributes
-    ----------
-    counts : ndarray of uint8, shape (B, N)
-    redraws : int
-        Draws that lacked something the metric or the search needs.
-    """
+    """The rows of every bootstrap."""
 
     counts: Counts
+    """Of shape (B, N)."""
     redraws: int
+    """Draws that lacked something the metric or the search needs."""
 
 
 def drawn_rows(counts: Counts) -> NDArray[np.intp]:
@@ -47,21 +42,14 @@ def drawn_rows(counts: Counts) -> NDArray[np.intp]:
 
 @dataclass(frozen=True, eq=False)
 class Demands:
-    """The requirements on the rows drawn and on those left out.
-
-    Attributes
-    ----------
-    task : Task
-    metrics : sequence of Metric
-        Each must be defined on the rows.
-    copies_apart : int
-        So many different rows (or groups) of each class must be drawn: 2 if a search inside has folds, one to train
-        and one to test, else 1.
-    """
+    """The requirements on the rows drawn and on those left out."""
 
     task: Task
     metrics: Sequence[Metric]
+    """Each must be defined on the rows."""
     copies_apart: int = 1
+    """So many different rows (or groups) of each class must be drawn: 2 if a search inside has folds, one to train
+    and one to test, else 1."""
 
     @cached_property
     def units(self) -> NDArray[np.intp]:
@@ -89,8 +77,6 @@ def draw(demands: Demands, n_bootstraps: int, seed: int, *, scores_left_out: boo
 
     Parameters
     ----------
-    demands : Demands
-    n_bootstraps : int
     seed : int
         64 bits.
     scores_left_out : bool

@@ -21,23 +21,15 @@ class DoCell(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """The parts that all cells of a run share.
-
-    Attributes
-    ----------
-    context : CellContext
-    configurations : Configurations
-    folds : Folds
-        With every split that a cell may name.
-    do : callable
-        Fits and scores a cell. A protocol may do something else in its cells; its ``identity`` then names it, and a
-        resumed run must have the same.
-    """
+    """The parts that all cells of a run share."""
 
     context: CellContext
     configurations: Configurations
     folds: Folds
+    """With every split that a cell may name."""
     do: DoCell = fit_cell
+    """Fits and scores a cell. A protocol may do something else in its cells; its ``identity`` then names it, and a
+    resumed run must have the same."""
 
     @cached_property
     def split_of(self) -> Mapping[Place, Split]:

@@ -28,20 +28,13 @@ _MOST_BYTES = 4096
 
 @dataclass(frozen=True)
 class Owner:
-    """A process, distinct from earlier and later ones with the same number.
-
-    Attributes
-    ----------
-    where : str
-        The machine and, on Linux, its namespace of processes: numbers mean nothing elsewhere.
-    process : int
-    began : str
-        When it began, and the start of the machine; empty if the system does not tell.
-    """
+    """A process, distinct from earlier and later ones with the same number."""
 
     where: str
+    """The machine and, on Linux, its namespace of processes: numbers mean nothing elsewhere."""
     process: int
     began: str
+    """When it began, and the start of the machine; empty if the system does not tell."""
 
     @classmethod
     def me(cls) -> Self:

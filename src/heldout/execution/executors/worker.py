@@ -45,24 +45,16 @@ _abandoned: set[str] = set()
 
 @dataclass(frozen=True)
 class Terms:
-    """The conditions under which another process does cells.
-
-    Attributes
-    ----------
-    fit_timeout : float or None
-        Seconds that a cell may take.
-    marks : str or None
-        The folder in which processes leave their marks.
-    coordinator : str
-        The process that must not be ended.
-    parent : int or None
-        The number of the process with which its workers end.
-    """
+    """The conditions under which another process does cells."""
 
     fit_timeout: float | None = None
+    """Seconds that a cell may take."""
     marks: str | None = None
+    """The folder in which processes leave their marks."""
     coordinator: str = THIS_PROCESS
+    """The process that must not be ended."""
     parent: int | None = None
+    """The number of the process with which its workers end."""
 
 
 def do_cell(work: Work, cell: CellKey) -> CellResult:

@@ -12,13 +12,7 @@ from heldout.execution.events import CellFinished, Event, SearchFinished, Search
 
 
 class SklearnCallbacks:
-    """A listener that passes events on to the callbacks of ``set_callbacks``.
-
-    Parameters
-    ----------
-    search : estimator with scikit-learn's ``CallbackSupportMixin``
-    refits : bool
-    """
+    """A listener that passes events on to the callbacks of ``set_callbacks``; the search has its mixin."""
 
     def __init__(self, search: Any, refits: bool) -> None:
         self._search = search

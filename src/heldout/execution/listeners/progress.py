@@ -58,7 +58,6 @@ def progress(stream: TextIO | None = None, *, quiet: bool = False) -> Progress:
     ----------
     stream : text file, optional
         Standard error by default.
-    quiet : bool
     """
     stream = stream or sys.stderr
     if quiet:
@@ -93,7 +92,6 @@ class ProgressLines(Silent):
 
     Parameters
     ----------
-    stream : text file
     clock : callable
         Seconds, from any origin.
     """

@@ -35,8 +35,6 @@ class RunTally:
         Fits that are done, here or in an earlier run.
     failed, saved : int
         Fits of this run that failed, and planned fits that will not be made.
-    n_configurations, n_splits, n_races : int
-    may_drop : bool
     metric : str
         The scorer that decides.
     n_splits_done : int

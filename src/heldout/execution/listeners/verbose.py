@@ -13,24 +13,14 @@ from heldout.execution.listeners.words import barrier_line, lost_line
 
 
 def verbose_listeners(verbose: Any) -> list[Listener]:
-    """The listener for a value of ``verbose``; none for 0.
-
-    Raises
-    ------
-    InputError
-    """
+    """The listener for a value of ``verbose``; none for 0."""
     if not isinstance(verbose, Integral) or verbose < 0:
         raise InputError(f"verbose must be 0, 1 or more, got {verbose!r}.", argument="verbose")
     return [VerboseListener(int(verbose))] if verbose else []
 
 
 class VerboseListener:
-    """A listener that prints lines.
-
-    Parameters
-    ----------
-    verbose : int
-    """
+    """A listener that prints lines."""
 
     def __init__(self, verbose: int) -> None:
         self.verbose = verbose

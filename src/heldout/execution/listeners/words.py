@@ -31,7 +31,6 @@ def barrier_line(event: BarrierPassed, before: RunTally) -> str:
 
     Parameters
     ----------
-    event : BarrierPassed
     before : RunTally
         Before this event.
     """

@@ -22,24 +22,20 @@ class RunIdentity:
     ----------
     rows, folds, configurations : str
         Fingerprints (sha256) of the task, the splits and the ids of the configurations.
-    settings : str
-        Canonical JSON of the other settings that decide the cells: scorers, responses, error_score.
-    entropy : int
-        64 bits that seed everything.
-    versions : mapping of str to str
-        heldout, scikit-learn, NumPy, Python.
-    terms : mapping of str to str
-        The parts in words ("rows": "150"), and options as the user wrote them ("--preset": "quick"). They decide
-        nothing; a refusal names with them what differs.
     """
 
     rows: str
     folds: str
     configurations: str
     settings: str
+    """Canonical JSON of the other settings that decide the cells: scorers, responses, error_score."""
     entropy: int
+    """64 bits that seed everything."""
     versions: Mapping[str, str] = field(default_factory=dict)
+    """heldout, scikit-learn, NumPy, Python."""
     terms: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """The parts in words ("rows": "150"), and options as the user wrote them ("--preset": "quick"). They decide
+    nothing; a refusal names with them what differs."""
 
 
 class Run(Protocol):
@@ -97,7 +93,6 @@ class Run(Protocol):
         ----------
         race : sequence of (repeat, fold)
             The splits of the race in the order in which they run; no other race has them.
-        barrier : Barrier
         """
 
     def __enter__(self) -> Self: ...
@@ -124,7 +119,6 @@ class Store(Protocol):
 
         Parameters
         ----------
-        identity : RunIdentity
         configurations : sequence of (id, canonical JSON)
             In order of position, the ids distinct.
         resume : bool

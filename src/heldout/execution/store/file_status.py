@@ -51,27 +51,17 @@ class FileState(StrEnum):
 
 @dataclass(frozen=True)
 class FileStatus:
-    """The contents of a run file.
-
-    Attributes
-    ----------
-    path : Path
-    state : FileState
-    owner : str or None
-        The process that writes it, or died writing it: number, host, and since when.
-    n_bytes : int
-        With its log.
-    schema : int
-    runs : tuple of RunStatus
-        The oldest first.
-    """
+    """The contents of a run file."""
 
     path: Path
     state: FileState
     owner: str | None
+    """The process that writes it, or died writing it: number, host, and since when."""
     n_bytes: int
+    """With its log."""
     schema: int
     runs: tuple[RunStatus, ...]
+    """The oldest first."""
 
 
 def file_status(path: Path) -> FileStatus:

@@ -29,22 +29,14 @@ _IN_WORDS = {
 
 @dataclass(frozen=True, eq=False)
 class StoredRun:
-    """A run of a file.
-
-    Attributes
-    ----------
-    number : int
-        Its key in the file.
-    identity : RunIdentity
-        Without versions.
-    versions : tuple of mapping
-        Of the code that worked on it, in order of time; more than one if a change was accepted.
-    configuration_ids : frozenset of str
-    """
+    """A run of a file."""
 
     number: int
+    """Its key in the file."""
     identity: RunIdentity
+    """Without versions."""
     versions: tuple[Mapping[str, str], ...]
+    """Of the code that worked on it, in order of time; more than one if a change was accepted."""
     configuration_ids: frozenset[str]
 
 

@@ -38,28 +38,23 @@ class BarrierStatus:
 
     Attributes
     ----------
-    race : int
-        Counted from 0 in the order of the file; a search has one.
     after, n_splits : int
         The number of splits before it, and in all.
     n_rows, n_before : int
         Rows predicted and configurations in the race by then.
-    leader : str
-    risk : float or None
-        Estimated probability that the best was among those dropped here.
-    stopped : bool
-        Whether the race ended here for all.
-    left : tuple of DroppedStatus
     """
 
     race: int
+    """Counted from 0 in the order of the file; a search has one."""
     after: int
     n_splits: int
     n_rows: int
     n_before: int
     leader: str
     risk: float | None
+    """Estimated probability that the best was among those dropped here."""
     stopped: bool
+    """Whether the race ended here for all."""
     left: tuple[DroppedStatus, ...]
 
 
@@ -69,28 +64,14 @@ class RunStatus:
 
     Attributes
     ----------
-    number : int
-    created : str
     n_rows, n_splits, n_cells : int or None
         As planned; None for a file of an older heldout.
-    n_configurations : int
     metric, title : str or None
         The scorer that decides, and what people call it; empty of a validation.
     n_done, n_failed : int
         Cells that are acknowledged; the failed ones are among the done.
-    n_saved : int
-        Cells that will not be done because their configuration was dropped.
-    n_left : int or None
-    best : BestSoFar or None
-    barriers : tuple of BarrierStatus
-    messages : mapping of str to int
-        What cells complained of, and how many; the most frequent first.
-    seconds : float
-        Fitting and scoring, of all cells.
     opened, acknowledged : str or None
         When a process last took the run up, and when a cell was last acknowledged.
-    cells_per_second : float or None
-        Since then.
     """
 
     number: int
@@ -99,18 +80,22 @@ class RunStatus:
     n_done: int
     n_failed: int
     seconds: float
+    """Fitting and scoring, of all cells."""
     n_rows: int | None = None
     n_splits: int | None = None
     n_cells: int | None = None
     metric: str | None = None
     title: str | None = None
     n_saved: int = 0
+    """Cells that will not be done because their configuration was dropped."""
     best: BestSoFar | None = None
     barriers: tuple[BarrierStatus, ...] = ()
     messages: Mapping[str, int] = field(default_factory=dict)
+    """What cells complained of, and how many; the most frequent first."""
     opened: str | None = None
     acknowledged: str | None = None
     cells_per_second: float | None = None
+    """Since then."""
 
     @property
     def is_validation(self) -> bool:

@@ -52,13 +52,7 @@ _BYTES_OF_A_COMMIT = 24 * 2**10  # pages of tables and indices that any commit w
 
 
 class SQLiteRun:
-    """An open run of a file; made by ``SQLiteStore.open``, used as a context manager.
-
-    Attributes
-    ----------
-    entropy : int
-    path : Path
-    """
+    """An open run of a file; made by ``SQLiteStore.open``, used as a context manager."""
 
     def __init__(
         self, connection: sqlite3.Connection, path: Path, number: int, entropy: int, configurations: Sequence[int]

@@ -34,10 +34,6 @@ def training_counts(sizes: Any, n_rows: int) -> tuple[int, ...]:
     sizes : sequence of float or int
         Shares of all rows between 0 and 1, or numbers of rows.
 
-    Raises
-    ------
-    InputError
-
     Examples
     --------
     >>> training_counts((0.25, 0.5, 60), 80)

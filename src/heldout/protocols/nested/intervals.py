@@ -77,27 +77,22 @@ class Bates:
 
     Attributes
     ----------
-    spread : Spread
-        Its center is the mean of the inner values less the bias: the value at all N training rows.
     inner, outer : float
         Mean over rows with two folds removed, and with one.
-    bias : float
-        (1 + ((K-2)/K)^1.5)(inner - outer).
-    mean_square : float
-        mean(a_k - b_k): the squared error of a cross-validation on K - 1 folds; it may be negative.
-    inflation : float
-        The factor on the standard error of independent rows, within [1, √K].
-    unlimited_inflation : float
-        The same before it is limited.
     """
 
     spread: Spread
+    """Its center is the mean of the inner values less the bias: the value at all N training rows."""
     inner: float
     outer: float
     bias: float
+    """(1 + ((K-2)/K)^1.5)(inner - outer)."""
     mean_square: float
+    """mean(a_k - b_k): the squared error of a cross-validation on K - 1 folds; it may be negative."""
     inflation: float
+    """The factor on the standard error of independent rows, within [1, √K]."""
     unlimited_inflation: float
+    """The same before it is limited."""
 
 
 def bates_hastie_tibshirani(outer: Sequence[Sequence[Floats]], inner: Sequence[Sequence[Floats]]) -> Bates:

@@ -35,49 +35,32 @@ REMAINING, HOLD_OUT = "remaining", "holdout"
 
 @dataclass(frozen=True, eq=False)
 class NestedBranch:
-    """A search on the rows outside some folds.
-
-    Attributes
-    ----------
-    repeat : int
-        Of the outer folds.
-    left_out : tuple of int
-        The outer fold that the search does not see, or the two of a pair.
-    inner : tuple of Split
-        Of the search; their rows are among ``refit.train``.
-    refit : Split
-        Trains the winner on all remaining rows, and tests it on all rows left out.
-    """
+    """A search on the rows outside some folds."""
 
     repeat: int
+    """Of the outer folds."""
     left_out: tuple[int, ...]
+    """The outer fold that the search does not see, or the two of a pair."""
     inner: tuple[Split, ...]
+    """Of the search; their rows are among ``refit.train``."""
     refit: Split
+    """Trains the winner on all remaining rows, and tests it on all rows left out."""
 
 
 @dataclass(frozen=True, eq=False)
 class NestedFolds:
-    """Every split of a nested cross-validation.
-
-    Attributes
-    ----------
-    search : Folds
-        Of the search on all rows, which gives the model to deploy.
-    outer : tuple of NestedBranch
-        One an outer fold, in the order of the outer folds.
-    pairs : tuple of NestedBranch
-        One a pair of outer folds of the same repeat; empty by default.
-    n_folds : int or None
-        K, where every repeat is a partition into as many folds.
-    test_share : float
-        Mean of test rows over training rows in the outer folds; 1/(K - 1) for a partition into K.
-    """
+    """Every split of a nested cross-validation."""
 
     search: Folds
+    """Of the search on all rows, which gives the model to deploy."""
     outer: tuple[NestedBranch, ...]
+    """One an outer fold, in the order of the outer folds."""
     pairs: tuple[NestedBranch, ...]
+    """One a pair of outer folds of the same repeat; empty by default."""
     n_folds: int | None
+    """K, where every repeat is a partition into as many folds."""
     test_share: float
+    """Mean of test rows over training rows in the outer folds; 1/(K - 1) for a partition into K."""
 
     @property
     def branches(self) -> tuple[NestedBranch, ...]:

@@ -158,12 +158,7 @@ def nested_cv(
 
 
 def nested_of_search(search: Search, settings: NestedSettings, running: RunSettings) -> NestedEstimate:
-    """Nested cross-validation of a search whose folds are the outer ones.
-
-    Raises
-    ------
-    InputError
-    """
+    """Nested cross-validation of a search whose folds are the outer ones."""
     settings.check(search)
     pairs = settings.interval == BATES
     nested = nested_folds(search.task, search.folds, settings.inner, pairs=pairs, entropy=search.entropy)

@@ -22,12 +22,7 @@ from heldout.selection.base import NONE_CHOSEN
 
 
 def check_opened(search: Search) -> None:
-    """Refuse scorers that only return scores: a choice on drawn rows needs predictions.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse scorers that only return scores: a choice on drawn rows needs predictions."""
     read = [search.scoring.refit_metric]
     if search.estimation.rule.reads_all_metrics:
         read += list(search.scoring.metrics)

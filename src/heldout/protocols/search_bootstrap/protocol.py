@@ -225,15 +225,12 @@ class BootstrapPlan:
 
     Attributes
     ----------
-    search : Search
-        On all rows.
-    settings : Settings
     cv, repeats
         Of the search on all rows; they split the samples too.
-    classifier : bool
     """
 
     search: Search
+    """On all rows."""
     settings: Settings
     cv: Any = None
     repeats: int = 1

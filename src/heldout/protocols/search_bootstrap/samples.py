@@ -24,24 +24,16 @@ from heldout.protocols.draws import DrawnRows, drawn_rows
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """One bootstrap sample of the rows, as a branch of the run.
-
-    Attributes
-    ----------
-    number : int
-        b, from 0.
-    counts : ndarray of uint8, shape (N,)
-        How often each row was drawn.
-    inner : tuple of Split
-        The folds of the search on the sample; empty where all configurations are fitted on the whole sample.
-    refit : Split
-        Trains on the sample with its copies, tests the rows left out.
-    """
+    """One bootstrap sample of the rows, as a branch of the run."""
 
     number: int
+    """b, from 0."""
     counts: Counts
+    """(N,): how often each row was drawn."""
     inner: tuple[Split, ...]
+    """The folds of the search on the sample; empty where all configurations are fitted on the whole sample."""
     refit: Split
+    """Trains on the sample with its copies, tests the rows left out."""
 
 
 def samples_of_search(

@@ -66,12 +66,7 @@ class ValidationArguments:
     random_state: Any = None
 
     def plan(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> ValidationPlan:
-        """Everything checked, before anything is fitted.
-
-        Raises
-        ------
-        InputError
-        """
+        """Everything checked, before anything is fitted."""
         models = _models(self.estimator)
         X, y = rows_of(X, checked_target(models[0].fresh(), y, "validation"))
         task = task_of(models[0].fresh(), X, y, groups, sample_weight)
@@ -84,13 +79,8 @@ class ValidationArguments:
 
         Parameters
         ----------
-        task : Task
         fit_weight : ndarray of shape (N,), optional
             The weights for ``fit``; by default those of the task, whose mean is 1.
-
-        Raises
-        ------
-        InputError
         """
         check_interval_settings(self.n_bootstraps, self.confidence_level, self.alternative, usual_bootstraps=200)
         two_stages = self.method == TWO_STAGE
@@ -220,12 +210,7 @@ def _context(task: Task, metrics: Mapping[str, Metric], routed: Routing, seeds: 
 
 
 def _offered(context: CellContext, models: Configurations, *, named: bool) -> CellContext:
-    """The context with the metrics that every model offers; metrics that the user named must all be offered.
-
-    Raises
-    ------
-    InputError
-    """
+    """The context with the metrics that every model offers; metrics that the user named must all be offered."""
     kept = {}
     for name, metric in context.scoring.metrics.items():
         assert metric is not None, "validations have metrics, not scorers"

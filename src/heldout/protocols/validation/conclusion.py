@@ -84,22 +84,14 @@ def _mean(values: Floats) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ValidationConclusion:
-    """From the fits of a plan to its validation.
-
-    Attributes
-    ----------
-    plan : ValidationPlan
-    interval : str or None
-        Which kind.
-    settings : Settings
-    record : mapping
-        The settings, for the record.
-    """
+    """From the fits of a plan to its validation."""
 
     plan: ValidationPlan
     interval: IntervalKind | None
+    """Which kind."""
     settings: Settings
     record: Mapping[str, Any]
+    """The settings, for the record."""
 
     def __call__(self, fits: Fits) -> Validation:
         """The validation; runs the stages after the first.

@@ -35,7 +35,6 @@ def inner_counts(
     ----------
     counts : ndarray of uint8, shape (N,)
         How often the outer sample drew each row.
-    n_inner : int
     seed : int
         64 bits, of the outer sample: ``stream(entropy, "inner draws", b)``.
     unit_of_row : ndarray of shape (N,), optional

@@ -25,13 +25,7 @@ class NoModelError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Fits:
-    """The cells of a plan, run stage by stage.
-
-    Attributes
-    ----------
-    plan : ValidationPlan
-    run : OpenRun
-    """
+    """The cells of a plan, run stage by stage."""
 
     plan: ValidationPlan
     run: OpenRun
@@ -49,12 +43,7 @@ class Fits:
             self.run.run_races([Race((self.plan.all_rows, *self.plan.first.splits), configurations=fitted)])
 
     def of_first(self, model: int) -> Replicates:
-        """The replicates of a model in the first stage.
-
-        Raises
-        ------
-        NoModelError
-        """
+        """The replicates of a model in the first stage."""
         return self._replicates(model, self.plan.first.splits, self.plan.first.counts)
 
     def of_last(self, model: int) -> Replicates:

@@ -52,7 +52,6 @@ def interval_kind(interval: str | None, method: str) -> IntervalKind | None:
 
     Parameters
     ----------
-    interval : "auto", "location_shifted", "double", "percentile" or None
     method : str
         The name of the correction.
 
@@ -102,11 +101,8 @@ def interval_of(
     ----------
     kind : "location_shifted", "double", "percentile" or None
         As returned by ``interval_kind``.
-    scores : ReplicateScores
     corrected : float
         The corrected score, in the metric's own direction and units.
-    confidence_level : float
-    alternative : "two-sided", "greater" or "less"
     doubles : ndarray of shape (B,), optional
         With "double": the corrected score of each bootstrap sample; NaN if it has none.
 

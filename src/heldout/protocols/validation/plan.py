@@ -28,52 +28,32 @@ FIRST, SECOND, INNER = 0, 1, 2
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """Bootstrap samples that are fitted together.
-
-    Attributes
-    ----------
-    counts : ndarray of uint8, shape (B, N)
-        How often each sample drew each row.
-    splits : tuple of Split
-        One a sample.
-    redraws : int
-        Draws that lacked something the metrics or the model need.
-    """
+    """Bootstrap samples that are fitted together."""
 
     counts: Counts
+    """(B, N): how often each sample drew each row."""
     splits: tuple[Split, ...]
+    """One a sample."""
     redraws: int = 0
+    """Draws that lacked something the metrics or the model need."""
 
 
 @dataclass(frozen=True, eq=False)
 class ValidationPlan:
-    """Models, rows, and the settings of their validation.
-
-    Attributes
-    ----------
-    task : Task
-    models : Configurations
-    context : CellContext
-        Of the cells; its scoring holds the metrics.
-    do : ReplicateFit
-        The work of a cell.
-    correction : Correction
-    n_bootstraps : int
-    two_stages : bool
-        Whether the selected model is bootstrapped once more, on new samples.
-    n_inner : int
-        Bootstraps of each bootstrap, for the interval of the double bootstrap; 0 for none.
-    entropy : int
-    """
+    """Models, rows, and the settings of their validation."""
 
     task: Task
     models: Configurations
     context: CellContext
+    """Of the cells; its scoring holds the metrics."""
     do: ReplicateFit
+    """The work of a cell."""
     correction: Correction
     n_bootstraps: int
     two_stages: bool = False
+    """Whether the selected model is bootstrapped once more, on new samples."""
     n_inner: int = 0
+    """Bootstraps of each bootstrap, for the interval of the double bootstrap; 0 for none."""
     entropy: int = 0
 
     @property
@@ -166,13 +146,8 @@ def check_memory(plan: ValidationPlan, *, keeps_fits: bool) -> None:
 
     Parameters
     ----------
-    plan : ValidationPlan
     keeps_fits : bool
         Whether the predictions of every fit stay in memory until the end, as without a store.
-
-    Raises
-    ------
-    InputError
     """
     n_rows, n_bootstraps = plan.task.n_rows, plan.n_bootstraps
     what = f"fits ({n_bootstraps:,} bootstraps)"

@@ -39,14 +39,10 @@ class ReplicateFit:
     """Fits a model on a bootstrap sample of complete rows, and asks it for all rows.
 
     The predictions are of shape (N, 1[, outputs]).
-
-    Attributes
-    ----------
-    flags : mapping of Flag to str
-        What a reader of the estimate must know of how rows were completed.
     """
 
     flags: Mapping[Flag, str] = field(default_factory=dict, kw_only=True)
+    """What a reader of the estimate must know of how rows were completed."""
 
     @property
     def n_completions(self) -> int:
@@ -115,22 +111,14 @@ class ImputedFit(ReplicateFit):
 
     The predictions are of shape (N + n_drawn, H[, outputs]): of all rows as they are evaluated, then of the rows of
     the sample as they trained.
-
-    Attributes
-    ----------
-    imputation : Imputation
-    truth : Truth
-    trained_on : tuple of H tables
-        All rows, completed as rows that train.
-    evaluated_on : tuple of H tables
-        All rows, completed as rows that are evaluated: once, before any sample is drawn.
-    entropy : int
     """
 
     imputation: Imputation
     truth: Truth
     trained_on: tuple[Any, ...]
+    """All rows, completed as rows that train."""
     evaluated_on: tuple[Any, ...]
+    """All rows, completed as rows that are evaluated: once, before any sample is drawn."""
     entropy: int
 
     @property

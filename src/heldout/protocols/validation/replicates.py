@@ -27,26 +27,18 @@ Predictions: TypeAlias = Mapping[Response, NDArray[Any]]
 
 @dataclass(frozen=True, eq=False)
 class ReplicateScores:
-    """One metric of one model, in every replicate, in the metric's own direction and units.
-
-    Attributes
-    ----------
-    metric : Metric
-    apparent : float
-        Of the model fitted on all rows, on these rows.
-    in_bootstrap : ndarray of shape (B,)
-        Of each replicate's model on its own sample; NaN where the replicate failed or the metric is undefined.
-    on_original : ndarray of shape (B,)
-        Of the same models on all rows.
-    out_of_bag : ndarray of shape (B,)
-        Of the same models on the rows that their sample left out.
-    """
+    """One metric of one model, in every replicate, in the metric's own direction and units."""
 
     metric: Metric
     apparent: float
+    """Of the model fitted on all rows, on these rows."""
     in_bootstrap: Floats
+    """(B,): of each replicate's model on its own sample; NaN where the replicate failed or the metric is undefined.
+    """
     on_original: Floats
+    """(B,): of the same models on all rows."""
     out_of_bag: Floats
+    """(B,): of the same models on the rows that their sample left out."""
 
     @cached_property
     def successful(self) -> NDArray[np.bool_]:
@@ -56,39 +48,28 @@ class ReplicateScores:
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
-    """One model in B bootstrap samples of N rows, each completed H times (H = 1 where nothing was missing).
-
-    Attributes
-    ----------
-    truth : Truth of N rows
-    counts : ndarray of uint8, shape (B, N)
-        How often each sample drew each row.
-    apparent : mapping of Response to ndarray of shape (N, H) or (N, H, outputs)
-        The predictions of the model fitted on all rows, in each of their completions.
-    on_original : mapping of Response to ndarray of shape (N, H, B) or (N, H, B, outputs)
-        The predictions of each replicate's model for all rows. Those of a failed replicate are not read.
-    in_sample : mapping of Response to sequence of B arrays (n_b, H) or (n_b, H, outputs), or None
-        Its predictions for the rows of its own sample, in order and each as often as drawn, if these were imputed
-        again; None if they are those of ``on_original``.
-    weights : ndarray of shape (N,), optional
-        Importance weights.
-    drawn_from : ndarray of uint8, shape (N,), optional
-        How often each row occurs in the rows that the samples were drawn from: once, unless these are a sample too.
-    times : tuple of float
-        Of the outputs of the response ``survival``.
-    failed : mapping of int to str
-        Replicates without a model, and why.
-    """
+    """One model in B bootstrap samples of N rows, each completed H times (H = 1 where nothing was missing)."""
 
     truth: Truth
     counts: Counts
+    """(B, N): how often each sample drew each row."""
     apparent: Predictions
+    """(N, H) or (N, H, outputs): the predictions of the model fitted on all rows, in each of their completions."""
     on_original: Predictions
+    """(N, H, B) or (N, H, B, outputs): the predictions of each replicate's model for all rows. Those of a failed
+    replicate are not read."""
     in_sample: Mapping[Response, Sequence[NDArray[Any]]] | None = None
+    """Its predictions for the rows of its own sample, in order and each as often as drawn, if these were imputed
+    again; None if they are those of ``on_original``."""
     weights: NDArray[np.float64] | None = None
+    """(N,): importance weights."""
     drawn_from: Counts | None = None
+    """(N,): how often each row occurs in the rows that the samples were drawn from: once, unless these are a sample
+    too."""
     times: tuple[float, ...] = ()
+    """Of the outputs of the response ``survival``."""
     failed: Mapping[int, str] = field(default_factory=dict)
+    """Replicates without a model, and why."""
 
     @property
     def n_replicates(self) -> int:

@@ -18,19 +18,13 @@ ALL_ROWS = 0
 
 @dataclass(frozen=True, eq=False)
 class SampleSplit:
-    """A ``Split`` that keeps the count of each row, which needs an eighth of the memory of row numbers.
-
-    Attributes
-    ----------
-    repeat : int
-    counts : ndarray of uint8, shape (N,)
-    test : ndarray of int, shape (N,)
-        All rows; the same array in all splits.
-    """
+    """A ``Split`` that keeps the count of each row, which needs an eighth of the memory of row numbers."""
 
     repeat: int
     counts: Counts
+    """Of shape (N,)."""
     test: Rows
+    """(N,): all rows; the same array in all splits."""
     fold: int = 0
 
     @property

@@ -13,21 +13,14 @@ from heldout.protocols.validation.replicates import Replicates, ReplicateScores
 
 @dataclass(frozen=True, eq=False)
 class CorrectedScore:
-    """A corrected score.
-
-    Attributes
-    ----------
-    value : float
-        In the metric's own direction and units; NaN (and a flag) where there is none.
-    flags : mapping of Flag to str
-    provenance : mapping
-        What it was made of, such as the weight and the no-information rate of .632+; ``out_of_bag`` is the score of
-        the rows left out, of those that read it.
-    """
+    """A corrected score."""
 
     value: float
+    """In the metric's own direction and units; NaN (and a flag) where there is none."""
     flags: Mapping[Flag, str] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    """What it was made of, such as the weight and the no-information rate of .632+; ``out_of_bag`` is the score of
+    the rows left out, of those that read it."""
 
 
 class Correction(Protocol):

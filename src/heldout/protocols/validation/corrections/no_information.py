@@ -76,7 +76,6 @@ def over_pairs(
 
     Parameters
     ----------
-    truth : Truth of n rows
     said : ndarray of shape (n,) or (n, outputs)
         Of the metric's response.
     weights : ndarray of shape (n,)

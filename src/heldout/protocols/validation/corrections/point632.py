@@ -115,20 +115,13 @@ class Point632Plus:
 
 
 class WeightedScore(NamedTuple):
-    """An error by .632+, and what it was made of.
-
-    Attributes
-    ----------
-    error : float
-    relative_overfitting, weight : float
-    as_published : float
-        By the article's formula, with the out-of-bag error as it is also above the no-information rate.
-    """
+    """An error by .632+, and what it was made of."""
 
     error: float
     relative_overfitting: float
     weight: float
     as_published: float
+    """By the article's formula, with the out-of-bag error as it is also above the no-information rate."""
 
 
 def weigh(apparent: float, out_of_bag: float, no_information: float) -> WeightedScore:

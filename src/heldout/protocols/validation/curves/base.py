@@ -33,26 +33,17 @@ Measure: TypeAlias = Callable[[Floats, Floats, Floats], Floats]
 
 @dataclass(frozen=True, eq=False)
 class CurveOutcome:
-    """What a curve is about: the observed outcome of every row, and where its prediction stands.
-
-    Attributes
-    ----------
-    name : str
-        The class that is told from the others, empty for a regression.
-    observed : ndarray of shape (N,)
-        1 and 0, or the values of a regression.
-    weights : ndarray of shape (N,)
-        For what censoring hides; 1 elsewhere.
-    response : Response
-    output : int, optional
-        The prediction's place among several outputs.
-    """
+    """What a curve is about: the observed outcome of every row, and where its prediction stands."""
 
     name: str
+    """The class that is told from the others, empty for a regression."""
     observed: Floats
+    """(N,): 1 and 0, or the values of a regression."""
     weights: Floats
+    """(N,): for what censoring hides; 1 elsewhere."""
     response: Response
     output: int | None = None
+    """The prediction's place among several outputs."""
 
     def predicted(self, said: NDArray[Any]) -> Floats:
         """The predictions of this outcome: the last axis goes where there are several outputs."""
@@ -62,21 +53,14 @@ class CurveOutcome:
 
 @dataclass(frozen=True, eq=False)
 class Replicated:
-    """A curve in every replicate that has a model.
-
-    Attributes
-    ----------
-    apparent : ndarray of shape (m,)
-        Of the model fitted on all rows, on these rows.
-    in_bootstrap : ndarray of shape (B, m)
-        Of each replicate's model on its own sample.
-    on_original : ndarray of shape (B, m)
-        Of the same models on all rows.
-    """
+    """A curve in every replicate that has a model."""
 
     apparent: Floats
+    """(m,): of the model fitted on all rows, on these rows."""
     in_bootstrap: Floats
+    """(B, m): of each replicate's model on its own sample."""
     on_original: Floats
+    """(B, m): of the same models on all rows."""
 
     @property
     def n_replicates(self) -> NDArray[np.intp]:

@@ -154,10 +154,6 @@ def calibration_curve(
     confidence_level : float
         Of the band.
 
-    Returns
-    -------
-    CalibrationCurve
-
     Raises
     ------
     InputError

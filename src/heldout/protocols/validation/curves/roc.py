@@ -96,10 +96,6 @@ def roc_curve(
     confidence_level : float
         Of the band.
 
-    Returns
-    -------
-    RocCurve
-
     Raises
     ------
     InputError
