@@ -68,17 +68,12 @@ def refuses_random_search(init: Callable[Init, None]) -> Callable[Init, None]:
 def checked_target(model: Any, y: Any, purpose: str) -> Any:
     """The target as one column, unchanged where it is one; events and times as a structured array.
 
-    Parameters
-    ----------
-    model : estimator
-        The estimator that learns it. Two columns are events and times, except to classifiers and regressors.
-    purpose : str
-        What needs the target, for the sentence "This ... requires y": "protocol".
+    - ``model``: the estimator that learns it. Two columns are events and times, except to classifiers and
+      regressors.
+    - ``purpose``: what needs the target, for the sentence "This ... requires y": "protocol".
 
-    Raises
-    ------
-    InputError
-        When there is none, or it holds missing, complex or infinite values, or it is no target of such a model.
+    Raises InputError when there is none, or it holds missing, complex or infinite values, or it is no target of
+    such a model.
     """
     if y is None:
         raise InputError(
@@ -141,10 +136,7 @@ def truth_for(model: Any, y: Any) -> Truth:
 def scoring_with_metrics(scoring: Any) -> Any:
     """What scikit-learn's searches take as ``scoring``: names that it lacks are metrics of ours, as scorers.
 
-    Raises
-    ------
-    InputError
-        For a name that neither knows.
+    Raises InputError for a name that neither knows.
 
     Examples
     --------
@@ -165,10 +157,7 @@ def scoring_with_metrics(scoring: Any) -> Any:
 def scorers_of(search: BaseSearchCV) -> tuple[Any, Any]:
     """The scorers of a search as scikit-learn gathers them, and what chooses.
 
-    Raises
-    ------
-    InputError
-        When ``scoring`` or ``refit`` is nothing that it knows.
+    Raises InputError when ``scoring`` or ``refit`` is nothing that it knows.
     """
     try:
         scorers: tuple[Any, Any] = BaseSearchCV._get_scorers(search)
@@ -193,10 +182,7 @@ def deciding_scorer(scorers: Any, scoring: Any, refit: Any) -> str:
 def store_of(store: Any) -> Store:
     """A store from a path, a store, or None for the memory.
 
-    Raises
-    ------
-    InputError
-        For anything else.
+    Raises InputError for anything else.
     """
     if store is None:
         return MemoryStore()
@@ -339,15 +325,10 @@ class SearchArguments:
 
         Method, number of bootstraps and training scores belong to the search alone and are not taken over.
 
-        Parameters
-        ----------
-        free : sequence of str
-            Parts that may differ from those of the search.
+        ``free``: parts that may differ from those of the search.
 
-        Raises
-        ------
-        InputError
-            For a search without fixed configurations, and for a part that differs from that of the search.
+        Raises InputError for a search without fixed configurations, and for a part that differs from that of the
+        search.
         """
         if not self.is_search:
             return self
@@ -373,10 +354,7 @@ class SearchArguments:
     def search_on(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Search:
         """The search on all rows as a protocol repeats it: checked, and without an estimate of its own.
 
-        Raises
-        ------
-        InputError
-            When data or settings cannot be used.
+        Raises InputError when data or settings cannot be used.
         """
         models = self._models()
         first = models[0]

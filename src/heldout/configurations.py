@@ -53,10 +53,7 @@ class Configuration:
     def fresh(self) -> BaseEstimator:
         """An unfitted estimator with the parameters set.
 
-        Raises
-        ------
-        InputError
-            When it has no such parameters.
+        Raises InputError when it has no such parameters.
         """
         own = {
             key: clone(value, safe=False) for key, value in self.params.items() if key != "model" or not self.model
@@ -71,10 +68,7 @@ class Configuration:
     def canonical(self) -> str:
         """Canonical JSON of the estimator with its parameters set.
 
-        Raises
-        ------
-        NotHashableError
-            When a parameter has no canonical form.
+        Raises NotHashableError when a parameter has no canonical form.
         """
         try:
             return json.dumps(canonical_form(self.fresh()), sort_keys=True, separators=(",", ":"))
@@ -117,10 +111,7 @@ class Configurations(Sequence[Configuration]):
     def identities(self) -> list[tuple[str, str]]:
         """(id, canonical JSON) of each: the id is a sha256 of the JSON and an ordinal among equal ones.
 
-        Raises
-        ------
-        NotHashableError
-            When a parameter has no canonical form.
+        Raises NotHashableError when a parameter has no canonical form.
         """
         seen: Counter[str] = Counter()
         found = []
@@ -134,10 +125,7 @@ class Configurations(Sequence[Configuration]):
 def make_configurations(estimator: Any, param_grid: Any = None) -> Configurations:
     """Every configuration of one estimator with a grid (or list of grids), or of a list of estimators.
 
-    Parameters
-    ----------
-    param_grid : dict or list of dict, optional
-        As scikit-learn's ``ParameterGrid`` reads it; none for a list of estimators.
+    ``param_grid``: as scikit-learn's ``ParameterGrid`` reads it; none for a list of estimators.
 
     Examples
     --------
@@ -167,10 +155,8 @@ def _numbered(found: Sequence[tuple[str | None, Any, dict[str, Any]]]) -> Config
 def checked_entries(entries: Sequence[Any]) -> list[tuple[str, Any, Any]]:
     """A list of estimators as (name, estimator, grid).
 
-    Raises
-    ------
-    InputError
-        When the list is empty, an entry is no such triple, a name recurs, or kinds of estimator are mixed.
+    Raises InputError when the list is empty, an entry is no such triple, a name recurs, or kinds of estimator are
+    mixed.
     """
     checked = []
     for entry in entries:
@@ -195,10 +181,7 @@ def checked_entries(entries: Sequence[Any]) -> list[tuple[str, Any, Any]]:
 def checked_model(model: Any, what: str = "a model", otherwise: str = "") -> Any:
     """Check an estimator of scikit-learn's kind.
 
-    Raises
-    ------
-    InputError
-        For a class, and for anything else that cannot be fitted.
+    Raises InputError for a class, and for anything else that cannot be fitted.
     """
     if isinstance(model, type) or not (hasattr(model, "fit") and hasattr(model, "get_params")):
         instead = otherwise or (f"give {model.__name__}()" if isinstance(model, type) else "give an estimator")
@@ -256,10 +239,7 @@ def canonical_form(value: Any) -> Any:
 
     Classes go by qualified name, arrays by type, shape and bytes, functions by qualified name and source.
 
-    Raises
-    ------
-    NotHashableError
-        For objects that are none of these.
+    Raises NotHashableError for objects that are none of these.
     """
     if value is None or isinstance(value, bool | int | str):
         return value

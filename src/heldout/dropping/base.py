@@ -188,12 +188,8 @@ def dropped_at(barriers: Iterable[Barrier]) -> dict[int, Dropped]:
 class Course(NamedTuple):
     """The size of a race, as known before it begins.
 
-    Attributes
-    ----------
-    n_splits, n_folds : int
-        In all, and of one repeat.
-    grouped, weighted : bool
-        Whether rows have groups, and weights.
+    - ``n_splits``, ``n_folds``: in all, and of one repeat.
+    - ``grouped``, ``weighted``: whether rows have groups, and weights.
     """
 
     n_splits: int
@@ -259,14 +255,9 @@ def judged_after(repeats: Sequence[int]) -> NDArray[np.bool_]:
     A score over repeats is their mean, in which the first few rows of a new repeat would have the weight of all
     rows of an earlier one.
 
-    Parameters
-    ----------
-    repeats : sequence of int
-        The repeat of each split, in the order in which they run.
+    ``repeats``: the repeat of each split, in the order in which they run.
 
-    Returns
-    -------
-    ndarray of bool, shape (splits - 1,)
+    Returns (splits - 1,), true where the race is judged.
 
     Examples
     --------

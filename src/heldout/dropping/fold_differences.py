@@ -18,15 +18,10 @@ def behind_leader(fold_scores: Floats, leader: int) -> NDArray[np.float64]:
     that. The unit of a configuration is 2⁻⁴⁴ of the power of two above its and the leader's scores; tests do not
     depend on it.
 
-    Parameters
-    ----------
-    fold_scores : ndarray of shape (k, A)
-        Greater = better.
+    ``fold_scores`` (k, A): greater = better.
 
-    Returns
-    -------
-    ndarray of shape (k, A)
-        Whole numbers, positive where the leader is better; NaN where either score is not a finite number.
+    Returns (k, A): whole numbers, positive where the leader is better; NaN where either score is not a finite
+    number.
 
     Examples
     --------

@@ -21,10 +21,7 @@ def growing_splits(task: Task, n_steps: int, entropy: int) -> Folds:
     evenly, so that the first step trains on each class too: a model without a class in its training rows would be
     judged by that. Groups stay whole, in a random order of groups in which the first step has every class.
 
-    Raises
-    ------
-    InputError
-        When the rows, those of a class, or the groups are too few to be cut into S + 1 parts.
+    Raises InputError when the rows, those of a class, or the groups are too few to be cut into S + 1 parts.
 
     Examples
     --------

@@ -41,11 +41,7 @@ def centred(losses: Floats, present: NDArray[np.bool_]) -> Floats:
 
     An infinite loss becomes a thousand times the largest finite one: with both, the row decides.
 
-    Parameters
-    ----------
-    losses : ndarray of shape (m, A)
-    present : ndarray of bool, shape (A,)
-        Those that ran on the split; the others get 0.
+    Of losses (m, A); ``present`` (A,) are those that ran on the split, and the others get 0.
     """
     finite = losses[np.isfinite(losses)]
     bound = 1e3 * float(np.abs(finite).max(initial=1.0))

@@ -98,12 +98,8 @@ class Paired(Racing):
 def folds_to_tell(effect: NDArray[np.float64], shared: float, alpha: float, power: float) -> NDArray[np.float64]:
     """The least number of folds on which the test finds a difference with probability ``power``; may be infinite.
 
-    Parameters
-    ----------
-    effect : ndarray of shape (A,)
-        e = d̄/s, positive where a configuration is behind.
-    shared : float
-        1/(K-1).
+    - ``effect`` (A,): e = d̄/s, positive where a configuration is behind.
+    - ``shared``: 1/(K-1).
 
     Examples
     --------

@@ -51,10 +51,7 @@ def wald_lines(n_steps: int, alpha: float = 0.01, beta: float = 0.1) -> WaldLine
     d = ln(π₁/π₀) + ln((1-π₀)/(1-π₁)) (Wald 1947, chapter 5). With this π₁ the upper line is met by S ones out of
     S and by nothing earlier (Krueger et al. 2015), so no configuration is declared the winner on the way.
 
-    Raises
-    ------
-    InputError
-        When S is so small that π₁ would be 1 or more.
+    Raises InputError when S is so small that π₁ would be 1 or more.
 
     Examples
     --------
@@ -210,14 +207,9 @@ in every step could not be told from one that is so by chance (pi1 = 1.06 is no 
 def in_top_set(scores: Floats, losses: NDArray[Any], level: float) -> NDArray[np.bool_]:
     """(A,): the set that grows from the best until a test finds a difference in it.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (A,)
-        Greater = better; those of equal score enter together.
-    losses : ndarray of shape (n, A)
-        Of booleans for Cochran's Q, of numbers for Friedman's test.
-    level : float
-        Of the test, to be divided by A - 1.
+    - ``scores`` (A,): greater = better; those of equal score enter together.
+    - ``losses`` (n, A): of booleans for Cochran's Q, of numbers for Friedman's test.
+    - ``level``: of the test, to be divided by A - 1.
 
     Examples
     --------

@@ -83,13 +83,7 @@ def signed_rank_p(differences: NDArray[np.float64]) -> NDArray[np.float64]:
 
     Ranks of tied magnitudes are their mean. Sums of ranks are exact, because they are counted in halves.
 
-    Parameters
-    ----------
-    differences : ndarray of shape (n, A)
-
-    Returns
-    -------
-    ndarray of shape (A,)
+    From differences (n, A) to p-values (A,).
 
     Examples
     --------

@@ -35,12 +35,8 @@ def race_sentence(rule: str, min_predictions: int | None, *, one_of_many: bool =
 def none_dropped_sentence(n_judged: int, saved: int, min_predictions: int | None = None) -> str:
     """For a race in which none was dropped; it may still have saved fits by ending early.
 
-    Parameters
-    ----------
-    n_judged : int
-        How often the rule was applied.
-    min_predictions : int, optional
-        Given if fewer rows had been predicted after every split but the last.
+    - ``n_judged``: how often the rule was applied.
+    - ``min_predictions``: given if fewer rows had been predicted after every split but the last.
 
     Examples
     --------
@@ -63,12 +59,8 @@ def none_dropped_sentence(n_judged: int, saved: int, min_predictions: int | None
 def quiet_barriers_sentence(quiet: int, unjudged: int, min_predictions: int | None) -> str:
     """The barriers that the table omits; empty if there are none.
 
-    Parameters
-    ----------
-    quiet : int
-        Barriers at which none was dropped.
-    unjudged : int
-        Of these, those that came before ``min_predictions`` rows had been predicted.
+    - ``quiet``: barriers at which none was dropped.
+    - ``unjudged``: of these, those that came before ``min_predictions`` rows had been predicted.
     """
     if not quiet:
         return ""
@@ -92,12 +84,8 @@ def stopped_sentence(after: int, planned: int, remaining: int) -> str:
 def risk_sentence(risk: float, unknown: int) -> str:
     """The estimated probability that the best was dropped, and its limits.
 
-    Parameters
-    ----------
-    risk : float
-        Summed over the barriers.
-    unknown : int
-        Barriers at which some were dropped and the share is unknown.
+    - ``risk``: summed over the barriers.
+    - ``unknown``: barriers at which some were dropped and the share is unknown.
     """
     lacking = "" if not unknown else f" (without {unknown} at which it is unknown)"
     return (
@@ -126,10 +114,7 @@ def risk_text(risk: float | None) -> str:
 def drop_reason(rule: str, statistic: float, reason: str, statistic_name: str) -> str:
     """Why a configuration was dropped, short enough for a table.
 
-    Parameters
-    ----------
-    reason : str
-        As the race recorded it; replaced by the statistic if that was the reason.
+    ``reason``: as the race recorded it; replaced by the statistic if that was the reason.
 
     Examples
     --------
@@ -171,12 +156,8 @@ def remaining_summary(remaining: tuple[int, ...], planned: int) -> str:
 def needed_sentence(after: int, finite: int, endless: int) -> str:
     """How many more splits it would take to separate the remaining configurations from the leader.
 
-    Parameters
-    ----------
-    after : int
-        Splits that ran.
-    finite, endless : int
-        Configurations with such a number, and those without.
+    - ``after``: splits that ran.
+    - ``finite``, ``endless``: configurations with such a number, and those without.
     """
     analysis = (
         f"After {after} splits the rule’s power analysis computed how many more splits it would take to separate "

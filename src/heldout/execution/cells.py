@@ -45,10 +45,8 @@ class CellState(StrEnum):
 class CellResult:
     """The result of a cell.
 
-    Attributes
-    ----------
-    test_scores, train_scores : mapping of scorer name to float
-        As the scorers return them (greater = better); empty where not requested or failed.
+    ``test_scores``, ``train_scores``: as the scorers return them (greater = better); empty where not requested or
+    failed.
     """
 
     key: CellKey
@@ -73,14 +71,9 @@ def check_result(
     Predictions of another shape would be broadcast over rows, and a code beyond the classes would index beyond
     them. The checksum of a cell finds chance damage only: someone who changes a cell can write a new checksum.
 
-    Parameters
-    ----------
-    n_times : int
-        Of survival probabilities.
-    rows : sequence of int
-        The numbers of rows that are allowed.
-    completions : () or (H,)
-        The axis after the rows, where rows were completed H times.
+    - ``n_times``: of survival probabilities.
+    - ``rows``: the numbers of rows that are allowed.
+    - ``completions``: the axis after the rows, where rows were completed H times.
     """
     for response, values in result.predictions.items():
         shapes = [(n, *completions, *_outputs(response, truth, n_times)) for n in rows]

@@ -97,10 +97,7 @@ class RaceOutcome:
 class ResultCollector:
     """Collects the results of cells as they come.
 
-    Parameters
-    ----------
-    folds : Folds
-        The splits to collect; results of others are ignored.
+    ``folds``: the splits to collect; results of others are ignored.
     """
 
     def __init__(self, truth: Truth, configurations: Configurations, folds: Folds, scoring: Scoring) -> None:
@@ -113,10 +110,7 @@ class ResultCollector:
     def put(self, result: CellResult) -> None:
         """Put a result in its place.
 
-        Raises
-        ------
-        StoreError
-            When its predictions are not of its rows, as only a changed run file can hold them.
+        Raises StoreError when its predictions are not of its rows, as only a changed run file can hold them.
         """
         configuration, repeat, _ = result.key
         test = self._tests.get(result.key.place)

@@ -29,20 +29,14 @@ _LEAVES_ONE_OUT_BY_ITSELF = ("RidgeCV", "RidgeClassifierCV")
 class CopiesTogether:
     """A splitter over the original rows of a sample; all copies of a row are on one side.
 
-    Parameters
-    ----------
-    cv : int, splitter, iterable of (train, test), or None
-        As the estimator had it. A list of splits is of the original rows.
-    origin : ndarray of shape (n,)
-        The original row of each row of the sample. Parts of it that a splitter of the model gave (to a search
-        within a search) are recognised by their targets, whatever was done to their columns. Where other rows are
-        split, as in a bagged search, rows of the same content count as copies.
-    classifier : bool
-        Whether an integer makes stratified folds.
-    random_state : int, optional
-        Of a splitter that shuffles.
-    parts : TrainingParts, optional
-        The parts that the splitters of one model have returned; by default those of this one and its clones.
+    - ``cv``: as the estimator had it. A list of splits is of the original rows.
+    - ``origin`` (n,): the original row of each row of the sample. Parts of it that a splitter of the model gave (to
+      a search within a search) are recognised by their targets, whatever was done to their columns. Where other
+      rows are split, as in a bagged search, rows of the same content count as copies.
+    - ``classifier``: whether an integer makes stratified folds.
+    - ``random_state``: of a splitter that shuffles.
+    - ``parts``: the parts that the splitters of one model have returned; by default those of this one and its
+      clones.
 
     Examples
     --------
@@ -175,12 +169,8 @@ def _codes(column: NDArray[Any]) -> NDArray[np.intp]:
 def with_copies_together(model: BaseEstimator, origin: NDArray[np.intp]) -> BaseEstimator:
     """The model, in which every ``cv`` now splits original rows; unchanged if it has none.
 
-    Parameters
-    ----------
-    model : estimator
-        Changed in place.
-    origin : ndarray of shape (n,)
-        The original row of each row of the sample that it is fitted on.
+    - ``model``: changed in place.
+    - ``origin`` (n,): the original row of each row of the sample that it is fitted on.
     """
     params = model.get_params(deep=True)
     changed, parts = {}, TrainingParts()

@@ -72,15 +72,9 @@ def make_scoring(
 ) -> Scoring:
     """Open a scorer, or several that scikit-learn has combined into one, for a target.
 
-    Parameters
-    ----------
-    scorer : callable
-        Of ``check_scoring`` (one scorer or several), or any ``callable(estimator, X, y)``.
+    ``scorer``: of ``check_scoring`` (one scorer or several), or any ``callable(estimator, X, y)``.
 
-    Raises
-    ------
-    InputError
-        When a metric does not fit the target.
+    Raises InputError when a metric does not fit the target.
     """
     scorer = scorer_for(scorer, truth)
     metrics: dict[str, Metric | None] = {}

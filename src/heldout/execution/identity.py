@@ -37,10 +37,7 @@ def versions() -> dict[str, str]:
 def run_identity(task: Task, work: Work, entropy: int) -> tuple[RunIdentity, list[tuple[str, str]]]:
     """The identity of a stored run, and (id, canonical JSON) of each configuration.
 
-    Raises
-    ------
-    StoreError
-        When a configuration, scorer or parameter has no canonical form.
+    Raises StoreError when a configuration, scorer or parameter has no canonical form.
     """
     try:
         ids = work.configurations.identities()

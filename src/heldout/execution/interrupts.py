@@ -20,10 +20,7 @@ SECONDS_TO_END = 5.0
 class Stop:
     """Treats some signals as requests to end; for the main thread, which alone may set handlers.
 
-    Attributes
-    ----------
-    is_requested : bool
-        Whether a signal came.
+    ``is_requested``: whether a signal came.
     """
 
     def __init__(self, numbers: Sequence[int]) -> None:

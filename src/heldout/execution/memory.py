@@ -30,10 +30,7 @@ def check_memory(
 ) -> None:
     """Refuse a search that is too large: in fits, or for half of the memory.
 
-    Parameters
-    ----------
-    keeps_predictions : bool
-        Whether predictions stay in memory, as without a store.
+    ``keeps_predictions``: whether predictions stay in memory, as without a store.
     """
     check_fits(n_configurations, folds.n_splits)
     n_cells = n_configurations * folds.n_splits

@@ -27,12 +27,8 @@ from heldout.metrics.survival_model import (
 class ResponseRequest(Protocol):
     """The responses to record; a ``Scoring`` is this.
 
-    Attributes
-    ----------
-    wanted : tuple of tuple of Response
-        Of each group the first response that a model offers.
-    times : tuple of float
-        Of the survival probabilities.
+    - ``wanted``: of each group the first response that a model offers.
+    - ``times``: of the survival probabilities.
     """
 
     @property
@@ -90,10 +86,7 @@ def _once(method: Callable[..., Any], X: Any) -> Callable[..., Any]:
 def coded_responses(context: ResponseContext, model: Any, X: Any) -> dict[Response, NDArray[Any]]:
     """The wanted responses to ``X``, coded as ``HeldOutPredictions`` holds them.
 
-    Raises
-    ------
-    UnusablePredictionError
-        When a response is not finite, of the wrong shape, or lacks a class or a time.
+    Raises UnusablePredictionError when a response is not finite, of the wrong shape, or lacks a class or a time.
     """
     offered = available_responses(context, model)
     responses: dict[Response, NDArray[Any]] = {}

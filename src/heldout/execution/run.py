@@ -70,16 +70,11 @@ class OpenRun:
     ) -> list[RaceOutcome]:
         """Run races side by side to their end.
 
-        Parameters
-        ----------
-        races : sequence of Race
-            Of splits that the run was opened for.
-        rule, selection
-            The drop rule at barriers, and how the search chooses; needed where the races have barriers.
-        aggregate : "pooled" or "within"
-            How the rows predicted so far are scored there.
-        tasks : sequence of Task, optional
-            One a race, where its rows have other weights at barriers than in the run.
+        - ``races``: of splits that the run was opened for.
+        - ``rule``, ``selection``: the drop rule at barriers, and how the search chooses; needed where the races
+          have barriers.
+        - ``aggregate``: how the rows predicted so far are scored there.
+        - ``tasks``: one a race, where its rows have other weights at barriers than in the run.
         """
         collectors = {number: self._collector(race) for number, race in enumerate(races) if race.barriers}
         collector_of = {
@@ -154,21 +149,12 @@ def open_run(
 ) -> Iterator[OpenRun]:
     """An open run of work whose folds hold every split of its races.
 
-    Parameters
-    ----------
-    n_cells : int, optional
-        Fits that are planned; every configuration on every split by default.
-    n_races : int
-        How many races will run side by side.
-    may_drop : bool
-        Whether configurations may be dropped.
-    is_validation : bool
-        Whether cells are scored when all are done, not one by one.
+    - ``n_cells``: fits that are planned; every configuration on every split by default.
+    - ``n_races``: how many races will run side by side.
+    - ``may_drop``: whether configurations may be dropped.
+    - ``is_validation``: whether cells are scored when all are done, not one by one.
 
-    Raises
-    ------
-    InputError, StoreError
-        When the predictions would not fit in memory, or the store cannot be used.
+    Raises InputError or StoreError when the predictions would not fit in memory, or the store cannot be used.
     """
     configurations, folds, scoring = work.configurations, work.folds, work.context.scoring
     in_memory = isinstance(run_settings.store, MemoryStore)

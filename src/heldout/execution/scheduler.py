@@ -20,10 +20,7 @@ MOST_LOSSES = 3
 class Scheduler:
     """The state of a run.
 
-    Parameters
-    ----------
-    done : iterable of CellKey
-        Cells that need no work, in the plan or not.
+    ``done``: cells that need no work, in the plan or not.
 
     Examples
     --------

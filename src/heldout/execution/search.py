@@ -30,13 +30,7 @@ from heldout.selection.base import metrics_read
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """A search: all settings that decide its result.
-
-    Attributes
-    ----------
-    task, configurations, folds, scoring
-        The data, the configurations, the splits and the scorers.
-    """
+    """A search: all settings that decide its result."""
 
     task: Task
     configurations: Configurations

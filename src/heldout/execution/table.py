@@ -35,13 +35,9 @@ class ResultsTable:
     ) -> dict[str, Any]:
         """The table of the cells, configuration by configuration and split by split.
 
-        Parameters
-        ----------
-        out : collection of int
-            Configurations that are no candidates.
-        dropped_at : mapping of int to int, optional
-            If configurations could be dropped: the last split of each dropped one. The table then has columns for
-            it and for the number of splits of each configuration.
+        - ``out``: configurations that are no candidates.
+        - ``dropped_at``: if configurations could be dropped: the last split of each dropped one. The table then has
+          columns for it and for the number of splits of each configuration.
         """
         single = not self.several and tuple(fold_scores) == ("score",)
         n_splits = next(iter(fold_scores.values())).n_splits

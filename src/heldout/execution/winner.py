@@ -111,19 +111,12 @@ def winner_of(
 ) -> int:
     """The configuration that the rule chooses on the observed scores; failed and dropped ones are no candidates.
 
-    Parameters
-    ----------
-    metrics : mapping of str to Metric or None
-        One a scorer.
-    pooled : mapping, optional
-        ``pooled_scores`` in the search's aggregate, if already computed.
-    else_the_first : bool
-        If no configuration has a score, choose the first that did not fail, as ``GridSearchCV`` does.
+    - ``metrics``: one a scorer.
+    - ``pooled``: ``pooled_scores`` in the search's aggregate, if already computed.
+    - ``else_the_first``: if no configuration has a score, choose the first that did not fail, as ``GridSearchCV``
+      does.
 
-    Raises
-    ------
-    InputError
-        When the rule fails, or there is nothing to choose from.
+    Raises InputError when the rule fails, or there is nothing to choose from.
     """
     rule = estimation.rule
     if pooled is None:

@@ -76,14 +76,9 @@ class FoldPlan(BaseCrossValidator):  # type: ignore[misc]
     def of_round(self, seed: int, *, stratified: bool, grouped: bool) -> Splitter:
         """The splitter of one round.
 
-        Parameters
-        ----------
-        seed : int
-            Below 2**32.
-        stratified : bool
-            Whether the target holds classes.
-        grouped : bool
-            Whether there are groups to keep whole.
+        - ``seed``: below 2**32.
+        - ``stratified``: whether the target holds classes.
+        - ``grouped``: whether there are groups to keep whole.
         """
         raise NotImplementedError
 
@@ -280,10 +275,7 @@ WRITTEN = "a number of folds, loo, holdout[:SHARE], or repeated_holdout:TIMES[:S
 def plan_named(text: str) -> FoldPlan:
     """A plan as the command line writes it.
 
-    Raises
-    ------
-    InputError
-        For what is none, naming the forms.
+    Raises InputError for what is none, naming the forms.
 
     Examples
     --------
@@ -314,10 +306,8 @@ def plan_named(text: str) -> FoldPlan:
 def rounds_of(plan: FoldPlan, repeats: int, entropy: int, *, stratified: bool, grouped: bool) -> Sequence[Splitter]:
     """The splitters of a plan, one a repeat; seeded by the run if the plan has no seed.
 
-    Raises
-    ------
-    InputError
-        When ``repeats`` are given for a plan that has its own or cannot be shuffled, or there are too many splits.
+    Raises InputError when ``repeats`` are given for a plan that has its own or cannot be shuffled, or there are too
+    many splits.
     """
     if repeats > 1:
         if plan.n_rounds > 1:

@@ -12,13 +12,9 @@ from heldout.metrics.base import Metric, fitted, positive_of
 def unscored_splits(metric: Metric | None, truth: Truth, folds: Folds, *, all_of_them: bool = False) -> str:
     """What the metric needs of every split and some lack, as a sentence without its end; empty if none lacks it.
 
-    Parameters
-    ----------
-    metric : Metric or None
-        None for a scorer that cannot be opened: its needs are unknown.
-    all_of_them : bool
-        Whether to tell only of splits that all lack what makes a score, and then of scikit-learn's least demands;
-        else one that lacks what makes the score mean something is enough.
+    - ``metric``: None for a scorer that cannot be opened: its needs are unknown.
+    - ``all_of_them``: whether to tell only of splits that all lack what makes a score, and then of scikit-learn's
+      least demands; else one that lacks what makes the score mean something is enough.
 
     Examples
     --------

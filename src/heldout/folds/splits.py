@@ -167,29 +167,20 @@ def make_folds(
 ) -> Folds:
     """The splits of ``cv`` on a task.
 
-    Parameters
-    ----------
-    cv : int, plan, splitter, iterable of (train, test), or None
-        As scikit-learn's ``check_cv`` reads it: 5 folds by default, stratified for classifiers, unshuffled. A
-        plan (``heldout.folds.plans``) is stratified, grouped and seeded as the task is.
-    repeats : int
-        More than one shuffles an integer ``cv``, and reseeds a splitter that shuffles, once a repeat.
-    entropy : int
-        Seeds the shuffles of repeats.
-    classifier : bool, optional
-        Whether to stratify; by default from the task's kind.
-    split_params : dict, optional
-        What is passed to ``cv.split`` besides X and y; ``groups`` by default where the task has them.
-    small_classes : "refuse" or "allow"
-        Whether stratified folds may have more folds than a class has rows, as scikit-learn allows with a warning.
-    n_configurations : int
-        How many will be fitted on each split, where that is known: too many fits are refused before folds are made.
+    - ``cv``: as scikit-learn's ``check_cv`` reads it: 5 folds by default, stratified for classifiers, unshuffled. A
+      plan (``heldout.folds.plans``) is stratified, grouped and seeded as the task is.
+    - ``repeats``: more than one shuffles an integer ``cv``, and reseeds a splitter that shuffles, once a repeat.
+    - ``entropy``: seeds the shuffles of repeats.
+    - ``classifier``: whether to stratify; by default from the task's kind.
+    - ``split_params``: what is passed to ``cv.split`` besides X and y; ``groups`` by default where the task has
+      them.
+    - ``small_classes``: whether stratified folds may have more folds than a class has rows, as scikit-learn allows
+      with a warning.
+    - ``n_configurations``: how many will be fitted on each split, where that is known: too many fits are refused
+      before folds are made.
 
-    Raises
-    ------
-    InputError
-        For fewer than 2 folds, classes smaller than the folds, empty folds, a row twice in one test set, groups
-        on both sides of a split, or repeats of a splitter that cannot be reseeded.
+    Raises InputError for fewer than 2 folds, classes smaller than the folds, empty folds, a row twice in one test
+    set, groups on both sides of a split, or repeats of a splitter that cannot be reseeded.
 
     Examples
     --------
@@ -237,10 +228,7 @@ def check_splits(
 def listed_splits(cv: Any) -> list[Any]:
     """An iterable of (train, test) as a list, up to the greatest number of splits.
 
-    Raises
-    ------
-    InputError
-        For what cannot be iterated over.
+    Raises InputError for what cannot be iterated over.
     """
     if not isinstance(cv, Iterable):
         raise InputError(_WHAT_CV_IS.format(cv=shortened(cv)))
@@ -392,10 +380,7 @@ def _in_time_order(cv: Any, splits: Sequence[Split]) -> bool:
 def folds_from_labels(labels: Any, n_rows: int, n_repeats: int) -> NDArray[np.int32]:
     """Fold labels of any type as codes (N, R), -1 where missing; one column serves every repeat.
 
-    Raises
-    ------
-    InputError
-        When the shape is neither (N,) nor (N, R), or labels of two types have no common order.
+    Raises InputError when the shape is neither (N,) nor (N, R), or labels of two types have no common order.
     """
     table = array_of(labels, "folds")
     shape = table.shape

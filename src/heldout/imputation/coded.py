@@ -21,10 +21,7 @@ Floats = NDArray[np.float64]
 class NumberColumn:
     """A column of numbers, in units of its observed standard deviation about the observed mean.
 
-    Attributes
-    ----------
-    mean, scale, low, high : float
-        Of the observed values.
+    ``mean``, ``scale``, ``low``, ``high``: of the observed values.
     """
 
     mean: float
@@ -113,10 +110,7 @@ def declared_categorical(X: Any) -> set[int]:
 def column_of_kind(raw: NDArray[Any], name: Any, categorical: bool, most: int) -> Column:
     """Read what a column is from its observed values.
 
-    Raises
-    ------
-    InputError
-        When it has none, holds dates or infinite numbers, or more categories than allowed.
+    Raises InputError when it has none, holds dates or infinite numbers, or more categories than allowed.
     """
     seen = raw[~missing(raw)]
     if not len(seen):

@@ -43,25 +43,18 @@ class Coefficients:
 def coefficients_of(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Coefficients | None:
     """The coefficients of a fitted model, if it has them with a covariance.
 
-    Parameters
-    ----------
-    model : fitted estimator
-        Logistic regression of two classes without a penalty (``C`` from 1e300 to inf, or ``penalty=None``),
-        ``LinearRegression``, a Cox model with ``coef_`` and ``covariance_``, fitted results with ``params`` and
-        ``cov_params()`` (as statsmodels has), or a pipeline that ends in one of these and names its columns.
-    X : array-like of shape (n, columns), y : array-like of shape (n,)
-        What it was fitted on.
-    sample_weight : array-like of shape (n,), optional
-        Importance weights: the covariance is then the robust one (a sandwich), as weights say nothing of how many
-        rows there are.
+    - ``model``: logistic regression of two classes without a penalty (``C`` from 1e300 to inf, or
+      ``penalty=None``), ``LinearRegression``, a Cox model with ``coef_`` and ``covariance_``, fitted results with
+      ``params`` and ``cov_params()`` (as statsmodels has), or a pipeline that ends in one of these and names its
+      columns.
+    - ``X`` (n, columns), ``y`` (n,): what it was fitted on.
+    - ``sample_weight`` (n,): importance weights: the covariance is then the robust one (a sandwich), as weights say
+      nothing of how many rows there are.
 
-    Returns
-    -------
-    Coefficients or None
-        None for any other model; for a penalised one; for logistic regression of several classes or with class
-        weights; for a Cox model with importance weights, which its information takes for rows; for least squares of
-        several targets or ``positive=True``; where the information is singular, as with columns that depend on each
-        other or no more rows than coefficients.
+    Returns None for any other model; for a penalised one; for logistic regression of several classes or with class
+    weights; for a Cox model with importance weights, which its information takes for rows; for least squares of
+    several targets or ``positive=True``; where the information is singular, as with columns that depend on each
+    other or no more rows than coefficients.
 
     Examples
     --------

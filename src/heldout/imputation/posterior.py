@@ -64,11 +64,8 @@ class CategoryEquation:
 def linear_equation(Z: Floats, y: Floats, rng: np.random.Generator) -> LinearEquation:
     """Draw a linear regression from its posterior.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (n, P)
-        Predictors of the rows whose value was observed, the first one the intercept.
-    y : ndarray of shape (n,)
+    - ``Z`` (n, P): predictors of the rows whose value was observed, the first one the intercept.
+    - ``y`` (n,).
 
     References
     ----------
@@ -89,12 +86,8 @@ def linear_equation(Z: Floats, y: Floats, rng: np.random.Generator) -> LinearEqu
 def category_equation(Z: Floats, codes: Codes, k: int, rng: np.random.Generator) -> CategoryEquation:
     """Draw a multinomial logistic regression from the normal approximation of its posterior.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (n, P)
-        As in ``linear_equation``.
-    codes : ndarray of shape (n,)
-        From 0 to k - 1, each at least once.
+    - ``Z`` (n, P): as in ``linear_equation``.
+    - ``codes`` (n,): from 0 to k - 1, each at least once.
 
     References
     ----------

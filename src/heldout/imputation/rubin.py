@@ -108,22 +108,13 @@ class PooledCoefficients:
 def pool_coefficients(each: Sequence[Coefficients | None], n_rows: int) -> PooledCoefficients | None:
     """Rubin's rules with the degrees of freedom of Barnard and Rubin.
 
-    Parameters
-    ----------
-    n_rows : int
-        Rows that each model was fitted on. Where the coefficients say how many count (``n_informative``, the events
-        of a Cox model), these are taken.
+    ``n_rows``: rows that each model was fitted on. Where the coefficients say how many count (``n_informative``,
+    the events of a Cox model), these are taken.
 
-    Returns
-    -------
-    PooledCoefficients or None
-        None where the sets do not agree (a model has none, or others than the first), or there are no more rows
-        than coefficients, so that no degrees of freedom are left.
+    Returns None where the sets do not agree (a model has none, or others than the first), or there are no more
+    rows than coefficients, so that no degrees of freedom are left.
 
-    Raises
-    ------
-    InputError
-        With fewer than two sets.
+    Raises InputError with fewer than two sets.
 
     References
     ----------

@@ -214,11 +214,9 @@ def _check_answer(inputs: Any, answer: Any, name: str) -> None:
 def outcome_columns(truth: Truth) -> NDArray[np.float64]:
     """The target as numbers.
 
-    Returns
-    -------
-    ndarray of shape (N, k)
-        Binary: 1 for the second class. Several classes: a column of 0 and 1 for each but the first. Regression: the
-        numbers. Survival: whether the event was seen, and the Nelson-Aalen cumulative hazard at the row's time.
+    Returns (N, k): binary: 1 for the second class. Several classes: a column of 0 and 1 for each but the first.
+    Regression: the numbers. Survival: whether the event was seen, and the Nelson-Aalen cumulative hazard at the
+    row's time.
 
     References
     ----------

@@ -26,10 +26,7 @@ def is_frame(X: Any) -> bool:
 def holes_of(X: Any) -> Holes:
     """Where values are missing: NaN, None, pandas' NA and NaT.
 
-    Raises
-    ------
-    InputError
-        When ``X`` is sparse and has some, or is no table.
+    Raises InputError when ``X`` is sparse and has some, or is no table.
 
     Examples
     --------
@@ -62,10 +59,7 @@ def has_missing(X: Any) -> bool:
 def writable(X: Any) -> Any:
     """The table as a pandas table or an array.
 
-    Raises
-    ------
-    InputError
-        For a table of another library.
+    Raises InputError for a table of another library.
     """
     if is_frame(X):
         return X

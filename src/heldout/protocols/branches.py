@@ -39,12 +39,8 @@ Rows = NDArray[np.intp]
 class Branch(Protocol):
     """A search on a part of the rows.
 
-    Attributes
-    ----------
-    inner : tuple of Split
-        Of the search: rows of the part, by their numbers in the whole task. A row may occur several times.
-    refit : Split
-        Trains the winner on the part, and tests it on rows outside it.
+    - ``inner``: of the search: rows of the part, by their numbers in the whole task. A row may occur several times.
+    - ``refit``: trains the winner on the part, and tests it on rows outside it.
     """
 
     @property
@@ -94,10 +90,7 @@ class BranchScore:
 class BranchedSearch:
     """A search on all rows, and one on each of several parts.
 
-    Attributes
-    ----------
-    n_fits, n_fits_saved : int
-        All fits, refits included.
+    ``n_fits``, ``n_fits_saved``: all fits, refits included.
     """
 
     evaluation: Evaluation
@@ -166,22 +159,15 @@ def run_branches(
 ) -> BranchedSearch:
     """Search all rows and the part of every branch; fit each winner on its part, and test it outside.
 
-    Parameters
-    ----------
-    search : Search
-        On all rows; branches have its configurations, scoring, rules and settings.
-    branches : sequence of Branch
-        With repeat numbers of their own.
-    counts : sequence of ndarray of shape (N,), optional
-        How often each row counts when a branch drops and chooses, if a part holds rows several times.
-    across : callable, optional
-        Takes the results of all branches and returns the one configuration to fit in all of them, in place of each
-        winner.
+    - ``search``: on all rows; branches have its configurations, scoring, rules and settings.
+    - ``branches``: with repeat numbers of their own.
+    - ``counts`` (N,): how often each row counts when a branch drops and chooses, if a part holds rows several
+      times.
+    - ``across``: takes the results of all branches and returns the one configuration to fit in all of them, in
+      place of each winner.
 
-    Raises
-    ------
-    InputError
-        When the search on all rows has no winner. A branch without a winner has no score, and its reason.
+    Raises InputError when the search on all rows has no winner. A branch without a winner has no score, and its
+    reason.
     """
     started = time.perf_counter()
     search.check()

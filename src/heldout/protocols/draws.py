@@ -75,17 +75,10 @@ class Demands:
 def draw(demands: Demands, n_bootstraps: int, seed: int, *, scores_left_out: bool = True) -> DrawnRows:
     """Draw rows, or whole groups, with replacement; bootstrap b does not depend on B.
 
-    Parameters
-    ----------
-    seed : int
-        64 bits.
-    scores_left_out : bool
-        Whether the metrics must also be defined on the rows left out.
+    - ``seed``: 64 bits.
+    - ``scores_left_out``: whether the metrics must also be defined on the rows left out.
 
-    Raises
-    ------
-    InputError
-        Naming the class that is too small to be drawn and left out.
+    Raises InputError naming the class that is too small to be drawn and left out.
     """
     check_drawable(demands.task.truth, demands.units, demands.metrics, demands.task.groups is not None)
     draws = Draws(

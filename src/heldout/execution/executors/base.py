@@ -40,14 +40,9 @@ class Work:
 class WorkersLostError(RuntimeError):
     """Workers died; the results that they had finished were returned before.
 
-    Attributes
-    ----------
-    running : tuple of CellKey
-        The cells that they were doing, or may have been doing; empty if unknown.
-    reason : str
-        How they died, as half a sentence ("its worker was killed by signal 9").
-    times : int
-        How many workers each of these cells has cost; a cluster tries again itself.
+    - ``running``: the cells that they were doing, or may have been doing; empty if unknown.
+    - ``reason``: how they died, as half a sentence ("its worker was killed by signal 9").
+    - ``times``: how many workers each of these cells has cost; a cluster tries again itself.
     """
 
     def __init__(self, running: Sequence[CellKey], reason: str, times: int = 1) -> None:
@@ -68,10 +63,7 @@ class Executor(Protocol):
 
         A single cell runs in a worker of its own where there are workers.
 
-        Raises
-        ------
-        WorkersLostError
-            When workers died. Cells without a result by then were not done.
+        Raises WorkersLostError when workers died. Cells without a result by then were not done.
         """
 
     def __enter__(self) -> Executor: ...

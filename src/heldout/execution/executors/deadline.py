@@ -30,12 +30,8 @@ class TimeIsUp(Ending):
 def deadline(seconds: float | None, *, ends_process: bool) -> Iterator[None]:
     """Raise ``TimeIsUp`` in this thread when the time is up.
 
-    Parameters
-    ----------
-    seconds : float or None
-        None for no deadline.
-    ends_process : bool
-        Whether to end the process if the exception has no effect within some seconds.
+    - ``seconds``: None for no deadline.
+    - ``ends_process``: whether to end the process if the exception has no effect within some seconds.
     """
     if seconds is None:
         yield

@@ -26,20 +26,13 @@ _LONGEST = 1e9
 class JoblibExecutor:
     """Does cells with the joblib backend that is active when it is entered.
 
-    Parameters
-    ----------
-    n_jobs, pre_dispatch
-        As for ``joblib.Parallel``. One job runs in the calling process.
-    fit_timeout : float, optional
-        Seconds after which a cell is stopped and recorded as failed: by an exception, or if that has no effect by
-        ending its worker. It needs worker processes; with one job it uses one. A cluster tries a cell whose worker
-        ended a few times more before the cell fails.
+    - ``n_jobs``, ``pre_dispatch``: as for ``joblib.Parallel``. One job runs in the calling process.
+    - ``fit_timeout``: seconds after which a cell is stopped and recorded as failed: by an exception, or if that has
+      no effect by ending its worker. It needs worker processes; with one job it uses one. A cluster tries a cell
+      whose worker ended a few times more before the cell fails.
 
-    Raises
-    ------
-    InputError
-        When ``n_jobs`` is no number of jobs, ``fit_timeout`` is not above 0, or there are no worker processes for
-        it.
+    Raises InputError when ``n_jobs`` is no number of jobs, ``fit_timeout`` is not above 0, or there are no worker
+    processes for it.
 
     Examples
     --------

@@ -82,10 +82,7 @@ def payload_array(work: Work) -> NDArray[np.uint8]:
 class UnpackedWorks:
     """The works that a process has unpacked; it keeps the latest two (a search and one nested in it).
 
-    Attributes
-    ----------
-    n_unpacked : int
-        How often something was unpacked.
+    ``n_unpacked`` counts how often something was unpacked.
     """
 
     def __init__(self) -> None:

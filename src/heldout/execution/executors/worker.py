@@ -117,10 +117,7 @@ class FitAbandoned(Ending):
 def timeout_result(work: Work, cell: CellKey, fit_timeout: float, seconds: float) -> CellResult:
     """The result of a cell that took too long.
 
-    Raises
-    ------
-    TimeoutError
-        With ``error_score="raise"``.
+    Raises TimeoutError with ``error_score="raise"``.
     """
     message = f"it was stopped after fit_timeout={fit_timeout:g} s"
     if work.context.error_score == "raise":
@@ -172,10 +169,7 @@ SECONDS_BETWEEN_LOOKS = 1.0
 def end_with(parent: int) -> None:
     """From now on, end this process soon after its parent; do nothing if the number is not that of its parent.
 
-    Parameters
-    ----------
-    parent : int
-        The number of the process that sent the work. On Windows the death of a parent cannot be seen.
+    ``parent``: the number of the process that sent the work. On Windows the death of a parent cannot be seen.
     """
     if os.name == "posix" and parent == os.getppid():
         _watch(os.getpid(), parent)

@@ -40,21 +40,12 @@ class LiveTable:
 
     Text printed meanwhile, on standard output or standard error, appears above the table.
 
-    Parameters
-    ----------
-    stream : text file
-        A terminal.
-    clock : callable
-        Seconds, from any origin.
-    console : rich.console.Console, optional
-        For tests; by default a new one on the stream.
-    is_ticking : bool
-        Whether a thread draws; otherwise call ``draw``.
+    - ``stream``: a terminal.
+    - ``clock``: seconds, from any origin.
+    - ``console``: for tests; by default a new one on the stream.
+    - ``is_ticking``: whether a thread draws; otherwise call ``draw``.
 
-    Raises
-    ------
-    MissingExtraError
-        Without rich.
+    Raises MissingExtraError without rich.
     """
 
     def __init__(

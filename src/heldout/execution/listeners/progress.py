@@ -54,10 +54,7 @@ class Progress(Protocol):
 def progress(stream: TextIO | None = None, *, quiet: bool = False) -> Progress:
     """A listener for the stream: a table on a terminal, lines elsewhere or without rich, nothing if quiet.
 
-    Parameters
-    ----------
-    stream : text file, optional
-        Standard error by default.
+    The stream is standard error by default.
     """
     stream = stream or sys.stderr
     if quiet:
@@ -90,10 +87,7 @@ class ProgressLines(Silent):
 
     Also a line for each barrier at which configurations were dropped, and for each loss of workers.
 
-    Parameters
-    ----------
-    clock : callable
-        Seconds, from any origin.
+    The clock gives seconds from any origin.
     """
 
     least_seconds = 2.0

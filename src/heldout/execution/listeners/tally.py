@@ -27,24 +27,14 @@ class CurrentBest(NamedTuple):
 class RunTally:
     """Counts the events of a run.
 
-    Attributes
-    ----------
-    total, resumed : int
-        Planned fits, and those of them that an earlier run had done.
-    done : int
-        Fits that are done, here or in an earlier run.
-    failed, saved : int
-        Fits of this run that failed, and planned fits that will not be made.
-    metric : str
-        The scorer that decides.
-    n_splits_done : int
-        Splits that all remaining configurations have done, as of the last barrier.
-    n_remaining : int
-        Configurations that remain in the race.
-    n_lost : int
-        How often workers were lost.
-    lost_reason : str
-        Why, the last time.
+    - ``total``, ``resumed``: planned fits, and those of them that an earlier run had done.
+    - ``done``: fits that are done, here or in an earlier run.
+    - ``failed``, ``saved``: fits of this run that failed, and planned fits that will not be made.
+    - ``metric``: the scorer that decides.
+    - ``n_splits_done``: splits that all remaining configurations have done, as of the last barrier.
+    - ``n_remaining``: configurations that remain in the race.
+    - ``n_lost``: how often workers were lost.
+    - ``lost_reason``: why, the last time.
 
     Examples
     --------
@@ -99,10 +89,7 @@ class RunTally:
     def seconds_left(self, seconds: float) -> float | None:
         """Seconds for the remaining fits at the pace of this process; None before its first fit.
 
-        Parameters
-        ----------
-        seconds : float
-            Since the run began here; cells of an earlier run do not count.
+        ``seconds``: since the run began here; cells of an earlier run do not count.
         """
         here = self.done - self.resumed
         return seconds / here * self.left if here else None

@@ -29,10 +29,7 @@ def plan_line(event: SearchStarted) -> str:
 def barrier_line(event: BarrierPassed, before: RunTally) -> str:
     """The configurations dropped at a barrier, in one line; empty if there are none.
 
-    Parameters
-    ----------
-    before : RunTally
-        Before this event.
+    ``before`` is the tally before this event.
     """
     barrier = event.barrier
     if not barrier.dropped and not barrier.stopped:

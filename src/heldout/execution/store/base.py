@@ -18,10 +18,8 @@ if TYPE_CHECKING:
 class RunIdentity:
     """The identity of a run.
 
-    Attributes
-    ----------
-    rows, folds, configurations : str
-        Fingerprints (sha256) of the task, the splits and the ids of the configurations.
+    ``rows``, ``folds``, ``configurations``: fingerprints (sha256) of the task, the splits and the ids of the
+    configurations.
     """
 
     rows: str
@@ -70,18 +68,11 @@ class Run(Protocol):
     ) -> None:
         """Note the plan of the run for inspection; deletes earlier notes on barriers.
 
-        Parameters
-        ----------
-        n_configurations, n_splits, n_cells : int
-            ``n_cells`` is the number of fits if none is dropped.
-        metric : str
-            The scorer that decides; greater = better.
-        title : str
-            The name of the metric for people, where the name of the scorer does not tell it.
-        n_rows : int, optional
-            Of the data.
-        names : sequence of str
-            Of the configurations, for people.
+        - ``n_configurations``, ``n_splits``, ``n_cells``: ``n_cells`` is the number of fits if none is dropped.
+        - ``metric``: the scorer that decides; greater = better.
+        - ``title``: the name of the metric for people, where the name of the scorer does not tell it.
+        - ``n_rows``: of the data.
+        - ``names``: of the configurations, for people.
         """
 
     def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:
@@ -89,10 +80,7 @@ class Run(Protocol):
 
         A resumed run does not read it: it decides again from its cells, by its own rule.
 
-        Parameters
-        ----------
-        race : sequence of (repeat, fold)
-            The splits of the race in the order in which they run; no other race has them.
+        ``race``: the splits of the race in the order in which they run; no other race has them.
         """
 
     def __enter__(self) -> Self: ...
@@ -108,24 +96,16 @@ class Store(Protocol):
     def stored_entropy(self, rows: str | None = None, configurations: str | None = None) -> int | None:
         """The entropy of the run that would be resumed, or None where there is none.
 
-        Parameters
-        ----------
-        rows, configurations : str, optional
-            Fingerprints that tell which one of several runs; the folds depend on the entropy, these do not.
+        ``rows``, ``configurations``: fingerprints that tell which one of several runs; the folds depend on the
+        entropy, these do not.
         """
 
     def open(self, identity: RunIdentity, configurations: Sequence[tuple[str, str]], *, resume: bool) -> Run:
         """Start a run, or resume the one of the same identity.
 
-        Parameters
-        ----------
-        configurations : sequence of (id, canonical JSON)
-            In order of position, the ids distinct.
-        resume : bool
-            Whether a run of this identity that is there already may be gone on with; with none, one is started.
+        - ``configurations``: in order of position, the ids distinct.
+        - ``resume``: whether a run of this identity that is there already may be gone on with; with none, one is
+          started.
 
-        Raises
-        ------
-        StoreError
-            When the file is of other data, another schema, damaged, locked, or not writable.
+        Raises StoreError when the file is of other data, another schema, damaged, locked, or not writable.
         """

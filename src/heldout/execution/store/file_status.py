@@ -67,10 +67,8 @@ class FileStatus:
 def file_status(path: Path) -> FileStatus:
     """The status of a run file at this moment.
 
-    Raises
-    ------
-    StoreError
-        When there is no such file, or it is of another program, of a newer heldout, damaged or unreadable.
+    Raises StoreError when there is no such file, or it is of another program, of a newer heldout, damaged or
+    unreadable.
     """
     if not path.exists():
         raise StoreError(f"there is no run file {path}; name the folder or the run.db of a run.")

@@ -107,10 +107,7 @@ def primary_code(error: sqlite3.Error) -> int:
 def connect(path: Path) -> sqlite3.Connection:
     """A connection that has changed nothing; the file is ours or empty.
 
-    Raises
-    ------
-    StoreError
-        When the path is no file, or a file of another program or of a newer heldout.
+    Raises StoreError when the path is no file, or a file of another program or of a newer heldout.
     """
     check_path(path)
     # isolation_level=None: only this package begins and ends transactions.
@@ -198,10 +195,7 @@ def claim(connection: sqlite3.Connection, path: Path) -> None:
 
     In this transaction it creates missing tables, checks existing ones, and upgrades those of an older schema.
 
-    Raises
-    ------
-    StoreError
-        When another process is writing, or the file is damaged.
+    Raises StoreError when another process is writing, or the file is damaged.
     """
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = FULL")

@@ -36,12 +36,8 @@ class DroppedStatus(NamedTuple):
 class BarrierStatus:
     """The record of a barrier.
 
-    Attributes
-    ----------
-    after, n_splits : int
-        The number of splits before it, and in all.
-    n_rows, n_before : int
-        Rows predicted and configurations in the race by then.
+    - ``after``, ``n_splits``: the number of splits before it, and in all.
+    - ``n_rows``, ``n_before``: rows predicted and configurations in the race by then.
     """
 
     race: int
@@ -62,16 +58,10 @@ class BarrierStatus:
 class RunStatus:
     """A run of a file.
 
-    Attributes
-    ----------
-    n_rows, n_splits, n_cells : int or None
-        As planned; None for a file of an older heldout.
-    metric, title : str or None
-        The scorer that decides, and what people call it; empty of a validation.
-    n_done, n_failed : int
-        Cells that are acknowledged; the failed ones are among the done.
-    opened, acknowledged : str or None
-        When a process last took the run up, and when a cell was last acknowledged.
+    - ``n_rows``, ``n_splits``, ``n_cells``: as planned; None for a file of an older heldout.
+    - ``metric``, ``title``: the scorer that decides, and what people call it; empty of a validation.
+    - ``n_done``, ``n_failed``: cells that are acknowledged; the failed ones are among the done.
+    - ``opened``, ``acknowledged``: when a process last took the run up, and when a cell was last acknowledged.
     """
 
     number: int
@@ -170,10 +160,7 @@ class _Dropped(NamedTuple):
 def run_statuses(connection: sqlite3.Connection, schema: int) -> tuple[RunStatus, ...]:
     """Every run of the file, the oldest first; the connection is in a transaction.
 
-    Raises
-    ------
-    sqlite3.Error, ValueError, TypeError, KeyError
-        When the file is damaged.
+    Raises sqlite3.Error, ValueError, TypeError or KeyError when the file is damaged.
     """
     later = "opened, cells_then, acknowledged" if schema > 1 else "NULL, NULL, NULL"
     runs = connection.execute(f"SELECT number, created, {later} FROM run ORDER BY number").fetchall()

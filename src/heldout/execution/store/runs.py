@@ -39,10 +39,7 @@ class _RunRow(NamedTuple):
 def stored_runs(connection: sqlite3.Connection, path: Path) -> list[StoredRun]:
     """Every run of the file, the oldest first.
 
-    Raises
-    ------
-    StoreError
-        When they cannot be read.
+    Raises StoreError when they cannot be read.
     """
     with read_as_written(path):
         found = connection.execute(f"SELECT {', '.join(_RunRow._fields)} FROM run ORDER BY number").fetchall()

@@ -226,10 +226,7 @@ class ResultRows(NamedTuple):
 def encoded(result: CellResult) -> ResultRows:
     """A result as the tables hold it.
 
-    Raises
-    ------
-    StoreError
-        When a prediction is not an array of numbers.
+    Raises StoreError when a prediction is not an array of numbers.
     """
     cell = CellRow(
         repeat=int(result.key.repeat),
@@ -260,10 +257,7 @@ def checksum(configuration: int, rows: ResultRows) -> int:
 def read_rows(connection: sqlite3.Connection, number: int) -> ResultRows:
     """The rows of a cell.
 
-    Raises
-    ------
-    ValueError
-        When they are not as they were written.
+    Raises ValueError when they are not as they were written.
     """
     configuration, expected, rows = _cell_of(connection, number)
     if expected != checksum(configuration, rows):
@@ -297,10 +291,7 @@ class _Scores:
 def decoded(rows: ResultRows, configuration: int) -> CellResult:
     """The result that was encoded, for the configuration's present position.
 
-    Raises
-    ------
-    ValueError
-        When the row is damaged.
+    Raises ValueError when the row is damaged.
     """
     row = rows.cell
     scores = from_json(_Scores, row.scores)

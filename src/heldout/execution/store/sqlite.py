@@ -77,15 +77,9 @@ class SQLiteRun:
     def results(self, repeats: Collection[int] | None = None) -> Iterator[CellResult]:
         """The acknowledged results, in the order in which they were acknowledged.
 
-        Parameters
-        ----------
-        repeats : collection of int, optional
-            Only those of these repeats.
+        ``repeats``: only those of these repeats.
 
-        Raises
-        ------
-        StoreError
-            When the file is damaged.
+        Raises StoreError when the file is damaged.
         """
         wanted = [
             (number, key) for key, number in self._acknowledged.items() if repeats is None or key.repeat in repeats
@@ -105,10 +99,8 @@ class SQLiteRun:
     def commit(self) -> None:
         """Write all recorded results to the disk; when this returns, they are acknowledged.
 
-        Raises
-        ------
-        StoreError
-            When it cannot be written. What was acknowledged before is safe, and the run can be resumed.
+        Raises StoreError when it cannot be written. What was acknowledged before is safe, and the run can be
+        resumed.
         """
         if not self._pending and not self._barriers and self._plan is None:
             return
@@ -133,10 +125,7 @@ class SQLiteRun:
     ) -> None:
         """Write the plan of the run at once, in place of an earlier plan.
 
-        Raises
-        ------
-        StoreError
-            When it cannot be written.
+        Raises StoreError when it cannot be written.
         """
         self._plan, self._barriers = (
             PlanNote(n_configurations, n_splits, n_cells, metric, title, n_rows, tuple(names)),

@@ -29,10 +29,7 @@ GROUP_DRAWS = 50
 def training_counts(sizes: Any, n_rows: int) -> tuple[int, ...]:
     """Training sizes as numbers of rows, ascending.
 
-    Parameters
-    ----------
-    sizes : sequence of float or int
-        Shares of all rows between 0 and 1, or numbers of rows.
+    ``sizes``: shares of all rows between 0 and 1, or numbers of rows.
 
     Examples
     --------
@@ -71,10 +68,7 @@ def subsampled_folds(task: Task, counts: Sequence[int], n_subsamples: int, entro
 
     Classes are kept in proportion at every size, and groups whole; with groups a size is as near as they allow.
 
-    Raises
-    ------
-    InputError
-        When a class has no row to train on, or none to test.
+    Raises InputError when a class has no row to train on, or none to test.
     """
     check_splits(n_subsamples * len(counts), task.n_rows, "fewer n_subsamples or training_sizes")
     trains: list[list[Rows]] = [[] for _ in counts]

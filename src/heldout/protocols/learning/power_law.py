@@ -67,20 +67,12 @@ class _Fit(NamedTuple):
 def fit_power_law(sizes: Floats, errors: Floats, variances: Floats) -> PowerLaw | None:
     """The power law of the least squares, each weighted by one over the variance of its mean.
 
-    Parameters
-    ----------
-    sizes : ndarray of shape (S,)
-        Training rows, ascending.
-    errors : ndarray of shape (S,)
-        Mean errors, 0 at best; NaN where there is none.
-    variances : ndarray of shape (S,)
-        Of these means. One of 0 counts as the smallest that is not, and all count alike where all are 0: a mean
-        that did not vary is no more certain than one that hardly did.
+    - ``sizes`` (S,): training rows, ascending.
+    - ``errors`` (S,): mean errors, 0 at best; NaN where there is none.
+    - ``variances`` (S,): of these means. One of 0 counts as the smallest that is not, and all count alike where all
+      are 0: a mean that did not vary is no more certain than one that hardly did.
 
-    Returns
-    -------
-    PowerLaw or None
-        None where fewer than three sizes have an error.
+    Returns None where fewer than three sizes have an error.
 
     Examples
     --------

@@ -44,14 +44,9 @@ class Spread(NamedTuple):
 def nadeau_bengio(scores: Floats, test_share: float, center: float | None = None) -> Spread:
     """s²(1/n + test rows / training rows), with n - 1 degrees of freedom (Nadeau & Bengio 2003, section 3).
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n,)
-        Of all outer folds of all repeats, n = K·R; NaN is left out.
-    test_share : float
-        1/(K - 1) in a partition.
-    center : float, optional
-        Their mean by default.
+    - ``scores`` (n,): of all outer folds of all repeats, n = K·R; NaN is left out.
+    - ``test_share``: 1/(K - 1) in a partition.
+    - ``center``: their mean by default.
 
     Examples
     --------
@@ -75,10 +70,7 @@ def nadeau_bengio(scores: Floats, test_share: float, center: float | None = None
 class Bates:
     """The measurements of the scheme of Bates, Hastie and Tibshirani (2024).
 
-    Attributes
-    ----------
-    inner, outer : float
-        Mean over rows with two folds removed, and with one.
+    ``inner``, ``outer``: mean over rows with two folds removed, and with one.
     """
 
     spread: Spread
@@ -107,12 +99,8 @@ def bates_hastie_tibshirani(outer: Sequence[Sequence[Floats]], inner: Sequence[S
     s the standard deviation of all e_in. Values are of rows, in the metric's own units; the opposite sign
     gives the same interval with the opposite sign.
 
-    Parameters
-    ----------
-    outer : sequence of R sequences of K ndarray
-        e_out by repeat and fold.
-    inner : sequence of R sequences of K ndarray
-        e_in of each fold, all other folds together.
+    - ``outer``: e_out by repeat and fold.
+    - ``inner``: e_in of each fold, all other folds together.
 
     Examples
     --------

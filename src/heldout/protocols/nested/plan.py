@@ -95,27 +95,18 @@ def nested_folds(
 ) -> NestedFolds:
     """The splits of every search and refit.
 
-    Parameters
-    ----------
-    task : Task
-        The rows, target and groups that an inner splitter receives.
-    folds : Folds
-        The outer ones.
-    inner : "remaining", "holdout", int or splitter
-        How each inner search splits the rows outside its outer fold: by the other folds of the same repeat, each in
-        turn; the next fold alone as a development set; or anew. An integer shuffles, and keeps classes in
-        proportion and groups whole. Where it splits anew, the search on all rows is split in the same way, so that
-        the deployed model comes from the procedure that was evaluated. Rows that an outer fold trains on several
-        times are divided once, and their copies train where they do.
-    pairs : bool
-        Whether to leave out every two folds of a repeat as well.
-    entropy : int
-        Seeds splitters that shuffle without a ``random_state``, once for each branch.
+    - ``task``: the rows, target and groups that an inner splitter receives.
+    - ``folds``: the outer ones.
+    - ``inner``: how each inner search splits the rows outside its outer fold: by the other folds of the same
+      repeat, each in turn; the next fold alone as a development set; or anew. An integer shuffles, and keeps
+      classes in proportion and groups whole. Where it splits anew, the search on all rows is split in the same way,
+      so that the deployed model comes from the procedure that was evaluated. Rows that an outer fold trains on
+      several times are divided once, and their copies train where they do.
+    - ``pairs``: whether to leave out every two folds of a repeat as well.
+    - ``entropy``: seeds splitters that shuffle without a ``random_state``, once for each branch.
 
-    Raises
-    ------
-    InputError
-        Where the outer folds are no partition and ``inner`` or ``pairs`` needs one, or leave too few folds inside.
+    Raises InputError where the outer folds are no partition and ``inner`` or ``pairs`` needs one, or leave too few
+    folds inside.
     """
     of_repeat: dict[int, list[Split]] = {}
     for split in folds.splits:

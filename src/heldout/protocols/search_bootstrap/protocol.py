@@ -223,10 +223,7 @@ MODELS = BootstrapOfSearch("bootstrap_search_models", ("tsamardinos2018",))
 class BootstrapPlan:
     """A search to bootstrap: all settings before the first fit.
 
-    Attributes
-    ----------
-    cv, repeats
-        Of the search on all rows; they split the samples too.
+    ``cv``, ``repeats``: of the search on all rows; they split the samples too.
     """
 
     search: Search

@@ -41,13 +41,9 @@ def samples_of_search(
 ) -> tuple[Sample, ...]:
     """Every sample with the folds of the search on it.
 
-    Parameters
-    ----------
-    folds : Folds
-        Of the search on all rows; samples get other repeat numbers.
-    cv : int, plan, splitter, iterable of (train, test), or None
-        Of the search on all rows. A list of splits (or ``PredefinedSplit``) is cut down to the drawn rows; anything
-        else splits the distinct drawn rows.
+    - ``folds``: of the search on all rows; samples get other repeat numbers.
+    - ``cv``: of the search on all rows. A list of splits (or ``PredefinedSplit``) is cut down to the drawn rows;
+      anything else splits the distinct drawn rows.
     """
     numbers = RepeatNumbers(1 + max(folds.columns))
     samples = []

@@ -77,10 +77,7 @@ class ValidationArguments:
     def plan_of(self, task: Task, fit_weight: NDArray[np.float64] | None = None) -> ValidationPlan:
         """The plan for a task.
 
-        Parameters
-        ----------
-        fit_weight : ndarray of shape (N,), optional
-            The weights for ``fit``; by default those of the task, whose mean is 1.
+        ``fit_weight`` (N,): the weights for ``fit``; by default those of the task, whose mean is 1.
         """
         check_interval_settings(self.n_bootstraps, self.confidence_level, self.alternative, usual_bootstraps=200)
         two_stages = self.method == TWO_STAGE

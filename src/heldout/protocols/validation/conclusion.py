@@ -96,10 +96,7 @@ class ValidationConclusion:
     def __call__(self, fits: Fits) -> Validation:
         """The validation; runs the stages after the first.
 
-        Raises
-        ------
-        InputError
-            When no model could be fitted on all rows.
+        Raises InputError when no model could be fitted on all rows.
         """
         fits.first()
         found = {j: self._first(fits, j) for j in range(len(self.plan.models))}

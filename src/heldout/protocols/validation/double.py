@@ -31,27 +31,16 @@ def inner_counts(
 
     Inner sample i does not depend on ``n_inner``.
 
-    Parameters
-    ----------
-    counts : ndarray of uint8, shape (N,)
-        How often the outer sample drew each row.
-    seed : int
-        64 bits, of the outer sample: ``stream(entropy, "inner draws", b)``.
-    unit_of_row : ndarray of shape (N,), optional
-        Groups as codes from 0: they are drawn whole, as the outer sample drew them.
-    in_bag, left_out : callable
-        From (L, N) counts, of the drawn rows and of those in the outer sample that were not drawn, to the usable
-        draws (L,); the others are drawn again.
+    - ``counts`` (N,): how often the outer sample drew each row.
+    - ``seed``: 64 bits, of the outer sample: ``stream(entropy, "inner draws", b)``.
+    - ``unit_of_row`` (N,): groups as codes from 0: they are drawn whole, as the outer sample drew them.
+    - ``in_bag``, ``left_out``: from (L, N) counts, of the drawn rows and of those in the outer sample that were not
+      drawn, to the usable draws (L,); the others are drawn again.
 
-    Returns
-    -------
-    ndarray of uint8, shape (n_inner, N)
-        How often each original row was drawn; never a row that the outer sample lacks.
+    Returns (n_inner, N): how often each original row was drawn; never a row that the outer sample lacks.
 
-    Raises
-    ------
-    UndefinedDrawsError
-        When no draw is usable: the outer sample holds too little of something, and has no corrected score.
+    Raises UndefinedDrawsError when no draw is usable: the outer sample holds too little of something, and has no
+    corrected score.
 
     Examples
     --------
@@ -84,16 +73,10 @@ def inner_replicates(
 ) -> Replicates:
     """The replicates of one outer sample: its own model is the one that was fitted on all there is.
 
-    Parameters
-    ----------
-    outer : Replicates
-        Of all rows; b one of those that have a model.
-    counts : ndarray of uint8, shape (n_inner, N)
-        As ``inner_counts`` gives them.
-    on_original : mapping of Response to ndarray of shape (N, H, n_inner[, outputs])
-        What the models of the inner samples say of all rows.
-    failed : mapping of int to str, optional
-        Inner samples without a model, and why.
+    - ``outer``: of all rows; b one of those that have a model.
+    - ``counts`` (n_inner, N): as ``inner_counts`` gives them.
+    - ``on_original`` (N, H, n_inner[, outputs]): what the models of the inner samples say of all rows.
+    - ``failed``: inner samples without a model, and why.
 
     Notes
     -----

@@ -50,15 +50,9 @@ class Bounded(NamedTuple):
 def interval_kind(interval: str | None, method: str) -> IntervalKind | None:
     """The kind of interval for a word of the user and a correction; None for none.
 
-    Parameters
-    ----------
-    method : str
-        The name of the correction.
+    ``method``: the name of the correction.
 
-    Raises
-    ------
-    InputError
-        For another word, and for percentiles of a score that has no distribution; before any fit.
+    Raises InputError for another word, and for percentiles of a score that has no distribution; before any fit.
 
     Examples
     --------
@@ -97,20 +91,12 @@ def interval_of(
 ) -> Bounded:
     """The interval of a corrected score.
 
-    Parameters
-    ----------
-    kind : "location_shifted", "double", "percentile" or None
-        As returned by ``interval_kind``.
-    corrected : float
-        The corrected score, in the metric's own direction and units.
-    doubles : ndarray of shape (B,), optional
-        With "double": the corrected score of each bootstrap sample; NaN if it has none.
+    - ``kind``: as returned by ``interval_kind``.
+    - ``corrected``: the corrected score, in the metric's own direction and units.
+    - ``doubles`` (B,): with "double": the corrected score of each bootstrap sample; NaN if it has none.
 
-    Returns
-    -------
-    Bounded
-        Without an interval if the corrected score is NaN or the distribution cannot show its spread. A shifted
-        interval may exceed the metric's range, as a corrected score may; both are returned unchanged.
+    Returns: without an interval if the corrected score is NaN or the distribution cannot show its spread. A shifted
+    interval may exceed the metric's range, as a corrected score may; both are returned unchanged.
 
     Examples
     --------

@@ -144,10 +144,7 @@ def bytes_recorded(plan: ValidationPlan) -> int:
 def check_memory(plan: ValidationPlan, *, keeps_fits: bool) -> None:
     """Refuse a plan whose samples and predictions would take more than half of the machine's memory.
 
-    Parameters
-    ----------
-    keeps_fits : bool
-        Whether the predictions of every fit stay in memory until the end, as without a store.
+    ``keeps_fits``: whether the predictions of every fit stay in memory until the end, as without a store.
     """
     n_rows, n_bootstraps = plan.task.n_rows, plan.n_bootstraps
     what = f"fits ({n_bootstraps:,} bootstraps)"

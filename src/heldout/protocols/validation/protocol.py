@@ -129,10 +129,7 @@ def bootstrap_validate(
 def validated(arguments: ValidationArguments, plan: ValidationPlan, running: RunSettings) -> Validation:
     """Run a plan and return its validation.
 
-    Raises
-    ------
-    InputError
-        When it would not fit in memory, or no model could be fitted on all rows.
+    Raises InputError when it would not fit in memory, or no model could be fitted on all rows.
     """
     check_memory(plan, keeps_fits=isinstance(running.store, MemoryStore))
     settings = Settings(

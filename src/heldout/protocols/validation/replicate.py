@@ -168,12 +168,8 @@ def fitted_model(
 ) -> Any:
     """The configuration fitted on the training rows of a split.
 
-    Parameters
-    ----------
-    sample : table, optional
-        These rows, if they were imputed.
-    completion : int
-        Which one of several: each gives its model another seed.
+    - ``sample``: these rows, if they were imputed.
+    - ``completion``: which one of several: each gives its model another seed.
     """
     place = (*split.place, completion) if completion else split.place
     model, rows = seeded_model(configuration.fresh(), context.entropy, *place), split.train

@@ -41,11 +41,8 @@ class SampleSplit:
 def sample_splits(counts: Sequence[Counts] | Counts, fold: int = 0) -> tuple[Split, ...]:
     """A split a sample, each a repeat, numbered from 1.
 
-    Parameters
-    ----------
-    counts : sequence of B ndarrays of uint8, shape (N,)
-    fold : int
-        One number for each stage, so that the place of a sample gives its seed.
+    - ``counts`` (N,).
+    - ``fold``: one number for each stage, so that the place of a sample gives its seed.
 
     Examples
     --------

@@ -32,10 +32,7 @@ __all__ = [
 def correction_named(method: Any) -> Correction:
     """A correction from its name or from itself.
 
-    Raises
-    ------
-    InputError
-        For anything else, naming the corrections.
+    Raises InputError for anything else, naming the corrections.
 
     Examples
     --------

@@ -26,14 +26,9 @@ class CorrectedScore:
 class Correction(Protocol):
     """A frozen dataclass that holds the parameters of a correction.
 
-    Attributes
-    ----------
-    name : str
-        As the user asks for it.
-    sources : tuple of str
-        Keys of ``heldout.references``.
-    reads_left_out : bool
-        Whether every sample must leave out rows on which the metrics are defined.
+    - ``name``: as the user asks for it.
+    - ``sources``: keys of ``heldout.references``.
+    - ``reads_left_out``: whether every sample must leave out rows on which the metrics are defined.
     """
 
     @property
@@ -46,12 +41,8 @@ class Correction(Protocol):
     def corrected(self, replicates: Replicates, scores: ReplicateScores) -> CorrectedScore:
         """The corrected score of one metric.
 
-        Parameters
-        ----------
-        replicates : Replicates
-            For what must be read row by row.
-        scores : ReplicateScores
-            Of these replicates; replicates that are not ``successful`` are left out.
+        - ``replicates``: for what must be read row by row.
+        - ``scores``: of these replicates; replicates that are not ``successful`` are left out.
         """
 
 

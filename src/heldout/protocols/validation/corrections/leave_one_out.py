@@ -28,18 +28,11 @@ from heldout.protocols.validation.replicates import Replicates, ReplicateScores
 def left_out_score(replicates: Replicates, scores: ReplicateScores) -> CorrectedScore:
     """The score of the rows left out, over the successful replicates.
 
-    Parameters
-    ----------
-    replicates : Replicates
-        Of B samples of N rows.
-    scores : ReplicateScores
-        Of one metric of them.
+    - ``replicates``: of B samples of N rows.
+    - ``scores``: of one metric of them.
 
-    Returns
-    -------
-    CorrectedScore
-        In the metric's own direction and units. ``provenance`` says how it was averaged and over how many
-        replicates; a flag says how many rows no replicate left out, and which replicates were undefined there.
+    Returns: in the metric's own direction and units. ``provenance`` says how it was averaged and over how many
+    replicates; a flag says how many rows no replicate left out, and which replicates were undefined there.
 
     Examples
     --------
@@ -82,11 +75,8 @@ def averages_rows(metric: Metric) -> bool:
 def mean_score(metric: Metric, values: Floats, weights: Floats) -> float:
     """The score of several sets of rows together, from the scores and the weights of each.
 
-    Parameters
-    ----------
-    metric : Metric
-        Of which ``averages_rows``.
-    values, weights : ndarray of shape (L,)
+    - ``metric``: of which ``averages_rows``.
+    - ``values``, ``weights`` (L,).
 
     Examples
     --------

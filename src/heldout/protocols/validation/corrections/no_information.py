@@ -74,12 +74,8 @@ def over_pairs(
 ) -> NoInformation:
     """A metric over all pairs of a label and a prediction.
 
-    Parameters
-    ----------
-    said : ndarray of shape (n,) or (n, outputs)
-        Of the metric's response.
-    weights : ndarray of shape (n,)
-        Above 0; a pair weighs the product of both.
+    - ``said`` (n,) or (n, outputs): of the metric's response.
+    - ``weights`` (n,): above 0; a pair weighs the product of both.
     """
     value = _closed_form(metric, truth, said, weights)
     if value is None and response is Response.RISK and not metric.calls_foreign_code:

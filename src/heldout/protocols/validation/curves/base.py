@@ -80,10 +80,7 @@ class Replicated:
     def band(self, confidence_level: float) -> tuple[Floats, Floats]:
         """(m,) each: percentiles of the replicates on their own samples, moved by the optimism.
 
-        Raises
-        ------
-        InputError
-            When the level is none.
+        Raises InputError when the level is none.
         """
         if not 0 < confidence_level < 1:
             raise InputError(
@@ -173,10 +170,7 @@ def replicated(replicates: Replicates, outcome: CurveOutcome, measure: Measure) 
 def class_outcome(replicates: Replicates, of_class: Any, response: Response) -> CurveOutcome:
     """One class against the others.
 
-    Raises
-    ------
-    InputError
-        When a task of several classes is not told which one, or the class is none of them.
+    Raises InputError when a task of several classes lacks ``of_class``, or the class is none of its own.
     """
     truth = replicates.truth
     assert truth.classes is not None, "asked only of a classification"
@@ -214,12 +208,8 @@ def curve_flags(
 ) -> Mapping[Flag, str]:
     """What a reader of a corrected curve must know.
 
-    Parameters
-    ----------
-    bounds : (float, float), optional
-        What a curve of the kind lies between.
-    rises : bool
-        Whether a curve of the kind never falls.
+    - ``bounds``: what a curve of the kind lies between.
+    - ``rises``: whether a curve of the kind never falls.
     """
     known, total = corrected[np.isfinite(corrected)], len(corrected)
     flags = {}

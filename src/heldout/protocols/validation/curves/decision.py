@@ -78,21 +78,12 @@ def decision_curve(
 ) -> DecisionCurve:
     """The optimism-corrected decision curve (Vickers and Elkin 2006) of a model that predicts probabilities.
 
-    Parameters
-    ----------
-    replicates : Replicates
-        With probabilities, or survival probabilities.
-    thresholds : array-like of shape (m,), optional
-        Increasing, between 0 and 1; .01, .02 .. .99 by default.
-    time, of_class
-        As of ``calibration_curve``.
-    confidence_level : float
-        Of the band.
+    - ``replicates``: with probabilities, or survival probabilities.
+    - ``thresholds`` (m,): increasing, between 0 and 1; .01, .02 .. .99 by default.
+    - ``time``, ``of_class``: as of ``calibration_curve``.
+    - ``confidence_level``: of the band.
 
-    Raises
-    ------
-    InputError
-        When no probabilities were recorded, or a threshold is none.
+    Raises InputError when no probabilities were recorded, or a threshold is none.
 
     Examples
     --------

@@ -87,19 +87,11 @@ def roc_curve(
     Every curve is read at the same false positive rates (vertical averaging, Fawcett 2006, section 8): the greatest
     sensitivity there, and between two thresholds the one on the straight line that joins them.
 
-    Parameters
-    ----------
-    replicates : Replicates
-        With decisions or probabilities.
-    of_class : label, optional
-        Of a task of several classes: which one, against the others.
-    confidence_level : float
-        Of the band.
+    - ``replicates``: with decisions or probabilities.
+    - ``of_class``: of a task of several classes: which one, against the others.
+    - ``confidence_level``: of the band.
 
-    Raises
-    ------
-    InputError
-        When the task is no classification, or neither decisions nor probabilities were recorded.
+    Raises InputError when the task is no classification, or neither decisions nor probabilities were recorded.
 
     Examples
     --------
