@@ -20,7 +20,7 @@ from heldout.estimates.of_search import Estimation
 from heldout.evaluate import evaluate
 from heldout.execution.events import CellFinished, SearchFinished, SearchStarted, StageStarted
 from heldout.execution.fit import make_scoring
-from heldout.execution.memory import BYTES_A_CELL, bytes_needed, check_memory
+from heldout.execution.plan import BYTES_A_CELL, bytes_needed, check_memory
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search, too_few_to_draw
 from heldout.execution.table import mean_over_splits

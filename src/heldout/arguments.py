@@ -36,7 +36,7 @@ from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
 from heldout.execution.events import Listener
 from heldout.execution.fit import Routing, Scoring, make_scoring
-from heldout.execution.listeners.verbose import verbose_listeners
+from heldout.execution.listeners.progress import verbose_listeners
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
 from heldout.execution.store.base import Store

@@ -13,7 +13,7 @@ import pytest
 
 from heldout.dropping.base import Barrier, Dropped
 from heldout.execution.cells import CellKey, CellResult, CellState
-from heldout.execution.store.base import RunIdentity
+from heldout.execution.store.base import PlanNote, RunIdentity
 from heldout.execution.store.sqlite import SQLiteStore
 
 IDENTITY = RunIdentity("1" * 64, "2" * 64, "3" * 64, "{}", 7)
@@ -28,7 +28,9 @@ def open_(folder: Path, rows: str = "1") -> Any:
 
 
 def planned(run: Any) -> None:
-    run.note_plan(N, 5, 40, "score", title="neg_log_loss", n_rows=150, names=[f"model (C={i})" for i in range(N)])
+    run.note_plan(
+        PlanNote(N, 5, 40, "score", title="neg_log_loss", n_rows=150, names=[f"model (C={i})" for i in range(N)])
+    )
 
 
 def done(configuration: int, fold: int = 0) -> CellResult:
@@ -107,7 +109,7 @@ def test_a_run_of_this_moment_and_one_that_is_finished(command: Callable[..., An
 def test_a_run_file_and_several_runs(command: Callable[..., Any], tmp_path: Path) -> None:
     half_done(tmp_path / "out")
     with open_(tmp_path / "out", rows="4") as run:
-        run.note_plan(N, 1, N, "score")
+        run.note_plan(PlanNote(N, 1, N, "score"))
         run.record(done(1))
     out = command("status", "out/run.db").out
     assert "state  interrupted: 11 fits left" in out

@@ -22,7 +22,7 @@ from heldout.data.task import Task, truth_of
 from heldout.dropping import drop_rule_of
 from heldout.errors import InputError
 from heldout.execution.fit import make_scoring
-from heldout.execution.memory import check_memory
+from heldout.execution.plan import check_memory
 from heldout.folds.splits import make_folds
 
 X = np.random.default_rng(0).normal(size=(60, 2))

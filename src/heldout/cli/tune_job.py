@@ -84,8 +84,8 @@ def _folds(task: Task, options: TuneOptions) -> Folds:
 
 def _why_pooled(options: TuneOptions, task: Task, scoring: Scoring, folds: Folds) -> str:
     """Why folds of one row or one group cannot be scored one by one; empty where they can."""
+    from heldout.execution.search import unscored_splits
     from heldout.folds.plans import LeaveOut
-    from heldout.folds.scored import unscored_splits
 
     if not isinstance(options.fold_plan, LeaveOut):
         return ""

@@ -76,7 +76,7 @@ def check_result(
     - ``completions``: the axis after the rows, where rows were completed H times.
     """
     for response, values in result.predictions.items():
-        shapes = [(n, *completions, *_outputs(response, truth, n_times)) for n in rows]
+        shapes = [(n, *completions, *outputs_of(response, truth, n_times)) for n in rows]
         if values.shape not in shapes:
             raise _damaged(result, f"{response} of shape {values.shape} where {shapes[0]} is due")
         if values.dtype.kind not in ("iu" if response is Response.LABELS else "f"):
@@ -87,7 +87,8 @@ def check_result(
             raise _damaged(result, f"labels coded {values.min()} to {values.max()} of {truth.n_classes} classes")
 
 
-def _outputs(response: Response, truth: Truth, n_times: int) -> tuple[int, ...]:
+def outputs_of(response: Response, truth: Truth, n_times: int) -> tuple[int, ...]:
+    """The shape of a response for one row: () for one number."""
     if response is Response.SURVIVAL:
         return (n_times,)
     by_class = response in (Response.PROBABILITIES, Response.DECISION) and truth.n_classes > 2

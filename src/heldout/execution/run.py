@@ -19,10 +19,9 @@ from heldout.execution.events import Listener, SearchStarted
 from heldout.execution.executors.base import Executor, Work
 from heldout.execution.identity import run_identity
 from heldout.execution.loop import ResultKeeper, run_races, tell
-from heldout.execution.memory import check_memory
-from heldout.execution.plan import Race, RunPlan
+from heldout.execution.plan import Race, RunPlan, check_memory
 from heldout.execution.scheduler import Scheduler
-from heldout.execution.store.base import Run, RunIdentity, Store
+from heldout.execution.store.base import PlanNote, Run, RunIdentity, Store
 from heldout.execution.store.memory import MemoryStore
 from heldout.kernels.blocks import check_jobs, effective_threads
 from heldout.selection import SelectionRule
@@ -166,17 +165,13 @@ def open_run(
         identity, ids = run_identity(task, work, entropy)
     planned = len(configurations) * folds.n_splits if n_cells is None else n_cells
     with run_settings.store.open(identity, ids, resume=run_settings.resume) as run:
-        run.note_plan(
-            len(configurations),
-            folds.n_splits,
-            planned,
-            "" if is_validation else scoring.refit_metric,
-            title="" if is_validation else getattr(scoring.metrics.get(scoring.refit_metric), "name", ""),
-            n_rows=task.n_rows,
-            names=configurations.names,
-        )
+        metric = scoring.metrics.get(scoring.refit_metric)
+        # A validation has no score before the end, so that no scorer decides.
+        decides = ("", "") if is_validation else (scoring.refit_metric, "" if metric is None else metric.name)
+        n_rows, names = task.n_rows, configurations.names
+        run.note_plan(PlanNote(len(configurations), folds.n_splits, planned, *decides, n_rows, names))
         started = SearchStarted(
-            planned, len(run.acknowledged()), len(configurations), folds.n_splits, configurations.names,
+            planned, len(run.acknowledged()), len(configurations), folds.n_splits, names,
             scoring.refit_metric, n_races, may_drop, is_validation,
         )  # fmt: skip
         tell(run_settings.listeners, started)

@@ -11,7 +11,7 @@ import numpy as np
 from heldout._text import argument
 from heldout.configurations import Configurations
 from heldout.data.memory import check_fits
-from heldout.data.task import Task
+from heldout.data.task import Task, Truth
 from heldout.dropping.base import Course, DropRule, SearchStrategy
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.candidates import check_drawable, check_selects
@@ -21,8 +21,8 @@ from heldout.estimates.rehearsal import refused_on_splits
 from heldout.execution.executors.base import Work
 from heldout.execution.fit import CellContext, Routing, Scoring
 from heldout.execution.plan import Race, race_of_search
-from heldout.folds.scored import unscored_splits
 from heldout.folds.splits import Folds
+from heldout.metrics.base import Metric, fitted, positive_of
 from heldout.metrics.within import unfit_within
 from heldout.selection import Best, CallableRefit
 from heldout.selection.base import metrics_read
@@ -174,6 +174,38 @@ def _check_splits(search: Search) -> None:
     )  # fmt: skip
     if refused:
         raise InputError(refused)
+
+
+def unscored_splits(metric: Metric | None, truth: Truth, folds: Folds, *, all_of_them: bool = False) -> str:
+    """What the metric needs of every split and some lack, as a sentence without its end; empty if none lacks it.
+
+    By default one split that lacks what makes a score mean something is enough; with ``all_of_them`` every split
+    must lack what scikit-learn needs for a score. The needs of a scorer that cannot be opened (None) are unknown.
+
+    Examples
+    --------
+    >>> from heldout.folds.plans import leave_one_out
+    >>> from heldout.folds.splits import make_folds
+    >>> from heldout.metrics import metric_named
+    >>> from heldout.data.task import Task, truth_of
+    >>> task = Task(np.zeros((6, 1)), truth_of([0, 1] * 3))
+    >>> unscored_splits(metric_named("roc_auc"), task.truth, make_folds(task, leave_one_out()))
+    'roc_auc needs a row of every class, which 6 of 6 test parts lack'
+    >>> unscored_splits(metric_named("accuracy"), task.truth, make_folds(task, leave_one_out()))
+    ''
+    """
+    if metric is None:
+        return ""
+    bound = fitted(metric, truth)
+    needs = bound.undefined_without if all_of_them else bound.needs
+    positive = positive_of(bound, truth)
+    lacking = 0
+    for split in folds.splits:
+        rows = truth.rows(split.test)
+        lacking += not needs.met(bound.truth_for_needs(rows), positive, np.ones((1, len(split.test))))[0]
+    if lacking < (folds.n_splits if all_of_them else 1):
+        return ""
+    return f"{metric.name} needs {needs}, which {lacking} of {folds.n_splits} test parts lack"
 
 
 def _check_subsampled(search: Search) -> None:

@@ -11,8 +11,7 @@ from heldout.execution.events import (
     WorkersLost,
 )
 from heldout.execution.listeners.live_table import LiveTable
-from heldout.execution.listeners.progress import ProgressLines, Silent, progress
-from heldout.execution.listeners.verbose import VerboseListener
+from heldout.execution.listeners.progress import ProgressLines, Silent, VerboseListener, progress
 from heldout.execution.listeners.words import computed_line, duration
 
 

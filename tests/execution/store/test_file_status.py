@@ -15,7 +15,7 @@ import pytest
 from heldout.dropping.base import Barrier, Dropped
 from heldout.errors import StoreError
 from heldout.execution.cells import CellKey, CellResult, CellState
-from heldout.execution.store.base import RunIdentity
+from heldout.execution.store.base import PlanNote, RunIdentity
 from heldout.execution.store.file_status import FileState, file_status
 from heldout.execution.store.schema import SCHEMA_VERSION
 from heldout.execution.store.sqlite import SQLiteStore
@@ -45,7 +45,7 @@ def failed(configuration, fold, message):
 
 
 def planned(run, n_cells=12):
-    run.note_plan(4, 3, n_cells, "score", title="roc_auc", n_rows=60, names=["a", "b", "c", "d"])
+    run.note_plan(PlanNote(4, 3, n_cells, "score", title="roc_auc", n_rows=60, names=["a", "b", "c", "d"]))
 
 
 def filled(path, cells):
@@ -155,7 +155,7 @@ def test_of_equals_the_first_leads_and_without_scores_nobody(path, tmp_path):
 def test_several_runs_in_a_file(path):
     filled(path, [cell(0, 0, 0.25)])
     with open_(path, replace(IDENTITY, rows="4" * 64)) as run:
-        run.note_plan(4, 1, 4, "score")
+        run.note_plan(PlanNote(4, 1, 4, "score"))
         run.record(cell(2, 0, 0.75))
     first, second = file_status(path).runs
     assert (first.n_done, first.n_cells, first.best.score) == (1, 12, 0.25)
@@ -189,7 +189,7 @@ from heldout.execution.store.base import *
 from heldout.execution.store.sqlite import *
 identity = RunIdentity("1" * 64, "2" * 64, "3" * 64, "{}", 7)
 with SQLiteStore(sys.argv[1]).open(identity, [(f"id {i}", "{}") for i in range(4)], resume=True) as run:
-    run.note_plan(4, 1000000, 4000000, "score")
+    run.note_plan(PlanNote(4, 1000000, 4000000, "score"))
     for fold in range(1000000):
         run.record(CellResult(CellKey(0, 0, fold), CellState.DONE, test_scores={"score": 0.5}))
         run.commit()

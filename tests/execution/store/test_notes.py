@@ -11,7 +11,7 @@ import schema_1
 from heldout.dropping.base import Barrier, Dropped
 from heldout.errors import StoreError
 from heldout.execution.cells import CellKey, CellResult, CellState
-from heldout.execution.store.base import RunIdentity
+from heldout.execution.store.base import PlanNote, RunIdentity
 from heldout.execution.store.file_status import FileState, file_status
 from heldout.execution.store.opening import APPLICATION_ID
 from heldout.execution.store.schema import COLUMNS_SINCE_2, SCHEMA_VERSION
@@ -46,14 +46,14 @@ def drops(path):
 
 def test_a_plan_is_there_at_once(path):
     with open_(path) as run:
-        run.note_plan(3, 5, 15, "auc", title="roc_auc", n_rows=60, names=["a", "b", "c"])
+        run.note_plan(PlanNote(3, 5, 15, "auc", title="roc_auc", n_rows=60, names=["a", "b", "c"]))
         assert rows(path, "SELECT * FROM plan") == [(1, 3, 5, 15, 60, "auc", "roc_auc")]
         assert rows(path, "SELECT id, name FROM configuration") == [("id 0", "a"), ("id 1", "b"), ("id 2", "c")]
 
 
 def test_a_barrier_waits_for_the_next_commit(path):
     with open_(path) as run:
-        run.note_plan(3, 3, 9, "score")
+        run.note_plan(PlanNote(3, 3, 9, "score"))
         run.note_barrier(RACE, BARRIER)
         assert rows(path, "SELECT * FROM barrier") == drops(path) == []
         run.commit()
@@ -80,11 +80,11 @@ def test_closing_writes_what_was_noted(path):
 def test_a_resumed_run_decides_again(path):
     """Another rule drops others: what the first one did is forgotten with the new plan."""
     with open_(path) as run:
-        run.note_plan(3, 3, 9, "score")
+        run.note_plan(PlanNote(3, 3, 9, "score"))
         run.note_barrier(RACE, BARRIER)
     turned = [CONFIGURATIONS[2], CONFIGURATIONS[0], CONFIGURATIONS[1]]
     with open_(path, turned) as run:
-        run.note_plan(3, 3, 9, "score")
+        run.note_plan(PlanNote(3, 3, 9, "score"))
         assert rows(path, "SELECT * FROM barrier") == drops(path) == []
         run.note_barrier(RACE, replace(BARRIER, dropped=(Dropped(0, 1, 0.5, "another rule"),)))
     assert drops(path) == [("id 2", 0, 1, "0.5", "another rule")]
@@ -100,10 +100,10 @@ def test_a_barrier_noted_twice_is_there_once(path):
 
 def test_the_plan_of_another_run_in_the_file_stays(path):
     with open_(path) as run:
-        run.note_plan(3, 3, 9, "score")
+        run.note_plan(PlanNote(3, 3, 9, "score"))
         run.note_barrier(RACE, BARRIER)
     with SQLiteStore(path).open(replace(IDENTITY, rows="4" * 64), CONFIGURATIONS, resume=True) as run:
-        run.note_plan(3, 4, 12, "score")
+        run.note_plan(PlanNote(3, 4, 12, "score"))
     assert rows(path, "SELECT run, n_cells FROM plan") == [(1, 9), (2, 12)]
     assert len(drops(path)) == 2
 
@@ -113,7 +113,7 @@ def test_a_disk_that_is_full_for_a_plan_is_said(path):
     (pages,) = run._connection.execute("PRAGMA page_count").fetchone()
     run._connection.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(StoreError, match="database or disk is full"), run:
-        run.note_plan(3, 3, 9, "score", names=["x" * 100_000] * 3)
+        run.note_plan(PlanNote(3, 3, 9, "score", names=["x" * 100_000] * 3))
 
 
 # A file of schema 1
@@ -129,7 +129,7 @@ def test_an_older_file_is_resumed_and_brought_up_to_date(path):
         assert run.acknowledged() == {CellKey(i, 0, 0) for i in range(3)}
         assert [found.test_scores["score"] for found in run.results()] == [0.5, 0.75, 0.25]
         assert all(found.predictions[Response.DECISION].tolist() == [1.5] * 3 for found in run.results())
-        run.note_plan(3, 3, 9, "score", names=["a", "b", "c"])
+        run.note_plan(PlanNote(3, 3, 9, "score", names=["a", "b", "c"]))
         run.record(CellResult(CellKey(0, 0, 1), CellState.DONE, test_scores={"score": 1.0}))
         run.note_barrier(RACE, BARRIER)
     assert rows(path, "PRAGMA user_version") == [(SCHEMA_VERSION,)]

@@ -11,7 +11,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from heldout.data.memory import Memory
 from heldout.errors import InputError
-from heldout.execution.memory import BYTES_A_CELL
+from heldout.execution.plan import BYTES_A_CELL
 from heldout.protocols import Imputation, bootstrap_validate
 from heldout.protocols.validation.arguments import ValidationArguments
 from heldout.protocols.validation.plan import bytes_recorded

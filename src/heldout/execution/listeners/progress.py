@@ -1,6 +1,6 @@
-"""The progress of a search: a live table on a terminal, a few lines in a log.
+"""The progress of a search: a live table on a terminal, a few lines in a log, and the lines of ``verbose``.
 
-Each is a listener and a context manager, so that a table restores the terminal however the search ends:
+The first two are listeners and context managers, so that a table restores the terminal however the search ends:
 
     with progress() as listener:
         evaluate(..., listeners=[listener])
@@ -13,15 +13,17 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from numbers import Integral
 from types import TracebackType
-from typing import Protocol, Self, TextIO
+from typing import Any, Protocol, Self, TextIO
 
-from heldout._text import printable
-from heldout.errors import MissingExtraError
+from heldout._text import counted, printable
+from heldout.errors import InputError, MissingExtraError
 from heldout.execution.events import (
     BarrierPassed,
     CellFinished,
     Event,
+    Listener,
     SearchFinished,
     SearchStarted,
     StageStarted,
@@ -139,3 +141,45 @@ class ProgressLines(Silent):
         self._last_line_at = self._clock()
         with suppress(OSError):  # a full disk or a closed pipe must not stop the search
             print(printable(line), file=self._stream, flush=True)
+
+
+def verbose_listeners(verbose: Any) -> list[Listener]:
+    """The listener for a value of ``verbose``; none for 0."""
+    if not isinstance(verbose, Integral) or verbose < 0:
+        raise InputError(f"verbose must be 0, 1 or more, got {verbose!r}.", argument="verbose")
+    return [VerboseListener(int(verbose))] if verbose else []
+
+
+class VerboseListener:
+    """A listener that prints lines."""
+
+    def __init__(self, verbose: int) -> None:
+        self.verbose = verbose
+        self._tally = RunTally()
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case SearchStarted():
+                resumed = f", {event.n_resumed} of them done before" if event.n_resumed else ""
+                what = f"{event.n_splits} folds for each of {event.n_configurations} candidates"
+                if event.n_races > 1:  # each has splits of its own
+                    what = f"{event.n_configurations} candidates in several searches"
+                if event.is_validation:
+                    what = f"{counted(event.n_configurations, 'model')} on all rows and on bootstrap samples"
+                print(
+                    f"Fitting {what}, totalling {'at most ' if event.may_drop else ''}{event.n_cells} fits{resumed}"
+                )
+            case CellFinished(result) if self.verbose > 1:
+                configuration, repeat, fold = result.key
+                scores = ", ".join(f"{name}={score:.3f}" for name, score in result.test_scores.items())
+                result_words = printable(scores or result.message)
+                print(
+                    f"candidate {configuration}, repeat {repeat}, fold {fold}: {result_words} "
+                    f"(fit {result.fit_seconds:.1f} s)"
+                )
+            case BarrierPassed():
+                if line := barrier_line(event, self._tally):
+                    print(line)
+            case WorkersLost():
+                print(printable(lost_line(event)))
+        self._tally.add(event)

@@ -36,6 +36,23 @@ class RunIdentity:
     nothing; a refusal names with them what differs."""
 
 
+@dataclass(frozen=True)
+class PlanNote:
+    """The plan of a run, for people who inspect it."""
+
+    n_configurations: int
+    n_splits: int
+    n_cells: int
+    """Fits if none is dropped."""
+    metric: str
+    """The scorer that decides; greater = better."""
+    title: str = ""
+    """The name of the metric, where the name of the scorer does not tell it."""
+    n_rows: int | None = None
+    names: Sequence[str] = ()
+    """Of the configurations."""
+
+
 class Run(Protocol):
     """An open run of a store, as a context manager that commits and closes."""
 
@@ -55,25 +72,8 @@ class Run(Protocol):
     def commit(self) -> None:
         """Acknowledge everything that was recorded."""
 
-    def note_plan(
-        self,
-        n_configurations: int,
-        n_splits: int,
-        n_cells: int,
-        metric: str,
-        *,
-        title: str = "",
-        n_rows: int | None = None,
-        names: Sequence[str] = (),
-    ) -> None:
-        """Note the plan of the run for inspection; deletes earlier notes on barriers.
-
-        - ``n_configurations``, ``n_splits``, ``n_cells``: ``n_cells`` is the number of fits if none is dropped.
-        - ``metric``: the scorer that decides; greater = better.
-        - ``title``: the name of the metric for people, where the name of the scorer does not tell it.
-        - ``n_rows``: of the data.
-        - ``names``: of the configurations, for people.
-        """
+    def note_plan(self, note: PlanNote) -> None:
+        """Note the plan of the run for inspection; deletes earlier notes on barriers."""
 
     def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:
         """Note the record of a barrier for inspection; kept by the next ``commit``.

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from heldout.execution.cells import CellKey, CellResult
-from heldout.execution.store.base import RunIdentity
+from heldout.execution.store.base import PlanNote, RunIdentity
 from heldout.folds.splits import Place
 
 if TYPE_CHECKING:
@@ -36,17 +36,7 @@ class MemoryRun:
     def commit(self) -> None:
         """Nothing to do: a recorded result is as safe as it will be."""
 
-    def note_plan(
-        self,
-        n_configurations: int,
-        n_splits: int,
-        n_cells: int,
-        metric: str,
-        *,
-        title: str = "",
-        n_rows: int | None = None,
-        names: Sequence[str] = (),
-    ) -> None:
+    def note_plan(self, note: PlanNote) -> None:
         """Nothing to do: the run cannot be inspected from outside."""
 
     def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:

@@ -10,12 +10,11 @@ import math
 import re
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from heldout.data.declared import from_json, of_type
-from heldout.execution.store.base import RunIdentity
+from heldout.execution.store.base import PlanNote, RunIdentity
 from heldout.execution.store.matching import StoredRun
 from heldout.execution.store.opening import now, read_as_written
 from heldout.folds.splits import Place
@@ -128,19 +127,6 @@ def add_versions(connection: sqlite3.Connection, stored: StoredRun, versions: Ma
         "UPDATE run SET versions = ? WHERE number = ?",
         (json.dumps([*stored.versions, dict(versions)]), stored.number),
     )
-
-
-@dataclass(frozen=True)
-class PlanNote:
-    """A row of ``plan``."""
-
-    n_configurations: int
-    n_splits: int
-    n_cells: int
-    metric: str
-    title: str
-    n_rows: int | None = None
-    names: tuple[str, ...] = ()
 
 
 def write_plan(connection: sqlite3.Connection, run: int, configurations: Sequence[int], note: PlanNote) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 
 from heldout.errors import StoreError
 from heldout.execution.cells import CellKey, CellResult
-from heldout.execution.store.base import RunIdentity
+from heldout.execution.store.base import PlanNote, RunIdentity
 from heldout.execution.store.matching import StoredRun, already_there, changed_versions, differences, other_run
 from heldout.execution.store.opening import (
     claim,
@@ -30,7 +30,6 @@ from heldout.execution.store.opening import (
     trust,
 )
 from heldout.execution.store.runs import (
-    PlanNote,
     add_versions,
     configuration_numbers,
     count_cells,
@@ -112,25 +111,9 @@ class SQLiteRun:
                 f"again: {len(self._pending)}."
             ) from error
 
-    def note_plan(
-        self,
-        n_configurations: int,
-        n_splits: int,
-        n_cells: int,
-        metric: str,
-        *,
-        title: str = "",
-        n_rows: int | None = None,
-        names: Sequence[str] = (),
-    ) -> None:
-        """Write the plan of the run at once, in place of an earlier plan.
-
-        Raises StoreError when it cannot be written.
-        """
-        self._plan, self._barriers = (
-            PlanNote(n_configurations, n_splits, n_cells, metric, title, n_rows, tuple(names)),
-            [],
-        )
+    def note_plan(self, note: PlanNote) -> None:
+        """Write the plan of the run at once, in place of an earlier plan."""
+        self._plan, self._barriers = note, []
         self.commit()
 
     def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:

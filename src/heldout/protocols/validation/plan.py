@@ -12,7 +12,7 @@ from heldout.data.memory import MOST_FITS, refuse_beyond_memory, refuse_more_tha
 from heldout.data.task import Task
 from heldout.execution.executors.base import Work
 from heldout.execution.fit import CellContext
-from heldout.execution.memory import BYTES_A_CELL, bytes_a_row
+from heldout.execution.plan import BYTES_A_CELL, bytes_a_row
 from heldout.folds.splits import Folds, Split
 from heldout.kernels.draws import Counts, UndefinedDrawsError, always
 from heldout.metrics.base import Metric
