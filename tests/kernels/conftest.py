@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 from types import ModuleType
 
 import pytest
+from twins import compiled_kernels
 
 from heldout.kernels import reference
 
@@ -14,8 +14,7 @@ from heldout.kernels import reference
 def kernels(request: pytest.FixtureRequest) -> ModuleType:
     if request.param == "numpy":
         return reference
-    try:
-        importlib.import_module("heldout.kernels._core").draw_units  # noqa: B018
-    except (ImportError, AttributeError):
+    compiled = compiled_kernels()
+    if compiled is None:
         pytest.skip("this installation was built without a C++ compiler")
-    return importlib.import_module("heldout.kernels.compiled")
+    return compiled

@@ -91,7 +91,7 @@ def test_more_rows_than_a_16_bit_sum_can_hold(sums: type) -> None:
 def test_what_it_refuses(sums: type, wrong: str) -> None:
     risks = np.array([[0.0], [np.nan if wrong == "nan" else 1.0]])
     event, time = np.array([True, False]), np.array([1.0, 2.0])
-    with pytest.raises(ValueError, match="NaN" if wrong == "nan" else "one value a row"):
+    with pytest.raises(ValueError, match="NaN" if wrong == "nan" else "one value per row"):
         sums(risks, event if wrong == "nan" else event[:1], time)
 
 

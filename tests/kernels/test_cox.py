@@ -213,7 +213,7 @@ def test_what_steep_slopes_approach_among_ties() -> None:
 def test_what_is_no_log_hazard_is_refused() -> None:
     with pytest.raises(ValueError, match="log hazards must be finite"):
         CoxFits(np.array([[np.inf]]), np.array([True]), np.array([1.0]))
-    with pytest.raises(ValueError, match="no NaN"):
+    with pytest.raises(ValueError, match="accept NaN"):
         CoxFits(np.array([[np.nan]]), np.array([True]), np.array([1.0]))
-    with pytest.raises(ValueError, match="one value a row"):
+    with pytest.raises(ValueError, match="one value per row"):
         CoxFits(np.array([[1.0]]), np.array([True]), np.array([1.0, 2.0]))

@@ -59,7 +59,7 @@ SUMS: dict[str, Callable[[Callable[[np.ndarray], np.ndarray]], Any]] = {
     "cells": lambda lay: dispatch.CellSums(lay(CODES), 4),
     "losses": lambda lay: dispatch.LossSums(lay(SCORES), 2 * N),
     "precision": lambda lay: dispatch.PrecisionSums(lay(SCORES), lay(POSITIVE)),
-    "found": lambda lay: dispatch.FoundWithin(lay(SCORES), lay(POSITIVE), 0.5),
+    "found": lambda lay: dispatch.SensitivityWithin(lay(SCORES), lay(POSITIVE), 0.5),
     "area": lambda lay: dispatch.AreaWithin(lay(SCORES), lay(POSITIVE), 0.5),
     "correlation": lambda lay: dispatch.RankCorrelations(lay(SCORES), lay(TIME)),
     "gaps": lambda lay: dispatch.BinnedGaps(lay(SCORES), lay(CODES), 4, 1),
@@ -99,9 +99,9 @@ def test_compiled_kernels_are_given_aligned_arrays(
     given: list[np.ndarray] = []
     monkeypatch.setattr(compiled._core, "RankSums", lambda *arrays: given.extend(arrays[:3]))
     monkeypatch.setattr(compiled._core, "weighted_loss_sums", lambda *arrays: given.extend(arrays))
-    compiled.RankSums(lay(SCORES), lay(POSITIVE), lay(~POSITIVE))
+    compiled.CompiledRankSums(lay(SCORES), lay(POSITIVE), lay(~POSITIVE))
     weights = WEIGHTS if lay is LAYOUTS["other bytes"] else lay(WEIGHTS)
-    compiled.LossSums(lay(SCORES), 2 * N).all(weights)
+    compiled.CompiledLossSums(lay(SCORES), 2 * N).all(weights)
     assert len(given) == 6
     assert all(array.flags.aligned and array.dtype.isnative for array in given)
 

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from heldout.kernels import reference
+
 Y = np.array([0, 0, 1, 1], dtype=bool)
 
 
@@ -142,7 +144,7 @@ def test_what_cannot_be_ranked_is_refused(kernels: ModuleType) -> None:
     scores, ones = np.arange(4.0)[:, None], np.ones((1, 4), dtype=np.uint8)
     holed = scores.copy()
     holed[2] = np.nan
-    with pytest.raises(ValueError, match="no NaN"):
+    with pytest.raises(ValueError, match="accept NaN"):
         kernels.RankSums(holed, Y, ~Y)
     with pytest.raises(ValueError, match="both positive and negative"):
         kernels.RankSums(scores, Y, Y)
@@ -157,7 +159,7 @@ def test_what_cannot_be_ranked_is_refused(kernels: ModuleType) -> None:
     for column in (-1, 1):
         with pytest.raises(IndexError, match="from 0 to 0"):
             sums.selected(ones, np.array([column]))
-    with pytest.raises(ValueError, match="one column a weighting"):
+    with pytest.raises(ValueError, match="one per weighting"):
         sums.selected(ones, np.array([0, 0]))
 
 
@@ -172,7 +174,8 @@ def test_programs_that_are_not_kept_give_the_same_sums(
     columns = rng.integers(0, 6, size=150)
     kept = kernels.RankSums(scores, y, ~y)
     for most_steps in (0, 20):  # none, and those of the first column or two
-        monkeypatch.setattr(kernels, "MOST_STEPS", most_steps, raising=False)  # NumPy has no programs
+        if kernels is not reference:  # NumPy has no programs
+            monkeypatch.setattr("heldout.kernels.compiled.MOST_STEPS", most_steps)
         again = kernels.RankSums(scores, y, ~y)
         np.testing.assert_array_equal(again.all(weightings), kept.all(weightings))
         np.testing.assert_array_equal(again.selected(weightings, columns), kept.selected(weightings, columns))
@@ -192,7 +195,7 @@ def test_pairs_within_folds_are_those_of_each_fold(kernels: ModuleType, weightin
         expected = expected + mine.all(np.ascontiguousarray(weights[:, rows]))
     sums = kernels.RankSums(scores, code == 1, code == 0, folds)
     np.testing.assert_allclose(sums.all(weights), expected, rtol=0 if weighting == "counts" else 1e-12)
-    with pytest.raises(ValueError, match="one fold a row"):
+    with pytest.raises(ValueError, match="folds must have shape"):
         kernels.RankSums(scores, code == 1, code == 0, folds[1:])
     with pytest.raises(ValueError, match="at least 0"):
         kernels.RankSums(scores, code == 1, code == 0, folds - 1)

@@ -10,17 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from twins import compiled_kernels
 
 from heldout.kernels import reference, reference_concordance
 from heldout.kernels.blocks import map_blocks
 
-try:
-    from heldout.kernels import _core, compiled
-
-    _core.draw_units  # noqa: B018
-except (ImportError, AttributeError):
-    compiled = None  # type: ignore[assignment]
-
+compiled: Any = compiled_kernels()
 needs_compiled = pytest.mark.skipif(compiled is None, reason="this installation was built without a C++ compiler")
 KEPT = pytest.mark.parametrize("kept", [True, False], ids=["programs kept", "compiled when needed"])
 
@@ -55,7 +50,7 @@ def prepared(kernels: ModuleType, problem: dict[str, Any], factors: Any = None, 
     if kernels is reference_concordance:
         return kernels.ConcordanceSums(*given_to_both)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kernels, "MOST_STEPS", 2**20 if kept else 0)
+        patch.setattr("heldout.kernels.compiled.MOST_STEPS", 2**20 if kept else 0)
         return kernels.ConcordanceSums(*given_to_both)
 
 

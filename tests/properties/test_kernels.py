@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -12,20 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from twins import compiled_kernels
 
 from heldout.kernels import reference
 from heldout.kernels.blocks import map_blocks
 
-
-def _compiled() -> ModuleType | None:
-    try:
-        importlib.import_module("heldout.kernels._core").draw_units  # noqa: B018
-    except (ImportError, AttributeError):
-        return None
-    return importlib.import_module("heldout.kernels.compiled")
-
-
-compiled = _compiled()
+compiled = compiled_kernels()
 needs_compiled = pytest.mark.skipif(compiled is None, reason="this installation was built without a C++ compiler")
 
 # Few distinct values, so that ties abound, among values of all magnitudes.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -11,20 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from twins import compiled_kernels
 
 from heldout.kernels import reference_calibration, reference_correlation, reference_curves
 from heldout.kernels.blocks import map_blocks
 
-
-def _compiled() -> ModuleType | None:
-    try:
-        importlib.import_module("heldout.kernels._core").draw_units  # noqa: B018
-    except (ImportError, AttributeError):
-        return None
-    return importlib.import_module("heldout.kernels.compiled")
-
-
-compiled = _compiled()
+compiled = compiled_kernels()
 needs_compiled = pytest.mark.skipif(compiled is None, reason="this installation was built without a C++ compiler")
 
 # Few distinct values, so that ties abound, among values of all magnitudes.
@@ -34,7 +24,7 @@ SCORES = st.one_of(
 )
 LOG_ODDS = st.one_of(st.sampled_from([-36.0, -0.5, 0.0, 0.5, 36.0]), st.floats(-40, 40))
 KINDS = {
-    "FoundWithin": reference_curves,
+    "SensitivityWithin": reference_curves,
     "AreaWithin": reference_curves,
     "RankCorrelations": reference_correlation,
     "BinnedGaps": reference_calibration,
@@ -65,7 +55,7 @@ def problems(draw: st.DrawFn) -> dict[str, Any]:
 
 def prepared(kernels: Any, kind: str, problem: dict[str, Any]) -> Any:
     make = getattr(kernels, kind)
-    if kind in ("FoundWithin", "AreaWithin"):
+    if kind in ("SensitivityWithin", "AreaWithin"):
         return make(problem["scores"], problem["positive"], problem["share"])
     if kind == "RankCorrelations":
         return make(problem["scores"], problem["target"])

@@ -1,10 +1,9 @@
 """Bootstrap draws from a table that is read in blocks of rows.
 
-Blocks are canonical: ``block_rows`` rows each, the last one shorter, wherever the table's own parts begin and
-however much of it is read at once. The draws of a bootstrap are first divided among the blocks, exactly as the
-multinomial has it, and then drawn within each block from a stream of the block's own (``reference_blocks`` has the
-specification). So any block of any bootstrap can be drawn anywhere, in any order, and a table of one block has the
-very draws of a table in memory.
+Blocks have ``block_rows`` rows each, the last one fewer, independent of the parts of the file and of how much is
+read at once. The draws of a bootstrap are first divided among the blocks (exactly multinomial) and then drawn
+within each block from the block's own stream; ``reference_blocks`` is the specification. So any block of any
+bootstrap can be drawn anywhere, in any order, and a table of one block has the same draws as a table in memory.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ class BlockDraws:
     seed : int
         64 bits; the first word of every bootstrap's key.
     n_rows : int
-        Of the table, and of each bootstrap.
+        The rows of the table, and the draws of each bootstrap.
     block_rows : int
 
     Examples
@@ -54,11 +53,11 @@ class BlockDraws:
         return min(self.block_rows, self.n_rows - block * self.block_rows)
 
     def totals(self, bootstraps: NDArray[np.uint64], attempt: int) -> NDArray[np.int64]:
-        """How many of its draws each bootstrap takes from each block: (L, n_blocks), each summing to ``n_rows``."""
+        """How many of its draws each bootstrap takes from each block: (L, n_blocks); rows sum to ``n_rows``."""
         return split_draws(self.seed, bootstraps, attempt, self.n_rows, self.block_rows)
 
     def counts(
         self, block: int, bootstraps: NDArray[np.uint64], attempt: int, totals: NDArray[np.int64]
     ) -> NDArray[np.uint8]:
-        """How often each row of a block is drawn: (L, n), of bootstraps that take ``totals`` (L,) draws from it."""
+        """How often each row of a block is drawn, (L, n), by bootstraps that take ``totals`` (L,) draws from it."""
         return draw_block(self.seed, bootstraps, attempt, block, totals, self.rows_of(block))

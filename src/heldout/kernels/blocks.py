@@ -1,8 +1,8 @@
 """Blocks of bootstraps, spread over threads.
 
-Kernels are single-threaded and release the GIL; a block of bootstraps is the piece of work. As a draw depends
-on nothing but (seed, b, attempt), and a kernel sums each bootstrap on its own and in a fixed order, neither the
-number of threads nor the size of the block can change a bit of a result.
+Kernels are single-threaded and release the GIL; each thread takes one block of bootstraps after another. A draw
+depends only on (seed, b, attempt), and a kernel sums each bootstrap separately in a fixed order, so neither the
+number of threads nor the size of the blocks can change a bit of a result.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from heldout.errors import InputError
 Result = TypeVar("Result")
 
 BLOCK = 256
-"""Bootstraps that the compiled kernels take together; smaller blocks leave part of each vector idle."""
+"""Bootstraps per call of the compiled kernels; smaller blocks do not fill their vectors."""
 
 
 def map_blocks(
@@ -37,13 +37,13 @@ def map_blocks(
     n_threads : int
         See ``effective_threads``.
     block : int
-        The most bootstraps a call.
+        The most bootstraps per call.
 
     Raises
     ------
     Exception
-        The one of the first block that raised, whatever later blocks did; blocks not yet begun are cancelled,
-        and on KeyboardInterrupt too.
+        The exception of the first block, in their order, that raised one. Blocks that have not begun are then
+        cancelled, and also on KeyboardInterrupt.
 
     Examples
     --------
@@ -65,12 +65,7 @@ def map_blocks(
 
 
 def check_jobs(n_jobs: object) -> None:
-    """Refuse what is no number of jobs.
-
-    Raises
-    ------
-    InputError
-    """
+    """Raise InputError unless ``n_jobs`` is a whole number other than 0, or None."""
     if n_jobs is None:
         return
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
@@ -80,14 +75,9 @@ def check_jobs(n_jobs: object) -> None:
 
 
 def effective_threads(n_jobs: int | None) -> int:
-    """How many threads ``n_jobs`` means here: as joblib counts, at most the cores, 1 inside a joblib worker.
+    """The number of threads for ``n_jobs`` as joblib counts: at most the cores, and 1 inside a joblib worker.
 
-    A worker is one of many already, and a cluster's size is no number of threads for this machine.
-
-    Raises
-    ------
-    InputError
-        When ``n_jobs`` is no number of jobs.
+    A worker is already one of many, and the size of a cluster is not a number of threads of this machine.
     """
     check_jobs(n_jobs)
     backend, _ = get_active_backend()

@@ -1,6 +1,6 @@
-"""The compiled kernels behind the interface of ``reference``, whose documentation is theirs too.
+"""The compiled kernels: ``CompiledRankSums`` is ``RankSums`` in C++, with the same interface and documentation.
 
-Arguments are checked and results allocated here; ``_core`` takes them as they are, without the GIL.
+Arguments are checked and results allocated here; the functions of ``_core`` check nothing and run without the GIL.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from heldout.kernels.reference import (
 )
 
 MOST_STEPS = 1 << 24
-"""Steps of rank programs (32 bytes each) kept by one kernel; beyond, they are compiled whenever they are needed."""
+"""Steps of rank programs (32 bytes each) that one kernel keeps; further programs are compiled each time."""
 
 
 def draw_units(seed: int, bootstraps: NDArray[np.uint64], attempt: int, n_units: int) -> NDArray[np.uint8]:
@@ -54,17 +54,17 @@ def draw_block(
     n_rows: int,
 ) -> NDArray[np.uint8]:
     if totals.shape != bootstraps.shape:
-        raise ValueError(f"a total for each of {len(bootstraps)} bootstraps is needed, got shape {totals.shape}")
+        raise ValueError(f"each of {len(bootstraps)} bootstraps needs a total, got shape {totals.shape}")
     counts = np.empty((len(bootstraps), n_rows), dtype=np.uint8)
-    wanted = _whole(bootstraps, np.uint64)
-    _core.draw_block(seed, wanted, attempt, block, _whole(totals, np.int64), counts)
+    _core.draw_block(seed, _whole(bootstraps, np.uint64), attempt, block, _whole(totals, np.int64), counts)
     return counts
 
 
 def find_bins(values: Floats, cuts: Floats) -> NDArray[np.uint16]:
     if cuts.shape[0] != values.shape[1] or cuts.shape[1] >= 1 << 16:
-        raise ValueError(f"cuts of {values.shape[1]} columns are needed, below 65536 each, got shape {cuts.shape}")
-    halved = (1 << cuts.shape[1].bit_length()) - 1  # a search by halves; no finite value reaches the padding
+        raise ValueError(f"{values.shape[1]} columns need less than 65536 cuts each, got shape {cuts.shape}")
+    # The length that a binary search needs; no finite value reaches the padding.
+    halved = (1 << cuts.shape[1].bit_length()) - 1
     padded = np.pad(cuts, ((0, 0), (0, halved - cuts.shape[1])), constant_values=np.inf)
     bins = np.empty(values.shape, dtype=np.uint16)
     _core.find_bins(_whole(values, np.float64), padded, bins)
@@ -85,7 +85,7 @@ def add_bin_sums(
     _core.add_bin_sums(_whole(counts), _whole(cells), in_bag, out_of_bag)
 
 
-class RankSums(reference.RankSums):
+class CompiledRankSums(reference.RankSums):
     def __init__(
         self,
         scores: Floats,
@@ -106,7 +106,7 @@ class RankSums(reference.RankSums):
         return _selected(self, counts, columns, accumulator(counts))
 
 
-class ConcordanceSums(reference_concordance.ConcordanceSums):
+class CompiledConcordanceSums(reference_concordance.ConcordanceSums):
     def __init__(
         self,
         risks: Floats,
@@ -135,7 +135,7 @@ class ConcordanceSums(reference_concordance.ConcordanceSums):
         return counts if self._factors is None else counts.astype(np.float64, copy=False)
 
 
-class CellSums(reference.CellSums):
+class CompiledCellSums(reference.CellSums):
     def __init__(self, cells: NDArray[np.int32], n_cells: int) -> None:
         self.n_rows, self.n_columns = cells.shape
         self.n_cells = n_cells
@@ -154,14 +154,14 @@ class CellSums(reference.CellSums):
     def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> NDArray[Any]:
         if counts.dtype != np.uint8:
             return super().selected(counts, columns)
-        counts, columns = _checked(counts, self.n_rows), _chosen(columns, len(counts), self.n_columns)
+        counts, columns = _checked(counts, self.n_rows), _checked_columns(columns, len(counts), self.n_columns)
         sums = np.empty((len(counts), self.n_cells), dtype=np.int64)
         self._core.selected(counts, columns, sums)
         return sums
 
 
-class LossSums(reference.LossSums):
-    """Counts go through the same exact GEMM as in the reference; only real weights need an order."""
+class CompiledLossSums(reference.LossSums):
+    """Sums of counts are the exact matrix product of the reference; only real weights need an order."""
 
     def all(self, counts: Weightings) -> Floats:
         if counts.dtype == np.uint8:
@@ -172,7 +172,7 @@ class LossSums(reference.LossSums):
         return sums
 
 
-class PrecisionSums(reference.PrecisionSums):
+class CompiledPrecisionSums(reference.PrecisionSums):
     def __init__(self, scores: Floats, positive: NDArray[np.bool_]) -> None:
         self.n_rows, self.n_columns = scores.shape
         self._core = _core.PrecisionSums(_aligned(scores), _flags(positive, self.n_rows))
@@ -184,7 +184,7 @@ class PrecisionSums(reference.PrecisionSums):
         return _selected(self, counts, columns, np.float64)
 
 
-class FoundWithin(reference_curves.FoundWithin):
+class CompiledSensitivityWithin(reference_curves.SensitivityWithin):
     def __init__(self, scores: Floats, positive: NDArray[np.bool_], share: float) -> None:
         self.n_rows, self.n_columns = scores.shape
         self._core = _core.CurveStart(*_curve(scores, positive, share), False)
@@ -196,7 +196,7 @@ class FoundWithin(reference_curves.FoundWithin):
         return _selected(self, counts, columns, np.float64)
 
 
-class AreaWithin(reference_curves.AreaWithin):
+class CompiledAreaWithin(reference_curves.AreaWithin):
     def __init__(self, scores: Floats, positive: NDArray[np.bool_], share: float) -> None:
         self.n_rows, self.n_columns = scores.shape
         self._core = _core.CurveStart(*_curve(scores, positive, share), True)
@@ -213,7 +213,7 @@ def _curve(scores: Floats, positive: NDArray[np.bool_], share: float) -> tuple[F
     return _aligned(scores), _flags(positive, len(scores)), float(share)
 
 
-class RankCorrelations(reference_correlation.RankCorrelations):
+class CompiledRankCorrelations(reference_correlation.RankCorrelations):
     def __init__(self, values: Floats, target: Floats) -> None:
         self.n_rows, self.n_columns = values.shape
         reference_correlation.check_target(target, self.n_rows)
@@ -226,7 +226,7 @@ class RankCorrelations(reference_correlation.RankCorrelations):
         return _selected(self, counts, columns, np.float64)
 
 
-class BinnedGaps(reference_calibration.BinnedGaps):
+class CompiledBinnedGaps(reference_calibration.BinnedGaps):
     def __init__(self, values: Floats, bins: NDArray[np.int32], n_bins: int, most: int) -> None:
         super().__init__(values, bins, n_bins, most)
         self._core = _core.BinnedGaps(_whole(self._values), _whole(bins, np.int32), n_bins)
@@ -239,7 +239,7 @@ class BinnedGaps(reference_calibration.BinnedGaps):
         return _selected(self, counts, columns, np.float64)
 
 
-class LogisticFits(reference_calibration.LogisticFits):
+class CompiledLogisticFits(reference_calibration.LogisticFits):
     def __init__(self, values: Floats, positive: NDArray[np.bool_], given_slope: bool) -> None:
         self.n_rows, self.n_columns = values.shape
         reference_calibration.check_log_odds(values)
@@ -252,13 +252,13 @@ class LogisticFits(reference_calibration.LogisticFits):
         return fits
 
     def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
-        counts, columns = _checked(counts, self.n_rows), _chosen(columns, len(counts), self.n_columns)
+        counts, columns = _checked(counts, self.n_rows), _checked_columns(columns, len(counts), self.n_columns)
         fits = np.empty((len(counts), 2))
         self._core.selected(counts, columns, fits)
         return fits
 
 
-class Medians(reference.Medians):
+class CompiledMedians(reference.Medians):
     def __init__(self, values: Floats) -> None:
         self.n_rows, self.n_columns = values.shape
         self._core = _core.Medians(_aligned(values))
@@ -271,13 +271,13 @@ class Medians(reference.Medians):
 
 
 def best_out_of_bag(sums: Any, counts: NDArray[np.uint8], *, greatest: bool) -> tuple[NDArray[np.intp], Any]:
-    has_factors = isinstance(sums, ConcordanceSums) and sums._factors is not None
-    of_integers = isinstance(sums, RankSums | CellSums | ConcordanceSums) and not has_factors
-    if not of_integers or counts.dtype != np.uint8:
+    has_factors = isinstance(sums, CompiledConcordanceSums) and sums._factors is not None
+    of_integers = isinstance(sums, CompiledRankSums | CompiledCellSums | CompiledConcordanceSums)
+    if not of_integers or has_factors or counts.dtype != np.uint8:
         return reference.best_out_of_bag(sums, counts, greatest=greatest)
     counts = _checked(counts, sums.n_rows)
     columns = np.empty(len(counts), dtype=np.int64)
-    shape = (len(counts), sums.n_cells) if isinstance(sums, CellSums) else (len(counts),)
+    shape = (len(counts), sums.n_cells) if isinstance(sums, CompiledCellSums) else (len(counts),)
     left_out_sums = np.empty(shape, dtype=np.int64)
     sums._core.best_out_of_bag(counts, greatest, columns, left_out_sums)
     return columns.astype(np.intp, copy=False), left_out_sums
@@ -291,19 +291,19 @@ def _all(sums: Any, counts: Weightings, dtype: Any) -> NDArray[Any]:
 
 
 def _selected(sums: Any, counts: Weightings, columns: NDArray[np.intp], dtype: Any) -> NDArray[Any]:
-    counts, columns = _checked(counts, sums.n_rows), _chosen(columns, len(counts), sums.n_columns)
+    counts, columns = _checked(counts, sums.n_rows), _checked_columns(columns, len(counts), sums.n_columns)
     out = np.empty(len(counts), dtype=dtype)
     sums._core.selected(counts, columns, out)
     return out
 
 
 def _whole(values: NDArray[Any], dtype: Any = None) -> NDArray[Any]:
-    """As C++ reads it: in rows, aligned, and in this machine's order of bytes; itself where it is so already."""
+    """In C order, aligned and in native byte order, as C++ needs it; not copied if it already is."""
     return np.require(values, values.dtype.newbyteorder("=") if dtype is None else dtype, ("C", "A", "E"))
 
 
 def _aligned(values: NDArray[Any]) -> Floats:
-    """Floats of any strides, aligned so that C++ may read them."""
+    """Floats of any strides, aligned as C++ needs them."""
     return np.require(values, np.float64, ("A", "E"))
 
 
@@ -312,14 +312,14 @@ def _checked(counts: Weightings, n_rows: int) -> Weightings:
     return _whole(counts)
 
 
-def _chosen(columns: NDArray[np.intp], lanes: int, n_columns: int) -> NDArray[np.int64]:
+def _checked_columns(columns: NDArray[np.intp], lanes: int, n_columns: int) -> NDArray[np.int64]:
     check_columns(columns, lanes, n_columns)
     return _whole(columns, np.int64)
 
 
 def _flags(flags: NDArray[np.bool_], n_rows: int) -> NDArray[np.bool_]:
     if flags.shape != (n_rows,):
-        raise ValueError(f"one flag a row is needed: {n_rows}, got shape {flags.shape}")
+        raise ValueError(f"flags must have shape ({n_rows},), one per row, got {flags.shape}")
     return _whole(flags, np.bool_)
 
 

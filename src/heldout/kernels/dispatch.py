@@ -1,8 +1,10 @@
-"""Which kernels are in use: the compiled ones where the build made them, the NumPy reference elsewhere.
+"""The kernels in use: the compiled ones if the build made them, otherwise the NumPy ones.
 
-The two give the same numbers (a property test holds them equal); only the time differs.
-``HELDOUT_KERNELS=numpy`` asks for the reference even where the compiled ones exist, and
-``HELDOUT_KERNELS=compiled`` refuses to go on without them.
+Both give the same numbers, which property tests check; only the time differs. ``HELDOUT_KERNELS=numpy`` selects the
+NumPy kernels even if the compiled ones exist, and ``HELDOUT_KERNELS=compiled`` is an error if they do not.
+
+``RankSums`` in ``reference`` is the specification, in NumPy; ``CompiledRankSums`` in ``compiled`` is its subclass,
+in C++. The library imports ``RankSums`` from here and gets one of the two. All kernels are named in this way.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ def _kernels_in_use() -> Literal["compiled", "numpy"]:
     if wanted == "compiled":
         raise InputError(
             "HELDOUT_KERNELS is 'compiled', but this installation was built without a C++ compiler; "
-            "unset it, or install again where there is one."
+            "unset it, or install again with a compiler."
         )
     return "numpy"
 
@@ -34,44 +36,66 @@ def _is_built() -> bool:
         from heldout.kernels import _core
     except ImportError:
         return False
-    return hasattr(_core, "draw_units")  # in a checkout the folder of C++ sources passes for an empty package
+    return hasattr(
+        _core, "draw_units"
+    )  # the folder of C++ sources in a checkout can be imported too, as an empty package
 
 
 KERNELS = _kernels_in_use()
 
 if TYPE_CHECKING or KERNELS == "numpy":
-    from heldout.kernels.reference import CellSums as CellSums
-    from heldout.kernels.reference import LossSums as LossSums
-    from heldout.kernels.reference import Medians as Medians
-    from heldout.kernels.reference import PrecisionSums as PrecisionSums
-    from heldout.kernels.reference import RankSums as RankSums
-    from heldout.kernels.reference import best_out_of_bag as best_out_of_bag
-    from heldout.kernels.reference import draw_units as draw_units
-    from heldout.kernels.reference_blocks import add_bin_sums as add_bin_sums
-    from heldout.kernels.reference_blocks import draw_block as draw_block
-    from heldout.kernels.reference_blocks import find_bins as find_bins
-    from heldout.kernels.reference_blocks import split_draws as split_draws
-    from heldout.kernels.reference_calibration import BinnedGaps as BinnedGaps
-    from heldout.kernels.reference_calibration import LogisticFits as LogisticFits
-    from heldout.kernels.reference_concordance import ConcordanceSums as ConcordanceSums
-    from heldout.kernels.reference_correlation import RankCorrelations as RankCorrelations
-    from heldout.kernels.reference_curves import AreaWithin as AreaWithin
-    from heldout.kernels.reference_curves import FoundWithin as FoundWithin
+    from heldout.kernels.reference import (
+        CellSums,
+        LossSums,
+        Medians,
+        PrecisionSums,
+        RankSums,
+        best_out_of_bag,
+        draw_units,
+    )
+    from heldout.kernels.reference_blocks import add_bin_sums, draw_block, find_bins, split_draws
+    from heldout.kernels.reference_calibration import BinnedGaps, LogisticFits
+    from heldout.kernels.reference_concordance import ConcordanceSums
+    from heldout.kernels.reference_correlation import RankCorrelations
+    from heldout.kernels.reference_curves import AreaWithin, SensitivityWithin
 else:
-    from heldout.kernels.compiled import AreaWithin as AreaWithin
-    from heldout.kernels.compiled import BinnedGaps as BinnedGaps
-    from heldout.kernels.compiled import CellSums as CellSums
-    from heldout.kernels.compiled import ConcordanceSums as ConcordanceSums
-    from heldout.kernels.compiled import FoundWithin as FoundWithin
-    from heldout.kernels.compiled import LogisticFits as LogisticFits
-    from heldout.kernels.compiled import LossSums as LossSums
-    from heldout.kernels.compiled import Medians as Medians
-    from heldout.kernels.compiled import PrecisionSums as PrecisionSums
-    from heldout.kernels.compiled import RankCorrelations as RankCorrelations
-    from heldout.kernels.compiled import RankSums as RankSums
-    from heldout.kernels.compiled import add_bin_sums as add_bin_sums
-    from heldout.kernels.compiled import best_out_of_bag as best_out_of_bag
-    from heldout.kernels.compiled import draw_block as draw_block
-    from heldout.kernels.compiled import draw_units as draw_units
-    from heldout.kernels.compiled import find_bins as find_bins
-    from heldout.kernels.compiled import split_draws as split_draws
+    from heldout.kernels.compiled import CompiledAreaWithin as AreaWithin
+    from heldout.kernels.compiled import CompiledBinnedGaps as BinnedGaps
+    from heldout.kernels.compiled import CompiledCellSums as CellSums
+    from heldout.kernels.compiled import CompiledConcordanceSums as ConcordanceSums
+    from heldout.kernels.compiled import CompiledLogisticFits as LogisticFits
+    from heldout.kernels.compiled import CompiledLossSums as LossSums
+    from heldout.kernels.compiled import CompiledMedians as Medians
+    from heldout.kernels.compiled import CompiledPrecisionSums as PrecisionSums
+    from heldout.kernels.compiled import CompiledRankCorrelations as RankCorrelations
+    from heldout.kernels.compiled import CompiledRankSums as RankSums
+    from heldout.kernels.compiled import CompiledSensitivityWithin as SensitivityWithin
+    from heldout.kernels.compiled import (
+        add_bin_sums,
+        best_out_of_bag,
+        draw_block,
+        draw_units,
+        find_bins,
+        split_draws,
+    )
+
+__all__ = [
+    "KERNELS",
+    "AreaWithin",
+    "BinnedGaps",
+    "CellSums",
+    "ConcordanceSums",
+    "LogisticFits",
+    "LossSums",
+    "Medians",
+    "PrecisionSums",
+    "RankCorrelations",
+    "RankSums",
+    "SensitivityWithin",
+    "add_bin_sums",
+    "best_out_of_bag",
+    "draw_block",
+    "draw_units",
+    "find_bins",
+    "split_draws",
+]

@@ -1,15 +1,15 @@
 """Bootstrap draws: which rows are drawn, how often, and which are left out.
 
-A draw is a function of (seed, b, attempt) alone: Philox4x64-10 with key ``(seed, b)`` and counter
-``(0, 0, attempt, 0)`` as ``numpy.random.Philox`` counts, raw word i giving the index
-``floor(raw_i * n_units / 2**64)``. Any range of bootstraps can therefore be computed anywhere, in blocks
-of any size and by any number of threads, and a prefix of a longer run equals the shorter run.
+A draw depends on (seed, b, attempt) alone: Philox4x64-10 with key ``(seed, b)`` and counter ``(0, 0, attempt, 0)``
+as ``numpy.random.Philox`` counts; raw word i gives the index ``floor(raw_i * n_units / 2**64)``. So any range of
+bootstraps can be computed anywhere, in blocks of any size and by any number of threads, and a long run begins with
+the bootstraps of a short one.
 
-A draw that leaves the statistic undefined (in the bag or out of it) is redrawn as the next attempt of the
-*same* bootstrap's stream, so that redrawing one never moves another.
+If the statistic is undefined on a draw (in the bag or out of it), the next attempt of the *same* bootstrap's stream
+replaces it, which changes no other bootstrap.
 
-Stratified draws take as many units from each stratum as it has. Stratum s has a stream of its own, the one with
-counter ``(0, 0, attempt + 2**32 s, 0)``, so that neither the size nor the redraws of one stratum move another's.
+Stratified draws take as many units from each stratum as it has. Stratum s has its own stream, with counter
+``(0, 0, attempt + 2**32 s, 0)``, so that neither the size nor the redraws of a stratum change the draws of another.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ MOST_ATTEMPTS = 1000
 
 Counts: TypeAlias = NDArray[np.uint8]
 Defined: TypeAlias = Callable[[Counts], NDArray[np.bool_]]
-"""From counts (L, n) to the draws (L,) in which the statistic is defined on rows with a positive count."""
+"""From counts (L, n) to (L,): whether the statistic is defined on the rows with a positive count."""
 
 
 class UndefinedDrawsError(ValueError):
-    """A bootstrap found no draw, in ``MOST_ATTEMPTS`` attempts, on which the statistic is defined."""
+    """The statistic was undefined on all ``MOST_ATTEMPTS`` draws of a bootstrap."""
 
     def __init__(self, bootstrap: int) -> None:
         super().__init__(f"bootstrap {bootstrap} was undefined in {MOST_ATTEMPTS} attempts")
@@ -51,10 +51,10 @@ class Draws:
     unit_of_row : ndarray of shape (n,)
         The unit (the row itself, or its group) that is drawn whole, as codes 0 .. n_units - 1.
     defined_in_bag, defined_out_of_bag : callable
-        Which of the given counts (L, n) leave the statistics defined that are computed on the bag, and on the
-        rows that were left out.
+        From counts (L, n) to (L,): whether the statistics of the rows in the bag, and of the rows left out, are
+        defined.
     stratum_of_unit : ndarray of shape (n_units,), optional
-        Codes 0 .. S - 1 of the strata within which units are drawn; without them from all units together.
+        Codes 0 .. S - 1 of the strata within which units are drawn; by default all units are one stratum.
     """
 
     seed: int
@@ -105,10 +105,10 @@ class Draws:
 
 
 def always(counts: Counts) -> NDArray[np.bool_]:
-    """(L,): any draw will do."""
+    """(L,): every draw is accepted."""
     return np.ones(len(counts), dtype=bool)
 
 
 def out_of_bag(counts: Counts) -> Counts:
-    """One for each row that was not drawn, zero for the others: the complement as counts (L, n)."""
+    """Counts (L, n) of the rows left out: 1 for each row that was not drawn, 0 for the others."""
     return (counts == 0).astype(np.uint8)

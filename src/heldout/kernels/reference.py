@@ -1,9 +1,9 @@
 """The NumPy kernels: slow, obvious, and the specification of the compiled ones.
 
-Every kernel is *prepared* once from a matrix with a column a configuration and then asked, for a block of
-L weightings of the rows, either for every column (``all``) or for one named column a weighting
-(``selected``). The weightings are ``counts`` of shape (L, n): uint8 for bootstrap counts, for which the sums
-are exact integers, or float64 for counts times sample weights.
+A kernel is *prepared* once from a matrix with one column per configuration. It then takes a block of L weightings
+of the rows, and returns the result of every column (``all``) or of one column per weighting (``selected``). The
+weightings are ``counts`` of shape (L, n): uint8 for bootstrap counts, whose sums are exact integers, or float64 for
+counts times sample weights.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 def draw_units(seed: int, bootstraps: NDArray[np.uint64], attempt: int, n_units: int) -> NDArray[np.uint8]:
-    """How often each unit is drawn: uint8 (len(bootstraps), n_units), every row summing to ``n_units``."""
+    """How often each unit is drawn: uint8 (len(bootstraps), n_units); each row sums to ``n_units``."""
     counts = np.empty((len(bootstraps), n_units), dtype=np.uint8)
     for lane, b in enumerate(bootstraps):
         stream = np.random.Philox(
@@ -41,11 +41,11 @@ def high_word_of_product(raw: NDArray[np.uint64], n: int) -> NDArray[np.intp]:
 
 def refuse_nan(values: NDArray[Any]) -> None:
     if np.isnan(values).any():
-        raise ValueError("kernels take no NaN: leave rows or configurations that were not predicted out")
+        raise ValueError("kernels do not accept NaN: leave out rows or configurations without a prediction")
 
 
 def check_weightings(counts: Weightings, n_rows: int) -> None:
-    """Refuse what is neither counts (uint8) nor weights (float64, finite, not negative) of every row."""
+    """Raise unless these are counts (uint8) or weights (float64, finite, not negative) of every row."""
     if counts.ndim != 2 or counts.shape[1] != n_rows:
         raise ValueError(f"weightings must have shape (L, {n_rows}), got {counts.shape}")
     if counts.dtype == np.uint8:
@@ -57,9 +57,9 @@ def check_weightings(counts: Weightings, n_rows: int) -> None:
 
 
 def check_columns(columns: NDArray[np.intp], lanes: int, n_columns: int) -> None:
-    """Refuse anything but one existing column a weighting."""
+    """Raise unless there is one existing column per weighting."""
     if columns.shape != (lanes,):
-        raise ValueError(f"one column a weighting is needed: {lanes}, got shape {columns.shape}")
+        raise ValueError(f"columns must have shape ({lanes},), one per weighting, got {columns.shape}")
     if lanes and not 0 <= columns.min() <= columns.max() < n_columns:
         raise IndexError(f"columns must be from 0 to {n_columns - 1}")
 
@@ -70,7 +70,7 @@ def accumulator(counts: Weightings) -> Any:
 
 
 def sum_in_order(values: NDArray[Any]) -> NDArray[Any]:
-    """Sums of rows, one value after another: ``np.sum`` adds in pairs, and in doubles that is another number."""
+    """Sums of rows, one value after another: ``np.sum`` adds in pairs, which rounds differently."""
     if not values.shape[1]:
         return np.zeros(len(values), dtype=values.dtype)
     sums: NDArray[Any] = np.cumsum(values, axis=1)[:, -1]
@@ -78,18 +78,18 @@ def sum_in_order(values: NDArray[Any]) -> NDArray[Any]:
 
 
 class Columns:
-    """What every prepared kernel answers, from the one column that each kind knows how to compute."""
+    """``all`` and ``selected`` of every kernel, from the single column that its class computes."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.n_rows, self.n_columns = shape
 
     def all(self, counts: Weightings) -> NDArray[Any]:
-        """(L, C), or (L, C, n_cells) where a column has a value a cell."""
+        """(L, C), or (L, C, n_cells) if a column has one value per cell."""
         check_weightings(counts, self.n_rows)
         return np.stack([self._column(counts, j) for j in range(self.n_columns)], axis=1)
 
     def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> NDArray[Any]:
-        """(L,), or (L, n_cells): of column ``columns[l]`` under weighting l."""
+        """(L,), or (L, n_cells): column ``columns[l]`` under weighting l."""
         check_weightings(counts, self.n_rows)
         check_columns(columns, len(counts), self.n_columns)
         out = self._column(counts, 0)
@@ -134,13 +134,13 @@ class RankSums(Columns):
     def _column(self, counts: Weightings, j: int) -> NDArray[Any]:
         paired = self._positive | self._negative
         folds = [np.flatnonzero(paired & (self._folds == fold)) for fold in np.unique(self._folds)]
-        met = [self._met(counts, j, rows) for rows in folds]
-        return sum_in_order(np.concatenate([np.zeros((len(counts), 0), dtype=accumulator(counts)), *met], axis=1))
+        pairs = [self._pairs(counts, j, rows) for rows in folds]
+        return sum_in_order(np.concatenate([np.zeros((len(counts), 0), dtype=accumulator(counts)), *pairs], axis=1))
 
-    def _met(self, counts: Weightings, j: int, rows: NDArray[np.intp]) -> NDArray[Any]:
-        """Walk up the scores: every positive row meets twice the negative weight that it has passed.
+    def _pairs(self, counts: Weightings, j: int, rows: NDArray[np.intp]) -> NDArray[Any]:
+        """In ascending order of the scores, each positive row's weight times twice the negative weight below it.
 
-        Among tied rows the negatives count once before the positives and once after them.
+        A negative row that is tied with positive ones counts once before them and once after them.
         """
         _, group = np.unique(self._scores[rows, j], return_inverse=True)
         positive = self._positive[rows]
@@ -152,15 +152,15 @@ class RankSums(Columns):
 
         weights = counts[:, rows[entries]].astype(accumulator(counts))
         times = np.where(tied[entries], 1, 2).astype(weights.dtype)
-        met = positive[entries]
-        passed = np.cumsum(np.where(met, 0, times * weights), axis=1)
-        return np.where(met, weights * passed, 0)
+        above = positive[entries]
+        below = np.cumsum(np.where(above, 0, times * weights), axis=1)
+        return np.where(above, weights * below, 0)
 
 
 def fold_codes(folds: NDArray[np.integer], n_rows: int) -> NDArray[np.integer]:
     """The folds of rows, checked."""
     if folds.shape != (n_rows,):
-        raise ValueError(f"one fold a row is needed: {n_rows}, got shape {folds.shape}")
+        raise ValueError(f"folds must have shape ({n_rows},), one per row, got {folds.shape}")
     if n_rows and folds.min() < 0:
         raise ValueError(f"a fold must be a code of at least 0, got {folds.min()}")
     return folds
@@ -196,10 +196,10 @@ class CellSums(Columns):
 
 
 class LossSums(Columns):
-    """Weighted sum of the losses of every column, exact so that no blocking can change a bit.
+    """Weighted sum of the losses of every column, exact, so that the size of blocks cannot change a bit.
 
-    The losses are rounded to multiples of a power of two that is small enough (relative error about 1e-13)
-    and large enough that every partial sum with integer counts is a float64 without rounding.
+    The losses are rounded to multiples of a power of two. It is so small that the relative error is about 1e-13,
+    and so large that every partial sum with integer counts is a float64 without rounding.
 
     Parameters
     ----------
@@ -213,12 +213,12 @@ class LossSums(Columns):
         super().__init__(losses.shape)
         refuse_nan(losses)
         if not np.isfinite(losses).all():
-            raise ValueError("losses must be finite: clip infinite ones first, and say so")
+            raise ValueError("losses must be finite: clip infinite ones first, and flag it")
         self._losses = on_exact_grid(losses, most)
 
     def all(self, counts: Weightings) -> Floats:
         """(L, C)."""
-        if counts.dtype != np.uint8:  # weighted sums round, so their order is fixed: no BLAS
+        if counts.dtype != np.uint8:  # weighted sums round, so they need a fixed order, which BLAS does not have
             return super().all(counts)
         check_weightings(counts, self.n_rows)
         return exact_product(counts, self._losses)
@@ -239,13 +239,13 @@ class LossSums(Columns):
 
 
 PIECE = 4096
-"""Rows of a piece of a matrix that is too large to be converted or multiplied whole."""
+"""Rows that are converted or multiplied together, where the whole matrix would need too much memory."""
 
 
 def exact_product(counts: NDArray[np.uint8], values: Floats) -> Floats:
-    """``counts`` (L, n) times ``values`` (n,) or (n, C), of which every partial sum is exact in float64.
+    """``counts`` (L, n) times ``values`` (n,) or (n, C), for values whose partial sums are all exact in float64.
 
-    By pieces of rows, as the counts as float64 would be eight times their size.
+    Piece by piece of the rows, because counts as float64 take eight times the memory.
     """
     product: Floats = counts[:, :PIECE].astype(np.float64) @ values[:PIECE]
     for first in range(PIECE, len(values), PIECE):
@@ -255,14 +255,14 @@ def exact_product(counts: NDArray[np.uint8], values: Floats) -> Floats:
 
 
 def on_exact_grid(losses: Floats, most: int) -> Floats:
-    """``losses`` rounded, by column, to multiples of 2**-e such that sums of ``most`` of them are exact."""
+    """``losses`` rounded to multiples of a power of two per column, so that sums of ``most`` of them are exact."""
     with np.errstate(over="ignore"):
         ends = losses.max(axis=0, initial=0.0), -losses.min(axis=0, initial=0.0)
         largest = np.maximum(*ends) * max(most, 1)
     if not np.isfinite(largest).all():
         raise ValueError(f"the sum of {most} losses is not a finite number: rescale them")
     _, exponent = np.frexp(largest)
-    step = np.ldexp(1.0, np.maximum(exponent - 52, -1074))  # nothing is finer than the least double
+    step = np.ldexp(1.0, np.maximum(exponent - 52, -1074))  # the smallest double
     grid: Floats = losses / step
     np.rint(grid, out=grid)
     grid *= step
@@ -272,8 +272,8 @@ def on_exact_grid(losses: Floats, most: int) -> Floats:
 class PrecisionSums(Columns):
     """Average precision of every column: the sum over thresholds of (change in recall) x precision.
 
-    Thresholds are the distinct scores, descending; rows with equal scores enter together (in doubles,
-    negatives are added before positives).
+    Thresholds are the distinct scores, descending; rows with equal scores are added together (in doubles, the
+    negatives before the positives).
     """
 
     def __init__(self, scores: Floats, positive: NDArray[np.bool_]) -> None:
@@ -296,10 +296,10 @@ class PrecisionSums(Columns):
 
 
 class Medians(Columns):
-    """Weighted median of every column: the middle of the repeated values, the mean of the middle two if even.
+    """Weighted median of every column: the middle of the repeated values, or the mean of the middle two.
 
-    With real weights it is the least value at which the cumulated weight passes half of the total, averaged
-    with the next value where it meets the half exactly.
+    With real weights it is the least value at which the cumulated weight exceeds half of the total; if the
+    cumulated weight equals the half exactly at a value, the mean of this and the next value.
     """
 
     def __init__(self, values: Floats) -> None:
@@ -323,8 +323,8 @@ class Medians(Columns):
 def best_out_of_bag(sums: Any, counts: NDArray[np.uint8], *, greatest: bool) -> tuple[NDArray[np.intp], Any]:
     """Select in the bag, score out of it: for kernels whose denominator is common to all columns.
 
-    For each lane the first column with the greatest (or least) sum over the drawn rows, and that column's
-    sum over the rows that were not drawn, each counted once.
+    Returns, for each bootstrap, the first column with the greatest (or least) sum over the drawn rows, and that
+    column's sum over the rows that were not drawn, each counted once.
     """
     in_bag = sums.all(counts)
     if in_bag.ndim == 3:

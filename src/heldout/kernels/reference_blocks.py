@@ -1,10 +1,9 @@
 """The NumPy kernels of tables that are read in blocks of rows: the specification of the compiled ones.
 
-Draws. Bootstrap b draws ``n_rows`` rows of the whole table. How many of them fall into each block is decided
-first (``split_draws``), then which rows of the block they are (``draw_block``), so that any block can be drawn
-anywhere. Both are Philox4x64-10 with key ``(seed, b)``: block k has the counter ``(0, 0, attempt, k)`` and
-draws as ``draw_units`` does, so that a table of one block has the draws of a table in memory; the split has
-``(0, 0, attempt, 2**63)``.
+Bootstrap b draws ``n_rows`` rows of the whole table. ``split_draws`` decides how many of them fall into each block,
+then ``draw_block`` decides which rows of the block they are, so that any block can be drawn anywhere. Both use
+Philox4x64-10 with key ``(seed, b)``. Block k has the counter ``(0, 0, attempt, k)`` and draws as ``draw_units``
+does, so that a table of one block has the draws of a table in memory; the split has ``(0, 0, attempt, 2**63)``.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from heldout.kernels.reference import Floats, high_word_of_product
 
 SPLIT = 2**63
-"""The last word of the split's counter; of a block's draws it is the block's number."""
+"""The last word of the split's counter; for the draws of a block it is the number of the block."""
 MOST_TIMES = 255
 
 
@@ -24,8 +23,8 @@ def split_draws(
 ) -> NDArray[np.int64]:
     """How many of its ``n_rows`` draws each bootstrap takes from each block: (len(bootstraps), n_blocks).
 
-    The blocks are halved again and again; each time the draws of the whole are divided by a binomial with the
-    share of rows in the first half, which is exact (``binomial``).
+    The blocks are halved again and again. Each time an exact binomial with the share of rows in the first half
+    (``binomial``) divides the draws between the halves.
     """
     ends = np.minimum(np.arange(-(-n_rows // block_rows) + 1) * block_rows, n_rows).tolist()
     totals = np.empty((len(bootstraps), len(ends) - 1), dtype=np.int64)
@@ -47,9 +46,9 @@ def split_draws(
 def binomial(trials: int, part: int, whole: int, stream: np.random.Philox) -> int:
     """How many of ``trials`` succeed, each with probability ``part / whole`` exactly.
 
-    A trial succeeds if the binary fraction that its random digits spell lies below part / whole. All trials take
-    their next digit together, and those whose digit differs from that of part / whole are decided: about two
-    digits a trial are enough. A step takes whole words of the stream, lowest bits first.
+    A trial succeeds if its random digits, read as a binary fraction, are below part / whole. All trials take their
+    next digit together, and those whose digit differs from that of part / whole are decided, so that a trial needs
+    about two digits. A step takes whole words of the stream, lowest bits first.
     """
     successes = 0
     while trials and part:
@@ -72,7 +71,7 @@ def draw_block(
     totals: NDArray[np.int64],
     n_rows: int,
 ) -> NDArray[np.uint8]:
-    """How often each row of a block is drawn, uint8 (len(bootstraps), n_rows): ``totals`` times in all."""
+    """How often each row of a block is drawn, uint8 (len(bootstraps), n_rows); its rows sum to ``totals``."""
     counts = np.empty((len(bootstraps), n_rows), dtype=np.uint8)
     for lane, (b, total) in enumerate(zip(bootstraps.tolist(), totals.tolist(), strict=True)):
         raw = _philox(seed, b, attempt, block).random_raw(total)
@@ -90,7 +89,7 @@ def _philox(seed: int, b: int, attempt: int, domain: int) -> np.random.Philox:
 
 
 def find_bins(values: Floats, cuts: Floats) -> NDArray[np.uint16]:
-    """(n, C): how many of its column's ascending cuts (C, n_cuts) are not above each value (n, C)."""
+    """(n, C): for each value (n, C), how many of the ascending cuts of its column (C, n_cuts) are not above it."""
     columns = [np.searchsorted(own, column, side="right") for own, column in zip(cuts, values.T, strict=True)]
     return np.stack(columns, axis=1).astype(np.uint16)
 
@@ -101,14 +100,14 @@ def add_bin_sums(
     in_bag: NDArray[np.uint32],
     out_of_bag: NDArray[np.uint32],
 ) -> None:
-    """Add how often the rows of each cell were drawn, and how many of them were not.
+    """Add how often the rows of each cell were drawn, and how many of them were not drawn.
 
     Parameters
     ----------
     counts : ndarray of shape (L, n)
     cells : ndarray of shape (n, C)
     in_bag, out_of_bag : ndarray of shape (C, n_cells, L)
-        Added to.
+        Changed in place.
     """
     for j, column in enumerate(cells.T):
         np.add.at(in_bag[j], column, counts.T)

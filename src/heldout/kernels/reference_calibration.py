@@ -1,4 +1,4 @@
-"""NumPy kernels of calibration: distances by bin, and fits of the truth on what was predicted.
+"""NumPy kernels of calibration: distances by bin, and regressions of the truth on the predictions.
 
 Probabilities are calibrated by a logistic regression on their log-odds, numbers by least squares.
 """
@@ -16,7 +16,7 @@ from heldout.kernels.reference import Columns, Floats, Weightings, on_exact_grid
 class BinnedGaps(Columns):
     """The sum over bins of the absolute weighted sum of the values in the bin, in every column.
 
-    The values are rounded as those of ``LossSums``, so that under counts every sum is exact.
+    The values are rounded like those of ``LossSums``, so that sums of counts are exact.
 
     Parameters
     ----------
@@ -48,10 +48,10 @@ MOST_PASSES = 200
 CLOSE_ENOUGH = 1e-9
 """A step this small ends the search: Newton's next error is its square."""
 NEAR_ENOUGH = 1e-6
-"""A last step this small is a fit too: of a flat likelihood, rounding decides where the gradient is nothing."""
+"""If the passes end after a step this small, it is a fit too: rounding decides where a flat likelihood is level."""
 FIRST_MOVE = 32.0
-"""How far the first step may move a log-odds: far beyond it probabilities are 0 and 1, and the curvature is lost.
-A step that is shortened to this and does not overshoot doubles it, so that no maximum is too far away."""
+"""How far the first step may move a log-odds: further away probabilities are 0 and 1, and there is no curvature.
+A step that was shortened to the limit and does not overshoot doubles the limit, so every maximum can be reached."""
 EXP_COEFFICIENTS = tuple(1.0 / float(np.prod(np.arange(1.0, k + 1.0))) for k in range(14))
 LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
@@ -59,7 +59,7 @@ LEAST_EXPONENT = -700.0
 
 
 def exp_of_nonpositive(t: Floats) -> Floats:
-    """``exp(t)`` for t <= 0, within two units of the last place, by the same operations in C++ and here.
+    """``exp(t)`` for t <= 0, to two units in the last place, by the same operations as in C++.
 
     t = k ln 2 + r with |r| <= ln(2) / 2; the Taylor polynomial of degree 13 in r, times 2**k.
     """
@@ -74,7 +74,7 @@ def exp_of_nonpositive(t: Floats) -> Floats:
 
 
 class _Slope(NamedTuple):
-    """Of the log-likelihood at one point, each (L,): its gradient and the negative of its second derivatives."""
+    """Gradient and negative second derivatives of the log-likelihood at one point, each (L,)."""
 
     g0: Floats
     g1: Floats
@@ -86,10 +86,9 @@ class _Slope(NamedTuple):
 class LogisticFits(Columns):
     """Maximum-likelihood intercept and slope of the logistic regression of a binary truth on every column.
 
-    Newton's method from the fit to all rows, each once. A step that overshoots (the likelihood falls at its end
-    more than half as steeply as it rose at its start) is halved. Where no finite maximum exists the fit is NaN:
-    a class has no weight, or (unless the slope is given) some value separates the classes, all values below it
-    being of one and all above it of the other.
+    Newton's method, from the fit to all rows with weight 1. A step that overshoots (the likelihood falls at its end
+    more than half as steeply as it rose at its start) is halved. The fit is NaN if there is no finite maximum: if a
+    class has no weight or, with a slope to fit, if some value separates the classes.
 
     Parameters
     ----------
@@ -104,7 +103,7 @@ class LogisticFits(Columns):
         super().__init__(values.shape)
         check_log_odds(values)
         self._positive, self._given_slope = positive, given_slope
-        # Around their middle, so that intercept and slope hardly depend on each other.
+        # Centred, so that intercept and slope hardly depend on each other.
         self._middles = (values.min(axis=0) + values.max(axis=0)) / 2
         self._centred = values - self._middles
         self._starts = [self._start(j) for j in range(self.n_columns)]
@@ -123,7 +122,7 @@ class LogisticFits(Columns):
         return np.stack([intercepts, fits[:, 1]], axis=1)
 
     def _start(self, j: int) -> Floats:
-        """Where every weighting starts: at the fit to all rows, each once, if there is one."""
+        """Where every weighting starts: at the fit to all rows with weight 1, if it exists."""
         start = np.array([self._middles[j], 1.0]) if self._given_slope else np.zeros(2)
         fit: Floats = self._fit(np.ones((1, self.n_rows)), j, start)[0]
         return fit if np.isfinite(fit).all() else start
@@ -147,7 +146,7 @@ class LogisticFits(Columns):
             small = (np.abs(newton) <= CLOSE_ENOUGH * (1.0 + np.abs(at))).all(axis=1)
             done = searching & arrived & small
             result[done] = (at + newton)[done]
-            # Without curvature there is no parabola: not a number, which is left as the result.
+            # Without curvature there is no parabola to maximise, and the result stays NaN.
             searching &= ~done & ~(arrived & ~np.isfinite(newton).all(axis=1))
             on, back = (searching & arrived)[:, None], (searching & ~arrived)[:, None]
             largest = np.where(on[:, 0] & shortened, 2 * largest, largest)
@@ -182,7 +181,7 @@ class LogisticFits(Columns):
         return _Slope(*sums)
 
     def _newton(self, slope: _Slope, reach: float, largest: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """(L, 2): the step to where a parabola has its maximum, no longer than the largest move; (L,): if cut."""
+        """(L, 2): the step to the maximum of a parabola, at most ``largest`` long; (L,): if it was shortened."""
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             if self._given_slope:
                 intercept, other = slope.g0 / slope.h00, np.zeros_like(slope.g0)
@@ -200,7 +199,7 @@ class LogisticFits(Columns):
 class LineFits(Columns):
     """Least-squares intercept and slope of the truth on every column.
 
-    Where all rows of weight have one value there is no slope, and the fit is NaN unless the slope is given.
+    The fit is NaN if there is a slope to fit and all rows with weight have the same value.
 
     Parameters
     ----------
@@ -214,7 +213,7 @@ class LineFits(Columns):
         super().__init__(values.shape)
         refuse_nan(values)
         self._values, self._given_slope = values, given_slope
-        # Around its middle, so that a target far from zero keeps its digits.
+        # Centred, so that a target far from zero keeps its digits.
         self._middle = float(target.mean()) if len(target) else 0.0
         self._target = target - self._middle
 
@@ -242,7 +241,7 @@ class LineFits(Columns):
 
 
 def _constant(weights: Floats, x: Floats) -> NDArray[np.bool_]:
-    """(L,): whether the rows of weight have one value at most."""
+    """(L,): whether the rows with weight have at most one value."""
     present = weights > 0
     least = np.where(present, x, np.inf).min(axis=1, initial=np.inf)
     return np.asarray(least >= np.where(present, x, -np.inf).max(axis=1, initial=-np.inf))
@@ -251,4 +250,4 @@ def _constant(weights: Floats, x: Floats) -> NDArray[np.bool_]:
 def check_log_odds(values: Floats) -> None:
     refuse_nan(values)
     if not np.isfinite(values).all():
-        raise ValueError("log-odds must be finite: clip probabilities of 0 and 1 first, and say so")
+        raise ValueError("log-odds must be finite: clip probabilities of 0 and 1 first, and flag it")

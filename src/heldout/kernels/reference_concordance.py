@@ -1,7 +1,7 @@
 """The NumPy kernel of concordant pairs: slow, obvious, and the specification of the compiled one.
 
-A pair is an event and a row that lasted longer. A row censored at the time of an event lasted longer; two events at
-one time are no pair, and a row is none with a copy of itself.
+A pair is an event and a row that lasted longer. A row that is censored at the time of an event lasted longer. Two
+events at the same time are not a pair, nor are two copies of a row.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ EVENTS_AT_ONCE = 512
 
 
 def places_in_time(event: NDArray[np.bool_], time: Floats) -> NDArray[np.uint32]:
-    """(n,): places such that row j lasted longer than the event of row i where its place is greater.
+    """(n,): places in time; row j lasted longer than the event of row i if j has the greater place.
 
-    Events have odd places, censored rows even ones; between two events all censored rows have the same.
+    Events have odd places and censored rows even ones; all rows that are censored between two events have the same.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def places_in_time(event: NDArray[np.bool_], time: Floats) -> NDArray[np.uint32]
 class ConcordanceSums(Columns):
     """Twice the concordant pairs of every column, and pairs tied in risk once.
 
-    The sum over events i and rows j that lasted longer of w_i w_j (2 [r_i > r_j] + [r_i = r_j]). Of a column of
+    The sum over events i and rows j that lasted longer of w_i w_j (2 [r_i > r_j] + [r_i = r_j]). For a column of
     equal risks it is the weight of all pairs.
 
     Parameters
@@ -44,7 +44,7 @@ class ConcordanceSums(Columns):
     risks : ndarray of shape (n, C)
         Greater = an earlier event; no NaN.
     event : ndarray of bool, shape (n,)
-        Whether the event was seen at ``time``; else the row was censored then.
+        Whether the event happened at ``time``; if not, the row was censored then.
     time : ndarray of float64, shape (n,)
         Finite.
     factors : ndarray of float64, shape (n,), optional
@@ -80,9 +80,9 @@ class ConcordanceSums(Columns):
             own = risks[events, None]
             won = paired * (2.0 * (own > risks) + (own == risks))
             of_event = weights[:, events] if self._factors is None else weights[:, events] * self._factors[events]
-            if exact:  # whole numbers below 2**53: no order of summing rounds
+            if exact:  # whole numbers below 2**53 are summed exactly in any order
                 sums += (of_event * (weights @ won.T)).sum(axis=1).astype(np.int64)
-            else:  # lane by lane and without BLAS, so that no lane depends on where it stands
+            else:  # lane by lane and without BLAS, so that no lane depends on the others
                 sums += [(w * (won * lane).sum(axis=1)).sum() for w, lane in zip(of_event, weights, strict=True)]
         return sums
 
@@ -90,4 +90,4 @@ class ConcordanceSums(Columns):
 def refuse_other_lengths(n_rows: int, *arrays: NDArray[Any] | None) -> None:
     for array in arrays:
         if array is not None and array.shape != (n_rows,):
-            raise ValueError(f"one value a row is needed: {n_rows}, got shape {array.shape}")
+            raise ValueError(f"arrays must have shape ({n_rows},), one value per row, got {array.shape}")

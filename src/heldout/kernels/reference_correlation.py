@@ -10,11 +10,11 @@ from heldout.kernels.reference import Columns, Floats, Weightings, refuse_nan, s
 
 
 class _Places(NamedTuple):
-    """Where rows stand under L weightings.
+    """The ranks of rows under L weightings.
 
-    ``place`` (L, n) is the weight of the rows below a row plus that of the rows up to it, ties included: twice
-    the midrank of its copies, less one. Its mean is ``total`` (L,), and ``spread`` (L,) its weighted sum of squares
-    about that.
+    ``place`` (L, n) is the weight of the rows below a row plus the weight of the rows up to it, ties included:
+    twice the midrank of its copies, minus one. ``total`` (L,) is the mean of the places, and ``spread`` (L,) their
+    weighted sum of squares about it.
     """
 
     place: Floats
@@ -23,10 +23,11 @@ class _Places(NamedTuple):
 
 
 class RankCorrelations(Columns):
-    """Spearman's correlation of every column with a target: Pearson's of the midranks, each row a weight of times.
+    """Spearman's correlation of every column with a target: Pearson's weighted correlation of the midranks.
 
-    Under counts that is the correlation on the repeated rows, copies being tied. All sums are of whole numbers, and
-    exact up to some 200 000 rows. NaN where the column or the target is constant on the rows of weight.
+    With counts it is the correlation on the repeated rows, whose copies are tied. All sums are sums of whole
+    numbers, and exact up to about 200 000 rows. NaN if the column or the target is constant on the rows with
+    weight.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ class RankCorrelations(Columns):
     def _column(self, counts: Weightings, j: int) -> Floats:
         weights = counts.astype(np.float64)
         mine, target = _places(weights, self._values[:, j]), _places(weights, self._target)
-        carried = weights * (target.place - target.total[:, None])  # sums to nothing
+        carried = weights * (target.place - target.total[:, None])  # sums to 0
         order = np.argsort(self._values[:, j], kind="stable")
         together = sum_in_order((mine.place * carried)[:, order])
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -54,7 +55,7 @@ class RankCorrelations(Columns):
 def check_target(target: Floats, n_rows: int) -> None:
     refuse_nan(target)
     if target.shape != (n_rows,):
-        raise ValueError(f"one target value a row is needed: {n_rows}, got shape {target.shape}")
+        raise ValueError(f"the target must have shape ({n_rows},), one value per row, got {target.shape}")
 
 
 def _places(weights: Floats, values: Floats) -> _Places:

@@ -1,16 +1,16 @@
 """The kernel of Cox's partial likelihood of one covariate: its maximum, and its value there, at 0 and at 1.
 
-The likelihood is a sum over *steps*. Where one event stands alone at its time, it is one step: it takes the event's
-log hazard, less the logarithm of the sum of hazards of the rows at risk. Where d events tie, Efron's approximation
-takes d steps, the hazards of the tied events leaving the sum by 1/d of theirs from step to step; Breslow's takes
-them all with the whole sum.
+The likelihood is a sum over *steps*. An event that is alone at its time is one step: its log hazard minus the
+logarithm of the sum of the hazards of the rows at risk. For d tied events Efron's approximation takes d steps, and
+from step to step 1/d of the hazards of the tied events leaves the sum; Breslow's uses the whole sum for all of
+them.
 
-A weight says how many rows there are. A row that a bootstrap drew twice is two tied events, and its likelihood is
-that of the repeated rows: not what ``coxph(weights=)`` of R gives, where Efron's steps are as many as there are
-rows written down, for any weights. Of weights that are no whole numbers the last step is shorter, so that the
-likelihood is a continuous function of them and agrees with that of counts. Breslow's is the same either way.
+A weight is a number of rows. A row that a bootstrap drew twice is two tied events, and the likelihood is that of
+the repeated rows. R's ``coxph(weights=)`` differs: it takes as many of Efron's steps as the table has rows, for any
+weights. For fractional weights the last step is shorter, so that the likelihood is a continuous function of the
+weights and agrees with that of counts. Breslow's is the same in both.
 
-There is no compiled twin: all weightings are worked on together, by NumPy.
+There is no compiled twin: NumPy computes all weightings together.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ MOST_PASSES = 200
 CLOSE_ENOUGH = 1e-9
 """A step this small ends the search: Newton's next error is its square."""
 FIRST_MOVE = 8.0
-"""How far the first step may move the log hazards of two rows apart. Each one doubles it until the maximum is
-enclosed, so that none is too far away."""
+"""How far the first step may move the log hazards of two rows apart. Each step doubles the limit until the maximum
+is enclosed, so that every maximum can be reached."""
 DEEPEST = 500.0
-"""Hazards are sums of exponentials over the greatest at risk, to within this: e^-745 is 0."""
+"""Log hazards further than this below the greatest at risk get a shift of their own, because e^-745 is 0."""
 MOST_STEPS = 1000
-"""Steps of one time under real weights; more weight than that takes longer steps."""
+"""Most steps at one time under real weights; more weight than that takes longer steps."""
 NUMBERS_AT_ONCE = 1 << 18
-"""So many rows and steps are worked on together, which must fit a cache; no result depends on it."""
+"""Rows and steps that are computed together, which should fit a cache; no result depends on it."""
 
 SLOPE, AT_ZERO, AT_ONE, AT_SLOPE = range(4)
-"""What a fit holds: the slope, and the log-likelihood at 0, at 1 and at the slope (or what it approaches)."""
+"""Places in a fit: the slope, and the log-likelihood at 0, at 1 and at the slope (or its limit)."""
 
 
 class CoxFits(Columns):
     """Maximum-likelihood slope of the Cox regression of a survival target on every column.
 
-    The slope is NaN where no finite one is best: no event has weight, or the rows with the greatest value (or those
-    with the least) among the rows at risk are always the ones that have the event. The log-likelihood at the slope
-    is then what ever steeper slopes approach; where the values at risk are all equal it is the same for all.
+    The slope is NaN if no finite slope is the best: if no event has weight, or if at each event the row with the
+    event has the greatest (or each time the least) value among the rows at risk. The log-likelihood at the slope is
+    then the limit for ever steeper slopes; if all values at risk are equal, it is the same for all slopes.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class CoxFits(Columns):
         refuse_other_lengths(len(values), event, time)
         self._risk_sets = RiskSets.of(event, time)
         self._ties = ties
-        # Around their middle: sums of squares lose no digits to where the values lie.
+        # Centred, so that sums of squares keep their digits.
         middles = (
             (values.min(axis=0, initial=np.inf) + values.max(axis=0, initial=-np.inf)) / 2 if len(values) else 0
         )
@@ -94,7 +94,7 @@ class CoxFits(Columns):
         return self._fits(counts, np.arange(len(counts)), columns)
 
     def _fits(self, counts: Weightings, lanes: NDArray[np.intp], columns: NDArray[np.intp]) -> Floats:
-        """(M, 4): of column ``columns[m]`` under weighting ``lanes[m]``."""
+        """(M, 4): the fits of column ``columns[m]`` under weighting ``lanes[m]``."""
         out = np.empty((len(lanes), 4))
         weights = counts[:, self._risk_sets.order]
         most_steps = self._risk_sets.steps_of(weights, self._ties).max(initial=0)
@@ -110,18 +110,18 @@ class CoxFits(Columns):
 
 @dataclass(frozen=True, eq=False)
 class RiskSets:
-    """The rows at risk at the time of each event: sorted from the last time to the first, they are the first ones.
+    """The rows at risk at the time of each event: in descending order of time they come first.
 
     Attributes
     ----------
     order : ndarray of shape (n,)
         Rows by descending time.
     ends : ndarray of shape (G,)
-        At each of G times of events: the place in that order of the last row at risk.
+        For each of G times of events, the place in that order of the last row at risk.
     events : ndarray of shape (E,)
-        Places of events in that order.
+        Places of the events in that order.
     starts : ndarray of shape (G,)
-        Where the events of each time begin among them.
+        Where the events of each time begin in ``events``.
     """
 
     order: NDArray[np.intp]
@@ -151,7 +151,7 @@ class RiskSets:
         return sums
 
     def steps_of(self, weights: Weightings, ties: Ties) -> NDArray[np.intp]:
-        """(L,): how many steps the likelihood of each of L weightings takes."""
+        """(L,): the number of steps of the likelihood of each of L weightings."""
         events = self.of_events(weights.astype(np.float64))
         each = events > 0 if ties == "breslow" else np.ceil(np.minimum(events, _most(weights)))
         steps: NDArray[np.intp] = each.sum(axis=1).astype(np.intp)
@@ -165,8 +165,8 @@ def _most(weights: Weightings) -> float:
 class Steps(NamedTuple):
     """The steps of M likelihoods, each (P,), in the order of lanes and within each by times.
 
-    ``left`` is the share of the tied events' hazards that has left the sum before the step, ``weight`` how long the
-    step is.
+    ``left`` is the share of the hazards of tied events that has left the sum before the step, ``weight`` the length
+    of the step.
     """
 
     lane: NDArray[np.intp]
@@ -175,12 +175,12 @@ class Steps(NamedTuple):
     weight: Floats
 
     def part(self, which: NDArray[Any]) -> Steps:
-        """Some of the steps: by their places, or a truth value each."""
+        """Some of the steps, selected by their places or by a mask."""
         return Steps(self.lane[which], self.time[which], self.left[which], self.weight[which])
 
     @classmethod
     def of(cls, events: Floats, ties: Ties, most: float = np.inf) -> Steps:
-        """Of the weight of events (M, G) at each time."""
+        """From the weight of the events at each time, (M, G)."""
         lane, time = np.nonzero(events > 0)
         tied = events[lane, time]
         if ties == "breslow":
@@ -195,7 +195,7 @@ class Steps(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Likelihoods:
-    """The partial likelihoods of M lanes, each of a column of its own under weights of its own.
+    """The partial likelihoods of M lanes, each with its own column and its own weights.
 
     ``x`` and ``weights`` are (M, n), rows in the order of the risk sets.
     """
@@ -205,7 +205,7 @@ class _Likelihoods:
     weights: Floats
     steps: Steps
     ends: tuple[Floats, Floats]
-    """Each (M,): the least and the greatest value that has weight."""
+    """The least and the greatest value with weight, each (M,)."""
     of_events: Floats = field(repr=False)
     """(M,): the weighted sum of the values of events."""
 
@@ -219,7 +219,7 @@ class _Likelihoods:
         return cls(risk_sets, x, weights, steps, (least, greatest), risk_sets.of_events(weights * x).sum(axis=1))
 
     def part(self, lanes: NDArray[np.intp]) -> _Likelihoods:
-        """Some of the lanes, ascending."""
+        """Some of the lanes, in ascending order."""
         if len(lanes) == len(self.x):
             return self
         new = np.full(len(self.x), -1, dtype=np.intp)
@@ -231,19 +231,20 @@ class _Likelihoods:
         return _Likelihoods(self.risk_sets, self.x[lanes], self.weights[lanes], steps, ends, self.of_events[lanes])
 
     def falls(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Each (M,): whether the likelihood falls in the end towards great slopes, and towards small ones."""
+        """Whether the likelihood falls as the slope goes to plus, and to minus infinity, each (M,)."""
         sets, present = self.risk_sets, self.weights > 0
         group = np.repeat(np.arange(len(sets.ends)), np.diff(np.r_[sets.starts, len(sets.events)]))
-        own, seen = self.x[:, sets.events], present[:, sets.events]
+        own, counted = self.x[:, sets.events], present[:, sets.events]
         greatest = np.maximum.accumulate(np.where(present, self.x, -np.inf), axis=1)[:, sets.ends[group]]
         least = np.minimum.accumulate(np.where(present, self.x, np.inf), axis=1)[:, sets.ends[group]]
-        exceeded, undercut = seen & (own < greatest), seen & (own > least)
+        exceeded, undercut = counted & (own < greatest), counted & (own > least)
         return np.asarray(exceeded.any(axis=1)), np.asarray(undercut.any(axis=1))
 
     def approached(self, downwards: bool) -> Floats:
-        """(M,): the limit of the log-likelihood towards great slopes (small ones), where it never falls.
+        """(M,): the limit of a log-likelihood that never falls, for slopes to plus (or minus) infinity.
 
-        Every event has the greatest value at risk, and shares its hazard with the rows that have it too.
+        Every event has the greatest (or least) value at risk, and shares its hazard with the rows with the same
+        value.
         """
         x = -self.x if downwards else self.x
         greatest = np.maximum.accumulate(np.where(self.weights > 0, x, -np.inf), axis=1)[:, self.risk_sets.ends]
@@ -255,7 +256,7 @@ class _Likelihoods:
         return -self._total(weight * np.log(sums))
 
     def value(self, slope: Floats) -> Floats:
-        """(M,): the log-likelihood at a slope a lane."""
+        """(M,): the log-likelihood at one slope per lane."""
         (sums,), shift = self._of_steps(slope, [None])
         with np.errstate(divide="ignore", invalid="ignore"):
             taken = self._total(self.steps.weight * (np.log(sums) + shift))
@@ -263,7 +264,7 @@ class _Likelihoods:
         return np.where(np.isfinite(found), found, np.nan)
 
     def derivatives(self, slope: Floats) -> tuple[Floats, Floats]:
-        """Each (M,): the gradient, and the negative of the second derivative."""
+        """The gradient and the negative second derivative, each (M,)."""
         (sums, of_x, of_squares), _ = self._of_steps(slope, [None, self.x, self.x * self.x])
         with np.errstate(divide="ignore", invalid="ignore"):
             mean, square = of_x / sums, of_squares / sums
@@ -271,14 +272,14 @@ class _Likelihoods:
             return gradient, self._total(self.steps.weight * (square - mean * mean))
 
     def _of_steps(self, slope: Floats, factors: Sequence[Floats | None]) -> tuple[list[Floats], Floats]:
-        """Sums (P,) of hazards, times a factor (M, n) each, over the rows at risk, less what has left of the tied.
+        """Sums (P,) of hazards over the rows at risk, times each factor (M, n), without what has left of the tied.
 
-        The hazards are over e to the second (P,), which is near the greatest at risk: a row that comes later, of
-        whatever hazard, takes no digits from those before it.
+        The hazards are divided by e to the power of the second result (P,), which is near the greatest log hazard
+        at risk. So a row that enters later, with however large a hazard, costs the earlier ones no digits.
         """
         with np.errstate(invalid="ignore", over="ignore"):
             shift = np.maximum(slope * self.ends[0], slope * self.ends[1])
-            # A row without weight may lie beyond.
+            # Rows without weight may have greater values.
             relative = np.minimum(slope[:, None] * self.x - shift[:, None], 0.0)
         depth = self._depth(slope, relative)
         if depth is None:
@@ -293,7 +294,7 @@ class _Likelihoods:
         return sums, shift[self.steps.lane] - depth
 
     def _sums(self, hazards: Floats, factors: Sequence[Floats | None], steps: Steps) -> list[Floats]:
-        """Of some of the steps."""
+        """The sums of ``_of_steps`` for some of the steps."""
         where, sums = (steps.lane, steps.time), []
         for factor in factors:
             values = hazards if factor is None else hazards * factor
@@ -303,9 +304,9 @@ class _Likelihoods:
         return sums
 
     def _depth(self, slope: Floats, relative: Floats) -> Floats | None:
-        """(P,): by about how much the greatest log hazard at risk is below that of all rows: multiples of 500.
+        """(P,): how far the greatest log hazard at risk is below that of all rows, down to multiples of 500.
 
-        None where that is nothing in all steps.
+        None if it is 0 in all steps.
         """
         with np.errstate(invalid="ignore", over="ignore"):
             apart = np.abs(slope) * (self.ends[1] - self.ends[0])
@@ -317,7 +318,7 @@ class _Likelihoods:
         return depth
 
     def _total(self, values: Floats) -> Floats:
-        """(M,): sums of (P,) over the steps of a lane, one after another."""
+        """(M,): sums of (P,) over the steps of each lane, in order."""
         sums: Floats = np.bincount(self.steps.lane, weights=values, minlength=len(self.x)).astype(np.float64)
         return sums
 
@@ -341,11 +342,11 @@ def _maximised(likelihoods: _Likelihoods) -> Floats:
 
 
 def _newton(likelihoods: _Likelihoods) -> Floats:
-    """(M,): where each likelihood, which is concave and has a maximum, is level.
+    """(M,): the maximum of each likelihood, which is concave.
 
-    Newton's steps from 0. Where the gradient is known to change its sign within an interval, a step that does not
-    end inside, or that is more than half as long as the one before the last, halves the interval instead: so it
-    shrinks, whatever the likelihood.
+    Newton's steps from 0. Once an interval is known in which the gradient changes its sign, a step that would leave
+    it, or that is more than half as long as the step before the last, is replaced by halving the interval. So the
+    interval shrinks for every likelihood.
     """
     slope = np.full(len(likelihoods.x), np.nan)
     lanes, rest, search = np.arange(len(slope)), likelihoods, _Search.of(likelihoods)
@@ -363,8 +364,8 @@ def _newton(likelihoods: _Likelihoods) -> Floats:
 class _Search(NamedTuple):
     """Where the searches for M maxima are, each (M,).
 
-    ``low`` and ``high`` enclose the maximum, ``reach`` is how far the values of a lane lie apart, ``largest`` how
-    long a step may be, and ``before`` and ``last`` how long the last two were.
+    ``low`` and ``high`` enclose the maximum, ``reach`` is the range of the values of a lane, ``largest`` the limit
+    of a step's length, and ``before`` and ``last`` are the lengths of the last two steps.
     """
 
     at: Floats
@@ -387,11 +388,11 @@ class _Search(NamedTuple):
         return _Search(*(values[lanes] for values in self))
 
     def moved(self, gradient: Floats, curvature: Floats) -> tuple[Floats, _Search]:
-        """(M,): the maxima of those that arrived, NaN of the others; and where these go on."""
+        """(M,): the maximum of each search that ended, NaN for the others; and the next searches."""
         at, reach = self.at, self.reach
         low, high = np.where(gradient >= 0, at, self.low), np.where(gradient <= 0, at, self.high)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            # Without curvature (or with less than its rounding) the largest move is taken.
+            # Without curvature (or with less than its rounding error) take the largest step.
             newton = np.where(curvature > 0, gradient / curvature, np.sign(gradient) * np.inf)
             step = np.where(gradient == 0, 0.0, np.clip(newton, -self.largest, self.largest))
             close = CLOSE_ENOUGH * (1.0 + np.abs(at) * reach)

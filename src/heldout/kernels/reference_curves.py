@@ -1,7 +1,7 @@
-"""NumPy kernels of the ROC curve: all of it, and what is found at its beginning, before too many false alarms.
+"""NumPy kernels of the ROC curve: the whole curve, and its beginning, up to a largest false positive rate.
 
-The kernels of the beginning walk down the distinct scores of a column. Of each they know the weight of the negative
-rows above it, the weight of the negative rows down to it, and the weight of the positive rows at it.
+The kernels of the beginning go through the distinct scores of a column in descending order. For each score they use
+the weight of the negative rows above it, of the negative rows down to it, and of the positive rows at it.
 """
 
 from __future__ import annotations
@@ -14,19 +14,22 @@ from numpy.typing import NDArray
 from heldout.kernels.reference import Columns, Floats, Weightings, refuse_nan, sum_in_order
 
 SLACK = 1e-12
-"""How far beyond the allowed weight of false alarms counts as rounding: .1 of ten rows is one row."""
+"""A relative excess over the allowed weight of false alarms that counts as rounding: .1 of ten rows is one row."""
 
 
 class _Thresholds(NamedTuple):
-    """Of G distinct scores, descending, each (L, G)."""
+    """Weights at G distinct scores, descending, each (L, G)."""
 
     above: Floats
+    """Of the negative rows above the score."""
     down_to: Floats
+    """Of the negative rows above it or tied with it."""
     gained: Floats
+    """Of the positive rows at the score."""
 
 
 class CurveStart(Columns):
-    """What both kernels are prepared from.
+    """The beginning of the ROC curve of every column.
 
     Parameters
     ----------
@@ -50,8 +53,8 @@ class CurveStart(Columns):
         weights = counts[:, order].astype(np.float64)
         down_to = np.cumsum(weights * ~positive, axis=1)[:, last_of_tie]
         above = np.concatenate([np.zeros((len(counts), 1)), down_to[:, :-1]], axis=1)
-        found = np.cumsum(weights * positive, axis=1)[:, last_of_tie]
-        return _Thresholds(above, down_to, np.diff(found, axis=1, prepend=0.0))
+        hits = np.cumsum(weights * positive, axis=1)[:, last_of_tie]
+        return _Thresholds(above, down_to, np.diff(hits, axis=1, prepend=0.0))
 
     def _totals(self, counts: Weightings) -> tuple[Floats, Floats]:
         """(L,) each: the weight of positive and of negative rows."""
@@ -64,28 +67,28 @@ def check_share(share: float) -> None:
         raise ValueError(f"the false positive rate must be from 0 to 1, got {share}")
 
 
-class FoundWithin(CurveStart):
+class SensitivityWithin(CurveStart):
     """The share of positive rows at or above the lowest score with at most ``share`` of the negative rows.
 
     With ``share`` = 1 - specificity this is the largest sensitivity at that specificity, over the thresholds
-    "at least this score". NaN where either class has no weight.
+    "at least this score". NaN if a class has no weight.
     """
 
     def _column(self, counts: Weightings, j: int) -> Floats:
         at = self._thresholds(counts, j)
         positives, negatives = self._totals(counts)
         allowed = negatives * self._share * (1 + SLACK)
-        found = sum_in_order(np.where(at.down_to <= allowed[:, None], at.gained, 0.0))
+        hits = sum_in_order(np.where(at.down_to <= allowed[:, None], at.gained, 0.0))
         with np.errstate(invalid="ignore", divide="ignore"):
-            share: Floats = np.minimum(found / positives, 1.0)
+            share: Floats = np.minimum(hits / positives, 1.0)
         return np.where(negatives > 0, share, np.nan)
 
 
 class AreaWithin(CurveStart):
     """The area under the ROC curve from a false positive rate of 0 to one of ``share``.
 
-    A positive row counts for what is left of the allowed false alarms, on average over the negative rows that are
-    tied with it: the curve rises linearly where positive and negative rows are tied. NaN where either class has no
+    The curve rises linearly where positive and negative rows are tied: each positive row counts with the allowed
+    false alarms that are left at its score, averaged over the negative rows tied with it. NaN if a class has no
     weight.
     """
 
@@ -104,7 +107,7 @@ class AreaWithin(CurveStart):
 
 
 def roc_points(positive: NDArray[np.bool_], scores: Floats, weights: Floats) -> tuple[Floats, Floats, float]:
-    """False and true positive rates from (0, 0) to (1, 1), tied scores together, and the area between.
+    """False and true positive rates from (0, 0) to (1, 1), with tied scores together, and the area under them.
 
     Examples
     --------

@@ -1,11 +1,11 @@
-"""Cleveland's locally linear smoother of weighted rows: what calibration curves are drawn with.
+"""Cleveland's locally linear smoother of weighted rows, which draws calibration curves.
 
-Around each point the nearest rows that hold a share ``span`` of the weight make a neighbourhood; its width h is the
-distance of the furthest of them. A straight line is fitted to them by least squares, weighted by (1 - (d / h)³)³ at
-distance d and by the rows' own weights, and its value at the point is the smoother's (Cleveland 1979). Under whole
-weights every row stands for as many copies, and the numbers are those of R's ``lowess(iter=0, delta=0)`` on the
-copies, its bounds included: rows nearer than .001 h weigh fully, rows further than .999 h not at all, and where the
-rows of a neighbourhood hardly differ in x (by .001 of the range) their mean stands for the line.
+The neighbourhood of a point is the nearest rows with a share ``span`` of the weight; h is the distance of the
+furthest of them. A straight line is fitted to them by least squares, with weights (1 - (d / h)³)³ at distance d
+times the rows' own, and its value at the point is the result (Cleveland 1979). With whole weights each row counts
+as that many copies, and the numbers are those of R's ``lowess(iter=0, delta=0)`` on the copies, its bounds
+included: rows nearer than .001 h have full weight, rows further than .999 h none, and if the rows of a
+neighbourhood hardly differ in x (by .001 of the range), the result is their mean.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from heldout.kernels.reference import Floats, Weightings, check_weightings, refu
 
 SPAN = 2.0 / 3.0
 NEAR, FAR = 0.001, 0.999
-"""Within this share of h a row weighs fully, and beyond this one not at all."""
+"""Rows within the first share of h have full weight, rows beyond the second none."""
 FLAT = 0.001
-"""Of the range of x: neighbours that spread less than this make no line."""
+"""A share of the range of x: neighbours that spread less than this do not define a line."""
 DELTA = 0.01
-"""Of the range of x: R's ``lowess`` fits no two points nearer than this to each other, and joins them by lines."""
+"""A share of the range of x: R's ``lowess`` fits only points at least this far apart, and interpolates between."""
 
 
 def lowess(
@@ -34,14 +34,14 @@ def lowess(
     x : ndarray of shape (n,)
         Finite.
     y : ndarray of shape (n,) or (L, n)
-        Finite; the second where each weighting has its own.
+        Finite; with shape (L, n) each weighting has its own.
     at : ndarray of shape (m,)
-        Where it is wanted. Beyond the rows of a weighting the line of the nearest ones goes on.
+        Where to evaluate. Outside the range of the rows the line of the nearest ones is continued.
     weights : ndarray of shape (L, n), optional
-        uint8 counts or float64 weights; every row once by default.
+        uint8 counts or float64 weights; 1 for every row by default.
     span : float
-        Above 0: the share of the weight in a neighbourhood. Of whole weights it is rounded down to whole copies, at
-        least two.
+        Above 0: the share of the weight in a neighbourhood. With whole weights it is rounded down to whole copies,
+        but to at least two.
 
     Returns
     -------
@@ -73,11 +73,11 @@ def lowess(
 
 
 class Lowess:
-    """One column of ``x`` with its ``y``, sorted once: the smoother at its own rows, a weighting at a time.
+    """The smoother at the rows of one column ``x`` with its ``y``, sorted once, for one weighting after another.
 
-    It is fitted at knots and interpolated between them, as R's ``lowess`` does by default: a knot is the last row
-    within ``DELTA`` of the range from the knot before, or the next row where there is none. Rows without weight are
-    no knots, so that the numbers are those of a table without them.
+    It is fitted at knots and interpolated between them, as R's ``lowess`` does by default. A knot is the last row
+    within ``DELTA`` of the range from the previous knot or, if there is none, the next row. Rows without weight are
+    not knots, so the numbers are those of a table without them.
 
     Parameters
     ----------
@@ -102,11 +102,11 @@ class Lowess:
         self._span = span
 
     def at_rows(self, weights: Floats) -> tuple[NDArray[np.bool_], Floats]:
-        """Of ``weights`` (n,) in the sorted order: the rows that have any, and the smoother there.
+        """The rows with weight, for ``weights`` (n,) in the sorted order, and the smoother at these rows.
 
         Returns
         -------
-        (ndarray of bool, shape (n,)), (ndarray of float, one a row that has weight, ascending ``x``)
+        (ndarray of bool, shape (n,)), (ndarray of float, one per row with weight, ascending ``x``)
         """
         there = weights > 0
         x = self.x[there]
@@ -116,7 +116,7 @@ class Lowess:
 
 
 def _knots(x: Floats) -> list[int]:
-    """Places in ascending ``x``, each the last row of its tie except the first."""
+    """Places of the knots in ascending ``x``: the first row, then each time the last row of a tie."""
     if not len(x):
         return []
     last_of_tie = (np.searchsorted(x, x, side="right") - 1).tolist()
@@ -129,24 +129,24 @@ def _knots(x: Floats) -> list[int]:
 
 
 def _smooth(x: Floats, y: Floats, w: Floats, at: Floats, span: float) -> Floats:
-    """(m,): at the points, of rows of positive weight in ascending order of ``x``."""
+    """(m,): the smoother at the points, from rows with positive weight in ascending order of ``x``."""
     if not len(x):
         return np.full(len(at), np.nan)
     h = _half_widths(x, w, at, span)[:, None]
     away = x - at[:, None]
     distance = np.abs(away)
-    share = np.minimum(distance, h) / np.where(h > 0, h, 1.0)  # far rows weigh nothing, and must not overflow
+    share = np.minimum(distance, h) / np.where(h > 0, h, 1.0)  # far rows have no weight, and must not overflow
     kernel = 1.0 - share * share * share
     kernel *= kernel * kernel
     kernel[distance <= NEAR * h] = 1.0
     kernel[distance > FAR * h] = 0.0
     kernel *= w
     total = kernel.sum(axis=1)
-    alone = total <= 0  # between rows, all neighbours as far as the furthest
+    alone = total <= 0  # a point between rows whose neighbours are all as far as the furthest
     if alone.any():
         kernel[alone] = (distance[alone] <= h[alone]) * w
         total[alone] = kernel[alone].sum(axis=1)
-    # The line is value + slope · away, fitted around the neighbours' middle.
+    # The line is value + slope · away, fitted around the mean of the neighbours.
     middle = np.einsum("mn,mn->m", kernel, away) / total
     away -= middle[:, None]
     smooth: Floats = np.einsum("mn,n->m", kernel, y) / total
@@ -160,13 +160,13 @@ def _smooth(x: Floats, y: Floats, w: Floats, at: Floats, span: float) -> Floats:
 
 
 def _half_widths(x: Floats, w: Floats, at: Floats, span: float) -> Floats:
-    """(m,): the least distance within which the rows hold the share of the weight.
+    """(m,): the least distance within which the rows have the share of the weight.
 
-    Of the runs of neighbours that just hold it, one from every row on, the furthest row is the first one as long as
-    the run lies to the left of the point, and the last one from there on.
+    From every row a shortest run of neighbours starts that has this share. The furthest row of a run is its first
+    row for runs to the left of the point, and its last row for the others.
     """
     until = np.cumsum(w)
-    last = np.searchsorted(until, until - w + _wanted(w, float(until[-1]), span), side="left")
+    last = np.searchsorted(until, until - w + _needed_weight(w, float(until[-1]), span), side="left")
     holding = np.flatnonzero(last < len(x))
     near, far = x[holding], x[last[holding]]
     place = np.searchsorted(near + far, 2.0 * at)
@@ -180,11 +180,11 @@ def _half_widths(x: Floats, w: Floats, at: Floats, span: float) -> Floats:
 TINY = 1e-9
 
 
-def _wanted(w: Floats, total: float, span: float) -> float:
-    """How much weight a neighbourhood holds."""
+def _needed_weight(w: Floats, total: float, span: float) -> float:
+    """The weight of a neighbourhood."""
     if (w == np.floor(w)).all():
         return max(min(2.0, total), min(total, np.floor(span * total + 1e-7)))
-    # Sums of real weights round: a little less, so that a row that just fills the share does so in any order.
+    # Sums of real weights round; a little less, so that the row that completes the share does so in any order.
     return min(1.0, span) * total * (1.0 - TINY)
 
 
@@ -192,7 +192,7 @@ def check_points(x: Floats, y: Floats, at: Floats) -> None:
     for numbers in (x, y, at):
         refuse_nan(numbers)
     if not (np.isfinite(x).all() and np.isfinite(y).all() and np.isfinite(at).all()):
-        raise ValueError("the smoother takes finite numbers only")
+        raise ValueError("the smoother accepts finite numbers only")
 
 
 def check_span(span: float) -> None:

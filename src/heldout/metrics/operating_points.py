@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
-from heldout.kernels.dispatch import AreaWithin, FoundWithin
+from heldout.kernels.dispatch import AreaWithin, SensitivityWithin
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Needs, Response, Sums, check_among, is_number, name_with
 from heldout.metrics.pairs import PairBased, PairsWithin
@@ -66,7 +66,7 @@ class SensitivityAtSpecificity(Metric):
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Sums:
         scores = np.asarray(predictions, dtype=np.float64)
-        return FoundWithin(scores, truth.values == truth.positive, 1 - self.specificity)
+        return SensitivityWithin(scores, truth.values == truth.positive, 1 - self.specificity)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ namespace heldout {
 
 namespace {
 
-// Integers, and strictly better: the first of equal columns stays.
+// For integers: only a strictly better column replaces the best, so the first of equal columns stays.
 template <class Sum>
 HELDOUT_INLINE void keep_better_of(const Sum* HELDOUT_RESTRICT sums, std::size_t n_lanes, std::int64_t sign,
                                    std::int64_t column, std::int64_t* HELDOUT_RESTRICT best,
@@ -36,7 +36,7 @@ HELDOUT_CLONES void keep_better(const std::int64_t* sums, std::size_t n_lanes, s
 
 namespace {
 
-// Follows the best column of each lane while the columns of one block of lanes after another go by.
+// The best column of each lane so far, updated column by column, for one block of lanes after another.
 class Selection {
    public:
     Selection(std::size_t lanes, bool greatest, std::int64_t* columns)

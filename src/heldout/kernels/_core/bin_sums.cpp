@@ -1,5 +1,5 @@
-// Rows meet their cells in the order of the table: both the lanes of a row and the cells of a column lie in
-// the second cache, and sorting the rows by cell would cost more than it saves.
+// The rows are added in the order of the table: the lanes of a row and the cells of a column both fit in the second
+// cache, and sorting the rows by cell would cost more than it saves.
 #include "bin_sums.hpp"
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Weight of the rows in each bin of every column, in the bag and out of it, as reference_blocks.py's.
+// Weight of the rows in each bin of every column, in the bag and out of it: add_bin_sums of reference_blocks.py.
 #pragma once
 
 #include "lanes.hpp"

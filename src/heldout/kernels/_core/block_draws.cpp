@@ -8,7 +8,7 @@ namespace heldout {
 
 namespace {
 
-constexpr std::uint64_t kSplit = 1ull << 63;  // the counter's last word, which names a block elsewhere
+constexpr std::uint64_t kSplit = 1ull << 63;  // the last word of the counter, in place of a block
 
 HELDOUT_INLINE int ones_of(std::uint64_t word) {
     word -= word >> 1 & 0x5555555555555555u;
@@ -31,7 +31,7 @@ struct Stream {
         }
         return raw.word[next++];
     }
-    // How many of the next `n` digits are one; what is left of the last word is thrown away.
+    // How many of the next `n` digits are one; the rest of the last word is discarded.
     HELDOUT_INLINE std::uint64_t ones(std::uint64_t n) {
         std::uint64_t found = 0;
         for (; n >= 64; n -= 64) found += static_cast<std::uint64_t>(ones_of(word()));
@@ -40,8 +40,8 @@ struct Stream {
     }
 };
 
-// Successes of `trials`, each with probability part / whole: a trial succeeds if the binary fraction that its
-// digits spell is below part / whole, and most are told by their first few digits.
+// Successes of `trials`, each with probability part / whole: a trial succeeds if its digits, read as a binary
+// fraction, are below part / whole. The first few digits decide most trials.
 std::uint64_t successes_of(std::uint64_t trials, std::uint64_t part, std::uint64_t whole, Stream& stream) {
     std::uint64_t successes = 0;
     while (trials && part) {

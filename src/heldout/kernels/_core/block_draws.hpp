@@ -1,4 +1,4 @@
-// Draws from a table that is read in blocks, as reference_blocks.py's split_draws and draw_block.
+// Draws from a table that is read in blocks: split_draws and draw_block of reference_blocks.py.
 #pragma once
 
 #include "lanes.hpp"
@@ -11,7 +11,7 @@ void split_draws(std::uint64_t seed, const std::uint64_t* bootstraps, std::size_
                  std::int64_t* totals);
 
 // How often each row of one block is drawn, by bootstraps that draw `totals` times from it. Throws
-// std::overflow_error where a row is drawn more often than a byte can say.
+// std::overflow_error if a row is drawn more than 255 times.
 void draw_block(std::uint64_t seed, const std::uint64_t* bootstraps, std::size_t n_bootstraps,
                 std::uint64_t attempt, std::uint64_t block, const std::int64_t* totals, std::size_t n_rows,
                 std::uint8_t* counts);

@@ -87,7 +87,7 @@ template void BinnedGaps::all(const Weightings<double>&, double*) const;
 template void BinnedGaps::selected(const Weightings<std::uint8_t>&, const std::int64_t*, double*) const;
 template void BinnedGaps::selected(const Weightings<double>&, const std::int64_t*, double*) const;
 
-// Newton's method in all lanes at once: a lane that is through waits for the others, unchanged.
+// Newton's method in all lanes at once: a lane that has ended waits for the others, unchanged.
 namespace {
 
 constexpr int kMostPasses = 200;
@@ -108,7 +108,7 @@ struct Coefficients {
 };
 constexpr Coefficients kExp;
 
-// The polynomial of the coefficients from degree k on: written out by the compiler, as a loop would not vectorise.
+// The polynomial of the coefficients from degree k on. A template, because a loop would not vectorise.
 template <int k>
 HELDOUT_INLINE double horner(double r) {
     if constexpr (k == kDegree) {
@@ -118,7 +118,7 @@ HELDOUT_INLINE double horner(double r) {
     }
 }
 
-// exp(t) of t <= 0. Adding and taking away 1.5 * 2**52 rounds to a whole number, and leaves it in the low bits.
+// exp(t) of t <= 0. Adding 1.5 * 2**52 rounds to a whole number, which is then in the low bits.
 HELDOUT_INLINE double exp_of_nonpositive(double t) {
     constexpr double kRound = 6755399441055744.0;
     const double bounded = t < kLeastExponent ? kLeastExponent : t;
@@ -128,7 +128,7 @@ HELDOUT_INLINE double exp_of_nonpositive(double t) {
     const double value = horner<0>(r);
     std::uint64_t bits;
     std::memcpy(&bits, &shifted, sizeof bits);
-    bits = (bits + 1023) << 52;  // the low bits of `shifted` are k, those above leave at the top
+    bits = (bits + 1023) << 52;  // the low bits of `shifted` are k; the shift discards those above
     double power;
     std::memcpy(&power, &bits, sizeof power);
     return value * power;
@@ -185,12 +185,12 @@ Step newton(const double* sums, std::size_t L, const LogisticFits::Column& colum
     return {step.intercept * shrink, step.slope * shrink, shortened};
 }
 
-// Whether a step from there is this small or smaller.
+// Whether a step from there is at most this small, relative to the place.
 bool is_step(const double* step, double at0, double at1, double size) {
     return std::fabs(step[0]) <= size * (1.0 + std::fabs(at0)) && std::fabs(step[1]) <= size * (1.0 + std::fabs(at1));
 }
 
-// One decision: go on to the next point, back to half of the way, or stop. The fit is written where it is found.
+// One decision: take the next step, go back half of the last one, or stop. Writes the fit of a lane that stops.
 void decide(const double* sums, std::size_t L, const LogisticFits::Column& column, Search& search, double* at0,
             double* at1, double* fit) {
     const bool arrived = sums[0] * search.step[0] + sums[L] * search.step[1] >= -0.5 * search.rise;
@@ -258,7 +258,7 @@ HELDOUT_INLINE void search_lanes(const Lane* rows, std::size_t L, std::size_t n_
             any |= searches[l].on;
         }
     }
-    for (std::size_t l = 0; any && l < n_lanes; ++l) {  // a flat likelihood: rounding decides where it ends
+    for (std::size_t l = 0; any && l < n_lanes; ++l) {  // rounding decides where a flat likelihood is level
         if (!searches[l].on || !is_step(searches[l].step, intercepts[l], slopes[l], kNearEnough)) continue;
         fits[2 * l] = intercepts[l];
         fits[2 * l + 1] = slopes[l];

@@ -1,4 +1,4 @@
-// Calibration of every column, as reference_calibration.py's BinnedGaps and LogisticFits.
+// Calibration of every column: BinnedGaps and LogisticFits of reference_calibration.py.
 #pragma once
 
 #include <vector>
@@ -25,8 +25,8 @@ class BinnedGaps {
    private:
     std::size_t n_, n_columns_, n_bins_;
     std::vector<std::uint32_t> order_;  // rows by bin, column by column
-    std::vector<double> values_;        // theirs
-    std::vector<std::uint32_t> ends_;   // of each column's bins in its order
+    std::vector<double> values_;        // of these rows
+    std::vector<std::uint32_t> ends_;   // where each bin of each column ends in the order
 };
 
 class LogisticFits {

@@ -1,8 +1,8 @@
-// Models that are tried on one task agree on most rows. So each row's usual cell (its commonest over the
-// columns) is summed once for all columns, and a column lists only the rows on which it differs: taken from
-// the usual cell, added to its own. Counts are integers, so taking away is exact. For errors these are never
-// more rows over all columns than the errors are, or than the hits are; for confusion matrices, in which every
-// row is in some cell, they are few where a listing would name every row.
+// Models that are tried on one task agree on most rows. So each row's usual cell (its commonest over the columns) is
+// summed once for all columns, and a column lists only the rows on which it differs: they are subtracted from the
+// usual cell and added to their own. Counts are integers, so this is exact. For errors, the rows listed over all
+// columns are never more than the errors, nor more than the hits. For confusion matrices, in which every row is in
+// some cell, few rows are listed instead of all.
 #include "cell_sums.hpp"
 
 #include <stdexcept>
@@ -22,7 +22,7 @@ namespace {
 // Whether every cell of the row exists; `usual` becomes its commonest cell, the least of equals.
 bool find_usual(const std::int32_t* row, std::size_t n_columns, std::size_t n_cells,
                 std::vector<std::uint32_t>& tally, std::int32_t* usual) {
-    if (n_cells <= 16) {  // comparing all columns at once beats counting one after another
+    if (n_cells <= 16) {  // comparing all columns at once is faster than counting one after another
         std::size_t counted = 0;
         for (std::size_t cell = 0; cell <= n_cells; ++cell) {
             tally[cell] = count_cell(row, n_columns, static_cast<std::int32_t>(cell) - 1);
@@ -40,8 +40,8 @@ bool find_usual(const std::int32_t* row, std::size_t n_columns, std::size_t n_ce
     return true;
 }
 
-// The columns whose cell is not the usual one, without a branch: whether a model errs on a row, no branch
-// predictor knows.
+// The columns whose cell is not the usual one, without a branch, because no branch predictor knows whether a model
+// errs on a row.
 std::size_t find_unusual(const std::int32_t* row, std::size_t n_columns, std::int32_t usual, std::uint32_t* columns) {
     std::size_t found = 0;
     for (std::size_t j = 0; j < n_columns; ++j) {
@@ -72,8 +72,8 @@ CellSums::CellSums(const std::int32_t* cells, std::size_t n_rows, std::size_t n_
         unusual_starts.push_back(before + find_unusual(row, n_columns, usual_cells[i], unusual.data() + before));
     }
 
-    // Column j's list of rows taken from cell k is number 2 (j n_cells + k), that of rows added to it the
-    // next; the lists of the usual cells stand at the end.
+    // The list of rows that column j subtracts from cell k is number 2 (j n_cells + k), and the next one is the list
+    // of rows that it adds; the lists of the usual cells are at the end.
     const std::size_t first_usual = 2 * n_columns * n_cells, n_lists = first_usual + n_cells;
     const auto each_entry = [&](auto visit) {
         for (std::size_t i = 0; i < n_; ++i) {
@@ -100,7 +100,7 @@ CellSums::CellSums(const std::int32_t* cells, std::size_t n_rows, std::size_t n_
         begin = end;
     }
     starts_.push_back(lists_.size());
-    listed_.assign(begin, static_cast<std::uint32_t>(n_));  // the zero row pads
+    listed_.assign(begin, static_cast<std::uint32_t>(n_));  // padded with the zero row
     each_entry([&](std::size_t list, std::size_t i) { listed_[next[list]++] = static_cast<std::uint32_t>(i); });
 }
 
@@ -185,7 +185,7 @@ void CellSums::selected(const Weightings<std::uint8_t>& counts, const std::int64
     }
 }
 
-// Row after row into the cell that a column names, all lanes at once. Cell n_cells takes what is not counted.
+// Adds row after row to the cell of a column, all lanes at once. Cell n_cells is for rows that are not counted.
 HELDOUT_CLONES void add_rows_to_cells(const double* rows, const std::uint32_t* cell_of_row, std::size_t n_rows,
                                       double* sums) {
     constexpr std::size_t L = kLanes<double>;

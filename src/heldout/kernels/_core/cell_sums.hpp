@@ -1,4 +1,4 @@
-// Total weight of the rows in each cell of every column, as reference.py's CellSums.
+// Total weight of the rows in each cell of every column: CellSums of reference.py.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace heldout {
 
-// Rows whose weights are to be added to (or taken from) one cell: a slice of a list padded to fours.
+// Rows whose weights are added to (or subtracted from) one cell: a part of a list, padded to a multiple of four.
 struct Listed {
     std::uint32_t cell;
     bool added;
@@ -43,8 +43,8 @@ class CellSums {
     std::vector<std::size_t> starts_;    // of each column in lists_
 };
 
-// Adds the rows of lists to the sums of their cells, or takes them away. As many rows as `together` are added as
-// bytes first. Unsigned sums wrap around on the way, which in the end is exact: no cell weighs less than nothing.
+// Adds the rows of lists to the sums of their cells, or subtracts them. As many rows as `together` are first added as
+// bytes. Unsigned sums may wrap around in between; the results are exact, because no cell has a negative weight.
 void add_lists(const std::uint8_t* rows, const std::uint32_t* listed, const Listed* first, const Listed* last,
                std::size_t together, std::size_t n_wanted, std::uint16_t* sums);
 void add_lists_wide(const std::uint8_t* rows, const std::uint32_t* listed, const Listed* first, const Listed* last,
@@ -82,7 +82,7 @@ void CellSums::each_column(const Weightings<std::uint8_t>& counts, std::size_t n
     }
 }
 
-// With real weights nothing is taken away again, for that would round: every row is added in its turn.
+// With real weights nothing is subtracted, because that would round: every row is added in order.
 void weighted_cell_sums(const std::int32_t* cells, std::size_t n_columns, std::size_t n_cells,
                         const Weightings<double>& weights, double* sums);
 

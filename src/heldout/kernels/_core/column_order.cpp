@@ -1,6 +1,6 @@
-// A radix sort on a linear image of the values, in two passes, then a look at neighbours that share a
-// bucket. Values from a model spread well enough over 2^16 (2^22) buckets for this to take a fraction of a
-// comparison sort's time; where they do not, the neighbours are sorted by comparison and only time is lost.
+// A radix sort on a linear image of the values, in two passes, then a comparison of neighbours in one bucket. Scores of
+// models usually spread well over 2^16 (2^22) buckets, and this takes a fraction of a comparison sort's time;
+// otherwise the neighbours are sorted by comparison, which only takes longer.
 #include "column_order.hpp"
 
 #include <cmath>
@@ -59,7 +59,7 @@ ColumnOrder::ColumnOrder(const Matrix& values, std::vector<std::uint32_t> rows)
     }
     if (nan) {
         throw std::invalid_argument(
-            "kernels take no NaN: leave rows or configurations that were not predicted out");
+            "kernels do not accept NaN: leave out rows or configurations without a prediction");
     }
 }
 
@@ -96,7 +96,7 @@ const std::vector<Ranked>& ColumnOrder::ascending(std::size_t column) {
     const double scale = ((1u << bits) - 1) / range;
     if (std::isfinite(range) && std::isfinite(scale)) {
         linear_buckets(values, n, low, scale, buckets_.data());
-    } else {  // infinite values, or next to no range: take leading bits of the keys
+    } else {  // infinite values, or hardly any range: use the leading bits of the keys
         unsigned shift = 0;
         while ((most - least) >> shift >> bits) ++shift;
         for (std::size_t i = 0; i < n; ++i) buckets_[i] = static_cast<std::int32_t>((keys_[i] - least) >> shift);

@@ -1,4 +1,4 @@
-// The rows of each column in ascending order of value: what every rank statistic starts from.
+// The rows of each column in ascending order of value, with which every rank statistic starts.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ struct Ranked {
     std::uint32_t bucket;
 };
 
-// Sorts one column after another, stably, reusing its memory. Columns are best asked for in turn.
+// Sorts one column after another, stably, reusing its memory. Fastest if columns come in order.
 class ColumnOrder {
    public:
     // Throws std::invalid_argument on NaN anywhere in `values`. Only the named rows are ordered.

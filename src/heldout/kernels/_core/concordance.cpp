@@ -1,6 +1,6 @@
-// Divide and conquer over time: the pairs of an event in the earlier half and a row in the later half are those
-// of a Mann-Whitney U, which is a walk up the risks; the pairs within each half are halved again. O(n log n)
-// row additions a column.
+// Divide and conquer over time: the pairs of an event in the earlier half and a row in the later half are a
+// Mann-Whitney U, which takes one pass in ascending order of risk; each half is then halved again. O(n log n) row
+// additions per column.
 #include "concordance.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace heldout {
 
 namespace {
 
-// So few rows take fewer steps pair by pair than halved three times.
+// For so few rows, pair by pair takes fewer steps than halving three times.
 constexpr std::size_t kFewRows = 8;
 
 bool is_event(std::uint32_t place) { return place & 1u; }
@@ -79,7 +79,7 @@ void ConcordanceSums::descend(Entry* entries, Entry* spare, std::size_t n, std::
     descend(spare + n_earlier, entries + n_earlier, n - n_earlier, middle, high, times, write);
 }
 
-// The pairs on both sides of `middle`, up the risks until the last of the earlier events has been met.
+// The pairs on both sides of `middle`, in ascending order of risk, up to the last of the earlier events.
 void ConcordanceSums::across(const Entry* entries, std::size_t n, std::uint32_t middle, std::size_t n_events,
                              StepWriter& write) const {
     const auto later = [&](const Entry& entry) { return entry.place >= middle; };
@@ -97,7 +97,7 @@ void ConcordanceSums::across(const Entry* entries, std::size_t n, std::uint32_t 
             if (later(entries[k])) write.below(mixed ? row : doubled_slot(row));
         }
         for (std::size_t k = first; k < last && n_met > 0; ++k) {
-            if (earlier_event(entries[k])) write.met(event_slot(entries[k].row));
+            if (earlier_event(entries[k])) write.above(event_slot(entries[k].row));
         }
         n_events -= n_met;
         for (std::size_t k = first; k < last && mixed && n_events > 0; ++k) {
@@ -116,7 +116,7 @@ void ConcordanceSums::pair_by_pair(const Entry* entries, std::size_t n, StepWrit
             const std::uint32_t row = entries[other].row;
             write.below(entries[other].rank == event.rank ? row : doubled_slot(row));
         }
-        write.met(event_slot(event.row));
+        write.above(event_slot(event.row));
     }
 }
 

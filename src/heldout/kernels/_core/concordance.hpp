@@ -1,4 +1,4 @@
-// Twice the concordant pairs of every column, ties once, as reference_concordance.py's ConcordanceSums.
+// Twice the concordant pairs of every column, ties once: ConcordanceSums of reference_concordance.py.
 #pragma once
 
 #include "divided.hpp"
@@ -7,8 +7,8 @@
 namespace heldout {
 
 // A pair is an event and a row with a later place in time. Places of events are odd, of censored rows even.
-// With `factors` the weight of a pair is multiplied by that of its event; then only doubles are summed. With `folds`
-// (n codes, or null) only rows of one fold are pairs.
+// With `factors` the weight of a pair is multiplied by the factor of its event, and only doubles are summed. With
+// `folds` (n codes, or null) only rows of one fold are pairs.
 class ConcordanceSums : public RankPrograms {
    public:
     ConcordanceSums(const Matrix& risks, const std::uint32_t* places, const double* factors,
@@ -18,7 +18,7 @@ class ConcordanceSums : public RankPrograms {
     struct Entry {
         std::uint32_t row, place, rank;  // rank: equal for equal risks
     };
-    // Of one fold: how many rows, and how many events, have an earlier place; and in all after the last.
+    // For each place of one fold: how many rows, and how many events, have an earlier one; at the end, all.
     struct Times {
         std::vector<std::size_t> rows_before, events_before;
     };

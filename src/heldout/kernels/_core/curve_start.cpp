@@ -1,6 +1,6 @@
-// Both measures are sums over positive rows: each is found or not, or counts for the false alarms that are left
-// when it is found. Negatives only move the place on the curve, so that those between two positives are merged,
-// and a walk ends as soon as no lane has false alarms left.
+// Both measures are sums over positive rows: each counts or not, or counts with the allowed false alarms that are left
+// at its score. Negatives only move along the curve, so those between two positives are merged, and a pass ends as
+// soon as no lane has false alarms left.
 #include "curve_start.hpp"
 
 #include "column_order.hpp"
@@ -10,7 +10,7 @@ namespace heldout {
 namespace {
 
 constexpr double kSlack = 1e-12;
-constexpr std::size_t kLookEvery = 8;  // scores between two looks at whether all lanes are through
+constexpr std::size_t kLookEvery = 8;  // scores between two checks whether all lanes have ended
 
 class StepWriter {
    public:
@@ -79,7 +79,7 @@ CurveStart::CurveStart(const Matrix& scores, const bool* positive, double share,
 
 namespace {
 
-// What a walk adds up in each lane. `allowed` is the weight of false alarms up to which anything is counted.
+// The sums of a pass in each lane. `allowed` is the weight of false alarms up to which positives are counted.
 template <class Sum>
 struct Progress {
     Sum *passed, *above, *found, *counted;
@@ -223,7 +223,7 @@ void CurveStart::all_of(const Weightings<In>& weightings, double* values, Walk w
     each_block<Lane>(weightings.lanes, [&](std::size_t first, std::size_t n_lanes) {
         block.load(weightings, first, n_lanes);
         totals(block.rows(), L, positives.get(), negatives.get());
-        for (std::size_t l = 0; l < L; ++l) {  // lanes without weight are through from the start
+        for (std::size_t l = 0; l < L; ++l) {  // lanes without weight have ended before the start
             allowed[l] = l < n_lanes ? allowed_of(area_, negatives[l], share_) : -1.0;
         }
         for (std::size_t j = 0; j < columns(); ++j) {

@@ -1,4 +1,4 @@
-// The beginning of the ROC curve of every column, as reference_curves.py's FoundWithin and AreaWithin.
+// The beginning of the ROC curve of every column: SensitivityWithin and AreaWithin of reference_curves.py.
 #pragma once
 
 #include <vector>
@@ -9,9 +9,9 @@ namespace heldout {
 
 enum class CurveEnd : std::uint8_t { none, positives, tied };
 
-// Rows that come next from the top, negatives before positives. `opens` says that these are the first negatives
-// of a tie with positives; `closes` that all rows down to a score with positives are there, and whether
-// negatives are tied with them.
+// The next rows in descending order of score, negatives before positives. `opens`: these are the first negatives of a
+// tie with positives. `closes`: all rows down to a score with positives have been added, and whether negatives are
+// tied with them.
 struct CurveStep {
     std::uint32_t negative[4];
     std::uint32_t positive[4];
@@ -21,7 +21,7 @@ struct CurveStep {
 
 class CurveStart {
    public:
-    // `share` is the largest false positive rate; `area` asks for the area up to it instead of the height there.
+    // `share` is the largest false positive rate; with `area` the result is the area up to it, not the height there.
     CurveStart(const Matrix& scores, const bool* positive, double share, bool area);
 
     std::size_t rows() const { return n_; }

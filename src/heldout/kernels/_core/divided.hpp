@@ -9,7 +9,7 @@ namespace heldout {
 
 class Divided {
    public:
-    // `folds` holds a code a row, or is null: then all rows are of one fold.
+    // `folds` has one code per row, or is null, which means that all rows are in one fold.
     Divided(const std::uint32_t* folds, std::size_t n_rows) {
         if (!folds) return;
         folds_.assign(folds, folds + n_rows);
@@ -20,7 +20,7 @@ class Divided {
     std::size_t size() const { return n_folds_; }
     std::uint32_t of(std::uint32_t row) const { return folds_.empty() ? 0 : folds_[row]; }
 
-    // Calls `visit(fold, entries, n)` for each fold, with its entries in the order in which they stand.
+    // Calls `visit(fold, entries, n)` for each fold, with its entries in their order.
     template <class Entry, class RowOf, class Visit>
     void each_fold(const std::vector<Entry>& entries, RowOf row_of, Visit visit) const {
         std::vector<std::size_t> starts(n_folds_ + 1, 0);

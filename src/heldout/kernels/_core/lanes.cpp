@@ -6,7 +6,7 @@ HELDOUT_CLONES void largest_and_total(const std::uint8_t* counts, std::size_t n,
                                       std::uint64_t* total) {
     std::uint8_t most = 0;
     std::uint64_t sum = 0;
-    for (std::size_t first = 0; first < n; first += 4096) {  // 4096 * 255 fits 32 bits with room
+    for (std::size_t first = 0; first < n; first += 4096) {  // 4096 * 255 fits 32 bits easily
         const std::size_t last = std::min(n, first + 4096);
         std::uint32_t part = 0;
         for (std::size_t i = first; i < last; ++i) {

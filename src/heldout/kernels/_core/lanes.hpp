@@ -1,6 +1,6 @@
-// What all kernels share: weightings of the rows, laid out so that one row's weights under many
-// bootstraps (its lanes) stand side by side. Plain loops over the lanes then vectorise, and every lane is
-// summed in the same fixed order whatever the width of the machine.
+// What all kernels share: weightings of the rows, laid out so that one row's weights under many bootstraps (its lanes)
+// are next to each other. Plain loops over the lanes then vectorise, and every lane is summed in the same fixed order
+// on every machine.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 #define HELDOUT_CLONES
 #endif
 
-// A clone takes its callees' instructions along only where they are inlined into it.
+// A function that is called in a clone uses the clone's instructions only if it is inlined.
 #if defined(__GNUC__) || defined(__clang__)
 #define HELDOUT_INLINE inline __attribute__((always_inline))
 #define HELDOUT_RESTRICT __restrict__
@@ -28,7 +28,7 @@
 
 namespace heldout {
 
-// An array on cache-line boundaries, uninitialised: 64-byte loads that straddle two lines cost a tenth more.
+// An uninitialised array on cache-line boundaries: 64-byte loads across two lines cost a tenth more.
 template <class T>
 class Aligned {
    public:
@@ -47,7 +47,7 @@ class Aligned {
     T* data_;
 };
 
-// A matrix with a column a configuration, in any layout (strides count elements).
+// A matrix with one column per configuration, in any layout (strides in elements).
 struct Matrix {
     const double* data;
     std::size_t rows, columns;
@@ -62,21 +62,21 @@ struct Weightings {
     const T* lane(std::size_t l) const { return data + l * rows; }
 };
 
-// What decides which integers are wide enough. It changes the time taken, never a result.
+// Decides which integers are wide enough, which affects the time but never a result.
 struct Extent {
     unsigned largest = 0;     // count of one row in one lane
     std::uint64_t total = 0;  // of one lane
 };
 Extent extent_of(const Weightings<std::uint8_t>& counts);
 
-// The lanes taken together: one cache line of counts, so that the sums of a walk stay in registers and the
-// counts of a few hundred rows in the nearest cache. Doubles need more work at a time to pay for a row's address.
+// The lanes of a block: one cache line of counts, so that the sums of a pass stay in registers and the counts of a few
+// hundred rows in the nearest cache. Doubles take more lanes, so that finding a row costs little beside adding it.
 template <class T>
 constexpr std::size_t kLanes = (sizeof(T) == 8 ? 256 : 64) / sizeof(T);
 
-// Up to kLanes<T> weightings, transposed: row i's lanes at `rows() + i * kLanes<T>`. Row n is zero, for
-// padding; rows n + 1 .. 2n, where asked for, are rows 0 .. n - 1 doubled, and rows 2n + 1 .. 3n those times a
-// factor each. Lanes beyond the last are zero.
+// Up to kLanes<T> weightings, transposed: row i's lanes at `rows() + i * kLanes<T>`. Row n is zero, for padding. On
+// request, rows n + 1 .. 2n are rows 0 .. n - 1 doubled, and rows 2n + 1 .. 3n are rows 0 .. n - 1 times one factor
+// each. Lanes beyond the last are zero.
 template <class T>
 class LaneBlock {
    public:

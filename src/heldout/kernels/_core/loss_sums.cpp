@@ -4,7 +4,7 @@ namespace heldout {
 
 constexpr std::size_t kLossColumns = 64;
 
-// Sums of up to kLossColumns columns for one lane, kept close while the rows go by.
+// Sums of up to kLossColumns columns for one lane, which stay in the nearest cache during a pass over the rows.
 HELDOUT_CLONES void loss_sums_of_lane(const double* losses, std::size_t stride, const double* weights,
                                       std::size_t n_rows, std::size_t n_columns, double* sums) {
     alignas(64) double sum[kLossColumns] = {};

@@ -1,6 +1,5 @@
-// A median is found without a branch: the number of ascending rows at which the cumulated weight is still
-// below half of the total is the place of the lower middle value, and the number at which it is not yet above
-// half is the place of the upper one.
+// Medians without a branch: the number of ascending rows up to which the cumulated weight is below half of the total
+// is the place of the lower middle value, and the number up to which it is not above half is that of the upper one.
 #include "medians.hpp"
 
 #include "column_order.hpp"

@@ -1,4 +1,4 @@
-// Weighted median of every column, as reference.py's Medians.
+// Weighted median of every column: Medians of reference.py.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// The Python face: arrays in, results into arrays that the caller made. No kernel holds the GIL, and none
-// starts a thread; heldout.kernels.compiled checks arguments and heldout.kernels.blocks spreads the blocks.
+// The interface to Python: results are written into arrays of the caller. No kernel holds the GIL, and none starts a
+// thread; heldout.kernels.compiled checks arguments and heldout.kernels.blocks distributes the blocks.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -54,7 +54,7 @@ void selected(const Kernel& kernel, Weights<T> counts, Array<const std::int64_t,
     kernel.selected(weightings(counts), columns.data(), out.data());
 }
 
-// LogisticFits gives two numbers a column.
+// LogisticFits has two numbers per column.
 template <class T>
 void all_fits(const heldout::LogisticFits& fits, Weights<T> counts, Array<double, 3> out) {
     fits.all(weightings(counts), out.data());
@@ -89,7 +89,7 @@ NB_MODULE(_core, m) {
     using heldout::RankSums;
     using u8 = std::uint8_t;
     using i64 = std::int64_t;
-    nb::set_leak_warnings(false);  // an interpreter that stops early is no news to a user
+    nb::set_leak_warnings(false);  // no warnings for users whose interpreter stops early
     const auto strict = [](const char* name) { return nb::arg(name).noconvert(); };
 
     m.def(

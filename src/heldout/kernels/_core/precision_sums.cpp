@@ -1,5 +1,5 @@
-// Thresholds at which no positive row enters add nothing to the average, so only the others are evaluated;
-// rows in between are merged. All lanes go through the same thresholds in the same order, in doubles.
+// A threshold at which no positive row is added changes nothing, so only the others are evaluated, and the rows between
+// them are merged. All lanes go through the same thresholds in the same order, in doubles.
 #include "precision_sums.hpp"
 
 #include "column_order.hpp"
@@ -65,7 +65,7 @@ PrecisionSums::PrecisionSums(const Matrix& scores, const bool* positive) : n_(sc
 
 namespace {
 
-// Sums of doubles go one row after another; counts are first added in their own width (see `narrow_enough`).
+// Doubles are added row after row; counts are first added as bytes (see `narrow_enough`).
 template <class Lane, class Sum>
 HELDOUT_INLINE void walk(const Lane* rows, std::size_t L, const PrecisionStep* step, const PrecisionStep* end,
                          Sum* HELDOUT_RESTRICT all, Sum* HELDOUT_RESTRICT positives,

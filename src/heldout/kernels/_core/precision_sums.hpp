@@ -1,4 +1,4 @@
-// Average precision of every column, as reference.py's PrecisionSums.
+// Average precision of every column: PrecisionSums of reference.py.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace heldout {
 
-// Rows that come above the threshold next, in this order; `threshold` says that the precision counts here.
+// The next rows above the threshold, in this order; `threshold`: the precision is evaluated here.
 struct PrecisionStep {
     std::uint32_t negative[4];
     std::uint32_t positive[4];

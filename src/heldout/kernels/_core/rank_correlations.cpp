@@ -1,5 +1,5 @@
-// A row's place is the weight below it plus the weight down to it. The target's places are found once for each
-// lane and carried by the rows, times their weights; a column then costs one pass over its order.
+// A row's place is the weight below it plus the weight up to it. The target's places are computed once per lane and stay
+// with the rows, times their weights; a column then takes one pass over its order.
 #include "rank_correlations.hpp"
 
 #include <cmath>
@@ -53,7 +53,7 @@ HELDOUT_INLINE void pass(const double* rows, std::size_t L, const std::uint32_t*
 
 HELDOUT_INLINE double spread_of(double total, double cubes) { return (total * total * total - cubes) / 3.0; }
 
-// What the rows carry, (n, L), and the target's spread.
+// The target's places times the weights, (n, L), and the target's spread.
 HELDOUT_INLINE void carry(const double* rows, std::size_t L, const std::uint32_t* begin, const std::uint32_t* end,
                           double* below, double* down_to, double* cubes, double* carried, double* spread) {
     for (std::size_t l = 0; l < L; ++l) below[l] = down_to[l] = cubes[l] = 0.0;

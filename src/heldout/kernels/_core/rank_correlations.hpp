@@ -1,4 +1,4 @@
-// Spearman's correlation of every column with a target, as reference_correlation.py's RankCorrelations.
+// Spearman's correlation of every column with a target: RankCorrelations of reference_correlation.py.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace heldout {
 
-// The rows of columns in ascending order, those that are followed by an equal value marked.
+// The rows of columns in ascending order, with a mark on those that are followed by an equal value.
 class TiedOrder {
    public:
     explicit TiedOrder(const Matrix& values);

@@ -48,22 +48,22 @@ HELDOUT_INLINE void walk(const T* rows, const RankStep* step, const RankStep* en
     alignas(64) Passed passed[L] = {};
     alignas(64) Sum sum[L] = {};
     for (; step != end; ++step) {
-        // All bits or none. A branch would cost more, and even this a tenth of a walk that needs none.
+        // All bits or none. A branch would cost more, and even this costs a tenth of a pass that has no resets.
         const auto keep = static_cast<Passed>(static_cast<Passed>(step->below[0] >> 31) - 1u);
         const T* b0 = rows + (kResets ? step->below[0] & ~kReset : step->below[0]) * L;
         const T* b1 = rows + step->below[1] * L;
         const T* b2 = rows + step->below[2] * L;
         const T* b3 = rows + step->below[3] * L;
-        const T* m0 = rows + step->met[0] * L;
-        const T* m1 = rows + step->met[1] * L;
-        const T* m2 = rows + step->met[2] * L;
-        const T* m3 = rows + step->met[3] * L;
+        const T* m0 = rows + step->above[0] * L;
+        const T* m1 = rows + step->above[1] * L;
+        const T* m2 = rows + step->above[2] * L;
+        const T* m3 = rows + step->above[3] * L;
         for (std::size_t l = 0; l < L; ++l) {
             const T below = static_cast<T>(b0[l] + b1[l] + b2[l] + b3[l]);
-            const T met = static_cast<T>(m0[l] + m1[l] + m2[l] + m3[l]);
+            const T above = static_cast<T>(m0[l] + m1[l] + m2[l] + m3[l]);
             const Passed now = static_cast<Passed>((kResets ? passed[l] & keep : passed[l]) + below);
             passed[l] = now;
-            sum[l] += static_cast<Sum>(now) * static_cast<Sum>(met);
+            sum[l] += static_cast<Sum>(now) * static_cast<Sum>(above);
         }
     }
     for (std::size_t l = 0; l < L; ++l) sums[l] = static_cast<std::int64_t>(sum[l]);
@@ -102,7 +102,7 @@ HELDOUT_CLONES void walk_doubles(const double* rows, const Program& program, dou
         const double* m[4];
         for (int k = 0; k < 4; ++k) {
             b[k] = rows + (step->below[k] & ~kReset) * L;
-            m[k] = rows + step->met[k] * L;
+            m[k] = rows + step->above[k] * L;
         }
         for (std::size_t l = 0; l < L; ++l) {  // one row after another: the order is part of the result
             const double now = keep * passed[l] + b[0][l] + b[1][l] + b[2][l] + b[3][l];
@@ -128,7 +128,7 @@ void RankPrograms::all(const Weightings<double>& weights, double* sums) const {
 
 namespace {
 
-// One weighting with the slots of a LaneBlock. Twice a count fits in 16 bits.
+// One weighting with the slots of a LaneBlock. A doubled count fits in 16 bits.
 template <class In, class T>
 void load_lane(const In* weights, std::size_t n, const std::vector<double>& factors, T* slots) {
     slots[n] = T(0);
@@ -139,7 +139,7 @@ void load_lane(const In* weights, std::size_t n, const std::vector<double>& fact
     for (std::size_t i = 0; i < factors.size(); ++i) slots[2 * n + 1 + i] = static_cast<T>(slots[i] * factors[i]);
 }
 
-// Lanes in the order of their columns, so that a program that is not kept is compiled once a column.
+// Lanes in the order of their columns, so that a program that is not kept is compiled once per column.
 std::vector<std::size_t> lanes_by_column(const std::int64_t* columns, std::size_t lanes) {
     std::vector<std::size_t> order(lanes);
     for (std::size_t l = 0; l < lanes; ++l) order[l] = l;
@@ -161,7 +161,7 @@ void RankPrograms::selected(const Weightings<std::uint8_t>& counts, const std::i
         if (columns[l] != column) own = program(static_cast<std::size_t>(column = columns[l]), scratch);
         std::int64_t passed = 0, sum = 0;
         for (const RankStep* step = own.begin; step != own.end; ++step) {
-            const std::uint32_t *b = step->below, *m = step->met;
+            const std::uint32_t *b = step->below, *m = step->above;
             passed = (b[0] & kReset ? 0 : passed) + w[b[0] & ~kReset] + w[b[1]] + w[b[2]] + w[b[3]];
             sum += passed * (w[m[0]] + w[m[1]] + w[m[2]] + w[m[3]]);
         }
@@ -178,10 +178,10 @@ void RankPrograms::selected(const Weightings<double>& weights, const std::int64_
         load_lane(weights.lane(l), n_, factors_, w.data());
         if (columns[l] != column) own = program(static_cast<std::size_t>(column = columns[l]), scratch);
         double passed = 0.0, sum = 0.0;
-        for (const RankStep* step = own.begin; step != own.end; ++step) {  // in the order of a walk
+        for (const RankStep* step = own.begin; step != own.end; ++step) {  // in the order of a pass
             if (step->below[0] & kReset) passed = 0.0;
             for (const std::uint32_t slot : step->below) passed = passed + w[slot & ~kReset];
-            for (const std::uint32_t slot : step->met) sum = sum + w[slot] * passed;
+            for (const std::uint32_t slot : step->above) sum = sum + w[slot] * passed;
         }
         sums[l] = sum;
     }

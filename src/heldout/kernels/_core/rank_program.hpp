@@ -1,6 +1,6 @@
-// Sums over pairs of rows, one ranked above the other: each column is sorted once and its order compiled into
-// a short program of row additions. A bootstrap then costs one pass over that program, with no comparison of
-// scores and no branch that depends on the data.
+// Sums over pairs of rows, one ranked above the other: each column is sorted once, and its order is compiled into a
+// short program of row additions. A bootstrap then takes one pass over that program, without comparing scores and
+// without a branch on the data.
 #pragma once
 
 #include <memory>
@@ -11,12 +11,12 @@
 
 namespace heldout {
 
-// Four rows at a time: `below` are added to the weight passed so far, then `met` are rows that have all of it
-// below them. Slots name rows of a doubled LaneBlock: a row counts twice below another and once beside it (a
-// tie). Padding names the zero row. kReset in the first of `below` forgets what was passed before.
+// Four rows at a time: the rows `below` are added to the weight passed so far, then the rows `above` are multiplied by
+// that weight. Slots are rows of a doubled LaneBlock: a row counts twice below another row and once in a tie with it.
+// Padding is the zero row. kReset in the first of `below` sets the weight passed so far to zero.
 struct RankStep {
     std::uint32_t below[4];
-    std::uint32_t met[4];
+    std::uint32_t above[4];
 };
 
 constexpr std::uint32_t kReset = std::uint32_t(1) << 31;
@@ -32,40 +32,40 @@ class StepWriter {
    public:
     StepWriter(std::vector<RankStep>& steps, std::uint32_t zero) : steps_(steps), zero_(zero) {}
 
-    // A program begins: a walk has passed nothing yet.
+    // A program begins: no weight has been passed.
     void begin() {
         nothing_passed_ = true;
         reset_ = 0;
     }
-    // What follows has nothing below it yet.
+    // The next rows have no weight below them.
     void reset() {
         if (nothing_passed_) return;
         nothing_passed_ = true;
         reset_ = kReset;
     }
     void below(std::uint32_t slot) {
-        if (nothing_passed_ || n_met_ > 0 || n_below_ == 4) {
+        if (nothing_passed_ || n_above_ > 0 || n_below_ == 4) {
             open();
             if (nothing_passed_) slot |= reset_;
             nothing_passed_ = false;
         }
         steps_.back().below[n_below_++] = slot;
     }
-    void met(std::uint32_t slot) {
+    void above(std::uint32_t slot) {
         if (nothing_passed_) return;
-        if (n_met_ == 4) open();
-        steps_.back().met[n_met_++] = slot;
+        if (n_above_ == 4) open();
+        steps_.back().above[n_above_++] = slot;
     }
 
    private:
     void open() {
         steps_.push_back({{zero_, zero_, zero_, zero_}, {zero_, zero_, zero_, zero_}});
-        n_below_ = n_met_ = 0;
+        n_below_ = n_above_ = 0;
     }
 
     std::vector<RankStep>& steps_;
     std::uint32_t zero_, reset_ = 0;
-    int n_below_ = 0, n_met_ = 0;
+    int n_below_ = 0, n_above_ = 0;
     bool nothing_passed_ = true;
 };
 
@@ -88,15 +88,15 @@ class RankPrograms {
     void each_column(const Weightings<std::uint8_t>& counts, Visit&& visit) const;
 
    protected:
-    // A row of a column in ascending order, with kTied where its value is that of the row before.
+    // A row of a column in ascending order, with kTied if its value equals that of the row before.
     static constexpr std::uint32_t kTied = std::uint32_t(1) << 31;
 
-    // `factors` (n, or null) stand in slots 2n + 1 .. 3n of double lanes, times the weight of their row.
+    // `factors` (n, or null) are in slots 2n + 1 .. 3n of double lanes, times the weight of their row.
     RankPrograms(std::size_t n_rows, bool resets, const double* factors) : n_(n_rows), resets_(resets) {
         if (factors) factors_.assign(factors, factors + n_rows);
     }
-    // Sorts the named rows of each column and compiles; the last thing that a constructor does. Programs
-    // beyond `most_steps` in all are compiled anew whenever they are asked for.
+    // Sorts the named rows of each column and compiles; constructors call it last. Programs beyond `most_steps` in all
+    // are compiled again for each use.
     void prepare(const Matrix& scores, std::vector<std::uint32_t> rows, std::size_t most_steps);
     virtual void compile(const std::uint32_t* ranked, std::size_t n_ranked, StepWriter& write) const = 0;
 
@@ -106,21 +106,21 @@ class RankPrograms {
     bool has_factors() const { return !factors_.empty(); }
 
    private:
-    // In `scratch` where it is not kept.
+    // In `scratch` if it is not kept.
     Program program(std::size_t column, std::vector<RankStep>& scratch) const;
-    // For all columns and lanes, the lanes in groups of blocks that share a program that is not kept.
+    // For all columns and lanes, in groups of blocks of lanes that share a program that is not kept.
     template <class T, class In, class Sum, class Visit, class Walk>
     void each_column_of(const Weightings<In>& counts, Visit&& visit, Walk walk) const;
 
     std::size_t n_, columns_ = 0, n_ranked_ = 0;
     bool kept_ = true, resets_;
     std::vector<double> factors_;
-    std::vector<std::uint32_t> ranked_;  // (columns, n_ranked), where programs are not kept
+    std::vector<std::uint32_t> ranked_;  // (columns, n_ranked), if programs are not kept
     std::vector<RankStep> steps_;
     std::vector<std::size_t> starts_;
 };
 
-// The same walk in ever wider integers, and in doubles in fixed order.
+// The same pass in wider and wider integers, and in doubles in a fixed order.
 void walk_narrow(const std::uint8_t* rows, const Program& program, std::int64_t* sums);
 void walk_wide(const std::uint8_t* rows, const Program& program, std::int64_t* sums);
 void walk_words(const std::uint16_t* rows, const Program& program, std::int64_t* sums);

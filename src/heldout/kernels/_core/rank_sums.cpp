@@ -53,7 +53,7 @@ void RankSums::walk_up(const std::uint32_t* ranked, std::size_t n_ranked, StepWr
         }
         for (std::size_t k = first; k < last && any_positive; ++k) {
             const std::uint32_t row = ranked[k] & ~kTied;
-            if (positive_[row]) write.met(row);
+            if (positive_[row]) write.above(row);
         }
         for (std::size_t k = first; k < last && mixed; ++k) {
             const std::uint32_t row = ranked[k] & ~kTied;

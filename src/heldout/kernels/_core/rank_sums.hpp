@@ -1,4 +1,4 @@
-// Twice the Mann-Whitney U of every column, as reference.py's RankSums.
+// Twice the Mann-Whitney U of every column: RankSums of reference.py.
 #pragma once
 
 #include "divided.hpp"
