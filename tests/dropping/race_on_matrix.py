@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.dropping.loss_course import LossCourse, SplitLosses, centred
-from heldout.dropping.simulated import SimulatedRace
+from heldout.dropping.replay import SimulatedRace
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
 

@@ -13,9 +13,8 @@ from standings import standing_of
 import heldout as ho
 from heldout.dropping import Bootstrap
 from heldout.dropping.loss_course import LossCourse, SplitLosses, on_product_grid
-from heldout.dropping.replay import DroppingHistory
+from heldout.dropping.replay import CountedCourse, DroppingHistory, SimulatedRace, draws_within
 from heldout.dropping.shares import share_of_more_errors
-from heldout.dropping.simulated import CountedCourse, SimulatedRace, draws_within
 from heldout.estimates.dropping_replay import with_dropping_replayed
 from heldout.estimates.inputs import read_inputs
 from heldout.estimates.named import answer, method_of
@@ -131,7 +130,7 @@ def test_closed_forms_are_near_a_double_bootstrap(metric, repeats, split):
     counts = some_counts(80, lanes=25)
     standings, alive = course.start(counts), np.ones((25, 12), dtype=bool)
     for number in range(split + 1):
-        standings.meet(number, alive.any(axis=0))
+        standings.add_split(number, alive.any(axis=0))
     leaders = standings.leaders(alive)
     found = standings.worse(leaders, alive)
     in_play = np.zeros((80, repeats), dtype=bool)
@@ -163,7 +162,7 @@ def slow_race(y, scores, folds, counts, course, threshold):
         drawn = counts[rows]
         auc = {j: area(y[rows], scores[rows, j], drawn.astype(float)) for j in alive}
         leader = max(alive, key=lambda j: (round(auc[j], 12), -j))
-        inner = draws_within(drawn, course.stands[after - 1], course.n_draws, course.entropy)
+        inner = draws_within(drawn, course.predicted_rows[after - 1], course.n_draws, course.entropy)
         assert (inner.sum(axis=1) == drawn.sum()).all()
         assert not inner[:, drawn == 0].any()
         for j in [j for j in alive if j != leader]:
@@ -182,7 +181,7 @@ def test_rank_metrics_are_raced_as_a_loop_would():
     y, scores, folds = table("roc_auc")
     _, _, evidence = raced("roc_auc")
     race = evidence.matrix.replay.race
-    course = CountedCourse(race.course.stands, 30, race.course.entropy)
+    course = CountedCourse(race.course.predicted_rows, 30, race.course.entropy)
     small = SimulatedRace(course, race.judged, race.left_after, 5, 0.9)
     counts = some_counts(80, lanes=3)
     weighed = counts[0].astype(float)
@@ -309,10 +308,10 @@ def test_the_least_mean_leads_and_a_leader_never_leaves():
     )
     standings = LossCourse(splits, np.arange(6)).start(np.ones((1, 6), dtype=np.uint8))
     both = np.ones((1, 2), dtype=bool)
-    standings.meet(0, both[0])
+    standings.add_split(0, both[0])
     assert standings.leaders(both).tolist() == [0]
     assert standings.worse(np.array([0]), both).tolist() == [[0.0, 1.0]]
-    standings.meet(1, both[0])
+    standings.add_split(1, both[0])
     assert standings.leaders(both).tolist() == [1]
     products = on_product_grid(np.array([[1.0], [-2.0]]), most=100)
     assert products.ravel().tolist() == [1.0, -2.0]

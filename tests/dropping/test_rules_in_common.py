@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from standings import standing_of, standing_of_scores
 
 from heldout.dropping import RULES, Bootstrap, HoeffdingRace, Paired, Wilcoxon, drop_rule_of
-from heldout.dropping.fold_differences import behind_leader
+from heldout.dropping.base import behind_leader
 from heldout.references import REFERENCES
 
 OURS = [

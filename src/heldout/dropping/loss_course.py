@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.dropping.replay import PredictedRows, Remaining
 from heldout.dropping.shares import NO_SPREAD, normal_share, share_of_more_errors
-from heldout.dropping.simulated import Alive, Stand
 from heldout.kernels.reference import Floats, on_exact_grid
 from heldout.metrics.row_losses import most_drawn
 from heldout.selection.base import NONE_CHOSEN
@@ -63,7 +63,7 @@ class LossCourse:
     """In the order in which they run; one a barrier is enough."""
     first_row: NDArray[np.intp]
     """(U,): a row of each unit: the rows of a group have the same count."""
-    stands: tuple[Stand, ...] | None = None
+    predicted_rows: tuple[PredictedRows, ...] | None = None
     """If the selection rule is not simply the least mean loss: they give the leader at each barrier."""
     threshold: float = 0.0
     """Shares that are certainly below it are not computed, and are 0."""
@@ -123,7 +123,7 @@ class LossStandings:
         )
         self._columns = np.arange(course.splits[0].losses.shape[1])
         self._most = most_drawn(int(counts.shape[1]))
-        self._stand: Stand | None = None
+        self._predicted: PredictedRows | None = None
         self._begin()
 
     def _begin(self) -> None:
@@ -136,7 +136,7 @@ class LossStandings:
         self._product_with = np.full(shape[0], NONE_CHOSEN, dtype=np.intp)
         self._n_products = np.zeros(shape[0], dtype=np.intp)
 
-    def meet(self, split: int, wanted: NDArray[np.bool_]) -> None:
+    def add_split(self, split: int, wanted: NDArray[np.bool_]) -> None:
         self._narrow(wanted)
         found, afresh = self._course.added(split)
         if afresh:
@@ -161,7 +161,7 @@ class LossStandings:
         if self._weighted:
             self._weight_squared += counts @ weights**2
             self._with_weight += counts @ (part.losses * weights[:, None])
-        self._stand = None if self._course.stands is None else self._course.stands[split]
+        self._predicted = None if self._course.predicted_rows is None else self._course.predicted_rows[split]
 
     def _narrow(self, wanted: NDArray[np.bool_]) -> None:
         """Remove columns that are no longer needed, if that saves much."""
@@ -177,24 +177,24 @@ class LossStandings:
         self._product_with = place[self._product_with]
         self._n_products[self._product_with == NONE_CHOSEN] = 0
 
-    def leaders(self, alive: Alive) -> NDArray[np.intp]:
-        if self._stand is not None:
-            return self._stand.leaders(self._row_counts, alive)
-        sums = np.where(alive[:, self._columns], self._sums, np.inf)
+    def leaders(self, remaining: Remaining) -> NDArray[np.intp]:
+        if self._predicted is not None:
+            return self._predicted.leaders(self._row_counts, remaining)
+        sums = np.where(remaining[:, self._columns], self._sums, np.inf)
         found = self._columns[sums.argmin(axis=1)]
-        return np.where((self._weight > 0) & alive.any(axis=1), found, NONE_CHOSEN)
+        return np.where((self._weight > 0) & remaining.any(axis=1), found, NONE_CHOSEN)
 
-    def worse(self, leaders: NDArray[np.intp], alive: Alive) -> Floats:
+    def worse(self, leaders: NDArray[np.intp], remaining: Remaining) -> Floats:
         lanes = np.arange(len(leaders))
         leader = np.searchsorted(self._columns, np.maximum(leaders, 0))
         leader[leaders == NONE_CHOSEN] = 0  # their values are not read
         self._multiply(leader)
         total = self._sums - self._sums[lanes, leader][:, None]
-        needed = alive[:, self._columns]
+        needed = remaining[:, self._columns]
         if self._course.threshold >= ONLY_BEHIND:
             needed &= total > 0
         lane, column = np.nonzero(needed)
-        share = np.zeros(alive.shape)
+        share = np.zeros(remaining.shape)
         share[lane, self._columns[column]] = self._shares(lane, column, leader[lane], total[needed])
         return share
 

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
-from heldout.dropping.base import Course, Racing, Standing, Verdict, check_share, verdict
-from heldout.dropping.fold_differences import behind_leader
+from heldout.dropping.base import Course, Racing, Standing, Verdict, behind_leader, check_share, verdict
 from heldout.metrics.base import Metric
 
 FEWEST_FOLDS = 3

@@ -1,4 +1,4 @@
-"""Replay the dropping inside bootstraps.
+"""Replay the dropping inside bootstraps: which configurations would have been dropped with other rows.
 
 BBC on the configurations that survived a race scores choices among them on rows that were used to drop others, and
 so is a little optimistic. Dropping followed by selection is itself a selection. ``RacedSelection`` makes it on the
@@ -8,18 +8,45 @@ drawn rows, and BBC scores its choice on the other rows, as for any rule (Tsamar
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._random import stream
 from heldout.dropping.base import DropRule
 from heldout.dropping.bootstrap import Bootstrap
-from heldout.dropping.simulated import SimulatedRace
-from heldout.kernels.reference import Weightings
-from heldout.selection.base import Choice
+from heldout.kernels.draws import UndefinedDrawsError, inner_counts
+from heldout.kernels.reference import Floats, Weightings
+from heldout.metrics.base import oriented
+from heldout.selection.base import NONE_CHOSEN, Choice, tie_exactly
 from heldout.selection.replay import SelectionReplay
+
+Remaining = NDArray[np.bool_]
+"""(L, A): which of the A configurations of a race remain under each of L weightings."""
+
+
+class SimulatedStandings(Protocol):
+    """The standings of a race under L weightings of the rows, split by split."""
+
+    def add_split(self, split: int, wanted: NDArray[np.bool_]) -> None:
+        """Add a split; from now on only the columns ``wanted`` (A,) are needed."""
+
+    def leaders(self, remaining: Remaining) -> NDArray[np.intp]:
+        """(L,): the best of the remaining ones, ``NONE_CHOSEN`` if unknown."""
+
+    def worse(self, leaders: NDArray[np.intp], remaining: Remaining) -> Floats:
+        """(L, A): the share of bootstraps in which each is worse than its leader; arbitrary for dropped ones."""
+
+
+class SimulatedCourse(Protocol):
+    """The data of a simulated race."""
+
+    def start(self, counts: NDArray[np.uint8]) -> SimulatedStandings:
+        """Before the first split, under weightings (L, n)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +63,68 @@ class DroppingHistory:
     def is_replayed(self) -> bool:
         """Whether the estimate repeats the dropping."""
         return isinstance(self.rule, Bootstrap) and self.rule.replay
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedRace:
+    """A race of A configurations with the bootstrap rule, under any weighting of the rows.
+
+    At each barrier a configuration is dropped if it is worse than the leader in more than the threshold share of
+    bootstraps, as in the real race. Fits that were not made are unknown: a configuration that the real race dropped
+    is dropped at the same barrier at the latest, and at least one of those that survived the real race survives
+    every simulated one.
+    """
+
+    course: SimulatedCourse
+    judged: NDArray[np.bool_]
+    """(K - 1,): the barriers with enough predicted rows: rows of the table, not draws of them."""
+    left_after: NDArray[np.intp]
+    """(A,): the number of splits of each in the real race, K if it survived."""
+    n_splits: int
+    """K."""
+    threshold: float
+    resolve_ties_after: int | None = None
+    """As in ``heldout.dropping.base.Racing``."""
+
+    def run(self, counts: NDArray[np.uint8]) -> NDArray[np.intp]:
+        """(L, A): the number of splits of each configuration under weightings (L, n), K if it survives."""
+        stays = self.left_after == self.n_splits
+        remaining = np.ones((len(counts), len(self.left_after)), dtype=bool)
+        n_done = np.full(remaining.shape, self.n_splits, dtype=np.intp)
+        if not self.judged.any():
+            return np.minimum(n_done, self.left_after)
+        alone = np.zeros(len(counts), dtype=np.intp)
+        last = int(np.flatnonzero(self.judged)[-1]) + 1
+        standings = self.course.start(counts)
+        for after in range(1, self.n_splits):
+            if after > last or remaining.sum(axis=1).max(initial=0) == 1:
+                n_done = np.where(remaining, np.minimum(n_done, self.left_after), n_done)
+                break
+            standings.add_split(after - 1, np.asarray(remaining.any(axis=0)))
+            leaves = np.zeros_like(remaining)
+            if self.judged[after - 1]:
+                leaves = self._dropped(standings, remaining, alone)
+            going = remaining & ~leaves & (self.left_after > after)
+            ended = ~(going & stays).any(axis=1)
+            if ended.any():
+                spared = standings.leaders(remaining & stays)
+                first = (remaining & stays).argmax(axis=1)
+                going[ended, np.where(spared == NONE_CHOSEN, first, spared)[ended]] = True
+            n_done[remaining & ~going] = after
+            alone = np.where(going.sum(axis=1) == 2, alone + 1, 0)
+            remaining = going
+        return n_done
+
+    def _dropped(self, standings: SimulatedStandings, remaining: Remaining, alone: NDArray[np.intp]) -> Remaining:
+        """Those that the rule drops; never the leader."""
+        leaders = standings.leaders(remaining)
+        leaves = remaining & (standings.worse(leaders, remaining) > self.threshold)
+        if self.resolve_ties_after is not None:
+            behind = (remaining.sum(axis=1) == 2) & (alone >= self.resolve_ties_after)
+            leaves[behind] = remaining[behind]
+        leaves[np.arange(len(leaves)), leaders] = False
+        leaves[leaders == NONE_CHOSEN] = False
+        return leaves
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,3 +149,97 @@ class RacedSelection(SelectionReplay):
         n_splits = self.race.run(counts)
         survive = n_splits[:, self.place] == self.race.n_splits
         return super().choose(counts, survive if among is None else survive & among)
+
+
+@dataclass(frozen=True, eq=False)
+class PredictedRows:
+    """The rows predicted before a barrier, and the selection rule on the predictions of them."""
+
+    rows: NDArray[np.intp]
+    """Among the rows that are weighted."""
+    columns: NDArray[np.intp]
+    """Which of the A configurations the columns of ``replay`` are."""
+    replay: SelectionReplay | None
+    """None where the rule does not apply."""
+    units: NDArray[np.intp]
+    """The unit of each of the rows, as codes 0 ..: a bootstrap draws units whole."""
+
+    def leaders(self, counts: NDArray[np.uint8], remaining: Remaining) -> NDArray[np.intp]:
+        """(L,): the best of the remaining ones, if the drawn rows meet the needs of the metrics."""
+        found = np.full(len(counts), NONE_CHOSEN, dtype=np.intp)
+        if self.replay is None:
+            return found
+        mine = np.take(counts, self.rows, axis=1)
+        defined = np.flatnonzero(self.replay.defined(mine))
+        if defined.size:
+            chosen = self.replay.choose(mine[defined], among=remaining[defined][:, self.columns])
+            found[defined] = np.where(chosen == NONE_CHOSEN, NONE_CHOSEN, self.columns[chosen])
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class CountedCourse:
+    """For any metric: at each barrier the drawn rows are drawn again."""
+
+    predicted_rows: tuple[PredictedRows, ...]
+    """One a barrier."""
+    n_draws: int
+    """Bootstraps within each bootstrap; there is time for a few hundred."""
+    entropy: int
+
+    def start(self, counts: NDArray[np.uint8]) -> CountedStandings:
+        """Before the first split."""
+        return CountedStandings(self, counts)
+
+
+class CountedStandings:
+    """``SimulatedStandings`` by drawing again from the drawn rows."""
+
+    def __init__(self, course: CountedCourse, counts: NDArray[np.uint8]) -> None:
+        self._course = course
+        self._counts = counts
+        self._predicted = course.predicted_rows[0]
+
+    def add_split(self, split: int, wanted: NDArray[np.bool_]) -> None:
+        self._predicted = self._course.predicted_rows[split]
+
+    def leaders(self, remaining: Remaining) -> NDArray[np.intp]:
+        return self._predicted.leaders(self._counts, remaining)
+
+    def worse(self, leaders: NDArray[np.intp], remaining: Remaining) -> Floats:
+        share = np.zeros(remaining.shape)
+        predicted = self._predicted
+        contested = np.flatnonzero((leaders != NONE_CHOSEN) & (remaining.sum(axis=1) > 1))
+        for lane in contested:
+            counts = np.take(self._counts[lane], predicted.rows)
+            inner = draws_within(counts, predicted, self._course.n_draws, self._course.entropy)
+            if inner is not None:
+                leader = int(np.flatnonzero(predicted.columns == leaders[lane])[0])
+                share[lane, predicted.columns] = share_worse(predicted, inner, leader)
+        return share
+
+
+def draws_within(
+    counts: NDArray[np.uint8], predicted: PredictedRows, n_draws: int, entropy: int
+) -> NDArray[np.uint8] | None:
+    """Counts (n_draws, n) of bootstraps of the rows drawn ``counts`` (n,) times; None where there are none.
+
+    The name of the stream is a hash of the drawn rows, so that it does not depend on the block of the bootstrap.
+    """
+    assert predicted.replay is not None, "only where the rule applies"
+    name = hashlib.sha256(counts.tobytes()).hexdigest()
+    seed, defined = stream(entropy, "dropping again", name), predicted.replay.defined
+    try:
+        return inner_counts(counts, n_draws, seed, unit_of_row=predicted.units, in_bag=defined)
+    except UndefinedDrawsError:
+        return None
+
+
+def share_worse(predicted: PredictedRows, counts: NDArray[np.uint8], leader: int) -> Floats:
+    """(columns,): the share of bootstraps in which each column scores worse than the leader; NaN is not worse."""
+    assert predicted.replay is not None, "only where the rule applies"
+    score = predicted.replay.scores[0]
+    values = oriented(score.metric, score.all(counts))
+    if not score.has_fused_path:  # as in the real race: rounding errors decide nothing
+        values = tie_exactly(values)
+    return np.count_nonzero(values < values[:, leader, None], axis=0) / len(counts)

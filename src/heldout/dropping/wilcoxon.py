@@ -11,8 +11,16 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 from scipy.stats import rankdata
 
-from heldout.dropping.base import Course, Racing, Standing, Verdict, check_count, check_share, verdict
-from heldout.dropping.fold_differences import behind_leader
+from heldout.dropping.base import (
+    Course,
+    Racing,
+    Standing,
+    Verdict,
+    behind_leader,
+    check_count,
+    check_share,
+    verdict,
+)
 from heldout.metrics.base import Metric
 
 MOST_TIED, MOST_UNTIED = 13, 50

@@ -13,8 +13,14 @@ from numpy.typing import NDArray
 from heldout.data.task import Truth
 from heldout.dropping.base import judged_after
 from heldout.dropping.loss_course import LossCourse, SplitLosses, centred
-from heldout.dropping.replay import DroppingHistory, RacedSelection
-from heldout.dropping.simulated import CountedCourse, SimulatedCourse, SimulatedRace, Stand
+from heldout.dropping.replay import (
+    CountedCourse,
+    DroppingHistory,
+    PredictedRows,
+    RacedSelection,
+    SimulatedCourse,
+    SimulatedRace,
+)
 from heldout.errors import InputError
 from heldout.estimates.base import Evidence, Matrix
 from heldout.estimates.candidates import candidate_rows
@@ -91,11 +97,11 @@ class _Field:
         threshold = float(getattr(rule, "threshold"))  # noqa: B009 - the bootstrap rule has one
         course: SimulatedCourse
         if losses is None:
-            course = CountedCourse(self._stands(), N_WITHIN, self.question.settings.entropy)
+            course = CountedCourse(self._rows_at_barriers(), N_WITHIN, self.question.settings.entropy)
         else:
             first_row = np.unique(self.matrix.unit_of_row, return_index=True)[1]
             splits = tuple(self._losses(losses, number) for number in range(self.n_splits - 1))
-            course = LossCourse(splits, first_row, None if plain else self._stands(), threshold)
+            course = LossCourse(splits, first_row, None if plain else self._rows_at_barriers(), threshold)
         race = SimulatedRace(
             course,
             judged=(self._n_seen[:-1] >= rule.min_predictions)
@@ -199,12 +205,14 @@ class _Field:
             column, self.matrix.unit_of_row[rows], whole, np.ones(len(rows)) if weights is None else weights[rows]
         )
 
-    def _stands(self) -> tuple[Stand, ...]:
-        return tuple(self._stand(number) for number in range(self.n_splits - 1))
+    def _rows_at_barriers(self) -> tuple[PredictedRows, ...]:
+        return tuple(self._rows_at_barrier(number) for number in range(self.n_splits - 1))
 
-    def _stand(self, number: int) -> Stand:
+    def _rows_at_barrier(self, number: int) -> PredictedRows:
         """The search's rule on what had been predicted when a split was met, as the race that was run asked it."""
-        nothing = Stand(np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), None, np.empty(0, dtype=np.intp))
+        nothing = PredictedRows(
+            np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), None, np.empty(0, dtype=np.intp)
+        )
         if self._n_seen[number] < self.history.rule.min_predictions:
             return nothing
         racing = self.left_after > number
@@ -217,7 +225,7 @@ class _Field:
             return nothing
         assert evidence.matrix is not None, "gathered from predictions"
         used = candidate_rows(partial, question.metrics, question.groups).used
-        return Stand(
+        return PredictedRows(
             np.searchsorted(self._used, used),
             np.searchsorted(self.configurations, evidence.candidates),
             evidence.matrix.replay,

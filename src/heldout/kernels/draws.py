@@ -112,3 +112,54 @@ def always(counts: Counts) -> NDArray[np.bool_]:
 def out_of_bag(counts: Counts) -> Counts:
     """Counts (L, n) of the rows left out: 1 for each row that was not drawn, 0 for the others."""
     return (counts == 0).astype(np.uint8)
+
+
+def inner_counts(
+    counts: Counts,
+    n_inner: int,
+    seed: int,
+    *,
+    unit_of_row: NDArray[np.intp] | None = None,
+    in_bag: Defined = always,
+    left_out: Defined = always,
+) -> Counts:
+    """Draw as many rows from a bootstrap sample as it holds, with replacement.
+
+    Inner sample i does not depend on ``n_inner``.
+
+    - ``counts`` (N,): how often the outer sample drew each row.
+    - ``seed``: 64 bits, of the outer sample: ``stream(entropy, "inner draws", b)``.
+    - ``unit_of_row`` (N,): groups as codes from 0: they are drawn whole, as the outer sample drew them.
+    - ``in_bag``, ``left_out``: from (L, N) counts, of the drawn rows and of those in the outer sample that were not
+      drawn, to the usable draws (L,); the others are drawn again.
+
+    Returns (n_inner, N): how often each original row was drawn; never a row that the outer sample lacks.
+
+    Raises UndefinedDrawsError when no draw is usable: the outer sample holds too little of something, and has no
+    corrected score.
+
+    Examples
+    --------
+    >>> drawn = inner_counts(np.array([3, 0, 1, 0], dtype=np.uint8), 2, seed=1)
+    >>> drawn.sum(axis=1).tolist(), drawn[:, [1, 3]].sum().item()
+    ([4, 4], 0)
+    """
+    units = np.arange(len(counts)) if unit_of_row is None else unit_of_row
+    first = np.unique(units, return_index=True)[1]
+    held = np.repeat(np.arange(len(first)), counts[first])  # a unit as often as the outer sample drew it
+    starts = np.flatnonzero(np.r_[True, np.diff(held) > 0])
+
+    def by_row(places: Counts) -> Counts:
+        """Counts of places in the sample (L, n) as counts of original rows (L, N)."""
+        of_unit = np.zeros((len(places), len(first)), dtype=np.uint8)
+        of_unit[:, held[starts]] = np.add.reduceat(places, starts, axis=1, dtype=np.uint8)
+        return of_unit[:, units]
+
+    def usable(places: Counts) -> NDArray[np.bool_]:
+        drawn = by_row(places)
+        if left_out is always:
+            return in_bag(drawn)
+        return in_bag(drawn) & left_out(np.where(drawn == 0, counts, 0).astype(np.uint8))
+
+    draws = Draws(seed, n_inner, np.arange(len(held)), defined_in_bag=usable, defined_out_of_bag=always)
+    return by_row(draws.block(0, n_inner)[0])

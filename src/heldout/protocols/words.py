@@ -27,6 +27,10 @@ QUANTITY_POINT632 = (
     "the expected performance on new rows, over training sets of as many rows as these, of models made as this one "
     "was, from models that saw about 63 % of the rows"
 )
+QUANTITY_IPL = (
+    "the expected performance, over training sets of the size of all rows, of the winner as if it had been chosen "
+    "beforehand, if its errors go on to follow the power law of its learning curve"
+)
 
 PROTOCOL_WORDS: Mapping[str, MethodWords] = {
     "nested_cv": MethodWords(

@@ -11,9 +11,8 @@ import numpy as np
 from heldout._text import number_text
 from heldout.estimates.words import quantity_sentence
 from heldout.metrics.words import direction_sentence
-from heldout.protocols.learning import words as learning
 from heldout.protocols.learning.curve import LearningCurve
-from heldout.protocols.words import method_words
+from heldout.protocols.words import QUANTITY_IPL, method_words
 from heldout.references import REFERENCES
 from heldout.report.numbers import Scale, scale_of
 from heldout.report.render import NARROW, WIDE, filled, safe, written
@@ -69,9 +68,9 @@ def render_learning_curve(curve: LearningCurve, *, title: str = "") -> str:
             name: safe(learning_curve_svg(curve, key=f"learning-{name}", width=width))
             for name, width in (("wide", WIDE), ("narrow", NARROW))
         },
-        "caption": learning.caption(curve.scores.shape[1], len(drawn), len(curve.names)),
+        "caption": _caption(curve.scores.shape[1], len(drawn), len(curve.names)),
         "direction": direction_sentence(scale.greater_is_better, scale.ideal),
-        "method": (method_words("ipl").sentence(None), quantity_sentence(learning.QUANTITY_IPL, None)),
+        "method": (method_words("ipl").sentence(None), quantity_sentence(QUANTITY_IPL, None)),
         "sources": sources,
     }
     return filled("learning_curve.html.jinja", values)
@@ -220,11 +219,31 @@ def _scale(curve: LearningCurve) -> Scale:
 def _summary(curve: LearningCurve, scale: Scale) -> str:
     first, last = (number_text(scale.shown(curve.mean[end, curve.winner]), scale.decimals) for end in (0, -1))
     value = number_text(scale.shown(curve.estimate.value), scale.decimals)
-    return learning.summary(
+    return _summary_text(
         scale.title,
         curve.names[curve.winner],
         (first, last),
         (curve.sizes[0], curve.sizes[-1]),
         value,
         curve.n_rows,
+    )
+
+
+def _caption(n_subsamples: int, n_drawn: int, n_configurations: int) -> str:
+    """The caption of the picture."""
+    which = "" if n_drawn == n_configurations else f" The best {n_drawn} of {n_configurations} are drawn."
+    return (
+        f"Dots are mean scores of {n_subsamples} subsamples of each size, with bars of one standard error; lines "
+        f"are power laws through them, carried on to all rows (dotted), where the diamond is the estimate.{which}"
+    )
+
+
+def _summary_text(
+    metric: str, winner: str, means: tuple[str, str], sizes: tuple[float, float], value: str, n_rows: int
+) -> str:
+    """The text alternative of the picture."""
+    end = f"; its curve reaches {value} at all {n_rows:,} rows" if value else ""
+    return (
+        f"{metric} of {winner} goes from {means[0]} with {sizes[0]:,.0f} training rows to {means[1]} with "
+        f"{sizes[1]:,.0f}{end}."
     )

@@ -7,12 +7,11 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from heldout.data.task import truth_of
-from heldout.kernels.draws import UndefinedDrawsError
+from heldout.kernels.draws import UndefinedDrawsError, inner_counts
 from heldout.metrics import metric_named
 from heldout.metrics.base import Response
 from heldout.protocols.draws import drawn_rows
 from heldout.protocols.validation.corrections import CORRECTIONS, correction_named
-from heldout.protocols.validation.double import corrected_score, inner_counts, inner_replicates
 from heldout.protocols.validation.replicates import Replicates
 
 OUTER = np.array([2, 0, 1, 3, 0, 1, 1, 0, 2, 0], dtype=np.uint8)
@@ -89,7 +88,7 @@ ALL = Replicates(
 )
 DRAWN = [inner_counts(each, N_INNER, seed=b) for b, each in enumerate(COUNTS)]
 INNER = [
-    inner_replicates(ALL, b, drawn, {Response.VALUES: np.stack([said(each) for each in drawn], axis=1)[:, None]})
+    ALL.of_samples_of(b, drawn, {Response.VALUES: np.stack([said(each) for each in drawn], axis=1)[:, None]})
     for b, drawn in enumerate(DRAWN)
 ]
 
@@ -126,5 +125,8 @@ def test_the_double_bootstrap_is_a_loop_over_tables_with_copies():
             ]
         )
     metric = metric_named("mean_squared_error")
-    found = [[corrected_score(correction_named(name), metric, inner) for inner in INNER] for name in CORRECTIONS]
+    found = [
+        [correction_named(name).corrected(inner, inner.scores(metric)).value for inner in INNER]
+        for name in CORRECTIONS
+    ]
     assert np.transpose(found) == pytest.approx(np.array(expected), rel=1e-10)

@@ -19,7 +19,7 @@ from heldout.flags import Flag
 from heldout.metrics.base import Metric
 from heldout.protocols.learning.curve import law_as_dict, summarised
 from heldout.protocols.learning.power_law import LEAST_SIZES, PowerLaw, fit_power_law
-from heldout.protocols.learning.words import QUANTITY_IPL
+from heldout.protocols.words import QUANTITY_IPL
 
 Floats = NDArray[np.float64]
 

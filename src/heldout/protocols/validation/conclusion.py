@@ -1,4 +1,4 @@
-"""The result of a validation from its replicates: a row and an estimate for each metric, and the deployed model."""
+"""The result of a validation from its replicates: for each metric a row, an estimate and its flags; the model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from heldout.data.task import Task, TaskKind
 from heldout.errors import InputError
+from heldout.estimates.candidates import FEW_GROUPS, failed_sentence
 from heldout.estimates.evidence import settings_provenance
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Estimate, Interval
@@ -18,19 +20,10 @@ from heldout.imputation.rubin import PooledCoefficients
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric, oriented, positive_of
 from heldout.protocols.validation.corrections.base import CorrectedScore
-from heldout.protocols.validation.double import corrected_score
 from heldout.protocols.validation.estimate import Candidate, Validation, ValidationRow
 from heldout.protocols.validation.fits import Fits, NoModelError
 from heldout.protocols.validation.intervals import SOURCES_OF_INTERVAL, Bounded, IntervalKind, interval_of
 from heldout.protocols.validation.plan import ValidationPlan
-from heldout.protocols.validation.remarks import (
-    flags_of_metric,
-    flags_of_plan,
-    flags_of_width,
-    no_candidates,
-    often_failed,
-    undefined_in_some,
-)
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
 from heldout.protocols.words import QUANTITY_OPTIMISM, QUANTITY_OUT_OF_BAG, QUANTITY_POINT632
 
@@ -39,6 +32,19 @@ _QUANTITIES = {
     "632": QUANTITY_POINT632,
     "632+": QUANTITY_POINT632,
 }
+_TWO_STAGE_UNCORRECTED = (
+    "The model was chosen from {total} models by its corrected score on these rows, and a new bootstrap of the "
+    "chosen model does not remove the optimism of the choice: the score is a little optimistic. A search over the "
+    "models, passed as the model, repeats the choice in every bootstrap."
+)
+_CHOSEN_UNCORRECTED = (
+    "The model was chosen from {total} models by the scores that are reported here, so the best of them is a "
+    "little optimistic. A search over the models, passed as the model, repeats the choice in every bootstrap."
+)
+OFTEN = 0.05
+"""An estimate is flagged if a greater share of its replicates failed."""
+FEW_ROWS = 20
+"""Intervals are flagged below so many rows a column; rows of the rarer class, or with the event."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +113,8 @@ class ValidationConclusion:
         measured = found[selected][1]
         if self.plan.two_stages or doubles is not None:
             measured = self._measured(replicates, doubles)
-        failed = often_failed(list(replicates.failed.values()), replicates.n_replicates)
-        flags = {**inner_flags, **failed, **no_candidates(candidates), **flags_of_plan(self.plan)}
+        failed = _often_failed(list(replicates.failed.values()), replicates.n_replicates)
+        flags = {**inner_flags, **failed, **_no_candidates(candidates), **_flags_of_plan(self.plan)}
         model, coefficients = self._deployed(selected)
         n_fits = self.plan.n_fits - self.plan.n_bootstraps * sum(not one.rows for one in candidates)
         return Validation(
@@ -172,10 +178,10 @@ class ValidationConclusion:
                     self.interval, scores, corrected.value, settings.confidence_level, settings.alternative,
                     doubles=None if doubles is None else doubles[name],
                 )  # fmt: skip
-            flags = {**flags_of_metric(self.plan, metric), **undefined_in_some(replicates, scores)}
+            flags = {**_flags_of_metric(self.plan, metric), **_undefined_in_some(replicates, scores)}
             flags |= {**corrected.flags, **bounded.flags}
             if bounded.interval is not None and self.interval != "percentile":
-                flags |= flags_of_width(self.plan.task)
+                flags |= _flags_of_width(self.plan.task)
             found[name] = MetricResult(metric, scores, corrected, bounded.interval, flags)
         return found
 
@@ -192,8 +198,8 @@ class ValidationConclusion:
             failures += inner.failed.values()
             total += inner.n_replicates
             for name, metric in self.plan.metrics.items():
-                found[name][b] = corrected_score(self.plan.correction, metric, inner)
-        return found, often_failed(failures, total)
+                found[name][b] = self.plan.correction.corrected(inner, inner.scores(metric)).value
+        return found, _often_failed(failures, total)
 
     def _estimate(
         self, measured: MetricResult, selected: int, replicates: Replicates, flags: Mapping[Flag, str]
@@ -251,3 +257,76 @@ class ValidationConclusion:
             models = do.models(plan.context, configuration, plan.all_rows, samples)
         coefficients = do.coefficients(models, samples, plan.context.y, plan.task.sample_weight)
         return do.deployed(models), coefficients
+
+
+def _flags_of_plan(plan: ValidationPlan) -> dict[Flag, str]:
+    """The flags that are known before the first fit."""
+    flags: dict[Flag, str] = {}
+    if len(plan.models) > 1:
+        sentence = _TWO_STAGE_UNCORRECTED if plan.two_stages else _CHOSEN_UNCORRECTED
+        flags[Flag.SELECTION_UNCORRECTED] = sentence.format(total=len(plan.models))
+    redraws = plan.first.redraws + (plan.last.redraws if plan.two_stages else 0)
+    if redraws:
+        needs = "what the metrics or the model need"
+        flags[Flag.REDRAWN] = Flag.REDRAWN.filled(redraws=redraws, needs=needs)
+    groups = plan.task.groups
+    if groups is not None and (n_groups := len(np.unique(groups))) < FEW_GROUPS:
+        flags[Flag.FEW_GROUPS] = Flag.FEW_GROUPS.filled(groups=n_groups)
+    n_columns, n_rows = _n_columns_of(plan.task), plan.task.n_rows
+    if plan.correction.name == "optimism" and n_columns > n_rows:
+        sentence = Flag.MORE_COLUMNS_THAN_ROWS.filled(columns=n_columns, rows=n_rows)
+        flags[Flag.MORE_COLUMNS_THAN_ROWS] = sentence
+    return {**flags, **plan.do.flags}
+
+
+def _no_candidates(models: Sequence[Candidate]) -> dict[Flag, str]:
+    """The flag of models that could not be fitted on all rows."""
+    failed = {number: model.reason for number, model in enumerate(models) if model.reason}
+    if not failed:
+        return {}
+    return {Flag.FAILED_CONFIGURATIONS: failed_sentence([model.name for model in models], failed)}
+
+
+def _flags_of_metric(plan: ValidationPlan, metric: Metric) -> dict[Flag, str]:
+    """The flag of a metric that is unsuited to the rows that the correction scores."""
+    if not plan.correction.reads_left_out or not metric.fits_to_its_rows:
+        return {}
+    sentence = Flag.FITS_TO_ITS_ROWS.filled(metric=metric.name, method=plan.correction.name)
+    return {Flag.FITS_TO_ITS_ROWS: sentence}
+
+
+def _often_failed(failures: Sequence[str], total: int) -> dict[Flag, str]:
+    """The flag of replicates without a model, if there are more than a few."""
+    if len(failures) <= OFTEN * total:
+        return {}
+    sentence = Flag.FAILED_REPLICATES.filled(failed=len(failures), total=total, why=failures[0])
+    return {Flag.FAILED_REPLICATES: sentence}
+
+
+def _undefined_in_some(replicates: Replicates, scores: ReplicateScores) -> dict[Flag, str]:
+    """The flag of replicates with a model but without a score: a perfectly separated sample has no slope."""
+    total = replicates.n_replicates - len(replicates.failed)
+    undefined = total - int(scores.successful.sum())
+    if not undefined or undefined == total:  # the correction reports the case of no score at all
+        return {}
+    sentence = Flag.UNDEFINED_BOOTSTRAPS.filled(undefined=undefined, total=total, why="")
+    return {Flag.UNDEFINED_BOOTSTRAPS: sentence}
+
+
+def _flags_of_width(task: Task) -> dict[Flag, str]:
+    """The flag of an interval that is too narrow because there are few rows for the columns."""
+    rows, of = task.n_rows, "rows"
+    if task.truth.kind is TaskKind.SURVIVAL:
+        rows, of = int(task.truth.values["event"].sum()), "events"
+    elif task.truth.kind.is_classification:
+        rows, of = int(task.truth.class_counts().min()), "rows of the rarest class"
+    a_column = rows / max(_n_columns_of(task), 1)
+    if a_column >= FEW_ROWS:
+        return {}
+    return {Flag.FEW_ROWS_A_COLUMN: Flag.FEW_ROWS_A_COLUMN.filled(rows=a_column, of=of)}
+
+
+def _n_columns_of(task: Task) -> int:
+    """The number of columns of the table; 0 if unknown."""
+    shape = np.shape(task.X) if not hasattr(task.X, "shape") else task.X.shape
+    return int(shape[1]) if len(shape) > 1 else 0

@@ -14,7 +14,6 @@ from heldout.execution.run import OpenRun
 from heldout.folds.splits import Split
 from heldout.kernels.draws import Counts
 from heldout.metrics.base import Response
-from heldout.protocols.validation.double import inner_replicates
 from heldout.protocols.validation.plan import ValidationPlan
 from heldout.protocols.validation.replicates import Replicates
 
@@ -62,7 +61,7 @@ class Fits:
                 continue
             predictions, failed = _side_by_side(self._results(model, inner.splits))
             if predictions:
-                yield b, inner_replicates(outer, b, inner.counts, predictions, failed)
+                yield b, outer.of_samples_of(b, inner.counts, predictions, failed)
 
     def _results(self, model: int, splits: Sequence[Split]) -> list[CellResult]:
         results = self.run.cell_results(Race(tuple(splits), configurations=(model,)))

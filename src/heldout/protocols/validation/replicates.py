@@ -137,6 +137,30 @@ class Replicates:
         everywhere[:, kept] = found
         return ReplicateScores(metric, float(apparent.all(self.all_rows).mean()), *everywhere)
 
+    def of_samples_of(
+        self, b: int, counts: Counts, on_original: Predictions, failed: Mapping[int, str] | None = None
+    ) -> Replicates:
+        """The replicates of one sample: its model is the one that was fitted on all there is.
+
+        - ``b``: a sample that has a model.
+        - ``counts`` (n_inner, N): how often samples of this sample drew each row.
+        - ``on_original`` (N, H, n_inner[, outputs]): the predictions of their models for all rows.
+        - ``failed``: inner samples without a model, and why.
+
+        Where missing values are imputed in each sample anew, the completions of this sample are of its own rows and
+        not of the original ones. ``on_original``, completed before any sample was drawn, takes their place.
+        """
+        return Replicates(
+            self.truth,
+            counts=counts,
+            apparent={response: values[:, :, b] for response, values in self.on_original.items()},
+            on_original=on_original,
+            weights=self.weights,
+            drawn_from=self.counts[b],
+            times=self.times,
+            failed=failed or {},
+        )
+
     def _of_models(self, metric: Metric, response: Response, kept: NDArray[np.intp]) -> Floats:
         """(3, len(kept)): in the bootstrap, on the original rows and out of the bag; means over completions."""
         columns = np.arange(len(kept))
