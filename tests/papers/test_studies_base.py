@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from dice import Dice, throw
 
 from heldout.errors import InputError, StoreError
-from heldout_papers.engine.batches import Batch, Columns, StudyPlan, checked_sizes, run
+from heldout_papers.engine.batches import Batch, Columns, StudyJob, StudyPlan, checked_sizes
 
 
 @pytest.fixture
@@ -19,6 +20,10 @@ def study(tmp_path: Path) -> StudyPlan[Dice]:
     marks = tmp_path / "marks"
     marks.mkdir()
     return StudyPlan("dice", (Dice(1, str(marks)), Dice(3, str(marks))), 10, 7, throw)
+
+
+def run(study: StudyPlan[Dice], **settings: Any) -> list[Columns]:
+    return StudyJob(study, list, **settings).run()
 
 
 def done_since(study: StudyPlan[Dice]) -> list[str]:
@@ -153,4 +158,4 @@ def test_other_sizes_are_refused(values: object) -> None:
 @pytest.mark.parametrize("n_jobs", [0, 1.5, True, "2"])
 def test_jobs_that_cannot_be_are_refused(study: StudyPlan[Dice], n_jobs: object) -> None:
     with pytest.raises(InputError, match="n_jobs must be a number of processes, -1 for every core, or None, got"):
-        run(study, batch_size=4, n_jobs=n_jobs)  # type: ignore[arg-type]
+        run(study, batch_size=4, n_jobs=n_jobs)

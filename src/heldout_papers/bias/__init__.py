@@ -2,6 +2,6 @@
 
 from heldout_papers.bias.moments import BiasMoments
 from heldout_papers.bias.setting import BiasSetting
-from heldout_papers.bias.study import BiasStudy, bias, bias_plan
+from heldout_papers.bias.study import BiasStudy, bias
 
-__all__ = ["BiasMoments", "BiasSetting", "BiasStudy", "bias", "bias_plan"]
+__all__ = ["BiasMoments", "BiasSetting", "BiasStudy", "bias"]

@@ -20,7 +20,15 @@ from heldout_papers.bias.matrix import BiasMatrix
 from heldout_papers.bias.moments import BiasMoments, Moments, beta_text
 from heldout_papers.bias.protocols import PROTOCOLS
 from heldout_papers.bias.setting import ACCURACY, BETAS, CONFIGURATIONS, ROWS, BiasSetting, checked_settings
-from heldout_papers.engine.batches import Batch, BatchCallback, Columns, StudyPlan, checked_sizes, run
+from heldout_papers.engine.batches import (
+    Batch,
+    BatchCallback,
+    Columns,
+    StudyJob,
+    StudyPlan,
+    checked_sizes,
+    study,
+)
 from heldout_papers.engine.results import StudyResult
 
 BATCH = 25
@@ -103,6 +111,7 @@ class BiasStudy(StudyResult):
         ]
 
 
+@study(BiasStudy)
 def bias(
     rows: Any = ROWS,
     configurations: Any = CONFIGURATIONS,
@@ -118,7 +127,7 @@ def bias(
     folder: str | os.PathLike[str] | None = None,
     told: BatchCallback | None = None,
     random_state: RandomState = None,
-) -> BiasStudy:
+) -> StudyJob[BiasSetting, BiasStudy]:
     """The bias of each protocol's estimate, for your numbers of rows, configurations and folds.
 
     For each setting and repetition C numbers P_j are drawn from Be(a, b), and N x C held-out predictions of
@@ -182,33 +191,14 @@ def bias(
     bbc       -0.02
     bced      -0.01
     """
-    plan = bias_plan(
-        rows, configurations, beta,
-        metric=metric, prevalence=prevalence, repetitions=repetitions, folds=folds, n_bootstraps=n_bootstraps,
-        protocols=protocols, random_state=random_state,
-    )  # fmt: skip
-    columns = run(plan, batch_size=BATCH, n_jobs=n_jobs, folder=folder, told=told)
-    return BiasStudy(plan.settings, plan.repetitions, tuple(columns), plan.entropy)
-
-
-def bias_plan(
-    rows: Any = ROWS,
-    configurations: Any = CONFIGURATIONS,
-    beta: Any = BETAS,
-    *,
-    metric: str = ACCURACY,
-    prevalence: float | None = None,
-    repetitions: int = 500,
-    folds: int = 10,
-    n_bootstraps: int = 1000,
-    protocols: Sequence[str] = tuple(PROTOCOLS),
-    random_state: RandomState = None,
-) -> StudyPlan[BiasSetting]:
-    """The checked plan of ``bias``, before anything runs."""
     named = _checked_protocols(protocols)
     settings = checked_settings(rows, configurations, beta, folds, n_bootstraps, named, metric, prevalence)
     (repetitions,) = checked_sizes("repetitions", repetitions, 1)
-    return StudyPlan("bias", settings, repetitions, entropy_of(random_state), do_batch)
+    plan = StudyPlan("bias", settings, repetitions, entropy_of(random_state), do_batch)
+    return StudyJob(
+        plan, lambda columns: BiasStudy(settings, repetitions, tuple(columns), plan.entropy), BATCH,
+        n_jobs=n_jobs, folder=folder, told=told,
+    )  # fmt: skip
 
 
 def _checked_protocols(protocols: Any) -> tuple[str, ...]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from heldout.cli.console import Console
 from heldout_papers.cli.options import StudyOptions, names_typed, option, pairs_of_numbers, whole_numbers
 from heldout_papers.cli.running import PreparedStudy, study_command
 
@@ -47,18 +44,19 @@ OPTIONS = (
 )  # fmt: skip
 
 
-def _prepared(wanted: StudyOptions, console: Console) -> PreparedStudy:
+def _prepared(wanted: StudyOptions) -> PreparedStudy:
     from heldout._text import counted
-    from heldout_papers.bias import bias, bias_plan
+    from heldout_papers.bias import bias
     from heldout_papers.bias.page import bias_page
 
-    plan = bias_plan(**wanted.arguments)
+    job = bias.job(**wanted.arguments)
+    plan = job.plan
     n_settings, n, first = len(plan.settings), plan.repetitions, plan.settings[0]
     line = (
         f"Plan: {counted(n_settings, 'setting')} x {counted(n, 'repetition')} = {n_settings * n:,} matrices of "
         f"predictions, by {', '.join(first.protocols)}, of {first.metric}, seed {plan.entropy}."
     )
-    return PreparedStudy(line, partial(bias, **wanted.arguments), bias_page)
+    return PreparedStudy(line, job, bias_page)
 
 
 command = study_command(

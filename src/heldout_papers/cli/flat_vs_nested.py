@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
-from heldout.cli.console import Console
 from heldout_papers.cli.options import StudyOptions, option, table_options
-from heldout_papers.cli.running import PreparedStudy, note_left_out, study_command
+from heldout_papers.cli.running import PreparedStudy, study_command
 
 QUICK_TABLES = 3
 
@@ -45,23 +43,23 @@ OPTIONS = (
 )  # fmt: skip
 
 
-def _prepared(wanted: StudyOptions, console: Console) -> PreparedStudy:
+def _prepared(wanted: StudyOptions) -> PreparedStudy:
     from heldout._text import counted
     from heldout_papers.flat_vs_nested.page import flat_vs_nested_page
-    from heldout_papers.flat_vs_nested.study import flat_vs_nested, flat_vs_nested_plan, small_tables
+    from heldout_papers.flat_vs_nested.study import flat_vs_nested, small_tables
 
     arguments = dict(wanted.arguments)
     if wanted.chooses_tables:
         size = {name: arguments[name] for name in ("folds", "max_rows", "target")}
         arguments["names"] = small_tables(wanted.folder, QUICK_TABLES, **size)
-    plan, left_out = flat_vs_nested_plan(wanted.folder, **arguments)
-    note_left_out(console, left_out)
+    job = flat_vs_nested.job(wanted.folder, **arguments)
+    plan = job.plan
     n_tables, n, first = len(plan.settings), plan.repetitions, plan.settings[0]
     line = (
         f"Plan: {counted(n_tables, 'table')} x {counted(n, 'half split')}, {first.folds}-fold flat and "
         f"nested cross-validation of {', '.join(first.algorithms)}, seed {plan.entropy}."
     )
-    return PreparedStudy(line, partial(flat_vs_nested, wanted.folder, **arguments), flat_vs_nested_page)
+    return PreparedStudy(line, job, flat_vs_nested_page)
 
 
 command = study_command(

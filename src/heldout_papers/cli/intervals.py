@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import click
 
-from heldout.cli.console import Console
 from heldout_papers.cli.options import (
     StudyOptions,
     names_typed,
@@ -56,18 +53,19 @@ OPTIONS = (
 )  # fmt: skip
 
 
-def _prepared(wanted: StudyOptions, console: Console) -> PreparedStudy:
+def _prepared(wanted: StudyOptions) -> PreparedStudy:
     from heldout._text import counted
-    from heldout_papers.intervals import intervals, intervals_plan
+    from heldout_papers.intervals import intervals
     from heldout_papers.intervals.page import intervals_page
 
-    plan = intervals_plan(**wanted.arguments)
+    job = intervals.job(**wanted.arguments)
+    plan = job.plan
     n_settings, n = len(plan.settings), plan.repetitions
     line = (
         f"Plan: {counted(n_settings, 'setting')} x {counted(n, 'repetition')} = {n_settings * n:,} matrices of "
         f"predictions, by {', '.join(plan.settings[0].settings.methods)}, seed {plan.entropy}."
     )
-    return PreparedStudy(line, partial(intervals, **wanted.arguments), intervals_page)
+    return PreparedStudy(line, job, intervals_page)
 
 
 command = study_command(

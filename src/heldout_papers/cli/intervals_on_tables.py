@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from heldout.cli.console import Console
 from heldout_papers.cli.options import StudyOptions, names_typed, option, table_options
-from heldout_papers.cli.running import PreparedStudy, note_left_out, study_command
+from heldout_papers.cli.running import PreparedStudy, study_command
 
 QUICK_TABLES = 3
 
@@ -42,23 +39,23 @@ OPTIONS = (
 )  # fmt: skip
 
 
-def _prepared(wanted: StudyOptions, console: Console) -> PreparedStudy:
+def _prepared(wanted: StudyOptions) -> PreparedStudy:
     from heldout._text import counted
-    from heldout_papers.intervals.on_tables import intervals_on_tables, intervals_on_tables_plan, small_tables
+    from heldout_papers.intervals.on_tables import intervals_on_tables, small_tables
     from heldout_papers.intervals.tables_page import tables_page
 
     arguments = dict(wanted.arguments)
     if wanted.chooses_tables:
         size = {"train_rows": arguments.get("train_rows"), "target": arguments["target"]}
         arguments["names"] = small_tables(wanted.folder, QUICK_TABLES, **size) or None
-    plan, left_out = intervals_on_tables_plan(wanted.folder, **arguments)
-    note_left_out(console, left_out)
+    job = intervals_on_tables.job(wanted.folder, **arguments)
+    plan = job.plan
     n_tables, n = len(plan.settings), plan.repetitions
     line = (
         f"Plan: {counted(n_tables, 'table')} x {counted(n, 'training set')}, bounded by "
         f"{', '.join(plan.settings[0].bounds.methods)}, seed {plan.entropy}."
     )
-    return PreparedStudy(line, partial(intervals_on_tables, wanted.folder, **arguments), tables_page)
+    return PreparedStudy(line, job, tables_page)
 
 
 command = study_command(

@@ -5,9 +5,9 @@ A study says what is its own by a ``PreparedStudy``; the rest is the same for al
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -21,15 +21,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from heldout.cli.files import OutputFolder
-    from heldout_papers.engine.batches import BatchCallback
+    from heldout_papers.engine.batches import StudyJob
     from heldout_papers.engine.page import StudyPage
     from heldout_papers.engine.results import StudyResult
-
-
-class StudyFunction(Protocol):
-    """Runs the study with these processes, folder of batches and callback."""
-
-    def __call__(self, *, n_jobs: int, folder: Path, told: BatchCallback | None) -> StudyResult: ...
 
 
 @dataclass(frozen=True)
@@ -40,17 +34,17 @@ class PreparedStudy:
     ----------
     plan : str
         The work, in a line.
-    do : StudyFunction
+    job : StudyJob
     page : callable
         ``page(result, command=typed)``: the content of the report.
     """
 
     plan: str
-    do: StudyFunction
+    job: StudyJob[Any, Any]
     page: Callable[..., StudyPage]
 
 
-Prepare = Callable[[StudyOptions, Console], PreparedStudy]
+Prepare = Callable[[StudyOptions], PreparedStudy]
 
 
 def study_command(
@@ -70,7 +64,7 @@ def study_command(
     summary, text : str
         The help in a line, and whole.
     prepare : callable
-        Checks what the user typed; may print notes.
+        Checks what the user typed.
     has_tables : bool
         Whether the argument of the command is a folder of tables.
     n_jobs : int, optional
@@ -93,19 +87,15 @@ def study_command(
     )
 
 
-def note_left_out(console: Console, left_out: Mapping[str, str]) -> None:
-    """Print the tables that are not studied, with the reason."""
-    for name, reason in left_out.items():
-        console.note(f"{name} is left out: {reason}.")
-
-
 def run_study(ctx: click.Context, wanted: StudyOptions, prepare: Prepare) -> None:
     """Run a study and leave its files."""
     console = Console(wanted.as_json, wanted.quiet)
     again = command_line(ctx)
     with run_context(ctx, console):
         wanted.check()
-        prepared = prepare(wanted, console)
+        prepared = prepare(wanted)
+        for name, reason in prepared.job.left_out.items():
+            console.note(f"{name} is left out: {reason}.")
         folder = study_folder(wanted.out, wanted.resume)
         try:
             console.say(prepared.plan)
@@ -128,9 +118,9 @@ def _done(wanted: StudyOptions, prepared: PreparedStudy, folder: StudyFolder, co
     if wanted.resume and not folder.n_kept:
         console.note(f"{folder.out.path} holds no study yet, so there is nothing to resume; a new one begins.")
     with fitting_with(LOCAL, wanted.n_jobs):
-        return prepared.do(
-            n_jobs=wanted.n_jobs, folder=folder.batches, told=None if wanted.quiet else StudyProgress()
-        )
+        told = None if wanted.quiet else StudyProgress()
+        result: StudyResult = replace(prepared.job, n_jobs=wanted.n_jobs, folder=folder.batches, told=told).run()
+        return result
 
 
 def _leave(result: StudyResult, page: StudyPage, document: dict[str, Any], folder: StudyFolder) -> dict[str, str]:

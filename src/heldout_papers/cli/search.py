@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from heldout.cli.console import Console
 from heldout.errors import InputError
 from heldout_papers.cli.options import StudyOptions, option, table_options, whole_numbers
-from heldout_papers.cli.running import PreparedStudy, note_left_out, study_command
+from heldout_papers.cli.running import PreparedStudy, study_command
 
 FULL_SPACE = "tsamardinos2018"
 QUICK_TABLES, FULL_TREES = 2, 1000
@@ -69,9 +68,9 @@ def search_arguments(wanted: StudyOptions) -> dict[str, Any]:
     return arguments
 
 
-def _prepared(wanted: StudyOptions, console: Console) -> PreparedStudy:
+def _prepared(wanted: StudyOptions) -> PreparedStudy:
     from heldout._text import counted
-    from heldout_papers.search import search, search_plan
+    from heldout_papers.search import search
     from heldout_papers.search.page import search_page
     from heldout_papers.search.study import small_tables
 
@@ -79,8 +78,8 @@ def _prepared(wanted: StudyOptions, console: Console) -> PreparedStudy:
     if wanted.chooses_tables:
         size = {name: arguments[name] for name in ("rows", "target")}
         arguments["names"] = small_tables(wanted.folder, QUICK_TABLES, **size) or None
-    plan, left_out = search_plan(wanted.folder, **arguments)
-    note_left_out(console, left_out)
+    job = search.job(wanted.folder, **arguments)
+    plan = job.plan
     first = plan.settings[0]
     n_tables, n = len({setting.table.name for setting in plan.settings}), plan.repetitions
     fits = first.folds * first.repeats + first.folds * (first.folds - 1) // 2
@@ -89,7 +88,7 @@ def _prepared(wanted: StudyOptions, console: Console) -> PreparedStudy:
         f"{counted(n, 'sub-sample')} of each; on each {fits} fits a configuration ({first.folds} folds, "
         f"{counted(first.repeats, 'repeat')}, and without every two folds), seed {plan.entropy}."
     )
-    return PreparedStudy(line, partial(search, wanted.folder, **arguments), search_page)
+    return PreparedStudy(line, job, search_page)
 
 
 command = study_command(

@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from heldout.cli.console import Console
 from heldout.errors import InputError
 from heldout_papers.cli.options import StudyOptions, names_typed, option, whole_numbers
 from heldout_papers.cli.running import PreparedStudy, study_command
-
-if TYPE_CHECKING:
-    from heldout_papers.engine.batches import BatchCallback
-    from heldout_papers.timing import TimingStudy
-
 
 TEXT = """\
 How long BBC and BBC-F take, where the number of rows, of configurations or of folds is varied.
@@ -48,25 +39,22 @@ OPTIONS = (
 )  # fmt: skip
 
 
-def _prepared(wanted: StudyOptions, console: Console) -> PreparedStudy:
+def _prepared(wanted: StudyOptions) -> PreparedStudy:
     from heldout._text import counted
-    from heldout_papers.timing import timing, timing_plan
+    from heldout_papers.timing import timing
     from heldout_papers.timing.page import timing_page
 
     if wanted.n_jobs != 1:
         raise InputError(
             f"times are taken in one process, so --n-jobs can only be 1, got {wanted.n_jobs}; leave it out."
         )
-    plan, _ = timing_plan(**wanted.arguments)
+    job = timing.job(**wanted.arguments)
+    plan = job.plan
     line = (
         f"Plan: {counted(len(plan.settings), 'setting')} x {counted(plan.repetitions, 'repetition')}, timed by "
         f"{', '.join(plan.settings[0].ways)}, seed {plan.entropy}."
     )
-
-    def do(*, n_jobs: int, folder: Path, told: BatchCallback | None) -> TimingStudy:
-        return timing(**wanted.arguments, folder=folder, told=told)
-
-    return PreparedStudy(line, do, timing_page)
+    return PreparedStudy(line, job, timing_page)
 
 
 command = study_command(

@@ -11,9 +11,11 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import wraps
+from inspect import signature
 from pathlib import Path
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, ParamSpec, Protocol, TypeAlias, TypeVar, cast
 from zipfile import BadZipFile
 
 import numpy as np
@@ -27,6 +29,9 @@ from heldout.execution.fit import single_threaded
 from heldout.kernels.blocks import check_jobs
 
 Setting = TypeVar("Setting")
+Result = TypeVar("Result")
+Result_co = TypeVar("Result_co", covariant=True)
+Arguments = ParamSpec("Arguments")
 Columns: TypeAlias = Mapping[str, NDArray[Any]]
 """Results of some repetitions: arrays whose first axis is the repetition."""
 BatchCallback: TypeAlias = Callable[[int, int, float], None]
@@ -77,47 +82,83 @@ class StudyPlan(Generic[Setting]):
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
-def run(
-    plan: StudyPlan[Setting],
-    *,
-    batch_size: int,
-    n_jobs: int | None = None,
-    folder: str | os.PathLike[str] | None = None,
-    told: BatchCallback | None = None,
-) -> list[Columns]:
-    """The columns of every setting, repetition by repetition.
+@dataclass(frozen=True)
+class StudyJob(Generic[Setting, Result]):
+    """The checked arguments of a study, before anything runs.
 
-    Parameters
+    Attributes
     ----------
+    plan : StudyPlan
+    result : callable
+        From the columns of every setting to the result.
     batch_size : int
         No result depends on it, but kept batches are found again by it.
+    left_out : mapping of str to str
+        Tables that are not studied, with the reason.
     n_jobs : int, optional
         Of joblib.
     folder : path, optional
         Where each finished batch is kept in a file of its own; a batch that is there is not repeated.
     told : callable, optional
-
-    Raises
-    ------
-    InputError
-        When ``n_jobs`` is not a number of processes.
-    StoreError
-        When the folder cannot be written to, or holds a file that cannot be read.
     """
-    check_jobs(n_jobs)
-    batches = plan.batches(batch_size)
-    kept = None if folder is None else _opened(Path(folder))
-    found = {n: columns for n, batch in enumerate(batches) if (columns := _read(kept, plan.fingerprint(batch)))}
-    missing = [n for n in range(len(batches)) if n not in found]
-    began = time.monotonic()
-    for n, columns in _done(plan, batches, missing, n_jobs):
-        found[n] = columns
-        if kept is not None:
-            _keep(kept, plan.fingerprint(batches[n]), columns)
-        if told is not None:
-            told(len(found), len(batches), time.monotonic() - began)
-    each = len(batches) // len(plan.settings)
-    return [_joined([found[s * each + k] for k in range(each)]) for s in range(len(plan.settings))]
+
+    plan: StudyPlan[Setting]
+    result: Callable[[list[Columns]], Result]
+    batch_size: int = 1
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    n_jobs: int | None = None
+    folder: str | os.PathLike[str] | None = None
+    told: BatchCallback | None = None
+
+    def run(self) -> Result:
+        """Do what is not kept yet.
+
+        Raises
+        ------
+        InputError
+            When ``n_jobs`` is not a number of processes.
+        StoreError
+            When the folder cannot be written to, or holds a file that cannot be read.
+        """
+        check_jobs(self.n_jobs)
+        plan, batches = self.plan, self.plan.batches(self.batch_size)
+        kept = None if self.folder is None else _opened(Path(self.folder))
+        found = {n: columns for n, batch in enumerate(batches) if (columns := _read(kept, plan.fingerprint(batch)))}
+        missing = [n for n in range(len(batches)) if n not in found]
+        began = time.monotonic()
+        for n, columns in _done(plan, batches, missing, self.n_jobs):
+            found[n] = columns
+            if kept is not None:
+                _keep(kept, plan.fingerprint(batches[n]), columns)
+            if self.told is not None:
+                self.told(len(found), len(batches), time.monotonic() - began)
+        each = len(batches) // len(plan.settings)
+        return self.result([_joined([found[s * each + k] for k in range(each)]) for s in range(len(plan.settings))])
+
+
+class StudyFunction(Protocol[Arguments, Result_co]):
+    """A study as a function; ``job`` takes the same arguments, and checks them only."""
+
+    job: Callable[Arguments, StudyJob[Any, Any]]
+
+    def __call__(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result_co: ...
+
+
+def study(
+    result: type[Result],
+) -> Callable[[Callable[Arguments, StudyJob[Any, Result]]], StudyFunction[Arguments, Result]]:
+    """Make a study of a function that checks the arguments; its documentation is that of the study."""
+
+    def decorated(job: Callable[Arguments, StudyJob[Any, Result]]) -> StudyFunction[Arguments, Result]:
+        @wraps(job)
+        def function(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+            return job(*args, **kwargs).run()
+
+        public = cast(Any, function)
+        public.job, public.__signature__ = job, signature(job).replace(return_annotation=result.__name__)
+        return cast(StudyFunction[Arguments, Result], public)
+
+    return decorated
 
 
 def _done(

@@ -8,7 +8,7 @@ half (Wainer and Cawley 2021, section 2).
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import astuple, dataclass, field, fields
 from typing import Any
@@ -18,7 +18,15 @@ from sklearn import config_context
 
 from heldout._random import RandomState, entropy_of, numpy_seed, stream
 from heldout.errors import InputError
-from heldout_papers.engine.batches import Batch, BatchCallback, Columns, StudyPlan, checked_sizes, run
+from heldout_papers.engine.batches import (
+    Batch,
+    BatchCallback,
+    Columns,
+    StudyJob,
+    StudyPlan,
+    checked_sizes,
+    study,
+)
 from heldout_papers.flat_vs_nested.algorithms import Algorithm, Entries, checked_algorithms
 from heldout_papers.flat_vs_nested.measuring import AlgorithmResult, halves, measured
 from heldout_papers.flat_vs_nested.result import COLUMNS, FlatVsNestedStudy
@@ -87,6 +95,7 @@ def do_batch(batch: Batch[FlatVsNestedSetting], entropy: int) -> Columns:
     return {name: np.array(values) for name, values in found.items()}
 
 
+@study(FlatVsNestedStudy)
 def flat_vs_nested(
     tables: str | os.PathLike[str],
     *,
@@ -101,7 +110,7 @@ def flat_vs_nested(
     folder: str | os.PathLike[str] | None = None,
     told: BatchCallback | None = None,
     random_state: RandomState = None,
-) -> FlatVsNestedStudy:
+) -> StudyJob[FlatVsNestedSetting, FlatVsNestedStudy]:
     """What nested cross-validation gains over flat when an algorithm is chosen, on your tables.
 
     In each repetition a table is split into two stratified halves. On the first, ``folds``-fold cross-validation
@@ -165,32 +174,6 @@ def flat_vs_nested(
     0  cancer           0       knn  0.97    0.97    0.96
     1  cancer           1       knn  0.92    0.90    0.89
     """
-    study, left_out = flat_vs_nested_plan(
-        tables, names=names, algorithms=algorithms, small=small, repetitions=repetitions, folds=folds,
-        max_rows=max_rows, target=target, random_state=random_state,
-    )  # fmt: skip
-    columns = run(study, batch_size=1, n_jobs=n_jobs, folder=folder, told=told)
-    return FlatVsNestedStudy(_joined(study, columns), study.entropy, max_rows, left_out)
-
-
-def flat_vs_nested_plan(
-    tables: str | os.PathLike[str],
-    *,
-    names: Sequence[str] | None = None,
-    algorithms: Any = "full",
-    small: bool = False,
-    repetitions: int = 6,
-    folds: int = 5,
-    max_rows: int = MAX_ROWS,
-    target: str = "target",
-    random_state: RandomState = None,
-) -> tuple[StudyPlan[FlatVsNestedSetting], Mapping[str, str]]:
-    """What ``flat_vs_nested`` would do, checked, with nothing done yet; and the tables left out, with the reason.
-
-    Raises
-    ------
-    InputError
-    """
     (repetitions,), (folds,) = checked_sizes("repetitions", repetitions, 1), checked_sizes("folds", folds, 2)
     (max_rows,) = checked_sizes("max_rows", max_rows, 4 * folds)
     chosen, entries, digest = checked_algorithms(algorithms)
@@ -198,7 +181,12 @@ def flat_vs_nested_plan(
     settings = tuple(
         FlatVsNestedSetting(table, max_rows, folds, chosen, small, digest, entries) for table in found.tables
     )
-    return StudyPlan("flat-vs-nested", settings, repetitions, entropy_of(random_state), do_batch), found.left_out
+    plan = StudyPlan("flat-vs-nested", settings, repetitions, entropy_of(random_state), do_batch)
+
+    def result(columns: list[Columns]) -> FlatVsNestedStudy:
+        return FlatVsNestedStudy(_joined(plan, columns), plan.entropy, max_rows, found.left_out)
+
+    return StudyJob(plan, result, left_out=found.left_out, n_jobs=n_jobs, folder=folder, told=told)
 
 
 def small_tables(

@@ -25,7 +25,15 @@ from heldout.errors import InputError
 from heldout.execution.fit import CellContext, Routing, make_scoring, on_one_thread
 from heldout.folds.plans import KFolds
 from heldout.folds.splits import make_folds
-from heldout_papers.engine.batches import Batch, BatchCallback, Columns, StudyPlan, checked_sizes, run
+from heldout_papers.engine.batches import (
+    Batch,
+    BatchCallback,
+    Columns,
+    StudyJob,
+    StudyPlan,
+    checked_sizes,
+    study,
+)
 from heldout_papers.intervals.light import light
 from heldout_papers.intervals.methods import (
     BoundSettings,
@@ -137,6 +145,7 @@ def _truth(context: CellContext, chain: Chain, n_train: int, X: Any, rest: Rows,
     return float("nan") if cells.failures else float(roc_auc_score(y, cells.scores[:, 0]))
 
 
+@study(IntervalsOnTables)
 def intervals_on_tables(
     tables: str | os.PathLike[str],
     *,
@@ -153,7 +162,7 @@ def intervals_on_tables(
     folder: str | os.PathLike[str] | None = None,
     told: BatchCallback | None = None,
     random_state: RandomState = None,
-) -> IntervalsOnTables:
+) -> StudyJob[TableSetting, IntervalsOnTables]:
     """How often lower bounds of the AUC hold on real tables, and how tight they are.
 
     Of each table training sets are drawn, with its classes in proportion. Each is searched by 10-fold
@@ -217,47 +226,11 @@ def intervals_on_tables(
     >>> [(row["method"], row["inclusion"], row["train_rows"]) for row in found.rows()]
     [('bbc', 1.0, 50), ('bbc_f', 1.0, 50)]
     """
-    plan, left_out = intervals_on_tables_plan(
-        tables, names=names, train_rows=train_rows, repetitions=repetitions, space=space,
-        configurations=configurations, methods=methods, n_bootstraps=n_bootstraps,
-        confidence_level=confidence_level, target=target, random_state=random_state,
-    )  # fmt: skip
-    columns = run(plan, batch_size=1, n_jobs=n_jobs, folder=folder, told=told)
-    first = plan.settings[0]
-    return IntervalsOnTables(
-        places=tuple(TablePlace(setting.table.name, setting.rows) for setting in plan.settings),
-        methods=first.bounds.methods,
-        columns=tuple(columns),
-        confidence_level=first.bounds.confidence_level,
-        n_bootstraps=first.bounds.n_bootstraps,
-        space=first.space.name,
-        entropy=plan.entropy,
-        left_out=left_out,
-    )
-
-
-def intervals_on_tables_plan(
-    tables: str | os.PathLike[str],
-    *,
-    names: Sequence[str] | None = None,
-    train_rows: int | None = None,
-    repetitions: int = 100,
-    space: Any = "light",
-    configurations: int | None = None,
-    methods: Sequence[str] | str | None = None,
-    n_bootstraps: int = 1000,
-    confidence_level: float = 0.95,
-    target: str = "target",
-    random_state: RandomState = None,
-) -> tuple[StudyPlan[TableSetting], dict[str, str]]:
-    """The checked plan of ``intervals_on_tables``, before anything runs; and the tables left out, with the
-    reason.
-    """
     (repetitions,) = checked_sizes("repetitions", repetitions, 1)
     (n_bootstraps,) = checked_sizes("n_bootstraps", n_bootstraps, 1)
     if train_rows is not None:
         (train_rows,) = checked_sizes("train_rows", train_rows, 2 * LEAST_OF_CLASS)
-    settings_of_bounds = BoundSettings(
+    shared = BoundSettings(
         "binary", checked_methods(methods, "binary"), n_bootstraps, checked_level(confidence_level)
     )
     searched = space_of(space, configurations, {"light": light, **SPACES})
@@ -267,7 +240,7 @@ def intervals_on_tables_plan(
         n = train_rows or usual_train_rows(table.rows)
         reason = unfit(table, n)
         if reason is None:
-            settings.append(TableSetting(table, n, searched, settings_of_bounds))
+            settings.append(TableSetting(table, n, searched, shared))
         elif names:
             raise InputError(
                 f"table {table.name} cannot be used: {reason}; use other {argument('train_rows')}, or leave it out."
@@ -277,9 +250,16 @@ def intervals_on_tables_plan(
     if not settings:
         why = "; ".join(f"{name}: {reason}" for name, reason in list(left_out.items())[:3])
         raise InputError(f"no table is fit for the study; left out were {why}.")
-    return StudyPlan(
-        "intervals on tables", tuple(settings), repetitions, entropy_of(random_state), do_batch
-    ), left_out
+    plan = StudyPlan("intervals on tables", tuple(settings), repetitions, entropy_of(random_state), do_batch)
+
+    def result(columns: list[Columns]) -> IntervalsOnTables:
+        places = tuple(TablePlace(setting.table.name, setting.rows) for setting in settings)
+        return IntervalsOnTables(
+            places, shared.methods, tuple(columns), shared.confidence_level, n_bootstraps, searched.name,
+            plan.entropy, left_out,
+        )  # fmt: skip
+
+    return StudyJob(plan, result, left_out=left_out, n_jobs=n_jobs, folder=folder, told=told)
 
 
 def usual_train_rows(n_rows: int) -> int:

@@ -17,7 +17,15 @@ import numpy as np
 
 from heldout._random import RandomState, entropy_of
 from heldout.errors import InputError
-from heldout_papers.engine.batches import Batch, BatchCallback, Columns, StudyPlan, checked_sizes, run
+from heldout_papers.engine.batches import (
+    Batch,
+    BatchCallback,
+    Columns,
+    StudyJob,
+    StudyPlan,
+    checked_sizes,
+    study,
+)
 from heldout_papers.engine.results import StudyResult, check_columns
 from heldout_papers.intervals.inclusion import (
     Inclusion,
@@ -235,6 +243,7 @@ def _columns_of(rows: Any) -> Columns:
     return found
 
 
+@study(IntervalStudy)
 def intervals(
     rows: Any = ROWS,
     configurations: Any = CONFIGURATIONS,
@@ -251,7 +260,7 @@ def intervals(
     folder: str | os.PathLike[str] | None = None,
     told: BatchCallback | None = None,
     random_state: RandomState = None,
-) -> IntervalStudy:
+) -> StudyJob[IntervalSetting, IntervalStudy]:
     """How often each method's one-sided interval holds the truth, and how tight it is, for your settings.
 
     For each setting and repetition C true performances are drawn from Be(a, b), and N x C held-out scores of which
@@ -310,33 +319,13 @@ def intervals(
     bbc             1.00 +0.11
     naive_bootstrap 0.45 -0.01
     """
-    plan = intervals_plan(
-        rows, configurations, prevalence, beta,
-        task=task, repetitions=repetitions, folds=folds, n_bootstraps=n_bootstraps, methods=methods,
-        confidence_level=confidence_level, random_state=random_state,
-    )  # fmt: skip
-    columns = run(plan, batch_size=BATCH, n_jobs=n_jobs, folder=folder, told=told)
-    return IntervalStudy(plan.settings, plan.repetitions, tuple(columns), plan.entropy)
-
-
-def intervals_plan(
-    rows: Any = ROWS,
-    configurations: Any = CONFIGURATIONS,
-    prevalence: Any = None,
-    beta: Any = BETAS,
-    *,
-    task: str = "binary",
-    repetitions: int = 200,
-    folds: int = 10,
-    n_bootstraps: int = 1000,
-    methods: Sequence[str] | str | None = None,
-    confidence_level: float = 0.95,
-    random_state: RandomState = None,
-) -> StudyPlan[IntervalSetting]:
-    """The checked plan of ``intervals``, before anything runs."""
     settings = checked_settings(
         rows, configurations, prevalence, beta,
         task=task, folds=folds, n_bootstraps=n_bootstraps, methods=methods, confidence_level=confidence_level,
     )  # fmt: skip
     (repetitions,) = checked_sizes("repetitions", repetitions, 1)
-    return StudyPlan("intervals", settings, repetitions, entropy_of(random_state), do_batch)
+    plan = StudyPlan("intervals", settings, repetitions, entropy_of(random_state), do_batch)
+    return StudyJob(
+        plan, lambda columns: IntervalStudy(settings, repetitions, tuple(columns), plan.entropy), BATCH,
+        n_jobs=n_jobs, folder=folder, told=told,
+    )  # fmt: skip

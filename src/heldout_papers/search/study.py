@@ -23,7 +23,15 @@ from heldout.errors import InputError
 from heldout.execution.fit import CellContext, Routing, make_scoring, on_one_thread
 from heldout.folds.plans import KFolds
 from heldout.folds.splits import make_folds
-from heldout_papers.engine.batches import Batch, BatchCallback, Columns, StudyPlan, checked_sizes, run
+from heldout_papers.engine.batches import (
+    Batch,
+    BatchCallback,
+    Columns,
+    StudyJob,
+    StudyPlan,
+    checked_sizes,
+    study,
+)
 from heldout_papers.search.cells import Chain, chain_of, fit_cells
 from heldout_papers.search.held_out import held_out
 from heldout_papers.search.protocols import (
@@ -151,6 +159,7 @@ def _columns(results: Sequence[ProtocolResult], truths: dict[int, float], n_conf
     }
 
 
+@study(SearchStudy)
 def search(
     tables: str | os.PathLike[str],
     *,
@@ -167,7 +176,7 @@ def search(
     folder: str | os.PathLike[str] | None = None,
     told: BatchCallback | None = None,
     random_state: RandomState = None,
-) -> SearchStudy:
+) -> StudyJob[SearchSetting, SearchStudy]:
     """How far each protocol's estimate of the AUC is from the truth, and how good its winner is, on real tables.
 
     Each table is divided, with its classes in proportion, into 30 % from which sub-samples are drawn and 70 % on
@@ -229,39 +238,6 @@ def search(
     >>> [row["protocol"] for row in found.rows() if row["truth"] > 0.9][:3]
     ['cv', 'tt', 'nested_cv']
     """
-    plan, left_out = search_plan(
-        tables, names=names, rows=rows, subsamples=subsamples, space=space, configurations=configurations,
-        folds=folds, repeats=repeats, n_bootstraps=n_bootstraps, target=target, random_state=random_state,
-    )  # fmt: skip
-    columns = run(plan, batch_size=1, n_jobs=n_jobs, folder=folder, told=told)
-    first = plan.settings[0]
-    return SearchStudy(
-        places=tuple(SearchPlace(setting.table.name, setting.rows) for setting in plan.settings),
-        columns=tuple(columns),
-        folds=first.folds,
-        repeats=first.repeats,
-        n_bootstraps=first.n_bootstraps,
-        space=first.space.name,
-        entropy=plan.entropy,
-        left_out=left_out,
-    )
-
-
-def search_plan(
-    tables: str | os.PathLike[str],
-    *,
-    names: Sequence[str] | None = None,
-    rows: Any = ROWS,
-    subsamples: int = 20,
-    space: Any = "tsamardinos2018",
-    configurations: int | None = None,
-    folds: int = 10,
-    repeats: int = 10,
-    n_bootstraps: int = 1000,
-    target: str = "target",
-    random_state: RandomState = None,
-) -> tuple[StudyPlan[SearchSetting], dict[str, str]]:
-    """The checked plan of ``search``, before anything runs; and what is left out, with the reason."""
     searched = space_of(space, configurations)
     sizes = checked_sizes("rows", rows, 4)
     (folds,), (repeats,) = checked_sizes("folds", folds, 3), checked_sizes("repeats", repeats, 1)
@@ -284,7 +260,15 @@ def search_plan(
     if not settings:
         why = "; ".join(f"{name}: {reason}" for name, reason in list(left_out.items())[:3])
         raise InputError(f"no table of {tables} is large enough for these numbers of rows; {why}.")
-    return StudyPlan("search", tuple(settings), subsamples, entropy_of(random_state), do_batch), left_out
+    plan = StudyPlan("search", tuple(settings), subsamples, entropy_of(random_state), do_batch)
+
+    def result(columns: list[Columns]) -> SearchStudy:
+        places = tuple(SearchPlace(setting.table.name, setting.rows) for setting in settings)
+        return SearchStudy(
+            places, tuple(columns), folds, repeats, n_bootstraps, searched.name, plan.entropy, left_out
+        )
+
+    return StudyJob(plan, result, left_out=left_out, n_jobs=n_jobs, folder=folder, told=told)
 
 
 def small_tables(tables: str | os.PathLike[str], n: int, *, rows: Any = ROWS, target: str = "target") -> list[str]:

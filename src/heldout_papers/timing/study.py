@@ -18,7 +18,15 @@ import numpy as np
 from heldout._random import RandomState, entropy_of
 from heldout._text import argument
 from heldout.errors import InputError
-from heldout_papers.engine.batches import Batch, BatchCallback, Columns, StudyPlan, checked_sizes, run
+from heldout_papers.engine.batches import (
+    Batch,
+    BatchCallback,
+    Columns,
+    StudyJob,
+    StudyPlan,
+    checked_sizes,
+    study,
+)
 from heldout_papers.engine.results import StudyResult, check_columns
 from heldout_papers.timing.problem import WAYS, TimingProblem, TimingSetting
 
@@ -189,6 +197,7 @@ class TimingStudy(StudyResult):
         return max(1.2533 * (high - low) / 1.349 / self.repetitions**0.5 / mid for low, mid, high in quartiles)
 
 
+@study(TimingStudy)
 def timing(
     rows: Any = ROWS,
     configurations: Any = CONFIGURATIONS,
@@ -202,7 +211,7 @@ def timing(
     told: BatchCallback | None = None,
     clock: Clock = time.process_time,
     random_state: RandomState = None,
-) -> TimingStudy:
+) -> StudyJob[TimingSetting, TimingStudy]:
     """How long BBC and BBC-F take, where the number of rows, of configurations or of folds is varied.
 
     Times are taken in this process and one after another; they are the machine's, and differ from run to run. The
@@ -247,28 +256,6 @@ def timing(
     >>> [(row["rows"], row["way"]) for row in found.rows()][:4]
     [(50, 'bbc'), (50, 'bbc_f'), (50, 'plain_bbc'), (50, 'plain_bbc_f')]
     """
-    plan, around = timing_plan(
-        rows, configurations, folds,
-        centre=centre, repetitions=repetitions, n_bootstraps=n_bootstraps, ways=ways, clock=clock,
-        random_state=random_state,
-    )  # fmt: skip
-    columns = run(plan, batch_size=BATCH, n_jobs=1, folder=folder, told=told)
-    return TimingStudy(plan.settings, around, plan.repetitions, tuple(columns), plan.entropy)
-
-
-def timing_plan(
-    rows: Any = ROWS,
-    configurations: Any = CONFIGURATIONS,
-    folds: Any = FOLDS,
-    *,
-    centre: Sequence[int] = CENTRE,
-    repetitions: int = 100,
-    n_bootstraps: int = 200,
-    ways: Sequence[str] = tuple(WAYS),
-    clock: Clock = time.process_time,
-    random_state: RandomState = None,
-) -> tuple[StudyPlan[TimingSetting], tuple[int, int, int]]:
-    """The checked plan of ``timing``, before anything runs; and the setting around which one size is varied."""
     around = _checked_centre(centre)
     sizes = (
         checked_sizes("rows", rows, 4),
@@ -292,7 +279,11 @@ def timing_plan(
         )
     settings = tuple(TimingSetting(*size, n_bootstraps, named) for size in dict.fromkeys(triples))
     do = do_batch if clock is time.process_time else partial(do_batch, clock=clock)
-    return StudyPlan("timing", settings, repetitions, entropy_of(random_state), do), around
+    plan = StudyPlan("timing", settings, repetitions, entropy_of(random_state), do)
+    return StudyJob(
+        plan, lambda columns: TimingStudy(settings, around, repetitions, tuple(columns), plan.entropy), BATCH,
+        n_jobs=1, folder=folder, told=told,
+    )  # fmt: skip
 
 
 def _checked_centre(centre: Any) -> tuple[int, int, int]:
