@@ -18,7 +18,6 @@ from sklearn.preprocessing import StandardScaler
 
 from heldout.errors import InputError
 from heldout_papers import FlatVsNestedStudy, flat_vs_nested
-from heldout_papers.flat_vs_nested import flat_vs_nested_plan
 from heldout_papers.flat_vs_nested.result import ACCURACIES, SECONDS
 from heldout_papers.flat_vs_nested.study import small_tables
 from heldout_papers.tables import tables_in
@@ -147,7 +146,7 @@ def test_the_twelve_on_a_table_with_gaps_and_categories(folder: Path) -> None:
 )
 def test_what_cannot_be_studied_is_refused(folder: Path, how: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
-        flat_vs_nested_plan(folder, **{"algorithms": OWN, **how})
+        flat_vs_nested.job(folder, **{"algorithms": OWN, **how})
 
 
 def test_the_smallest_tables_of_a_folder(folder: Path) -> None:

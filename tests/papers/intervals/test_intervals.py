@@ -12,7 +12,6 @@ from scipy.stats import binom
 
 from heldout.errors import InputError
 from heldout_papers import IntervalSetting, IntervalStudy, intervals
-from heldout_papers.intervals import intervals_plan
 from heldout_papers.intervals.methods import BoundSettings
 from heldout_papers.intervals.setting import IntervalMatrix
 from heldout_papers.simulation import scores_of_class_aucs
@@ -142,15 +141,15 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 def test_what_cannot_be_is_refused(name: str) -> None:
     asked, reason = REFUSED[name]
     with pytest.raises(InputError, match=reason):
-        intervals_plan(**asked)
+        intervals.job(**asked)
 
 
 def test_the_articles_settings_are_sixteen() -> None:
-    plan = intervals_plan(random_state=0)
+    plan = intervals.job(random_state=0).plan
     assert len(plan.settings) == len(set(plan.settings)) == 16
     assert plan.repetitions == 200
-    assert len(intervals_plan(task="multiclass").settings) == 16
-    assert len(intervals_plan(task="regression").settings) == 8
+    assert len(intervals.job(task="multiclass").plan.settings) == 16
+    assert len(intervals.job(task="regression").plan.settings) == 8
 
 
 def _inclusion(repetitions: int) -> dict[str, dict[str, Any]]:

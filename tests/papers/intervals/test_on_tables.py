@@ -22,7 +22,6 @@ from heldout.folds.splits import make_folds
 from heldout_papers.intervals.methods import METHODS, NoBound
 from heldout_papers.intervals.on_tables import (
     intervals_on_tables,
-    intervals_on_tables_plan,
     small_tables,
     unfit,
     usual_train_rows,
@@ -217,4 +216,4 @@ def test_what_leaves_too_few_rows_is_unfit() -> None:
 )
 def test_bad_input_is_one_sentence(folder: Path, asked: dict[str, Any], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence.replace("(", r"\(")):
-        intervals_on_tables_plan(folder, **asked)
+        intervals_on_tables.job(folder, **asked)

@@ -15,7 +15,6 @@ from sklearn.metrics import roc_auc_score
 from heldout.configurations import make_configurations
 from heldout.errors import InputError
 from heldout_papers import SearchStudy, search
-from heldout_papers.search import search_plan
 from heldout_papers.search.protocols import NO_WINNER
 from heldout_papers.search.result import RepeatedProtocol, SearchPlace
 from heldout_papers.search.space import space_of, thinned
@@ -126,11 +125,11 @@ def test_what_cannot_be_estimated_is_nan_with_the_reason(tables: Path) -> None:
 
 
 def test_sizes_that_a_table_cannot_give_are_left_out(tables: Path) -> None:
-    plan, left_out = search_plan(tables, **SETTINGS | {"rows": [10, 30, 95]})
+    job = search.job(tables, **SETTINGS | {"rows": [10, 30, 95]})
 
-    assert [(one.table.name, one.rows) for one in plan.settings] == [("first", 30), ("second", 30)]
-    assert left_out["first with 95 rows"] == "its pool has 90 rows"
-    assert left_out["first with 10 rows"].startswith("a sub-sample would have 3.")
+    assert [(one.table.name, one.rows) for one in job.plan.settings] == [("first", 30), ("second", 30)]
+    assert job.left_out["first with 95 rows"] == "its pool has 90 rows"
+    assert job.left_out["first with 10 rows"].startswith("a sub-sample would have 3.")
 
 
 def test_the_small_tables_of_a_folder(tables: Path) -> None:
@@ -141,7 +140,7 @@ def test_the_small_tables_of_a_folder(tables: Path) -> None:
 
 
 def test_the_spaces_that_there_are(tables: Path) -> None:
-    plan, _ = search_plan(tables, **SETTINGS | {"space": "tsamardinos2018", "configurations": 6})
+    plan = search.job(tables, **SETTINGS | {"space": "tsamardinos2018", "configurations": 6}).plan
     divided = DividedTable.of(plan.settings[0].table, 0)
     found = plan.settings[0].space.configurations(divided.X, divided.y)
 
@@ -170,7 +169,7 @@ def test_the_spaces_that_there_are(tables: Path) -> None:
 )
 def test_what_cannot_be_studied_is_one_sentence(tables: Path, changed: dict[str, Any], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
-        search_plan(tables, **SETTINGS | changed)
+        search.job(tables, **SETTINGS | changed)
 
 
 def test_a_space_is_recognised_by_what_it_is_made_of() -> None:

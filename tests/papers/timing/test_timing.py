@@ -12,7 +12,6 @@ import pytest
 from heldout.errors import InputError
 from heldout_papers import TimingStudy, timing
 from heldout_papers.engine.batches import Batch
-from heldout_papers.timing import timing_plan
 from heldout_papers.timing.problem import WAYS, TimingProblem, TimingSetting
 from heldout_papers.timing.study import do_batch
 
@@ -46,9 +45,8 @@ def test_another_way_comes_first_in_each_repetition() -> None:
 
 
 def test_one_number_is_varied_at_a_time_and_no_setting_is_timed_twice() -> None:
-    study, centre = timing_plan([50, 500], [5, 10], [3, 5])
+    study = timing.job([50, 500], [5, 10], [3, 5]).plan
 
-    assert centre == (500, 5, 3)
     assert [(s.rows, s.configurations, s.folds) for s in study.settings] == [
         (50, 5, 3),
         (500, 5, 3),
@@ -58,7 +56,7 @@ def test_one_number_is_varied_at_a_time_and_no_setting_is_timed_twice() -> None:
 
 
 def test_the_articles_settings_are_the_default() -> None:
-    study, _ = timing_plan()
+    study = timing.job().plan
 
     assert len(study.settings) == 17
     assert (study.repetitions, study.settings[0].n_bootstraps) == (100, 200)

@@ -8,27 +8,27 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from heldout_papers import TimingStudy
+from heldout_papers import TimingStudy, timing
 from heldout_papers.engine.claims import Claim
 from heldout_papers.engine.page import render_study
-from heldout_papers.timing import timing_plan
 from heldout_papers.timing.claims import PUBLISHED, timing_claims
 from heldout_papers.timing.page import timing_page
 from heldout_papers.timing.problem import WAYS, TimingSetting
+from heldout_papers.timing.study import CENTRE
 
 Seconds = Callable[[str, TimingSetting], float]
 
 
 def study(seconds: Seconds, ways: tuple[str, ...] = tuple(WAYS), repetitions: int = 5) -> TimingStudy:
     """The article's settings with these times, the same in each repetition but for a percent."""
-    plan, centre = timing_plan(ways=ways)
+    plan = timing.job(ways=ways).plan
     wobble = np.linspace(0.99, 1.01, repetitions)
     columns = [
         {f"{name}.seconds": seconds(name, setting) * wobble for name in ways}
         | {f"{name}.bound": np.full(repetitions, 0.8) for name in ways}
         for setting in plan.settings
     ]
-    return TimingStudy(plan.settings, centre, repetitions, tuple(columns), 0)
+    return TimingStudy(plan.settings, CENTRE, repetitions, tuple(columns), 0)
 
 
 def published(name: str, setting: TimingSetting) -> float:
