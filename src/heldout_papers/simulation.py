@@ -14,17 +14,8 @@ Floats: TypeAlias = NDArray[np.float64]
 def scores_of_auc(rng: np.random.Generator, y: NDArray[np.intp], auc: Floats) -> Floats:
     """Scores N(0, 1) of rows of class 0 and N(μ, 1) of class 1, with μ = √2 Φ⁻¹(AUC) (Paraschakis, section 4).
 
-    Parameters
-    ----------
-    rng : Generator
-    y : ndarray of shape (N,)
-        0 and 1.
-    auc : ndarray of shape (C,)
-        The AUC that each configuration truly has, between 0 and 1.
-
-    Returns
-    -------
-    ndarray of shape (N, C)
+    ``y`` (N,): 0 and 1; ``auc`` (C,): the AUC that each configuration truly has, between 0 and 1. Returns (N,
+    C).
 
     Examples
     --------
@@ -45,17 +36,8 @@ def scores_of_class_aucs(rng: np.random.Generator, y: NDArray[np.intp], auc: Flo
     Each of the areas for class k against class l by the score of k is then AUC[k, l], and Hand and Till's area for
     several classes the mean of all that are off the diagonal. The scores are no probabilities.
 
-    Parameters
-    ----------
-    rng : Generator
-    y : ndarray of shape (N,)
-        Codes 0 .. n_classes - 1.
-    auc : ndarray of shape (C, n_classes, n_classes)
-        Between 0 and 1; the diagonal is not read.
-
-    Returns
-    -------
-    ndarray of shape (N, C, n_classes)
+    ``y`` (N,): codes 0 .. n_classes - 1; ``auc`` (C, n_classes, n_classes): between 0 and 1; the diagonal is
+    not read. Returns (N, C, n_classes).
 
     Examples
     --------
@@ -78,17 +60,7 @@ def predictions_of_r2(rng: np.random.Generator, y: Floats, r2: Floats) -> Floats
     They are the conditional mean of y given y + ε, so that nothing calibrates them better. 1 - R² is their mean
     squared error, as y has variance 1.
 
-    Parameters
-    ----------
-    rng : Generator
-    y : ndarray of shape (N,)
-        Standard normal.
-    r2 : ndarray of shape (C,)
-        Above 0, up to 1.
-
-    Returns
-    -------
-    ndarray of shape (N, C)
+    ``y`` (N,): standard normal; ``r2`` (C,): above 0, up to 1. Returns (N, C).
 
     Examples
     --------

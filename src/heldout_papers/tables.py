@@ -22,37 +22,19 @@ SUFFIXES = (".parquet", ".csv")
 
 @dataclass(frozen=True)
 class TableFile:
-    """A binary table of a folder.
+    """A binary table of a folder."""
 
-    Attributes
-    ----------
-    name : str
-        The file's, without its ending.
-    digest : str
-        Of what the file holds: by it and not by its place a batch that was kept is recognised.
-    rows, columns : int
-        Rows, and columns to predict from.
-    minority : float
-        The share of the rarer class.
-    path : str
-    target : str
-    """
-
-    name: str
-    digest: str
+    name: str  # The file's, without its ending
+    digest: str  # Of what the file holds: by it and not by its place a batch that was kept is recognised
+    # Rows, and columns to predict from
     rows: int
     columns: int
-    minority: float
+    minority: float  # The share of the rarer class
     path: str = field(repr=False)
     target: str = "target"
 
     def read(self) -> tuple[Any, NDArray[np.intp]]:
-        """Columns to predict from (a DataFrame), and 1 for the rows of the rarer class, 0 for the others.
-
-        Raises
-        ------
-        InputError
-        """
+        """Columns to predict from (a DataFrame), and 1 for the rows of the rarer class, 0 for the others."""
         task = _task(Path(self.path), self.target)
         codes = task.truth.values
         rarer = int(np.bincount(codes).argmin())
@@ -61,18 +43,10 @@ class TableFile:
 
 @dataclass(frozen=True)
 class TableFolder:
-    """What a folder holds.
+    """What a folder holds."""
 
-    Attributes
-    ----------
-    tables : tuple of TableFile
-        By name.
-    left_out : mapping of str to str
-        Names of other tables, with the reason.
-    """
-
-    tables: tuple[TableFile, ...]
-    left_out: Mapping[str, str]
+    tables: tuple[TableFile, ...]  # By name
+    left_out: Mapping[str, str]  # Names of other tables, with the reason
 
 
 def tables_in(
@@ -86,23 +60,10 @@ def tables_in(
 ) -> TableFolder:
     """The binary tables of a folder, CSV or Parquet.
 
-    Parameters
-    ----------
-    folder : path
-    names : sequence of str, optional
-        Only these; all of them must be fit for the study.
-    target : str
-        The column that holds the classes.
-    least_rows : int
-    least_minority : int
-        Rows of the rarer class.
-    most : int, optional
-        At most so many tables, of the smallest files: the others are not read and not listed as left out.
-
-    Raises
-    ------
-    InputError
-        When there is no folder of that name, no table in it that fits, or not one of ``names``.
+    ``names``: only these; all of them must be fit for the study; ``target``: the column that holds the classes;
+    ``least_minority``: rows of the rarer class; ``most``: at most so many tables, of the smallest files: the
+    others are not read and not listed as left out. Raises InputError when there is no folder of that name, no table
+    in it that fits, or not one of ``names``.
     """
     place = Path(folder)
     if not place.is_dir():
@@ -147,20 +108,8 @@ def smallest_tables(
 ) -> list[str]:
     """Names of some small tables of a folder that fit a study, without reading all of it.
 
-    Parameters
-    ----------
-    folder : path
-    n : int
-        At most.
-    unfit : callable
-        Why a table does not fit; None where it does.
-    target : str
-    least_rows, least_minority : int
-        What fits has at least: tables with fewer are not counted among the small ones that are read.
-
-    Raises
-    ------
-    InputError
+    ``n``: at most; ``unfit``: why a table does not fit; None where it does; ``least_rows, least_minority``:
+    what fits has at least: tables with fewer are not counted among the small ones that are read.
     """
     few: dict[str, Any] = {"target": target, "least_rows": least_rows, "least_minority": least_minority}
     fitting = [table for table in tables_in(folder, **few, most=3 * n).tables if unfit(table) is None]
@@ -169,12 +118,7 @@ def smallest_tables(
 
 @lru_cache(maxsize=1)
 def arrays_of(table: TableFile) -> tuple[Any, NDArray[np.intp]]:
-    """What ``TableFile.read`` gives, remembered: a process studies parts of a table one after another.
-
-    Raises
-    ------
-    InputError
-    """
+    """What ``TableFile.read`` gives, remembered: a process studies parts of a table one after another."""
     X, y = table.read()
     # An array is prepared several times as fast as a table of as many columns.
     return (X if column_kinds(X).categorical else X.to_numpy(dtype=np.float64)), y

@@ -48,18 +48,11 @@ Rows = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class MeanErrors:
-    """Mean errors, with a line for each beta and number of rows and a column for each C.
+    """Mean errors, with a line for each beta and number of rows and a column for each C."""
 
-    Attributes
-    ----------
-    values : ndarray of shape (lines, columns)
-    spreads : ndarray of shape (lines, columns)
-        Standard deviations of one repetition (or of one for each of the C, where the values are means over them).
-    repetitions : int
-    lines : tuple of (beta, N)
-    """
-
-    values: Floats
+    values: Floats  # (lines, columns)
+    # (lines, columns): standard deviations of one repetition (or of one for each of the C, where the values are
+    # means over them)
     spreads: Floats
     repetitions: int
     lines: tuple[tuple[Beta, int], ...]
@@ -89,14 +82,7 @@ class MeanErrors:
 
 @dataclass(frozen=True, eq=False)
 class ErrorsOfFolds:
-    """The settings of a study with as many folds as the article's.
-
-    Attributes
-    ----------
-    moments : dict of (beta, N, C) to Moments
-    protocols : tuple of str
-    repetitions : int
-    """
+    """The settings of a study with as many folds as the article's."""
 
     moments: dict[tuple[Beta, int, int], Moments]
     protocols: tuple[str, ...]

@@ -21,25 +21,13 @@ BINARY = np.array([0, 1])
 
 @dataclass(frozen=True, eq=False)
 class BiasMatrix:
-    """A simulated search, and the scores that all protocols share.
-
-    Attributes
-    ----------
-    predicted : SimulatedPredictions
-    truth : ndarray of shape (C,)
-        How good each configuration truly is, in the metric's units.
-    starts : ndarray of int, shape (K,)
-        The first row of each fold.
-    setting : BiasSetting
-    seed : int
-        Of the bootstraps, which all protocols share.
-    """
+    """A simulated search, and the scores that all protocols share."""
 
     predicted: SimulatedPredictions
-    truth: Floats
-    starts: Starts
+    truth: Floats  # (C,): how good each configuration truly is, in the metric's units
+    starts: Starts  # (K,): the first row of each fold
     setting: BiasSetting
-    seed: int
+    seed: int  # Of the bootstraps, which all protocols share
 
     @classmethod
     def drawn(cls, setting: BiasSetting, entropy: int, repetition: int) -> BiasMatrix:

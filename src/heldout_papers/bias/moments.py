@@ -24,20 +24,11 @@ COVARIANCE = "covariance_"
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Of one setting, with a place for each of its P protocols.
+    """Of one setting, with a place for each of its P protocols."""
 
-    Attributes
-    ----------
-    bias : ndarray of shape (P,)
-        Mean errors.
-    covariance : ndarray of shape (P, P)
-        Of the errors on one matrix; NaN of a single repetition.
-    estimate, truth : ndarray of shape (P,)
-        Means, in the metric's units.
-    """
-
-    bias: Floats
-    covariance: Floats
+    bias: Floats  # (P,): mean errors
+    covariance: Floats  # (P, P): of the errors on one matrix; NaN of a single repetition
+    # (P,): means, in the metric's units
     estimate: Floats
     truth: Floats
 

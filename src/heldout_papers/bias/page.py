@@ -78,14 +78,7 @@ METHOD = {
 
 
 def bias_page(study: BiasStudy, *, command: str = "") -> StudyPage:
-    """The content of the report.
-
-    Parameters
-    ----------
-    study : BiasStudy
-    command : str
-        The command that the user typed.
-    """
+    """The content of the report."""
     moments = study.moments()
     rows, claims = moments.rows(), bias_claims(moments)
     betas = list(dict.fromkeys(row["beta"] for row in rows))

@@ -57,14 +57,9 @@ class SimulatedPredictions(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class RightOrWrong:
-    """For accuracy.
+    """For accuracy."""
 
-    Attributes
-    ----------
-    wrong : ndarray of bool, shape (N, C)
-    """
-
-    wrong: NDArray[np.bool_]
+    wrong: NDArray[np.bool_]  # (N, C)
 
     @property
     def n_rows(self) -> int:
@@ -102,19 +97,11 @@ class RightOrWrong:
 
 @dataclass(frozen=True, eq=False)
 class MetricPredictions:
-    """For a metric of the library that has a fused path.
-
-    Attributes
-    ----------
-    metric : Metric
-    target : Truth
-        Of N rows.
-    predictions : ndarray of shape (N, C)
-    """
+    """For a metric of the library that has a fused path."""
 
     metric: Metric
-    target: Truth
-    predictions: Floats
+    target: Truth  # Of N rows
+    predictions: Floats  # (N, C)
 
     @property
     def n_rows(self) -> int:

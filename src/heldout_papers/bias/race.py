@@ -22,18 +22,8 @@ MOST_EXACT = 50
 def survivors(wrong: NDArray[np.bool_], starts: NDArray[np.intp], threshold: float) -> NDArray[np.intp]:
     """The configurations that are never dropped, from the first fold on.
 
-    Parameters
-    ----------
-    wrong : ndarray of bool, shape (N, C)
-    starts : ndarray of int, shape (K,)
-        The first row of each fold, in their order.
-    threshold : float
-        The article's α: a configuration with a greater share is dropped.
-
-    Returns
-    -------
-    ndarray of int
-        Columns, in order.
+    ``wrong`` (N, C); ``starts`` (K,): the first row of each fold, in their order; ``threshold``: the article's
+    α: a configuration with a greater share is dropped. Returns columns, in order.
 
     Examples
     --------

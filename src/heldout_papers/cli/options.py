@@ -23,22 +23,12 @@ Reader = Callable[[str, Any], Any]
 
 @dataclass(frozen=True, kw_only=True)
 class StudyOptions(WorkOptions):
-    """The options that all studies share, and those of one study.
-
-    Attributes
-    ----------
-    quick : bool
-    folder : str
-        Of the tables; empty for a study without tables.
-    own : sequence of StudyOption
-    typed : mapping of str to Any
-        Their values.
-    """
+    """The options that all studies share, and those of one study."""
 
     quick: bool
     own: Sequence[StudyOption]
-    typed: Mapping[str, Any]
-    folder: str = ""
+    typed: Mapping[str, Any]  # Their values
+    folder: str = ""  # Of the tables; empty for a study without tables
 
     @cached_property
     def arguments(self) -> dict[str, Any]:
@@ -56,29 +46,14 @@ class StudyOptions(WorkOptions):
 
 @dataclass(frozen=True)
 class StudyOption:
-    """An option of one study, which sets an argument of its function.
+    """An option of one study, which sets an argument of its function."""
 
-    Attributes
-    ----------
-    flag : str
-        "--bootstraps".
-    argument : str
-        "n_bootstraps".
-    help : str
-    read : callable, optional
-        From the typed value to the argument.
-    quick : Any
-        The value for ``--quick``; None where that changes nothing.
-    settings : mapping
-        Other settings of the click option.
-    """
-
-    flag: str
-    argument: str
+    flag: str  # "--bootstraps"
+    argument: str  # "n_bootstraps"
     help: str
-    read: Reader | None = None
-    quick: Any = None
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    read: Reader | None = None  # From the typed value to the argument
+    quick: Any = None  # The value for ``--quick``; None where that changes nothing
+    settings: Mapping[str, Any] = field(default_factory=dict)  # Other settings of the click option
 
     @property
     def name(self) -> str:
@@ -103,10 +78,7 @@ def option(
 def table_options(n_quick: str) -> tuple[StudyOption, ...]:
     """The options of a study of tables besides their folder.
 
-    Parameters
-    ----------
-    n_quick : str
-        How many ``--quick`` takes, in words.
+    ``n_quick``: how many ``--quick`` takes, in words.
     """
     return (
         option(
@@ -143,12 +115,7 @@ class StudyFolder:
 
 
 def study_folder(out: str, resume: bool) -> StudyFolder:
-    """The folder, which holds no study yet unless that is to be resumed.
-
-    Raises
-    ------
-    StoreError
-    """
+    """The folder, which holds no study yet unless that is to be resumed."""
     folder = StudyFolder(folder_for(out, resume=False))
     if folder.n_kept and not resume:
         raise StoreError(

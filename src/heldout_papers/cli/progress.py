@@ -17,12 +17,7 @@ class StudyProgress:
     On a terminal it says so at most five times a second; elsewhere after each tenth or half minute, and at most
     every two seconds.
 
-    Parameters
-    ----------
-    stream : text file, optional
-        Standard error by default.
-    clock : callable
-        Seconds, from any origin.
+    ``stream``: standard error by default; ``clock``: seconds, from any origin.
     """
 
     def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:

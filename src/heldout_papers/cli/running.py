@@ -28,20 +28,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PreparedStudy:
-    """A checked study, before it runs.
+    """A checked study, before it runs."""
 
-    Attributes
-    ----------
-    plan : str
-        The work, in a line.
-    job : StudyJob
-    page : callable
-        ``page(result, command=typed)``: the content of the report.
-    """
-
-    plan: str
+    plan: str  # The work, in a line
     job: StudyJob[Any, Any]
-    page: Callable[..., StudyPage]
+    page: Callable[..., StudyPage]  # ``page(result, command=typed)``: the content of the report
 
 
 Prepare = Callable[[StudyOptions], PreparedStudy]
@@ -59,16 +50,9 @@ def study_command(
 ) -> click.Command:
     """``heldout study NAME``: its own options, then those of every study.
 
-    Parameters
-    ----------
-    summary, text : str
-        The help in a line, and whole.
-    prepare : callable
-        Checks what the user typed.
-    has_tables : bool
-        Whether the argument of the command is a folder of tables.
-    n_jobs : int, optional
-        In place of the usual number of processes.
+    ``summary, text``: the help in a line, and whole; ``prepare``: checks what the user typed; ``has_tables``:
+    whether the argument of the command is a folder of tables; ``n_jobs``: in place of the usual number of
+    processes.
     """
 
     @click.pass_context

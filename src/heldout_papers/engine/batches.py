@@ -49,23 +49,13 @@ class Batch(Generic[Setting]):
 
 @dataclass(frozen=True)
 class StudyPlan(Generic[Setting]):
-    """What is repeated, how often, and by which function.
-
-    Attributes
-    ----------
-    name : str
-    settings : tuple
-        Frozen dataclasses of plain values, whose ``repr`` identifies them.
-    repetitions : int
-    entropy : int
-    do : callable
-        From a batch and the entropy to its columns. Importable, because other processes call it.
-    """
+    """What is repeated, how often, and by which function."""
 
     name: str
-    settings: tuple[Setting, ...]
+    settings: tuple[Setting, ...]  # Frozen dataclasses of plain values, whose ``repr`` identifies them
     repetitions: int
     entropy: int
+    # From a batch and the entropy to its columns. Importable, because other processes call it.
     do: Callable[[Batch[Setting], int], Columns]
 
     def batches(self, size: int) -> list[Batch[Setting]]:
@@ -84,41 +74,22 @@ class StudyPlan(Generic[Setting]):
 
 @dataclass(frozen=True)
 class StudyJob(Generic[Setting, Result]):
-    """The checked arguments of a study, before anything runs.
-
-    Attributes
-    ----------
-    plan : StudyPlan
-    result : callable
-        From the columns of every setting to the result.
-    batch_size : int
-        No result depends on it, but kept batches are found again by it.
-    left_out : mapping of str to str
-        Tables that are not studied, with the reason.
-    n_jobs : int, optional
-        Of joblib.
-    folder : path, optional
-        Where each finished batch is kept in a file of its own; a batch that is there is not repeated.
-    told : callable, optional
-    """
+    """The checked arguments of a study, before anything runs."""
 
     plan: StudyPlan[Setting]
-    result: Callable[[list[Columns]], Result]
-    batch_size: int = 1
-    left_out: Mapping[str, str] = field(default_factory=dict)
-    n_jobs: int | None = None
+    result: Callable[[list[Columns]], Result]  # From the columns of every setting to the result
+    batch_size: int = 1  # No result depends on it, but kept batches are found again by it
+    left_out: Mapping[str, str] = field(default_factory=dict)  # Tables that are not studied, with the reason
+    n_jobs: int | None = None  # Of joblib
+    # Where each finished batch is kept in a file of its own; a batch that is there is not repeated
     folder: str | os.PathLike[str] | None = None
     told: BatchCallback | None = None
 
     def run(self) -> Result:
         """Do what is not kept yet.
 
-        Raises
-        ------
-        InputError
-            When ``n_jobs`` is not a number of processes.
-        StoreError
-            When the folder cannot be written to, or holds a file that cannot be read.
+        Raises InputError when ``n_jobs`` is not a number of processes, and StoreError when the folder cannot be
+        written to or holds a file that cannot be read.
         """
         check_jobs(self.n_jobs)
         plan, batches = self.plan, self.plan.batches(self.batch_size)

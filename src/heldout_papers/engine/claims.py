@@ -19,27 +19,13 @@ Results = TypeVar("Results")
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim that a number can test.
+    """A claim that a number can test."""
 
-    Attributes
-    ----------
-    text : str
-        The claim.
-    published : str
-        The article's figure; empty where it gives none.
-    ours : str
-        Our figure.
-    difference : str
-        How far they are apart, and what that means, as a sentence.
-    holds : bool or None
-        None where chance leaves it open.
-    """
-
-    text: str
-    published: str
-    ours: str
-    difference: str
-    holds: bool | None
+    text: str  # The claim
+    published: str  # The article's figure; empty where it gives none
+    ours: str  # Our figure
+    difference: str  # How far they are apart, and what that means, as a sentence
+    holds: bool | None  # None where chance leaves it open
 
 
 class ClaimVerdict(NamedTuple):
@@ -59,20 +45,11 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class ClaimTest(Generic[Results]):
-    """A sentence of an article, how results judge it, and whether they can.
-
-    Attributes
-    ----------
-    text : str
-    judge : callable
-        From the results to a ``Finding``.
-    applies : callable
-        From the results to whether they have all that the sentence is about.
-    """
+    """A sentence of an article, how results judge it, and whether they can."""
 
     text: str
-    judge: Callable[[Results], Finding]
-    applies: Callable[[Results], bool]
+    judge: Callable[[Results], Finding]  # From the results to a ``Finding``
+    applies: Callable[[Results], bool]  # From the results to whether they have all that the sentence is about
 
 
 def judged_claims(tests: Sequence[ClaimTest[Results]], results: Results) -> tuple[Claim, ...]:
@@ -111,12 +88,8 @@ def beyond(difference: float, chance: float) -> bool | None:
 def agreement(difference: float, chance: float, decimals: int) -> ClaimVerdict:
     """Whether our number is the published one.
 
-    Parameters
-    ----------
-    difference : float
-        Ours less the published.
-    chance : float
-        Half a unit of the published number's last digit, and what chance does to both numbers.
+    ``difference``: ours less the published; ``chance``: half a unit of the published number's last digit, and
+    what chance does to both numbers.
     """
     agrees = bool(abs(difference) <= chance)
     explained = "no more than" if agrees else "more than"
@@ -130,12 +103,8 @@ def agreement(difference: float, chance: float, decimals: int) -> ClaimVerdict:
 def order(difference: float, chance: float, decimals: int = 4) -> ClaimVerdict:
     """Whether one number is greater than another, as is claimed.
 
-    Parameters
-    ----------
-    difference : float
-        Above 0 where it is as claimed.
-    chance : float
-        Two standard errors of the difference; 0 where it has none.
+    ``difference``: above 0 where it is as claimed; ``chance``: two standard errors of the difference; 0 where
+    it has none.
     """
     holds = beyond(difference, chance)
     apart = f"the difference is {difference:+.{decimals}f}"
@@ -147,14 +116,8 @@ def order(difference: float, chance: float, decimals: int = 4) -> ClaimVerdict:
 def majority(n_true: int, n_all: int, n_against: int, what: str, *, allows_against: bool = True) -> ClaimVerdict:
     """Whether something is so in most places; open where it is not, and nowhere otherwise beyond chance.
 
-    Parameters
-    ----------
-    n_true, n_all : int
-    n_against : int
-        Places in which it is the other way by more than two standard errors.
-    what : str
-    allows_against : bool
-        Whether the claim can hold although it is the other way in some places.
+    ``n_against``: places in which it is the other way by more than two standard errors; ``allows_against``:
+    whether the claim can hold although it is the other way in some places.
     """
     most = n_true > n_all / 2 and (allows_against or not n_against)
     holds = True if most or n_true == n_all else (False if n_against else None)
@@ -169,14 +132,8 @@ def majority(n_true: int, n_all: int, n_against: int, what: str, *, allows_again
 def claims_sentence(claims: Sequence[Claim], of: str, rest: str, needed: str) -> str:
     """How many claims hold, and what they are about.
 
-    Parameters
-    ----------
-    of : str
-        What stands before the verb: "of section 5 that these settings can test".
-    rest : str
-        What stands after it.
-    needed : str
-        What a study needs to test a claim; shown where it can test none.
+    ``of``: what stands before the verb: "of section 5 that these settings can test"; ``rest``: what stands
+    after it; ``needed``: what a study needs to test a claim; shown where it can test none.
     """
     if not claims:
         return f"No claim of the article can be tested with these settings: that takes {needed}."

@@ -29,49 +29,24 @@ class StudyTable:
 
 @dataclass(frozen=True, kw_only=True)
 class StudyPage:
-    """What the page of a study shows.
+    """What the page of a study shows."""
 
-    Attributes
-    ----------
-    name, title, lead : str
-        "bias", the heading, and the main result in a sentence.
-    facts : mapping of str to str
-        Sizes and settings.
-    claims_sentence : str
-    claims : tuple of Claim
-    pictures : sequence of Picture
-    glossary : mapping of str to str
-        What the names in pictures and tables stand for.
-    tables : sequence of StudyTable
-    method : tuple of str
-        How it was done, a paragraph each.
-    sources : tuple of str
-        Keys of references.
-    entropy : int
-        The seed that repeats the study.
-    versions : mapping of str to str
-        Of packages besides heldout and NumPy.
-    command : str
-        The command that repeats it; empty without one.
-    with_machine : bool
-        Whether results depend on the machine.
-    """
-
+    # "bias", the heading, and the main result in a sentence
     name: str
     title: str
     lead: str
-    facts: Mapping[str, str]
+    facts: Mapping[str, str]  # Sizes and settings
     claims_sentence: str
     claims: tuple[Claim, ...]
     pictures: Sequence[Picture]
-    glossary: Mapping[str, str]
+    glossary: Mapping[str, str]  # What the names in pictures and tables stand for
     tables: Sequence[StudyTable]
-    method: tuple[str, ...]
-    sources: tuple[str, ...]
-    entropy: int
-    versions: Mapping[str, str] = field(default_factory=dict)
-    command: str = ""
-    with_machine: bool = False
+    method: tuple[str, ...]  # How it was done, a paragraph each
+    sources: tuple[str, ...]  # Keys of references
+    entropy: int  # The seed that repeats the study
+    versions: Mapping[str, str] = field(default_factory=dict)  # Of packages besides heldout and NumPy
+    command: str = ""  # The command that repeats it; empty without one
+    with_machine: bool = False  # Whether results depend on the machine
 
     @property
     def citations(self) -> tuple[Citation, ...]:
@@ -102,13 +77,7 @@ def listed(sizes: Sequence[float]) -> str:
 
 
 def render_study(page: StudyPage) -> str:
-    """The page as text; the same content gives the same text.
-
-    Raises
-    ------
-    MissingExtraError
-        Without the packages of the extra ``app``.
-    """
+    """The page as text; the same content gives the same text."""
     values = {
         "content": page,
         "page_title": f"heldout study {page.name}",
@@ -118,12 +87,5 @@ def render_study(page: StudyPage) -> str:
 
 
 def write_study(page: StudyPage, path: str | os.PathLike[str]) -> Path:
-    """Write the page as one self-contained HTML file.
-
-    Raises
-    ------
-    InputError
-        When it cannot be written.
-    MissingExtraError
-    """
+    """Write the page as one self-contained HTML file."""
     return written(render_study(page), path, "the report of the study")

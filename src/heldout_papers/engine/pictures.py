@@ -38,25 +38,13 @@ class Picture:
 
 @dataclass(frozen=True)
 class PictureAxis:
-    """One axis.
-
-    Attributes
-    ----------
-    title : str
-    format : str
-        Of the numbers at the ticks.
-    ticks : sequence of float
-        Where they are; chosen for a nice picture where empty.
-    scale : {"linear", "log", "sqrt"}
-    ends : (float, float), optional
-        The values that must have room; those of the data by default.
-    """
+    """One axis."""
 
     title: str
-    format: str = ""
-    ticks: Sequence[float] = ()
+    format: str = ""  # Of the numbers at the ticks
+    ticks: Sequence[float] = ()  # Where they are; chosen for a nice picture where empty
     scale: Literal["linear", "log", "sqrt"] = "linear"
-    ends: Ends | None = None
+    ends: Ends | None = None  # The values that must have room; those of the data by default
 
     def between(self, ends: Ends, part: float) -> float:
         """The value at a part of the way from one end to the other; below 0 and above 1 it is beyond them."""
@@ -110,27 +98,14 @@ class Mark:
 
 @dataclass(frozen=True)
 class Frame:
-    """What surrounds the lines or marks of a picture.
-
-    Attributes
-    ----------
-    x, y : PictureAxis
-    key : str
-        What the ids within the picture begin with.
-    level : float, optional
-        Where a horizontal line shows that there is no difference.
-    has_diagonal : bool
-        Whether a diagonal shows that.
-    labels : sequence of str
-        Names at 0, 1, 2 ... below the picture, in place of an x axis.
-    """
+    """What surrounds the lines or marks of a picture."""
 
     x: PictureAxis
     y: PictureAxis
-    key: str
-    level: float | None = None
-    has_diagonal: bool = False
-    labels: Sequence[str] = field(default=())
+    key: str  # What the ids within the picture begin with
+    level: float | None = None  # Where a horizontal line shows that there is no difference
+    has_diagonal: bool = False  # Whether a diagonal shows that
+    labels: Sequence[str] = field(default=())  # Names at 0, 1, 2 ... below the picture, in place of an x axis.
 
     def svg(
         self, layers: Callable[[Any, Any], list[Any]], ends: tuple[Ends, Ends], title: str, summary: str

@@ -11,18 +11,10 @@ from heldout.estimates.types import frame_of
 
 
 class StudyResult(ABC):
-    """The result of a study.
+    """The result of a study."""
 
-    Attributes
-    ----------
-    name : str
-        "bias"; the files of the study have this name.
-    entropy : int
-        The seed that repeats the study.
-    """
-
-    name: ClassVar[str]
-    entropy: int
+    name: ClassVar[str]  # "bias"; the files of the study have this name
+    entropy: int  # The seed that repeats the study
 
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
@@ -47,10 +39,7 @@ class StudyResult(ABC):
     def to_frame(self, *, each: bool = False) -> Any:
         """The rows as a pandas DataFrame (pandas comes with the extra ``app``).
 
-        Parameters
-        ----------
-        each : bool
-            Every repetition in a row of its own instead of summaries.
+        ``each``: every repetition in a row of its own instead of summaries.
         """
         name = f"{type(self).__name__}.to_frame"
         if not each:

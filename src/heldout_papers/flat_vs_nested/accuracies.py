@@ -28,36 +28,22 @@ COLUMNS = ("table", "rows", "repetition", "algorithm", "flat", "nested", "future
 
 @dataclass(frozen=True, eq=False)
 class Accuracies:
-    """Accuracies of A algorithms on T tables in R repetitions; NaN where an algorithm failed.
-
-    Attributes
-    ----------
-    tables : tuple of str
-    rows : ndarray of int, shape (T,)
-        Of the whole table, of which each repetition trained on half at most.
-    algorithms : tuple of str
-        Sorted: of algorithms that tie, the first is chosen.
-    flat, nested : ndarray of shape (T, R, A)
-        The cross-validated estimates from the training half.
-    future : ndarray of shape (T, R, A)
-        On the other half, trained with the hyper-parameters that flat cross-validation chose.
-    """
+    """Accuracies of A algorithms on T tables in R repetitions; NaN where an algorithm failed."""
 
     tables: tuple[str, ...]
-    rows: NDArray[np.intp]
-    algorithms: tuple[str, ...]
+    rows: NDArray[np.intp]  # (T,): of the whole table, of which each repetition trained on half at most
+    algorithms: tuple[str, ...]  # Sorted: of algorithms that tie, the first is chosen
+    # (T, R, A): the cross-validated estimates from the training half
     flat: Floats
     nested: Floats
+    # (T, R, A): on the other half, trained with the hyper-parameters that flat cross-validation chose
     future: Floats
 
     @classmethod
     def from_frame(cls, frame: Any) -> Accuracies:
         """From a row a table, repetition and algorithm (a DataFrame, or a mapping of columns).
 
-        Raises
-        ------
-        InputError
-            When a column is missing, or a table, repetition and algorithm is there twice.
+        Raises InputError when a column is missing, or a table, repetition and algorithm is there twice.
         """
         check_columns(frame, COLUMNS, "accuracies")
         columns = {name: np.asarray(frame[name]) for name in COLUMNS}
@@ -92,12 +78,7 @@ class Accuracies:
         return np.isfinite(self.flat) & np.isfinite(self.nested) & np.isfinite(self.future)
 
     def only(self, algorithms: Sequence[str]) -> Accuracies:
-        """The same of some algorithms.
-
-        Raises
-        ------
-        InputError
-        """
+        """The same of some algorithms."""
         stranger = next((name for name in algorithms if name not in self.algorithms), None)
         if stranger is not None:
             raise InputError(f"{stranger!r} was not measured; {', '.join(self.algorithms)} were.")
@@ -140,20 +121,10 @@ def tied_for_best(values: Floats, candidates: NDArray[np.bool_]) -> NDArray[np.b
 def table_ranks(accuracies: Accuracies, by: Estimated, ties: Ties = "average") -> Floats:
     """(T, A): ranks of the algorithms, 1 for the most accurate, averaged over the repetitions of a table.
 
-    Parameters
-    ----------
-    accuracies : Accuracies
-    by : {"flat", "nested"}
-        The estimate that they are ranked by.
-    ties : {"average", "best"}
-        What algorithms that tie get: the mean of their ranks, so that the mean of all is (A + 1) / 2, or the best
-        of their ranks. The means of the article's tables 1 and 4 are 5.65 and 5.48, where 12 algorithms have 6.5:
-        it must have given ties the best.
-
-    Returns
-    -------
-    ndarray of shape (T, A)
-        NaN for a table on which nothing was measured.
+    ``by``: the estimate that they are ranked by; ``ties``: what algorithms that tie get: the mean of their
+    ranks, so that the mean of all is (A + 1) / 2, or the best of their ranks. The means of the article's tables
+    1 and 4 are 5.65 and 5.48, where 12 algorithms have 6.5: it must have given ties the best. Returns (T, A):
+    NaN for a table on which nothing was measured.
     """
     candidates = accuracies.candidates
     values = getattr(accuracies, by)

@@ -25,10 +25,7 @@ DECIMALS = 6
 def evidence_of(frame: Any) -> tuple[TableEvidence, ...]:
     """The evidence of a run: one entry per table and scenario.
 
-    Parameters
-    ----------
-    frame : pandas DataFrame
-        ``FlatVsNestedStudy.to_frame(each=True)``. A missing column is an ``InputError``.
+    ``frame``: ``FlatVsNestedStudy.to_frame(each=True)``. A missing column is an ``InputError``.
     """
     accuracies = Accuracies.from_frame(frame)
     columns = dict(zip(frame["table"].astype(str), frame["columns"].astype(int), strict=True))
@@ -61,16 +58,8 @@ def as_csv(evidence: Sequence[TableEvidence]) -> str:
 def write_evidence(parquet: str | Path, into: str | Path | None = None) -> Path:
     """Write the evidence of a run.
 
-    Parameters
-    ----------
-    parquet : path
-        The file that ``heldout study flat-vs-nested`` writes: a row per table, repetition and algorithm.
-    into : path, optional
-        The installed file by default.
-
-    Returns
-    -------
-    Path
+    ``parquet``: the file that ``heldout study flat-vs-nested`` writes: a row per table, repetition and
+    algorithm; ``into``: the installed file by default.
     """
     import pandas as pd
 

@@ -27,23 +27,12 @@ Entries: TypeAlias = Sequence[tuple[str, BaseEstimator, Any]]
 
 @dataclass(frozen=True, eq=False)
 class Algorithm:
-    """A model with its configurations.
-
-    Attributes
-    ----------
-    name : str
-    model : estimator
-        The last step of a pipeline; the whole estimator where the grid sets more than that.
-    configurations : tuple of mapping
-        Parameters of ``model``.
-    preparation : Pipeline or None
-        The other steps.
-    """
+    """A model with its configurations."""
 
     name: str
-    model: BaseEstimator
-    configurations: tuple[Mapping[str, Any], ...]
-    preparation: Pipeline | None
+    model: BaseEstimator  # The last step of a pipeline; the whole estimator where the grid sets more than that
+    configurations: tuple[Mapping[str, Any], ...]  # Parameters of ``model``
+    preparation: Pipeline | None  # The other steps
 
     @classmethod
     def of(cls, name: str, estimator: BaseEstimator, grid: Any) -> Algorithm:
@@ -59,32 +48,18 @@ class Algorithm:
 
 @dataclass(frozen=True)
 class AlgorithmScores:
-    """Accuracies of an algorithm's configurations on rows that training did not see.
+    """Accuracies of an algorithm's configurations on rows that training did not see."""
 
-    Attributes
-    ----------
-    values : ndarray of shape (C,)
-        NaN for a configuration that failed.
-    seconds : float
-        Of the processor, without preprocessing.
-    reason : str
-        Why the first that failed did.
-    """
-
-    values: Floats
-    seconds: float
-    reason: str
+    values: Floats  # (C,): naN for a configuration that failed
+    seconds: float  # Of the processor, without preprocessing
+    reason: str  # Why the first that failed did
 
 
 class PreparedRows:
     """Rows to train on and to score, as the preprocessing of any algorithm gives them: fitted once for all.
 
-    Parameters
-    ----------
-    train, test : (table, ndarray)
-        Rows and their classes.
-    entropy, place : int, tuple
-        What seeds models and preprocessing: algorithms and configurations share it.
+    ``train, test``: rows and their classes; ``entropy, place``: what seeds models and preprocessing: algorithms
+    and configurations share it.
     """
 
     def __init__(
@@ -127,12 +102,7 @@ class PreparedRows:
 
 
 def checked_algorithms(asked: Any) -> tuple[tuple[str, ...], Entries | None, str]:
-    """Names, the user's own (name, estimator, grid) where given, and what these are recognised by.
-
-    Raises
-    ------
-    InputError
-    """
+    """Names, the user's own (name, estimator, grid) where given, and what these are recognised by."""
     if isinstance(asked, str):
         if asked not in SCENARIOS:
             raise InputError(

@@ -33,27 +33,14 @@ DECIMALS = 6
 
 @dataclass(frozen=True, eq=False)
 class Gains:
-    """The accuracy gain of nested over flat cross-validation and its threshold, an entry a table (or repetition).
+    """Gains of nested over flat cross-validation and their thresholds, an entry a table (or repetition)."""
 
-    Attributes
-    ----------
-    tables : tuple of str
-        The table of each entry.
-    gain : ndarray of shape (n,)
-        Future accuracy of the algorithm chosen by nested less that of the one chosen by flat cross-validation.
-    threshold : ndarray of shape (n,)
-        Below it a gain is irrelevant.
-    same : ndarray of shape (n,)
-        The share of repetitions in which both chose the same.
-    left_out : mapping of str to str
-        Tables that are not among them, with the reason.
-    """
-
-    tables: tuple[str, ...]
+    tables: tuple[str, ...]  # The table of each entry
+    # (n,): future accuracy of the algorithm chosen by nested less that of the one chosen by flat cross-validation
     gain: Floats
-    threshold: Floats
-    same: Floats
-    left_out: Mapping[str, str]
+    threshold: Floats  # (n,): below it a gain is irrelevant
+    same: Floats  # (n,): the share of repetitions in which both chose the same
+    left_out: Mapping[str, str]  # Tables that are not among them, with the reason
 
     @property
     def difference(self) -> Floats:
@@ -63,37 +50,19 @@ class Gains:
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """A row of the article's tables 2, 3, 5 and 6.
+    """A row of the article's tables 2, 3, 5 and 6."""
 
-    Attributes
-    ----------
-    scenario : str
-        "top3", "full", or "asked" for other algorithms.
-    analysis : str
-        A key of ``ANALYSES``.
-    n_tables : int
-    same_choice : float
-        Share of repetitions in which flat and nested cross-validation chose the same.
-    p_value : float
-        Of the one-sided Wilcoxon signed-rank test that |gain| is below the threshold.
-    mean, low, high : float
-        |gain| - threshold, with the 95 % bootstrap interval of its mean.
-    mean_gain : float
-        The gain itself, with its sign.
-    reason : str
-        Why a number is NaN; empty where none is.
-    """
-
-    scenario: str
-    analysis: str
+    scenario: str  # "top3", "full", or "asked" for other algorithms
+    analysis: str  # A key of ``ANALYSES``
     n_tables: int
-    same_choice: float
-    p_value: float
+    same_choice: float  # Share of repetitions in which flat and nested cross-validation chose the same
+    p_value: float  # Of the one-sided Wilcoxon signed-rank test that |gain| is below the threshold
+    # |gain| - threshold, with the 95 % bootstrap interval of its mean
     mean: float
     low: float
     high: float
-    mean_gain: float
-    reason: str = ""
+    mean_gain: float  # The gain itself, with its sign
+    reason: str = ""  # Why a number is NaN; empty where none is
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,19 +227,11 @@ def _too_few(n: int, repetitions: int, least: int) -> str:
 
 @dataclass(frozen=True)
 class Analysis:
-    """One way to compare, and the tables that it is about.
-
-    Attributes
-    ----------
-    compare : callable
-    least_rows : int
-    needs : str
-        An algorithm that must be among those compared; empty where none must.
-    """
+    """One way to compare, and the tables that it is about."""
 
     compare: Callable[[Accuracies], Gains]
     least_rows: int = 0
-    needs: str = ""
+    needs: str = ""  # An algorithm that must be among those compared; empty where none must
 
     def of(self, accuracies: Accuracies) -> Gains:
         return self.compare(accuracies.where(accuracies.rows >= self.least_rows))
@@ -322,11 +283,7 @@ def comparison_row(scenario: str, analysis: str, found: Gains, entropy: int) -> 
 def comparison_rows(accuracies: Accuracies, entropy: int) -> list[ComparisonRow]:
     """Every scenario by every analysis that applies.
 
-    Parameters
-    ----------
-    accuracies : Accuracies
-    entropy : int
-        The seed of the bootstraps: 5000 of the tables.
+    ``entropy``: the seed of the bootstraps: 5000 of the tables.
     """
     return [
         comparison_row(scenario, name, gains(accuracies, algorithms, name), entropy)

@@ -50,19 +50,11 @@ SCENARIO_TITLES = {"top3": "top 3", "full": "full", "asked": "as asked"}
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """A row of the article's tables 2, 3, 5 and 6, as printed.
+    """A row of the article's tables 2, 3, 5 and 6, as printed."""
 
-    Attributes
-    ----------
-    same_choice : int
-        Per cent.
-    p_value : str
-    mean, low, high : float
-        To three decimals.
-    """
-
-    same_choice: int
+    same_choice: int  # Per cent
     p_value: str
+    # To three decimals
     mean: float
     low: float
     high: float
@@ -102,18 +94,10 @@ FLAT_RANKS: Mapping[str, float] = MappingProxyType(
 
 @dataclass(frozen=True)
 class TableMean:
-    """A number that tables make.
-
-    Attributes
-    ----------
-    value : float
-    error : float
-        Its standard error: the standard deviation over bootstraps of the tables.
-    n_tables : int
-    """
+    """A number that tables make."""
 
     value: float
-    error: float
+    error: float  # Its standard error: the standard deviation over bootstraps of the tables
     n_tables: int
 
 
@@ -169,11 +153,7 @@ class AccuracyMeans:
     def excess(self, over: str, algorithms: tuple[str, ...] | None = None) -> Floats:
         """(T,): the flat estimate less another accuracy, or the nested one less the future one.
 
-        Parameters
-        ----------
-        over : {"flat-future", "flat-nested", "nested-future"}
-        algorithms : tuple of str, optional
-            All by default; a mean over these and the repetitions in which they did not fail.
+        ``algorithms``: all by default; a mean over these and the repetitions in which they did not fail.
         """
         first, second = over.split("-")
         some = self.accuracies if algorithms is None else self.accuracies.only(algorithms)
@@ -185,10 +165,7 @@ class AccuracyMeans:
     def of_ranks(self, statistic: Callable[[Floats], Floats], *by: Estimated) -> TableMean:
         """A number that mean ranks make: of the article's twelve algorithms, in the order of ``FULL``, if measured.
 
-        Parameters
-        ----------
-        statistic : callable
-            From mean ranks, of shape (..., A) for one ``by`` and (..., 2, A) for two, to (...).
+        ``statistic``: from mean ranks, of shape (..., A) for one ``by`` and (..., 2, A) for two, to (...).
         """
         # Other algorithms would move the places of the twelve, and would be ranked among them.
         measured = self.accuracies
@@ -204,21 +181,13 @@ class AccuracyMeans:
 
 @dataclass(frozen=True)
 class ClaimNeeds:
-    """What a study must have for a claim.
+    """What a study must have for a claim."""
 
-    Attributes
-    ----------
-    algorithms : tuple of str
-        That worked in half of the repetitions or more; empty where any will do.
-    all_repetitions : bool
-        Six, as in the article: |gain| shrinks with the number of repetitions that it is a mean of, and the
-        threshold does not.
-    large, small : bool
-        Enough tables with 2000 rows or more, or with fewer.
-    """
-
-    algorithms: tuple[str, ...] = ()
+    algorithms: tuple[str, ...] = ()  # That worked in half of the repetitions or more; empty where any will do
+    # Six, as in the article: |gain| shrinks with the number of repetitions that it is a mean of, and the threshold
+    # does not
     all_repetitions: bool = False
+    # Enough tables with 2000 rows or more, or with fewer
     large: bool = False
     small: bool = False
 

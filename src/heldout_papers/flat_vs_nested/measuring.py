@@ -24,21 +24,13 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class AlgorithmResult:
-    """What was found of an algorithm; the accuracies are NaN together, for the reason given.
-
-    Attributes
-    ----------
-    flat, nested, future : float
-    n_configurations : int
-    flat_seconds, nested_seconds : float
-        Of all fits that each needs, its last one included.
-    reason : str
-    """
+    """What was found of an algorithm; the accuracies are NaN together, for the reason given."""
 
     flat: float
     nested: float
     future: float
     n_configurations: int
+    # Of all fits that each needs, its last one included
     flat_seconds: float
     nested_seconds: float
     reason: str
@@ -64,16 +56,8 @@ def measured(
 ) -> list[AlgorithmResult]:
     """Flat, nested and future accuracy of each algorithm.
 
-    Parameters
-    ----------
-    algorithms : sequence of Algorithm
-    X, y : DataFrame of shape (N, p), ndarray of shape (N,)
-    split : (ndarray, ndarray)
-        Rows of the training half and of the other.
-    n_folds : int
-        Of flat cross-validation, and of both loops of the nested one.
-    entropy, place : int, tuple
-        What seeds folds and models.
+    ``X, y`` (N, p); ``split``: rows of the training half and of the other; ``n_folds``: of flat
+    cross-validation, and of both loops of the nested one; ``entropy, place``: what seeds folds and models.
     """
     train, test = split
 

@@ -78,14 +78,7 @@ METHOD = (
 
 
 def flat_vs_nested_page(study: FlatVsNestedStudy, *, command: str = "") -> StudyPage:
-    """The content of the report.
-
-    Parameters
-    ----------
-    study : FlatVsNestedStudy
-    command : str
-        The command that the user typed.
-    """
+    """The content of the report."""
     means = AccuracyMeans(study.accuracies, study.entropy)
     accuracies = means.accuracies
     found = comparison_rows(accuracies, study.entropy)

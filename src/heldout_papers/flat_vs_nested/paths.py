@@ -40,19 +40,11 @@ class Rows:
 
 @dataclass(frozen=True)
 class Path:
-    """How configurations that differ in one parameter are fitted together.
-
-    Attributes
-    ----------
-    parameter : str
-    applies : callable
-        Whether a model, as it is set, can be fitted so.
-    predictions : callable
-        From a model with all other parameters set, the values and the rows to predictions, a value after another.
-    """
+    """How configurations that differ in one parameter are fitted together."""
 
     parameter: str
-    applies: Callable[[Any], bool]
+    applies: Callable[[Any], bool]  # Whether a model, as it is set, can be fitted so
+    # From a model with all other parameters set, the values and the rows to predictions, a value after another
     predictions: Callable[[Any, Sequence[Any], Rows], Iterator[Labels]]
 
 
@@ -67,17 +59,8 @@ class Predicted:
 def predicted(model: BaseEstimator, configurations: Sequence[Parameters], rows: Rows) -> list[Predicted]:
     """Predictions of each configuration of a model.
 
-    Parameters
-    ----------
-    model : estimator
-        Its ``random_state`` is set, so that fits can be repeated.
-    configurations : sequence of mapping
-    rows : Rows
-
-    Returns
-    -------
-    list of Predicted
-        A configuration that fails has none, and no other suffers from it.
+    ``model``: its ``random_state`` is set, so that fits can be repeated. A configuration that fails
+    has none, and no other suffers from it.
     """
     path = PATHS.get(type(model))
     found: dict[int, Predicted] = {}

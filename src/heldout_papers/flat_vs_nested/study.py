@@ -150,10 +150,6 @@ def flat_vs_nested(
         ``.to_frame()``: whether the choice matters, a row a scenario and analysis; ``.to_frame(each=True)``: the
         accuracies.
 
-    Raises
-    ------
-    InputError
-
     References
     ----------
     Wainer and Cawley (2021), section 2.
@@ -192,12 +188,7 @@ def flat_vs_nested(
 def small_tables(
     tables: str | os.PathLike[str], n: int, *, folds: int = 5, max_rows: int = MAX_ROWS, target: str = "target"
 ) -> list[str]:
-    """Names of some small tables of a folder that can be studied, without reading all of it.
-
-    Raises
-    ------
-    InputError
-    """
+    """Names of some small tables of a folder that can be studied, without reading all of it."""
     return smallest_tables(
         tables, n, lambda table: _unfit(table, max_rows, folds), target=target, least_minority=2 * folds
     )

@@ -77,25 +77,13 @@ Keys = Sequence[Any]
 
 @dataclass(frozen=True, eq=False)
 class ArticleRows:
-    """The rows of a study that the article has too, with the article's cells.
-
-    Attributes
-    ----------
-    rows : mapping of key to mapping of method to Inclusion
-    table : mapping of key to mapping of method to Cell
-    repetitions : int
-        Of the article.
-    places : str
-        "settings" or "tables".
-    preposition : str
-        "in" or "on".
-    """
+    """The rows of a study that the article has too, with the article's cells."""
 
     rows: Mapping[Any, Row]
     table: Mapping[Any, Mapping[str, Cell | None]]
-    repetitions: int
-    places: str
-    preposition: str
+    repetitions: int  # Of the article
+    places: str  # "settings" or "tables"
+    preposition: str  # "in" or "on"
 
     def has(self, keys: Sequence[Hashable], methods: Sequence[str]) -> bool:
         """Whether a claim about these can be tested."""
@@ -126,12 +114,7 @@ def rejected(
 ) -> Finding:
     """How many inclusions are rejected; the claim holds from a share of them on, or for 0 where none is.
 
-    Parameters
-    ----------
-    bar : str
-        When the claim holds, in words.
-    form : str
-        How the numbers are shown: "{} rejected".
+    ``bar``: when the claim holds, in words; ``form``: how the numbers are shown: "{} rejected".
     """
     cells = rows.cells(names, keys)
     n, total = sum(cell.rejected for cell in cells), len(cells)
@@ -205,15 +188,10 @@ def intervals_claims(study: IntervalStudy) -> tuple[Claim, ...]:
 
 @dataclass(frozen=True, eq=False)
 class SimulatedRows(ArticleRows):
-    """Settings of table 2.
+    """Settings of table 2."""
 
-    Attributes
-    ----------
-    as_published : mapping of SimulatedPlace to mapping of method to Inclusion
-        As the published code computes it: areas of 1 as DeLong's and Hanley and McNeil's bounds, and BBC's bound
-        compared with the winner by fold means.
-    """
-
+    # As the published code computes it: areas of 1 as DeLong's and Hanley and McNeil's bounds, and BBC's bound
+    # compared with the winner by fold means
     as_published: Mapping[SimulatedPlace, Row]
 
     @classmethod

@@ -24,40 +24,22 @@ MOST_FAILURES = 0.1
 
 @dataclass(frozen=True)
 class Inclusion:
-    """One method in one row: a simulated setting, or a table.
+    """One method in one row: a simulated setting, or a table."""
 
-    Attributes
-    ----------
-    inclusion : float
-        The share of bounds that are not above the truth, of the repetitions that have a bound.
-    p_value : float
-        Exact one-sided binomial test of inclusion >= confidence level.
-    tightness : float
-        Mean of truth - lower bound.
-    standard_error : float
-        Of the tightness.
-    low, truth : float
-        Means of both, of the repetitions that have a bound.
-    truth_spread : float
-        Standard deviation of the truth over them.
-    uniformity : float
-        p value of a Kolmogorov-Smirnov test that percentiles of the truth are uniform; NaN where there are none.
-    repetitions, bounds : int
-        How many there are, and how many of them have a bound.
-    failures : mapping of str to float
-        The share of all repetitions by the reason why they have no bound, the most frequent first.
-    """
-
-    inclusion: float
-    p_value: float
-    tightness: float
-    standard_error: float
+    inclusion: float  # The share of bounds that are not above the truth, of the repetitions that have a bound
+    p_value: float  # Exact one-sided binomial test of inclusion >= confidence level
+    tightness: float  # Mean of truth - lower bound
+    standard_error: float  # Of the tightness
+    # Means of both, of the repetitions that have a bound
     low: float
     truth: float
-    truth_spread: float
+    truth_spread: float  # Standard deviation of the truth over them
+    # p value of a Kolmogorov-Smirnov test that percentiles of the truth are uniform; NaN where there are none
     uniformity: float
+    # How many there are, and how many of them have a bound
     repetitions: int
     bounds: int
+    # The share of all repetitions by the reason why they have no bound, the most frequent first
     failures: Mapping[str, float]
 
     @property
@@ -86,17 +68,9 @@ def inclusion_of(
 ) -> Inclusion:
     """What some repetitions say of a method.
 
-    Parameters
-    ----------
-    low : ndarray of shape (repetitions,)
-        Lower bounds, NaN where there is none.
-    truth : ndarray of shape (repetitions,)
-        The true performance of what the method chose.
-    confidence_level : float
-    percentile : ndarray of shape (repetitions,), optional
-        The share of the method's distribution up to the truth.
-    failure : ndarray of str, shape (repetitions,), optional
-        Why there is no bound; empty where there is one.
+    ``low`` (repetitions,): lower bounds, NaN where there is none; ``truth`` (repetitions,): the true
+    performance of what the method chose; ``percentile`` (repetitions,): the share of the method's distribution
+    up to the truth; ``failure`` (repetitions,): why there is no bound; empty where there is one.
 
     Examples
     --------

@@ -107,50 +107,23 @@ class NoBound(StrEnum):
 
 @dataclass(frozen=True)
 class BoundSettings:
-    """The settings that all methods of a study share.
+    """The settings that all methods of a study share."""
 
-    Attributes
-    ----------
-    task : "binary", "multiclass" or "regression"
-        The area under the ROC curve, Hand and Till's of several classes, or R².
-    methods : tuple of str
-        Some of ``FOR_TASK[task]``.
-    n_bootstraps : int
-        Twice as many for tilting.
-    confidence_level : float
-        Of the one-sided interval.
-    """
-
-    task: TaskName = "binary"
-    methods: tuple[str, ...] = tuple(METHODS)
-    n_bootstraps: int = 1000
-    confidence_level: float = 0.95
+    task: TaskName = "binary"  # The area under the ROC curve, Hand and Till's of several classes, or R²
+    methods: tuple[str, ...] = tuple(METHODS)  # Some of ``FOR_TASK[task]``
+    n_bootstraps: int = 1000  # Twice as many for tilting
+    confidence_level: float = 0.95  # Of the one-sided interval
 
 
 @dataclass(frozen=True, eq=False)
 class LowerBound:
-    """The result of a method on a matrix.
+    """The result of a method on a matrix."""
 
-    Attributes
-    ----------
-    low : float
-        The lower bound; NaN where there is none.
-    value : float
-        The point value; NaN where there is none.
-    selected : int
-        The configuration that it is of; -1 where none was chosen.
-    failure : NoBound or None
-        Why there is no bound.
-    why : str
-        The same as a sentence, of this matrix.
-    estimate : Estimate or None
-    """
-
-    low: float
-    value: float
-    selected: int
-    failure: NoBound | None = None
-    why: str = ""
+    low: float  # The lower bound; NaN where there is none
+    value: float  # The point value; NaN where there is none
+    selected: int  # The configuration that it is of; -1 where none was chosen
+    failure: NoBound | None = None  # Why there is no bound
+    why: str = ""  # The same as a sentence, of this matrix
     estimate: Estimate | None = None
 
     def percentile(self, truth: float) -> float:
@@ -182,22 +155,11 @@ def bounds(
 ) -> dict[str, LowerBound]:
     """The result of each method on a matrix.
 
-    Parameters
-    ----------
-    y : ndarray of shape (N,)
-        0 and 1; codes 0 .. n_classes - 1; or numbers.
-    scores : ndarray of shape (N, C) or (N, C, n_classes)
-        Of several classes one a class, which need not be probabilities: the area reads ranks alone.
-    folds : ndarray of shape (N,)
-        The fold in which each row was held out.
-    settings : BoundSettings
-    seed : int
-        Of all draws: that of ``random_state`` in ``heldout.estimate``.
-
-    Returns
-    -------
-    dict of str to LowerBound
-        In the order of ``settings.methods``. A method that refuses the matrix is among them, as a failure.
+    ``y`` (N,): 0 and 1; codes 0 .. n_classes - 1; or numbers; ``scores`` (N, C) or (N, C, n_classes): of
+    several classes one a class, which need not be probabilities: the area reads ranks alone; ``folds`` (N,):
+    the fold in which each row was held out; ``seed``: of all draws: that of ``random_state`` in
+    ``heldout.estimate``. The results are in the order of ``settings.methods``; a method that refuses the
+    matrix is among them, as a failure.
 
     Examples
     --------
@@ -310,12 +272,7 @@ def _flag_text(estimate: Estimate) -> str:
 
 
 def checked_methods(methods: Sequence[str] | str | None, task: TaskName) -> tuple[str, ...]:
-    """Names of methods that the task has, each once, in the order of the article's tables.
-
-    Raises
-    ------
-    InputError
-    """
+    """Names of methods that the task has, each once, in the order of the article's tables."""
     able = FOR_TASK[task]
     listed = list(able) if methods is None else [methods] if isinstance(methods, str) else list(methods)
     stranger = next((name for name in listed if name not in able), None)
@@ -327,12 +284,7 @@ def checked_methods(methods: Sequence[str] | str | None, task: TaskName) -> tupl
 
 
 def checked_level(level: Any) -> float:
-    """A confidence level above .5 and below 1.
-
-    Raises
-    ------
-    InputError
-    """
+    """A confidence level above .5 and below 1."""
     number = isinstance(level, float | int | np.floating) and not isinstance(level, bool)
     if not number or not 0.5 < level < 1:
         raise InputError(

@@ -63,19 +63,10 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class TableSetting:
-    """Training sets of a table, and the bounds for each.
-
-    Attributes
-    ----------
-    table : TableFile
-    rows : int
-        N.
-    space : Space
-    bounds : BoundSettings
-    """
+    """Training sets of a table, and the bounds for each."""
 
     table: TableFile
-    rows: int
+    rows: int  # N
     space: Space
     bounds: BoundSettings
 
@@ -203,10 +194,6 @@ def intervals_on_tables(
     IntervalsOnTables
         ``.to_frame()``: a row a table and method, with ``inclusion``, ``tightness``, ``rank`` and so on.
 
-    Raises
-    ------
-    InputError
-
     References
     ----------
     Paraschakis, Castellani, Borboudakis and Tsamardinos (2024), sections 4 and 5, table 3.
@@ -276,12 +263,7 @@ def usual_train_rows(n_rows: int) -> int:
 def small_tables(
     tables: str | os.PathLike[str], n: int, *, train_rows: int | None = None, target: str = "target"
 ) -> list[str]:
-    """Names of some small tables of a folder that can be studied, without reading all of it.
-
-    Raises
-    ------
-    InputError
-    """
+    """Names of some small tables of a folder that can be studied, without reading all of it."""
     least = int((train_rows or FEW_ROWS) / MOST_SHARE)
     return smallest_tables(
         tables,

@@ -94,14 +94,7 @@ NamedRow = tuple[str, Row, Mapping[str, Cell | None] | None]
 
 
 def intervals_page(study: IntervalStudy, *, command: str = "") -> StudyPage:
-    """The content of the report.
-
-    Parameters
-    ----------
-    study : IntervalStudy
-    command : str
-        The command that the user typed.
-    """
+    """The content of the report."""
     claims, first = intervals_claims(study), study.settings[0]
     places = [SimulatedPlace.of(setting) for setting in study.settings]
     rows: list[NamedRow] = [
@@ -206,10 +199,7 @@ def _rows_of_figure(study: IntervalStudy) -> list[Row]:
 def tightness_pictures(rows: Sequence[Row], place: str, which: str) -> tuple[Picture, ...]:
     """Each method's tightness over BBC's, a mark for each row; no picture without rows.
 
-    Parameters
-    ----------
-    place, which : str
-        "setting" or "table", and which of them are shown.
+    ``place, which``: "setting" or "table", and which of them are shown.
     """
     if not rows:
         return ()
@@ -271,14 +261,8 @@ def inclusion_tables(
 ) -> list[StudyTable]:
     """Inclusion and tightness, each row above that of the article.
 
-    Parameters
-    ----------
-    average_ranks : (mapping of method to float, int)
-        Ours, and the number of rows that they are means of.
-    published_ranks : mapping of method to float, optional
-        None where no row is the article's.
-    decimals : (int, int)
-        Of our inclusion and tightness, and of ranks.
+    ``average_ranks``: ours, and the number of rows that they are means of; ``published_ranks``: none where no
+    row is the article's; ``decimals``: of our inclusion and tightness, and of ranks.
     """
     means, n_complete = average_ranks
     tables = []

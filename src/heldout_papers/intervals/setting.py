@@ -92,24 +92,13 @@ def _rounded(share: float | None, rows: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class IntervalMatrix:
-    """One simulated search.
+    """One simulated search."""
 
-    Attributes
-    ----------
-    y : ndarray of shape (N,)
-    scores : ndarray of shape (N, C) or (N, C, n_classes)
-    folds : ndarray of shape (N,)
-    truth : ndarray of shape (C,)
-        The true performance of each configuration.
-    seed : int
-        Of everything that the methods draw.
-    """
-
-    y: NDArray[Any]
-    scores: Floats
-    folds: NDArray[np.intp]
-    truth: Floats
-    seed: int
+    y: NDArray[Any]  # (N,)
+    scores: Floats  # (N, C) or (N, C, n_classes)
+    folds: NDArray[np.intp]  # (N,)
+    truth: Floats  # (C,): the true performance of each configuration
+    seed: int  # Of everything that the methods draw
 
     @classmethod
     def drawn(cls, setting: IntervalSetting, entropy: int, repetition: int) -> IntervalMatrix:

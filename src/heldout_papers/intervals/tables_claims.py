@@ -46,15 +46,9 @@ PAR_RATIO = 0.2
 
 @dataclass(frozen=True, eq=False)
 class TableRows(ArticleRows):
-    """Tables of table 3.
+    """Tables of table 3."""
 
-    Attributes
-    ----------
-    truths : mapping of (table, training rows) to ndarray of shape (repetitions, methods)
-        The truth of each method's choice, NaN where the method has no bound.
-    methods : tuple of str
-    """
-
+    # (repetitions, methods): the truth of each method's choice, NaN where the method has no bound
     truths: Mapping[tuple[str, int], NDArray[np.float64]]
     methods: tuple[str, ...]
 

@@ -32,14 +32,7 @@ MUSK = (
 
 
 def tables_page(study: IntervalsOnTables, *, command: str = "") -> StudyPage:
-    """The content of the report.
-
-    Parameters
-    ----------
-    study : IntervalsOnTables
-    command : str
-        The command that the user typed.
-    """
+    """The content of the report."""
     claims = tables_claims(study)
     rows: list[NamedRow] = [
         (f"{place.table}, N {place.train_rows}", row, TABLE_3.get((place.table, place.train_rows)))

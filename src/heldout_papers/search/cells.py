@@ -31,19 +31,11 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """A step of a pipeline, or a whole estimator.
+    """A step of a pipeline, or a whole estimator."""
 
-    Attributes
-    ----------
-    key : str
-        Says what it and the steps before it are.
-    template : estimator
-    unseeded : mapping of str to str
-        Parameters that a seed is to fill, and their names in the whole pipeline, from which the seed comes.
-    """
-
-    key: str
+    key: str  # Says what it and the steps before it are
     template: BaseEstimator
+    # Parameters that a seed is to fill, and their names in the whole pipeline, from which the seed comes
     unseeded: dict[str, str]
 
     def fresh(self, entropy: int, place: Sequence[int | str]) -> Any:
@@ -97,18 +89,10 @@ def _key(before: str, member: Any, position: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class SplitScores:
-    """The scores of all configurations on one split.
+    """The scores of all configurations on one split."""
 
-    Attributes
-    ----------
-    scores : ndarray of shape (n_test, C)
-        What the metric reads of the test rows; NaN where it failed.
-    seconds : ndarray of shape (C,)
-        CPU seconds that the fit took, or would have taken by itself: with the steps that others fitted for it.
-    failures : dict of int to str
-    """
-
-    scores: NDArray[np.float64]
+    scores: NDArray[np.float64]  # (n_test, C): what the metric reads of the test rows; NaN where it failed
+    # (C,): CPU seconds that the fit took, or would have taken by itself: with the steps that others fitted for it
     seconds: NDArray[np.float64]
     failures: dict[int, str]
 
@@ -123,16 +107,8 @@ def fit_cells(
 ) -> SplitScores:
     """Fit every configuration on some rows, and have it score others.
 
-    Parameters
-    ----------
-    context : CellContext
-        Its entropy seeds the estimators.
-    chains : sequence of Chain
-        Of C configurations.
-    place : sequence of int or str
-        Of the split in the search, which the seeds come from.
-    test_X : table or array, optional
-        In which ``test`` counts; that of the context by default.
+    ``context``: its entropy seeds the estimators; ``chains``: of C configurations; ``place``: of the split in
+    the search, which the seeds come from; ``test_X``: in which ``test`` counts; that of the context by default.
     """
     X = context.X if test_X is None else test_X
     preparation = _Preparation(

@@ -26,16 +26,9 @@ REASON = "it was dropped"
 
 @dataclass(frozen=True, eq=False)
 class ReplayedDropping:
-    """The replayed dropping of a search.
+    """The replayed dropping of a search."""
 
-    Attributes
-    ----------
-    n_fits : ndarray of int, shape (C,)
-        The number of folds on which each is fitted.
-    n_folds : int
-    """
-
-    n_fits: NDArray[np.intp]
+    n_fits: NDArray[np.intp]  # (C,): the number of folds on which each is fitted
     n_folds: int
 
     @property
@@ -51,12 +44,8 @@ class ReplayedDropping:
 def replayed_dropping(held: HeldOut, question: Question, rule: Bootstrap, entropy: int) -> ReplayedDropping:
     """Replay the dropping of the first repeat, fold by fold.
 
-    Parameters
-    ----------
-    question : Question
-        With the metric and the selection rule of the search.
-    entropy : int
-        Of the search, as ``HeldOutSearchCV(random_state=entropy)`` has it.
+    ``question``: with the metric and the selection rule of the search; ``entropy``: of the search, as
+    ``HeldOutSearchCV(random_state=entropy)`` has it.
     """
     labels = held.folds.labels[:, :1]
     n_configurations = len(held.names)

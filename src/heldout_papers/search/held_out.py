@@ -27,31 +27,16 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """What was predicted of a sub-sample's N rows, by C configurations.
-
-    Attributes
-    ----------
-    truth : Truth
-    folds : Folds
-        K folds, R repeats of them.
-    names : tuple of str
-    scores : ndarray of shape (N, C, R)
-        NaN where a fit failed.
-    seconds : ndarray of shape (C, K, R)
-        Of each fit.
-    pairs : dict of (int, int) to ndarray of shape (N, C)
-        By models that saw neither fold of the first repeat; NaN outside these two.
-    pair_seconds : float
-        Of all these fits together.
-    """
+    """What was predicted of a sub-sample's N rows, by C configurations."""
 
     truth: Truth
-    folds: Folds
+    folds: Folds  # K folds, R repeats of them
     names: tuple[str, ...]
-    scores: Floats
-    seconds: Floats
+    scores: Floats  # (N, C, R): naN where a fit failed
+    seconds: Floats  # (C, K, R): of each fit
+    # (N, C): by models that saw neither fold of the first repeat; NaN outside these two
     pairs: dict[tuple[int, int], Floats]
-    pair_seconds: float
+    pair_seconds: float  # Of all these fits together
 
     @property
     def n_folds(self) -> int:

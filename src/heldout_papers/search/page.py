@@ -54,14 +54,7 @@ ADVICE_HEAD = (
 
 
 def search_page(study: SearchStudy, *, command: str = "") -> StudyPage:
-    """The content of the report.
-
-    Parameters
-    ----------
-    study : SearchStudy
-    command : str
-        The command that the user typed.
-    """
+    """The content of the report."""
     shown = _Contents(study)
     claims = search_claims(study)
     fewest, most = study.configurations

@@ -39,53 +39,28 @@ _NONE: Ends = (float("nan"),) * len(LEVELS)
 
 @dataclass(frozen=True)
 class ProtocolResult:
-    """The result of a protocol.
+    """The result of a protocol."""
 
-    Attributes
-    ----------
-    estimate : float
-        NaN where there is none.
-    winner : int
-        The configuration that it returns; ``NO_WINNER`` where there is none.
-    models : int
-        That it trained, the one that it returns included.
-    seconds : float
-        That these took, but for the one that it returns.
-    low, high : tuple of float
-        Ends of the intervals of ``LEVELS``; NaN where it has none.
-    early : float
-        The share of configurations that are dropped after ``EARLY`` folds; NaN for protocols that drop none.
-    reason : str
-        Why there is no estimate.
-    """
-
-    estimate: float
-    winner: int
-    models: int
-    seconds: float
+    estimate: float  # NaN where there is none
+    winner: int  # The configuration that it returns; ``NO_WINNER`` where there is none
+    models: int  # That it trained, the one that it returns included
+    seconds: float  # That these took, but for the one that it returns
+    # Ends of the intervals of ``LEVELS``; NaN where it has none
     low: Ends = _NONE
     high: Ends = _NONE
+    # The share of configurations that are dropped after ``EARLY`` folds; NaN for protocols that drop none
     early: float = float("nan")
-    reason: str = ""
+    reason: str = ""  # Why there is no estimate
 
 
 @dataclass(frozen=True, eq=False)
 class SubsampleSearch:
-    """The search of a sub-sample, from which all protocols compute their results.
-
-    Attributes
-    ----------
-    held : HeldOut
-    metric : Metric
-    n_bootstraps : int
-    entropy : int
-        Of the sub-sample's search: bootstraps come from it.
-    """
+    """The search of a sub-sample, from which all protocols compute their results."""
 
     held: HeldOut
     metric: Metric
     n_bootstraps: int
-    entropy: int
+    entropy: int  # Of the sub-sample's search: bootstraps come from it
     _evidence: dict[int, Evidence] = field(default_factory=dict)
 
     @property
@@ -94,12 +69,7 @@ class SubsampleSearch:
         return Question(self.metric, {"score": self.metric}, Best(), "pooled", settings)
 
     def evidence(self, repeats: int = 1) -> Evidence:
-        """Of the first repeats; gathered once.
-
-        Raises
-        ------
-        InputError
-        """
+        """Of the first repeats; gathered once."""
         if repeats not in self._evidence:
             predictions = self.held.predictions(repeats)
             self._evidence[repeats] = gather(self.held.truth, predictions, self.question)
@@ -136,10 +106,7 @@ def bced(search: SubsampleSearch, rule: Bootstrap) -> ProtocolResult:
 def nested(search: SubsampleSearch) -> ProtocolResult:
     """NCV (algorithm 3) with the other outer folds inside; it returns the winner of all rows.
 
-    Raises
-    ------
-    InputError
-        When an outer fold has no winner, or it failed there, or no fold has both classes.
+    Raises InputError when an outer fold has no winner, or it failed there, or no fold has both classes.
     """
     held = search.held
     labels = held.folds.labels[:, 0]

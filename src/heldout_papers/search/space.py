@@ -24,31 +24,15 @@ SPACES: Mapping[str, Callable[[Any, Any], Any]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Space:
-    """What is searched, on every sub-sample anew.
-
-    Attributes
-    ----------
-    name : str
-    digest : str
-        Of what it is made of.
-    most : int or None
-        How many configurations are taken of it, at equal distances; all where None.
-    source : list of (name, estimator, grid), or callable
-        ``callable(X, y)`` gives such a list.
-    """
+    """What is searched, on every sub-sample anew."""
 
     name: str
-    digest: str
-    most: int | None
-    source: Any = field(repr=False, compare=False)
+    digest: str  # Of what it is made of
+    most: int | None  # How many configurations are taken of it, at equal distances; all where None
+    source: Any = field(repr=False, compare=False)  # ``callable(X, y)`` gives such a list
 
     def configurations(self, X: Any, y: Any) -> Configurations:
-        """Of some rows.
-
-        Raises
-        ------
-        InputError
-        """
+        """Of some rows."""
         return thinned(make_configurations(self.source(X, y) if callable(self.source) else self.source), self.most)
 
 
@@ -82,17 +66,8 @@ def _name_of_partial(space: Any) -> str:
 def space_of(space: Any, most: int | None, named: Mapping[str, Callable[[Any, Any], Any]] = SPACES) -> Space:
     """A space from the user's argument.
 
-    Parameters
-    ----------
-    space : str, list of (name, estimator, grid), or callable
-    most : int or None
-    named : mapping of str to callable
-        The names that there are.
-
-    Raises
-    ------
-    InputError
-        For a name that there is not, or what cannot be recognised when the study goes on.
+    ``named``: the names that there are. Raises InputError for another name, or for a space that cannot be
+    recognised when the study is resumed.
     """
     if most is not None and (isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 2):
         raise InputError(

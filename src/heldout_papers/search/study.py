@@ -215,10 +215,6 @@ def search(
     SearchStudy
         ``.to_frame()``: a row a table, N and protocol.
 
-    Raises
-    ------
-    InputError
-
     References
     ----------
     Tsamardinos, Greasidou and Borboudakis (2018), section 6.2 and figures 2 to 7.
@@ -272,12 +268,7 @@ def search(
 
 
 def small_tables(tables: str | os.PathLike[str], n: int, *, rows: Any = ROWS, target: str = "target") -> list[str]:
-    """Names of some small tables of a folder that have sub-samples of every size, without reading all of it.
-
-    Raises
-    ------
-    InputError
-    """
+    """Names of some small tables of a folder that have sub-samples of every size, without reading all of it."""
     sizes = checked_sizes("rows", rows, 4)
     least = int(max(sizes) / POOL_SHARE) + 1
     return smallest_tables(

@@ -27,42 +27,24 @@ MOST_DRAWS = 1000
 
 @dataclass(frozen=True, eq=False)
 class DividedTable:
-    """A table with its pool and its hold-out.
+    """A table with its pool and its hold-out."""
 
-    Attributes
-    ----------
-    X : table or ndarray of shape (n, p)
-    y : ndarray of shape (n,)
-        1 for the rarer class.
-    pool, rest : ndarray of int
-        30 % and 70 % of the rows, with the classes in proportion.
-    """
-
-    X: Any
-    y: NDArray[np.intp]
+    X: Any  # (n, p)
+    y: NDArray[np.intp]  # (n,): 1 for the rarer class
+    # 30 % and 70 % of the rows, with the classes in proportion
     pool: Rows
     rest: Rows
 
     @classmethod
     def of(cls, table: TableFile, entropy: int) -> DividedTable:
-        """The division of a table under a seed.
-
-        Raises
-        ------
-        InputError
-        """
+        """The division of a table under a seed."""
         X, y = arrays_of(table)
         seed = numpy_seed(entropy, "study search pool", table.digest)
         pool, rest = train_test_split(np.arange(len(y)), train_size=POOL_SHARE, stratify=y, random_state=seed)
         return cls(X, y, np.sort(pool), np.sort(rest))
 
     def drawn(self, n_rows: int, *place: int | str, entropy: int) -> Rows:
-        """Rows of the pool, drawn without replacement until each class has ``LEAST_OF_CLASS``.
-
-        Raises
-        ------
-        InputError
-        """
+        """Rows of the pool, drawn without replacement until each class has ``LEAST_OF_CLASS``."""
         key = stream(entropy, "study search rows", n_rows, *place)
         rng = np.random.Generator(np.random.Philox(key=key))
         for _ in range(MOST_DRAWS):

@@ -156,15 +156,7 @@ class RandomSubspaceKNN(CodedClassifier):
 def nearest(distances: Floats, k: int) -> NDArray[np.intp]:
     """The columns of the k smallest distances of each row, smallest first; of equal ones the first.
 
-    Parameters
-    ----------
-    distances : ndarray of shape (n, m)
-    k : int
-        At most m.
-
-    Returns
-    -------
-    ndarray of shape (n, k)
+    ``distances`` (n, m); ``k``: at most m. Returns (n, k).
     """
     if k == distances.shape[1]:
         return np.argsort(distances, axis=1, kind="stable")

@@ -54,12 +54,7 @@ def fitted_once(model: Any, X: Any, y: Any) -> Any:
     A model is always fitted again if its ``random_state`` is None, its parameters have no canonical form, or X is
     not an array of numbers.
 
-    Parameters
-    ----------
-    model : estimator
-        An unfitted model.
-    X : array-like of shape (n, p)
-    y : array-like of shape (n,)
+    ``model``: an unfitted model; ``X`` (n, p); ``y`` (n,).
     """
     key = _key(model, X, y)
     if key is None:

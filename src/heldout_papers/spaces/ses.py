@@ -54,7 +54,7 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     max_k : int, default=3
         The largest conditioning set. 0 selects every column that is associated with the target.
     test : {"auto", "fisher", "logistic", "cox"}, default="auto"
-        ``fisher``: Fisher's z of the partial correlation, for numbers. ``logistic``: the likelihood ratio of nested
+        ``fisher``: fisher's z of the partial correlation, for numbers. ``logistic``: the likelihood ratio of nested
         logistic regressions (multinomial for several classes). ``cox``: the likelihood ratio of nested Cox
         regressions, for survival. ``auto`` decides by the target: numbers with a fractional part are a regression,
         other columns are classes, a structured array is survival. More than 20 distinct whole numbers are refused.

@@ -48,14 +48,9 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class Growth:
-    """How the time of a way grows from the least to the greatest size.
+    """How the time of a way grows from the least to the greatest size."""
 
-    Attributes
-    ----------
-    size, seconds : float
-        The greatest size by the least, and the time with it by that with the least.
-    """
-
+    # The greatest size by the least, and the time with it by that with the least
     size: float
     seconds: float
 

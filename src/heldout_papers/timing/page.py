@@ -32,14 +32,7 @@ KERNEL_SENTENCES = {
 
 
 def timing_page(study: TimingStudy, *, command: str = "") -> StudyPage:
-    """The content of the report.
-
-    Parameters
-    ----------
-    study : TimingStudy
-    command : str
-        The command that the user typed.
-    """
+    """The content of the report."""
     claims = timing_claims(study)
     first = study.settings[0]
     return StudyPage(

@@ -18,11 +18,7 @@ Integers: TypeAlias = NDArray[np.intp]
 def bbc_bound(y: Integers, scores: Floats, n_bootstraps: int, level: float, rng: np.random.Generator) -> float:
     """The lower end of the one-sided interval of BBC.
 
-    Parameters
-    ----------
-    y : ndarray of shape (N,)
-        0 and 1.
-    scores : ndarray of shape (N, C)
+    ``y`` (N,): 0 and 1; ``scores`` (N, C).
     """
     found = np.empty(n_bootstraps)
     for b in range(n_bootstraps):

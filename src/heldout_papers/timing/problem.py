@@ -38,20 +38,11 @@ class TimingSetting:
 
 @dataclass(frozen=True, eq=False)
 class TimingProblem:
-    """The input of a method.
+    """The input of a method."""
 
-    Attributes
-    ----------
-    y : ndarray of shape (N,)
-        0 and 1, half of each.
-    scores : ndarray of shape (N, C)
-    folds : ndarray of shape (N,)
-    n_bootstraps, seed : int
-    """
-
-    y: NDArray[np.intp]
-    scores: NDArray[np.float64]
-    folds: NDArray[np.intp]
+    y: NDArray[np.intp]  # (N,): 0 and 1, half of each
+    scores: NDArray[np.float64]  # (N, C)
+    folds: NDArray[np.intp]  # (N,)
     n_bootstraps: int
     seed: int
 

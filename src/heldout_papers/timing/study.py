@@ -242,10 +242,6 @@ def timing(
     TimingStudy
         ``.to_frame()``: a row a setting and way, with the median ``seconds``.
 
-    Raises
-    ------
-    InputError
-
     References
     ----------
     Paraschakis, Castellani, Borboudakis and Tsamardinos (2024), section 5 and figure 3.
