@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import wraps
-from pathlib import Path
-from typing import Any, Literal, ParamSpec
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
@@ -18,19 +15,13 @@ from sklearn.utils import indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, has_fit_parameter
 
-from heldout._random import RandomState, entropy_of, numpy_seed
+from heldout._random import numpy_seed
 from heldout._text import argument
-from heldout.configurations import (
-    DRAW_FIRST,
-    Configurations,
-    checked_entries,
-    checked_model,
-    make_configurations,
-)
+from heldout.configurations import Configurations, checked_entries, checked_model, make_configurations
 from heldout.data.survival_target import has_fields, has_two_columns, survival_target, with_fields
 from heldout.data.task import Task, TaskKind, Truth, checked_groups, checked_weights, target_column, truth_of
 from heldout.dropping import SearchStrategy, drop_rule_of
-from heldout.errors import ArgumentError, InputError
+from heldout.errors import InputError
 from heldout.estimates.of_search import Estimation
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
@@ -39,41 +30,22 @@ from heldout.execution.fit import Routing, Scoring, make_scoring
 from heldout.execution.listeners.progress import verbose_listeners
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
-from heldout.execution.store.base import Store
-from heldout.execution.store.memory import MemoryStore
+from heldout.execution.store import entropy_of_run, store_of
 from heldout.folds.plans import KFolds, seeded
 from heldout.folds.splits import Folds, make_folds
 from heldout.metrics.survival_model import last_step
 from heldout.metrics.to_scorer import scorer
 from heldout.selection import CallableRefit
 
-Init = ParamSpec("Init")
-
-
-def refuses_random_search(init: Callable[Init, None]) -> Callable[Init, None]:
-    """The ``__init__`` of a search over a grid, which says what to do instead of a random one."""
-
-    @wraps(init)
-    def checked(*args: Init.args, **given: Init.kwargs) -> None:
-        for name in ("n_iter", "param_distributions"):
-            if name in given:
-                raise ArgumentError(
-                    f"{name}= is of a random search, and this one tries a whole grid; {DRAW_FIRST}."
-                )
-        init(*args, **given)
-
-    return checked
-
 
 def checked_target(model: Any, y: Any, purpose: str) -> Any:
     """The target as one column, unchanged where it is one; events and times as a structured array.
 
-    - ``model``: the estimator that learns it. Two columns are events and times, except to classifiers and
-      regressors.
-    - ``purpose``: what needs the target, for the sentence "This ... requires y": "protocol".
+    Two columns are events and times, unless ``model``, which learns them, is a classifier or a regressor.
+    ``purpose`` is what needs the target, for the sentence "This ... requires y": "protocol".
 
-    Raises InputError when there is none, or it holds missing, complex or infinite values, or it is no target of
-    such a model.
+    Raises InputError when there is none, it holds missing, complex or infinite values, or the model cannot learn
+    it.
     """
     if y is None:
         raise InputError(
@@ -136,8 +108,6 @@ def truth_for(model: Any, y: Any) -> Truth:
 def scoring_with_metrics(scoring: Any) -> Any:
     """What scikit-learn's searches take as ``scoring``: names that it lacks are metrics of ours, as scorers.
 
-    Raises InputError for a name that neither knows.
-
     Examples
     --------
     >>> scorers = scoring_with_metrics({"r2": "r2", "c": "concordance_index"})
@@ -177,32 +147,6 @@ def deciding_scorer(scorers: Any, scoring: Any, refit: Any) -> str:
         return refit if isinstance(refit, str) else str(next(iter(scorers._scorers)))
     # A callable may turn out to return several scores; ``refit`` then names one of them.
     return refit if callable(scoring) and isinstance(refit, str) else "score"
-
-
-def store_of(store: Any) -> Store:
-    """A store from a path, a store, or None for the memory.
-
-    Raises InputError for anything else.
-    """
-    if store is None:
-        return MemoryStore()
-    if isinstance(store, str | os.PathLike):
-        from heldout.execution.store.sqlite import SQLiteStore
-
-        return SQLiteStore(Path(store))
-    if not hasattr(store, "open"):
-        raise InputError(
-            f"store must be the path of a run file, a store such as SQLiteStore(path), or None, got {store!r}.",
-            argument="store",
-        )
-    opened: Store = store
-    return opened
-
-
-def entropy_of_run(random_state: RandomState, store: Store) -> int:
-    """Of the random state; without one that of the run that the store holds, or else the system's."""
-    stored = store.stored_entropy() if random_state is None else None
-    return entropy_of(random_state) if stored is None else stored
 
 
 def task_of(model: Any, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Task:
@@ -254,13 +198,9 @@ def seeded_folds(
     """``make_folds`` with an integer that keeps groups whole and a seed for a splitter that shuffles with none."""
     if task.groups is not None and (cv is None or isinstance(cv, int | np.integer)):
         cv = KFolds(5 if cv is None else int(cv))
+    cv = seeded(cv, numpy_seed(entropy, "folds", 0))
     return make_folds(
-        task,
-        seeded(cv, numpy_seed(entropy, "folds", 0)),
-        repeats=repeats,
-        entropy=entropy,
-        classifier=classifier,
-        small_classes=small_classes,
+        task, cv, repeats=repeats, entropy=entropy, classifier=classifier, small_classes=small_classes
     )
 
 
@@ -352,10 +292,7 @@ class SearchArguments:
         return replace(self, **taken)
 
     def search_on(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Search:
-        """The search on all rows as a protocol repeats it: checked, and without an estimate of its own.
-
-        Raises InputError when data or settings cannot be used.
-        """
+        """The search on all rows as a protocol repeats it: checked, and without an estimate of its own."""
         models = self._models()
         first = models[0]
         drop = drop_rule_of(self.drop)
@@ -369,13 +306,12 @@ class SearchArguments:
         task = task_of(first, X, y, groups, sample_weight)
         scoring = self._scoring(task.truth, first)
         entropy = entropy_of_run(self.random_state, store_of(self.store))
-        configurations = self.configurations
         folds = seeded_folds(
             task, self.cv, entropy, repeats=self.repeats, classifier=is_classifier(first), small_classes="refuse"
         )
         routed = _routed(models, task.n_rows, sample_weight)
         own = replace(self, method=None)
-        search = own.search(task, configurations, folds, scoring, entropy=entropy, routed=routed)
+        search = own.search(task, self.configurations, folds, scoring, entropy=entropy, routed=routed)
         search.check()
         return search
 

@@ -13,10 +13,10 @@ import json
 import math
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
@@ -24,13 +24,31 @@ from sklearn.model_selection import ParameterGrid
 
 from heldout.data.arrays import shortened
 from heldout.data.memory import MOST_CONFIGURATIONS, refuse_more_than
-from heldout.errors import InputError, plain_values
+from heldout.errors import ArgumentError, InputError, plain_values
 
 DRAW_FIRST = (
     "draw the configurations first, and pass them as param_grid=[{name: [value] for name, value in drawn.items()} "
     "for drawn in ParameterSampler(distributions, n_iter, random_state=0)] (of sklearn.model_selection)"
 )
 """What to do instead of a random search."""
+
+
+Init = ParamSpec("Init")
+
+
+def refuses_random_search(init: Callable[Init, None]) -> Callable[Init, None]:
+    """The ``__init__`` of a search over a grid, which says what to do instead of a random one."""
+
+    @functools.wraps(init)
+    def checked(*args: Init.args, **given: Init.kwargs) -> None:
+        for name in ("n_iter", "param_distributions"):
+            if name in given:
+                raise ArgumentError(
+                    f"{name}= is of a random search, and this one tries a whole grid; {DRAW_FIRST}."
+                )
+        init(*args, **given)
+
+    return checked
 
 
 class NotHashableError(TypeError):

@@ -27,14 +27,12 @@ from heldout.arguments import (
     SearchArguments,
     checked_target,
     deciding_scorer,
-    entropy_of_run,
-    refuses_random_search,
     rows_of,
     scorers_of,
     scoring_with_metrics,
     task_of,
 )
-from heldout.configurations import checked_entries, checked_model
+from heldout.configurations import checked_entries, checked_model, refuses_random_search
 from heldout.data.task import Task
 from heldout.dropping import DropRule, SearchStrategy, drop_rule_of
 from heldout.errors import InputError
@@ -45,6 +43,7 @@ from heldout.execution.collect import RaceResults
 from heldout.execution.events import Listener
 from heldout.execution.fit import Routing, make_scoring
 from heldout.execution.listeners.callbacks import SklearnCallbacks
+from heldout.execution.store import entropy_of_run
 from heldout.execution.table import ResultsTable, mean_over_splits
 from heldout.folds.splits import Folds, make_folds
 from heldout.predictions import ranks
@@ -183,16 +182,9 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         fit_timeout: float | None = None,
     ) -> None:
         super().__init__(
-            estimator=estimator,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            error_score=error_score,
-            return_train_score=return_train_score,
-        )
+            estimator=estimator, scoring=scoring, n_jobs=n_jobs, refit=refit, cv=cv, verbose=verbose,
+            pre_dispatch=pre_dispatch, error_score=error_score, return_train_score=return_train_score,
+        )  # fmt: skip
         self.param_grid = param_grid
         self.repeats = repeats
         self.aggregate = aggregate
@@ -345,15 +337,9 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
                 )
             return drop.folds(task, entropy)
         return make_folds(
-            task,
-            self.cv,
-            repeats=self.repeats,
-            entropy=entropy,
-            classifier=is_classifier(self),
-            split_params=metadata.splitter.split,
-            small_classes="allow",
-            n_configurations=n_configurations,
-        )
+            task, self.cv, repeats=self.repeats, entropy=entropy, classifier=is_classifier(self),
+            split_params=metadata.splitter.split, small_classes="allow", n_configurations=n_configurations,
+        )  # fmt: skip
 
     def _routed(self, metadata: Any) -> Routing:
         models = [entry[0] for entry in self.estimator] if isinstance(self.estimator, list | tuple) else []
@@ -387,18 +373,13 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         if self.multimetric_ and callable(self.scoring):
             self._check_refit_for_multimetric(names)
         if not callable(self.refit):
-            self.cv_results_ = table(
-                evaluation.cells,
-                evaluation.fold_scores,
-                evaluation.predictions.out,
-                None if drop_rule_of(self.drop) is None else evaluation.dropped_at_split,
-            )
-        for name, scores in evaluation.pooled_scores.items():
-            self.cv_results_[f"pooled_test_{name}"] = scores
-            self.cv_results_[f"rank_pooled_test_{name}"] = ranks(scores)
-        for name, scores in evaluation.within_scores.items():
-            self.cv_results_[f"within_test_{name}"] = scores
-            self.cv_results_[f"rank_within_test_{name}"] = ranks(scores)
+            dropped_at = None if drop_rule_of(self.drop) is None else evaluation.dropped_at_split
+            out = evaluation.predictions.out
+            self.cv_results_ = table(evaluation.cells, evaluation.fold_scores, out, dropped_at)
+        for aggregate, whole_scores in (("pooled", evaluation.pooled_scores), ("within", evaluation.within_scores)):
+            for name, scores in whole_scores.items():
+                self.cv_results_[f"{aggregate}_test_{name}"] = scores
+                self.cv_results_[f"rank_{aggregate}_test_{name}"] = ranks(scores)
         self.n_splits_ = evaluation.folds.n_splits
         self.n_fits_, self.n_fits_saved_ = evaluation.n_fits, evaluation.n_fits_saved
         name = evaluation.refit_metric

@@ -88,7 +88,7 @@ def _times_bootstrapped(options: TuneOptions, job: TuneJob, console: Console) ->
 def _bootstrapped(options: TuneOptions, search: Search, running: RunSettings) -> SearchBootstrapEstimate:
     from heldout.estimates.question import Settings
     from heldout.kernels.blocks import effective_threads
-    from heldout.protocols.search_bootstrap.protocol import BootstrapPlan
+    from heldout.protocols.search_bootstrap.schemes import BootstrapPlan
 
     settings = Settings(
         options.n_bootstraps,

@@ -74,12 +74,7 @@ class FoldPlan(BaseCrossValidator):  # type: ignore[misc]
         return None if own is None else entropy_of(own)
 
     def of_round(self, seed: int, *, stratified: bool, grouped: bool) -> Splitter:
-        """The splitter of one round.
-
-        - ``seed``: below 2**32.
-        - ``stratified``: whether the target holds classes.
-        - ``grouped``: whether there are groups to keep whole.
-        """
+        """The splitter of one round, by a seed below 2**32: with classes in proportion, with groups whole."""
         raise NotImplementedError
 
     def most_folds(self) -> int | None:
@@ -139,8 +134,7 @@ class KFolds(FoldPlan):
             kind = StratifiedGroupKFold if stratified else GroupKFold
         else:
             kind = StratifiedKFold if stratified else KFold
-        splitter: Splitter = kind(self.n_folds, shuffle=True, random_state=seed)
-        return splitter
+        return kind(self.n_folds, shuffle=True, random_state=seed)
 
 
 @dataclass(frozen=True)
@@ -171,8 +165,7 @@ class HoldOut(FoldPlan):
         if grouped:
             return GroupsHeldOut(self.test_share, seed, stratified)
         kind = StratifiedShuffleSplit if stratified else ShuffleSplit
-        splitter: Splitter = kind(1, test_size=self.test_share, random_state=seed)
-        return splitter
+        return kind(1, test_size=self.test_share, random_state=seed)
 
 
 @dataclass(frozen=True)
@@ -218,8 +211,7 @@ class LeaveOut(FoldPlan):
         return False
 
     def of_round(self, seed: int, *, stratified: bool, grouped: bool) -> Splitter:
-        splitter: Splitter = LeaveOneGroupOut() if grouped else LeaveOneOut()
-        return splitter
+        return LeaveOneGroupOut() if grouped else LeaveOneOut()
 
 
 @dataclass(frozen=True)

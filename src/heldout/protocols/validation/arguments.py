@@ -17,7 +17,7 @@ from sklearn.model_selection import (
 )
 
 from heldout._text import argument, in_python
-from heldout.arguments import check_weights_fit, checked_target, entropy_of_run, rows_of, store_of, task_of
+from heldout.arguments import check_weights_fit, checked_target, rows_of, task_of
 from heldout.configurations import Configurations, checked_model, make_configurations
 from heldout.data.task import Task, TaskKind, Truth
 from heldout.errors import InputError
@@ -25,6 +25,7 @@ from heldout.estimates.question import check_interval_settings
 from heldout.estimates.types import Alternative, json_safe
 from heldout.execution.fit import CellContext, Routing, Scoring, on_one_thread
 from heldout.execution.responses import available_responses
+from heldout.execution.store import entropy_of_run, store_of
 from heldout.flags import Flag
 from heldout.imputation.settings import Imputation
 from heldout.imputation.tables import holes_of

@@ -1,0 +1,326 @@
+"""The two schemes of the bootstrap of a search: the fits of each, and the estimate from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout._random import stream
+from heldout._text import argument
+from heldout.errors import InputError
+from heldout.estimates.base import Evidence, MethodDeclaration, conclude, flags_of_choice
+from heldout.estimates.bootstraps.rows import flags_of_draws
+from heldout.estimates.candidates import FEW_GROUPS, candidate_rows, failed_sentence
+from heldout.estimates.evidence import build_evidence, gather
+from heldout.estimates.intervals import bootstrap_interval
+from heldout.estimates.methods.least_width import with_least_width
+from heldout.estimates.question import Question, Settings
+from heldout.estimates.types import Estimate
+from heldout.evaluate import evaluate
+from heldout.execution.run import RunSettings
+from heldout.execution.search import Search
+from heldout.flags import Flag
+from heldout.folds.splits import check_splits
+from heldout.metrics.base import Metric
+from heldout.metrics.opaque import OpaqueMetric
+from heldout.protocols.branches import BranchedSearch, run_branches
+from heldout.protocols.draws import Demands, DrawnRows, draw, drawn_rows
+from heldout.protocols.search_bootstrap.estimate import Bootstrap, SearchBootstrapEstimate
+from heldout.protocols.search_bootstrap.samples import Sample, folds_of_models, samples_of_search
+from heldout.protocols.words import QUANTITY_BOOTSTRAP_SEARCH
+from heldout.result import Evaluation
+from heldout.selection.base import NONE_CHOSEN
+
+_FEWER = "fewer bootstraps: 100 are usual"
+
+
+@dataclass(frozen=True)
+class BootstrapOfSearch(MethodDeclaration):
+    """The method, as an estimate names it."""
+
+    name: str = "bootstrap_search"
+    sources: tuple[str, ...] = ()
+
+
+CVT = BootstrapOfSearch("bootstrap_search", ("paraschakis2024",))
+MODELS = BootstrapOfSearch("bootstrap_search_models", ("tsamardinos2018",))
+
+
+@dataclass(frozen=True, eq=False)
+class BootstrapPlan:
+    """A search to bootstrap: all settings before the first fit.
+
+    ``cv``, ``repeats``: of the search on all rows; they split the samples too.
+    """
+
+    search: Search
+    """On all rows."""
+    settings: Settings
+    cv: Any = None
+    repeats: int = 1
+    classifier: bool = False
+
+    def run_cvt(self, running: RunSettings) -> SearchBootstrapEstimate:
+        """The direct bootstrap."""
+        search = self.search
+        _check_countable(search)
+        check_splits(self.settings.n_bootstraps * search.folds.n_splits, search.task.n_rows, _FEWER)
+        drawn = self._draw(copies_apart=2)
+        samples = samples_of_search(
+            search.task, search.folds, drawn, self.cv, search.entropy,
+            repeats=self.repeats, classifier=self.classifier,
+        )  # fmt: skip
+        searches = run_branches(search, samples, running, counts=[sample.counts for sample in samples])
+        bootstraps = _bootstraps_of_searches(searches, samples)
+        evidence = _evidence(search, searches.evaluation, self.settings)
+        return self._concluded(
+            CVT, evidence, searches.evaluation, bootstraps, drawn, searches.n_fits, searches.n_fits_saved
+        )
+
+    def run_models(self, running: RunSettings) -> SearchBootstrapEstimate:
+        """All configurations on every sample, no folds inside."""
+        _check_opened(self.search)
+        check_splits(self.settings.n_bootstraps, self.search.task.n_rows, _FEWER)
+        drawn = self._draw(copies_apart=1)
+        search = replace(self.search, folds=folds_of_models(self.search.task, drawn))
+        evaluation = evaluate(search, running)
+        evidence, chosen, in_bag = _chosen_by_others(search, evaluation, drawn, self.settings)
+        bootstraps = _bootstraps_of_models(evaluation, drawn, chosen, in_bag)
+        n_fits = evaluation.n_fits + search.refit
+        if evidence.was_selected:
+            flags = {**evidence.flags, Flag.MODELS_SHARE_ROWS: Flag.MODELS_SHARE_ROWS.filled()}
+            evidence = replace(evidence, flags=flags)
+        return self._concluded(MODELS, evidence, evaluation, bootstraps, drawn, n_fits, 0)
+
+    def _draw(self, copies_apart: int) -> DrawnRows:
+        search = self.search
+        metrics = [metric for metric in search.scoring.metrics.values() if metric is not None]
+        seed = stream(search.entropy, "draws")
+        return draw(Demands(search.task, metrics, copies_apart), self.settings.n_bootstraps, seed)
+
+    def _concluded(
+        self,
+        method: BootstrapOfSearch,
+        evidence: Evidence,
+        evaluation: Evaluation,
+        bootstraps: Sequence[Bootstrap],
+        drawn: DrawnRows,
+        n_fits: int,
+        n_fits_saved: int,
+    ) -> SearchBootstrapEstimate:
+        scores = np.array([each.out_of_bag_score for each in bootstraps])
+        undefined = np.isnan(scores)
+        why = next((f" ({each.reason})" for each in bootstraps if each.reason), "")
+        flags = flags_of_draws(
+            evidence, total=len(scores), undefined=int(undefined.sum()),
+            why=why, redraws=drawn.redraws, needs=_needs(evidence),
+        )  # fmt: skip
+        value = float(scores[~undefined].mean()) if not undefined.all() else float("nan")
+        if undefined.all():
+            flags[Flag.UNDEFINED] = Flag.UNDEFINED.filled(reason=f"no bootstrap has a score{why}")
+        selected = [each.selected for each in bootstraps if each.selected is not None]
+        frequency = np.bincount(selected, minlength=len(evidence.names)) / max(len(selected), 1)
+        settings = self.settings
+        reached = with_least_width(
+            bootstrap_interval(scores, evidence.metric, settings),
+            replace(evidence, matrix=None),  # it is of the search on all rows, and these scores are of samples
+            value=value,
+            units=self._units(evidence.metric),
+        )
+        concluded = conclude(
+            evidence, method, value,
+            uncorrected=_uncorrected(self.search, evaluation),
+            interval=reached.interval,
+            distribution=scores,
+            selection_frequency=frequency,
+            flags={**flags_of_choice(evidence), **flags, **reached.flags},
+            provenance={
+                "quantity": QUANTITY_BOOTSTRAP_SEARCH,
+                "n_bootstraps": settings.n_bootstraps,
+                "n_redraws": drawn.redraws,
+                "training_rows": float(np.count_nonzero(drawn.counts, axis=1).mean()),
+            },
+        )  # fmt: skip
+        return SearchBootstrapEstimate(
+            **{field.name: getattr(concluded, field.name) for field in fields(Estimate)},
+            scheme="cvt" if method is CVT else "models",
+            bootstraps=tuple(bootstraps),
+            model=evaluation.model,
+            evaluation=evaluation,
+            n_fits=n_fits,
+            n_fits_saved=n_fits_saved,
+        )
+
+    def _units(self, metric: Metric) -> float:
+        """The number of independent units of a score: groups, rows, or rows of the smallest class."""
+        task = self.search.task
+        if task.groups is not None:
+            return float(len(np.unique(task.groups)))
+        few = not metric.row_wise and task.truth.classes is not None
+        return float(task.truth.class_counts().min() if few else task.n_rows)
+
+
+def _needs(evidence: Evidence) -> str:
+    return f"{evidence.metric.needs}, or rows of every class,"
+
+
+def _uncorrected(search: Search, evaluation: Evaluation) -> float:
+    """The winner's score in the search on all rows."""
+    name, winner = evaluation.refit_metric, evaluation.winner
+    whole = evaluation.whole_scores(search.estimation.aggregate) or {}
+    if name in whole:
+        return float(whole[name][winner])
+    scores = evaluation.fold_scores[name].values[:, winner]
+    defined = scores[~np.isnan(scores)]
+    return float(defined.mean()) if defined.size else float("nan")
+
+
+def _bootstraps_of_searches(searches: BranchedSearch, samples: Sequence[Sample]) -> list[Bootstrap]:
+    names = searches.evaluation.configurations.names
+    return [
+        Bootstrap(
+            number=sample.number,
+            selected=chosen.winner,
+            selected_name="" if chosen.winner is None else names[chosen.winner],
+            in_bag_score=float("nan") if chosen.winner is None else float(chosen.scores[chosen.winner]),
+            out_of_bag_score=tested.score,
+            drawn=sample.refit.train,
+            left_out=sample.refit.test,
+            scores=tested.scores,
+            reason=tested.reason,
+        )
+        for sample, chosen, tested in zip(samples, searches.chosen, searches.tested, strict=True)
+    ]
+
+
+def _evidence(search: Search, evaluation: Evaluation, settings: Settings) -> Evidence:
+    """The evidence of the search on all rows, for an estimate that reads no predictions."""
+    task, name = search.task, evaluation.refit_metric
+    metric = evaluation.metrics[name] or OpaqueMetric(name)
+    names = evaluation.configurations.names
+    candidates = np.array([j for j in range(len(names)) if j not in evaluation.predictions.out], dtype=np.intp)
+    flags = _flags_of_rows(search)
+    if evaluation.failures:
+        flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(names, evaluation.failures)
+    scores = evaluation.fold_scores[name]
+    return build_evidence(
+        metric,
+        names,
+        candidates,
+        evaluation.winner,
+        settings,
+        selection=search.estimation.rule.name,
+        aggregate=search.estimation.aggregate,
+        n_rows_used=task.n_rows,
+        fold_scores=scores.values[:, candidates],
+        repeat_of_split=scores.repeat,
+        flags=flags,
+        provenance={
+            "task": str(task.truth.kind),
+            "n_rows": task.n_rows,
+            "grouped": task.groups is not None,
+            "weighted": task.sample_weight is not None,
+        },
+    )
+
+
+def _flags_of_rows(search: Search) -> dict[Flag, str]:
+    flags: dict[Flag, str] = {}
+    if search.task.groups is not None and (n_groups := len(np.unique(search.task.groups))) < FEW_GROUPS:
+        flags[Flag.FEW_GROUPS] = Flag.FEW_GROUPS.filled(groups=n_groups)
+    if not search.folds.exchangeable:
+        flags[Flag.NOT_EXCHANGEABLE] = Flag.NOT_EXCHANGEABLE.filled()
+    return flags
+
+
+def _check_countable(search: Search) -> None:
+    """Refuse metrics without row weights if predictions of a sample are pooled: a row counts as often as drawn."""
+    aggregate = search.estimation.aggregate
+    if aggregate == "folds" and search.drop is None:
+        return
+    setting = "drop" if aggregate == "folds" else f"aggregate='{aggregate}'"
+    for name, metric in search.scoring.metrics.items():
+        if metric is not None and not metric.takes_weights:
+            raise InputError(
+                f"{setting} counts each row of a sample as often as it was drawn, and the scorer '{name}' takes no "
+                f"sample_weight; use {argument('aggregate', 'folds')} without drop, or a metric whose function "
+                "accepts it."
+            )
+
+
+def _check_opened(search: Search) -> None:
+    """Refuse scorers that only return scores: a choice on drawn rows needs predictions."""
+    read = [search.scoring.refit_metric]
+    if search.estimation.rule.reads_all_metrics:
+        read += list(search.scoring.metrics)
+    closed = next((name for name in read if search.scoring.metrics.get(name) is None), None)
+    if closed is not None:
+        raise InputError(
+            f"{argument('scheme', 'models')} chooses by held-out predictions, but the scorer '{closed}' cannot be "
+            f"opened; use {argument('scheme', 'cvt')}, or a scorer made by make_scorer.",
+            argument="scheme",
+        )
+
+
+def _chosen_by_others(
+    search: Search, evaluation: Evaluation, drawn: DrawnRows, settings: Settings
+) -> tuple[Evidence, NDArray[np.intp], NDArray[np.float64]]:
+    """For each sample the configuration that is best on the rows that it drew, and its score there.
+
+    A sample has no predictions for the rows that it drew, so rows weighted by how often it drew them are predicted
+    by the models of other samples only.
+    """
+    metric = evaluation.metrics[evaluation.refit_metric]
+    assert metric is not None, "refused before fitting"
+    task, rule = search.task, search.estimation.rule
+    names = [evaluation.refit_metric]
+    if rule.reads_all_metrics:
+        names += [name for name in evaluation.metrics if name != evaluation.refit_metric]
+    read = {name: found for name in names if (found := evaluation.metrics[name]) is not None}
+    question = Question(
+        metric, read, rule, "folds", settings, task.groups, task.sample_weight,
+        search.configurations.params, evaluation.winner,
+    )  # fmt: skip
+    evidence = gather(task.truth, evaluation.predictions, question)
+    assert evidence.matrix is not None, "the scorers were opened"
+    used = candidate_rows(evaluation.predictions, list(read.values()), task.groups).used
+    flags = dict(evidence.flags)
+    if len(used) == task.n_rows:
+        flags.pop(Flag.INCOMPLETE_PREDICTIONS, None)  # every sample predicts only the rows that it left out
+    counts = drawn.counts[:, used]
+    columns = evidence.matrix.replay.choice(counts).columns
+    in_bag = evidence.matrix.scores.selected(counts, np.maximum(columns, 0))
+    none = columns == NONE_CHOSEN
+    chosen = np.where(none, NONE_CHOSEN, evidence.candidates[np.maximum(columns, 0)])
+    return replace(evidence, flags=flags), chosen, np.where(none, np.nan, in_bag)
+
+
+def _bootstraps_of_models(
+    evaluation: Evaluation, drawn: DrawnRows, chosen: NDArray[np.intp], in_bag: NDArray[np.float64]
+) -> list[Bootstrap]:
+    names, values = evaluation.configurations.names, evaluation.fold_scores[evaluation.refit_metric].values
+    cell_of = {(cell.key.configuration, cell.key.repeat): cell for cell in evaluation.cells}
+    bootstraps = []
+    for number, (split, j) in enumerate(zip(evaluation.folds.splits, chosen.tolist(), strict=True)):
+        is_none = j == NONE_CHOSEN
+        score = float("nan") if is_none else float(values[number, j])
+        cell = None if is_none else cell_of[j, split.repeat]
+        reason = "" if not np.isnan(score) else cell.message if cell is not None else "none could be chosen"
+        bootstraps.append(
+            Bootstrap(
+                number=number,
+                selected=None if is_none else j,
+                selected_name="" if is_none else names[j],
+                in_bag_score=float(in_bag[number]),
+                out_of_bag_score=score,
+                drawn=drawn_rows(drawn.counts[number]),
+                left_out=split.test,
+                scores={} if cell is None else cell.test_scores,
+                reason=reason,
+            )
+        )
+    return bootstraps
