@@ -51,6 +51,7 @@ class FoldPlan(BaseCrossValidator):  # type: ignore[misc]
     """
 
     __metadata_request__split = {"groups": True}  # noqa: RUF012 - scikit-learn reads it
+    random_state: int | None = None
 
     @property
     def words(self) -> str:
@@ -70,8 +71,7 @@ class FoldPlan(BaseCrossValidator):  # type: ignore[misc]
     @property
     def own_seed(self) -> int | None:
         """The seed of the plan itself; None to use that of the run."""
-        own = getattr(self, "random_state", None)
-        return None if own is None else entropy_of(own)
+        return None if self.random_state is None else entropy_of(self.random_state)
 
     def of_round(self, seed: int, *, stratified: bool, grouped: bool) -> Splitter:
         """The splitter of one round, by a seed below 2**32: with classes in proportion, with groups whole."""

@@ -13,8 +13,7 @@ from heldout._text import in_python
 from heldout.data.arrays import array_of, missing
 from heldout.errors import InputError
 from heldout.imputation.posterior import Equation, category_equation, linear_equation
-
-Floats = NDArray[np.float64]
+from heldout.kernels.reference import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,15 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import Pipeline
 
 from heldout.data.survival_target import survival_target
 from heldout.errors import InputError
-
-Floats = NDArray[np.float64]
+from heldout.kernels.reference import Floats
 
 INTERCEPT = "intercept"
 

@@ -18,9 +18,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.metaestimators import available_if
 
 from heldout.errors import InputError
+from heldout.kernels.reference import Floats
 from heldout.metrics.survival_model import gives_survival, risks, survival
-
-Floats = NDArray[np.float64]
 
 
 def _all_have(method: str) -> Callable[[Any], bool]:

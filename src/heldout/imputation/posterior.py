@@ -16,7 +16,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from heldout.kernels.reference import Floats
+
 Codes = NDArray[np.intp]
 
 SHRINKAGE = 0.1

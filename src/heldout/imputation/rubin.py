@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from heldout.errors import InputError, MissingExtraError
 from heldout.imputation.coefficients import Coefficients
-
-Floats = NDArray[np.float64]
+from heldout.kernels.reference import Floats
 
 
 @dataclass(frozen=True, eq=False)

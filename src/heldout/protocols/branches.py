@@ -28,12 +28,10 @@ from heldout.execution.run import OpenRun, RunSettings, open_run
 from heldout.execution.search import Search
 from heldout.execution.table import mean_over_splits
 from heldout.execution.winner import pooled_scores, winner_of
-from heldout.folds.splits import Folds, Split
+from heldout.folds.splits import Folds, Rows, Split
 from heldout.kernels.draws import Counts
 from heldout.predictions import FoldScores
 from heldout.result import Evaluation
-
-Rows = NDArray[np.intp]
 
 
 class Branch(Protocol):
@@ -185,11 +183,7 @@ def run_branches(
         tasks = None if counts is None else [search.task, *(counted(search.task, mine) for mine in counts)]
         estimation = search.estimation
         outcomes = run.run_races(
-            races,
-            rule=search.drop,
-            selection=estimation.rule,
-            aggregate=estimation.aggregate_so_far,
-            tasks=tasks,
+            races, rule=search.drop, selection=estimation.rule, aggregate=estimation.aggregate_so_far, tasks=tasks
         )
         whole = run.race_results(races[0], outcomes[0])
         chosen = []

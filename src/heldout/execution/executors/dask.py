@@ -43,8 +43,8 @@ class Cluster:
     """
 
     def __init__(self, client: Any, fit_timeout: float | None = None) -> None:
-        self._client = client
-        self._terms = Terms(fit_timeout)
+        self.client = client
+        self.terms = Terms(fit_timeout)
         self._sent: tuple[Work, str, Any] | None = None
 
     def run(self, work: Work, cells: Sequence[CellKey]) -> Iterator[CellResult]:
@@ -55,11 +55,11 @@ class Cluster:
     def payload_of(self, work: Work) -> tuple[str, Any]:
         """The token of the work, and the cluster's reference to it."""
         if self._sent is None or self._sent[0] is not work or self._sent[2].status in _LOST:
-            if self._client.status != "running":
+            if self.client.status != "running":
                 raise self.gone("its scheduler has ended the connection")
             try:
-                self._client.wait_for_workers(1, timeout=SECONDS_WITHOUT_WORKERS)
-                packed = self._client.scatter(payload_array(work), broadcast=True, hash=False)
+                self.client.wait_for_workers(1, timeout=SECONDS_WITHOUT_WORKERS)
+                packed = self.client.scatter(payload_array(work), broadcast=True, hash=False)
             except (TimeoutError, OSError) as error:
                 raise self.gone(f"it does not take the data: {error or type(error).__name__}") from error
             self._sent = work, uuid4().hex, packed
@@ -68,18 +68,10 @@ class Cluster:
     def gone(self, why: str) -> InputError:
         """The error for a cluster that is lost."""
         return InputError(
-            f"the Dask cluster at {self._client.scheduler.address if self._client.scheduler else 'its address'} is "
+            f"the Dask cluster at {self.client.scheduler.address if self.client.scheduler else 'its address'} is "
             f"lost ({why}); start it again and repeat this: results that a store has acknowledged are not "
             f"computed again."
         )
-
-    @property
-    def client(self) -> Any:
-        return self._client
-
-    @property
-    def terms(self) -> Terms:
-        return self._terms
 
     def __enter__(self) -> Cluster:
         return self

@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from uuid import uuid4
 
 from joblib import effective_n_jobs
@@ -67,8 +67,9 @@ class _Workers:
                 warnings.simplefilter("ignore")  # joblib warns that some results were not fetched
                 getattr(results, "close", lambda: None)()
 
-    def _enter(self) -> None:
+    def __enter__(self) -> Self:
         self._open.enter_context(self._parallel)
+        return self
 
     def __exit__(self, *error: object) -> None:
         self._open.close()
@@ -83,10 +84,6 @@ class Threads(_Workers):
         with single_threaded():
             yield from self._results(delayed(do_cell)(work, cell) for cell in cells)
 
-    def __enter__(self) -> Threads:
-        self._enter()
-        return self
-
 
 class Elsewhere(_Workers):
     """Cells run on a joblib backend of another package."""
@@ -99,10 +96,6 @@ class Elsewhere(_Workers):
             self._sent = work, ArrayPayload(uuid4().hex, payload_array(work))
         payload = self._sent[1]
         yield from self._results(delayed(do_sent_cell)(payload, cell, Terms()) for cell in cells)
-
-    def __enter__(self) -> Elsewhere:
-        self._enter()
-        return self
 
 
 class Processes(_Workers):
@@ -180,11 +173,11 @@ class Processes(_Workers):
             self._sent = work, FilePayload(token, str(path))
         return self._sent[1]
 
-    def __enter__(self) -> Processes:
+    def __enter__(self) -> Self:
         self._open.enter_context(one_ctrl_c_at_a_time())
         self._folder = self._open.enter_context(shared_folder())
         try:
-            self._enter()
+            super().__enter__()
         except UnicodeEncodeError as error:
             self._open.close()
             raise InputError(

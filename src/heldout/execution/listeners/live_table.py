@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from types import TracebackType
 from typing import Any, Self, TextIO
 
 from heldout._text import printable
@@ -77,9 +76,7 @@ class LiveTable:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         # Without this an interrupt would leave the terminal without its cursor.
         self._stop()
 

@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from numbers import Integral
-from types import TracebackType
 from typing import Any, Protocol, Self, TextIO
 
 from heldout._text import counted, printable
@@ -48,9 +47,7 @@ class Progress(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *error: object) -> None: ...
 
 
 def progress(stream: TextIO | None = None, *, quiet: bool = False) -> Progress:
@@ -78,9 +75,7 @@ class Silent:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         return None
 
 

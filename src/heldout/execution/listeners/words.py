@@ -9,10 +9,7 @@ from heldout.execution.events import BarrierPassed, SearchStarted, WorkersLost
 from heldout.execution.listeners.tally import RunTally
 from heldout.metrics.words import in_sentence, metric_words
 
-STAGES = {
-    "estimate": "estimating the performance of the winner",
-    "refit": "fitting the winner on all rows",
-}
+STAGES = {"estimate": "estimating the performance of the winner", "refit": "fitting the winner on all rows"}
 
 
 def plan_line(event: SearchStarted) -> str:

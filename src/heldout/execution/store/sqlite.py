@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from heldout.errors import StoreError
@@ -139,11 +138,9 @@ class SQLiteRun:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         # The error that ended the search matters more than a second failure to write.
-        with suppress(StoreError) if error else nullcontext():
+        with suppress(StoreError) if any(error) else nullcontext():
             self.close()
 
     def _write(self) -> None:

@@ -8,12 +8,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout.estimates.types import Estimate, frame_of, json_number
+from heldout.kernels.reference import Floats
 from heldout.protocols.learning.power_law import PowerLaw
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout.estimates.base import Evidence, MethodDeclaration, conclude, flags_of_choice
 from heldout.estimates.candidates import FEW_GROUPS, failed_sentence
@@ -16,12 +15,11 @@ from heldout.estimates.question import Settings
 from heldout.estimates.types import Estimate
 from heldout.execution.search import Search
 from heldout.flags import Flag
+from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric
 from heldout.protocols.learning.curve import law_as_dict, summarised
 from heldout.protocols.learning.power_law import LEAST_SIZES, PowerLaw, fit_power_law
 from heldout.protocols.words import QUANTITY_IPL
-
-Floats = NDArray[np.float64]
 
 POOR_FIT = 2.0
 """A curve is flagged if its root mean square distance from its means exceeds so many of their standard errors."""

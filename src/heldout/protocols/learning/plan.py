@@ -16,10 +16,7 @@ from numpy.typing import NDArray
 from heldout._random import stream
 from heldout.data.task import Task, labels_text
 from heldout.errors import InputError
-from heldout.folds.splits import Folds, Split, check_splits
-
-Rows = NDArray[np.intp]
-
+from heldout.folds.splits import Folds, Rows, Split, check_splits
 
 SIZES = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 GROUP_DRAWS = 50

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-Floats = NDArray[np.float64]
+from heldout.kernels.reference import Floats
 
 LEAST_SIZES = 3
 """Of as many coefficients."""

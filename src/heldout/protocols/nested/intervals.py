@@ -14,19 +14,17 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Alternative, Interval
+from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric
 
 NADEAU_BENGIO, BATES = "nadeau_bengio", "bates_hastie_tibshirani"
 INTERVALS = (NADEAU_BENGIO, BATES)
 USUAL_REPEATS = 50
 """The number of partitions over which the authors' package averages the scheme with pairs."""
-
-Floats = NDArray[np.float64]
 
 
 class Spread(NamedTuple):

@@ -24,11 +24,7 @@ from heldout.execution.search import Search
 from heldout.folds.plans import KFolds
 from heldout.folds.splits import Folds, Rows, Split, check_splits
 from heldout.protocols.branches import RepeatNumbers, folds_of_part
-from heldout.protocols.nested.intervals import (
-    BATES,
-    INTERVALS,
-    NADEAU_BENGIO,
-)
+from heldout.protocols.nested.intervals import BATES, INTERVALS, NADEAU_BENGIO
 
 REMAINING, HOLD_OUT = "remaining", "holdout"
 

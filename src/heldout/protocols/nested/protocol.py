@@ -24,10 +24,7 @@ from heldout.execution.search import Search
 from heldout.protocols.branches import BranchWinner, run_branches
 from heldout.protocols.nested.conclusion import nested_estimate
 from heldout.protocols.nested.estimate import NestedEstimate
-from heldout.protocols.nested.intervals import (
-    BATES,
-    NADEAU_BENGIO,
-)
+from heldout.protocols.nested.intervals import BATES, NADEAU_BENGIO
 from heldout.protocols.nested.plan import REMAINING, Across, NestedSettings, nested_folds
 from heldout.selection import NONE_CHOSEN
 from heldout.selection.replay import chosen_columns

@@ -25,10 +25,7 @@ ACROSS_SENTENCE = (
     "on the fold. The score is the mean of these; the choice had seen the same rows."
 )
 ACROSS_WORDS = {"folds": "", "all": "one configuration for all outer folds"}
-INTERVAL_WORDS = {
-    "nadeau_bengio": "Nadeau and Bengio",
-    "bates_hastie_tibshirani": "Bates, Hastie and Tibshirani",
-}
+INTERVAL_WORDS = {"nadeau_bengio": "Nadeau and Bengio", "bates_hastie_tibshirani": "Bates, Hastie and Tibshirani"}
 
 
 def outer_folds_sentence(n_folds: int, n_repeats: int, *, one_for_all: bool = False) -> str:

@@ -16,9 +16,9 @@ from sklearn.model_selection import PredefinedSplit
 from heldout._random import stream
 from heldout.data.task import Task
 from heldout.errors import InputError
-from heldout.folds.splits import Folds, Split
+from heldout.folds.splits import Folds, Rows, Split
 from heldout.kernels.draws import Counts, out_of_bag
-from heldout.protocols.branches import RepeatNumbers, Rows, folds_of_part
+from heldout.protocols.branches import RepeatNumbers, folds_of_part
 from heldout.protocols.draws import DrawnRows, drawn_rows
 
 

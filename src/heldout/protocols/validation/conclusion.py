@@ -27,11 +27,7 @@ from heldout.protocols.validation.plan import ValidationPlan
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
 from heldout.protocols.words import QUANTITY_OPTIMISM, QUANTITY_OUT_OF_BAG, QUANTITY_POINT632
 
-_QUANTITIES = {
-    "oob": QUANTITY_OUT_OF_BAG,
-    "632": QUANTITY_POINT632,
-    "632+": QUANTITY_POINT632,
-}
+_QUANTITIES = {"oob": QUANTITY_OUT_OF_BAG, "632": QUANTITY_POINT632, "632+": QUANTITY_POINT632}
 _TWO_STAGE_UNCORRECTED = (
     "The model was chosen from {total} models by its corrected score on these rows, and a new bootstrap of the "
     "chosen model does not remove the optimism of the choice: the score is a little optimistic. A search over the "

@@ -107,9 +107,7 @@ def _divided(result: CellResult, n: int) -> tuple[CellResult, CellResult]:
     return replace(result, predictions=of_rows), replace(result, predictions=of_own)
 
 
-def _side_by_side(
-    results: Sequence[CellResult],
-) -> tuple[dict[Response, NDArray[np.float64]], dict[int, str]]:
+def _side_by_side(results: Sequence[CellResult]) -> tuple[dict[Response, NDArray[np.float64]], dict[int, str]]:
     """Predictions (N, H, B[, outputs]) of B replicates, and the messages of those that failed."""
     failed = {b: each.message for b, each in enumerate(results) if each.state is CellState.FAILED}
     arrays: dict[Response, NDArray[np.float64]] = {}

@@ -136,18 +136,9 @@ def calibration_curve(
 ) -> CalibrationCurve:
     """The optimism-corrected calibration curve of a validated model.
 
-    - ``replicates``: with probabilities, values of a regression, or survival probabilities.
-    - ``at`` (m,): predictions at which the curve is wanted, increasing; 50 from the 5th smallest to the 5th largest
-      prediction of the model of all rows.
-    - ``span``: share of the rows that each point of lowess rests on.
-    - ``time``: of a survival task, one of the times that survival was predicted for, if there are several: the
-      curve is of the probability of the event by then. Rows censored before it weigh nothing and the others more,
-      by the inverse probability of not being censored, estimated from all rows.
-    - ``of_class``: of a task of several classes: which one, against the others.
-    - ``confidence_level``: of the band.
-
-    Raises InputError when no such predictions were recorded, ``time`` is none of theirs, or ``at``, ``span`` or
-    ``confidence_level`` cannot be used.
+    The parameters are those of ``Validation.calibration_curve``; ``replicates`` hold probabilities, values of a
+    regression, or survival probabilities. Rows censored before ``time`` weigh nothing and the others more, by the
+    inverse probability of not being censored, estimated from all rows.
 
     Notes
     -----

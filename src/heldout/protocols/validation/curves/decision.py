@@ -78,12 +78,7 @@ def decision_curve(
 ) -> DecisionCurve:
     """The optimism-corrected decision curve (Vickers and Elkin 2006) of a model that predicts probabilities.
 
-    - ``replicates``: with probabilities, or survival probabilities.
-    - ``thresholds`` (m,): increasing, between 0 and 1; .01, .02 .. .99 by default.
-    - ``time``, ``of_class``: as of ``calibration_curve``.
-    - ``confidence_level``: of the band.
-
-    Raises InputError when no probabilities were recorded, or a threshold is none.
+    The parameters are those of ``Validation.decision_curve``.
 
     Examples
     --------

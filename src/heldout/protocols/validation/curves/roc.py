@@ -87,11 +87,7 @@ def roc_curve(
     Every curve is read at the same false positive rates (vertical averaging, Fawcett 2006, section 8): the greatest
     sensitivity there, and between two thresholds the one on the straight line that joins them.
 
-    - ``replicates``: with decisions or probabilities.
-    - ``of_class``: of a task of several classes: which one, against the others.
-    - ``confidence_level``: of the band.
-
-    Raises InputError when the task is no classification, or neither decisions nor probabilities were recorded.
+    ``replicates`` hold decisions or probabilities; the parameters are those of ``Validation.roc_curve``.
 
     Examples
     --------
