@@ -48,11 +48,12 @@ from heldout.execution.executors.worker import (
     take_marks,
     timeout_result,
 )
-from heldout.execution.fit import CellContext, Routing, make_scoring, single_threaded
+from heldout.execution.fit import CellContext, Routing, make_scoring
 from heldout.execution.loop import ResultKeeper, run_races
 from heldout.execution.plan import Race, RunPlan, all_cells
 from heldout.execution.scheduler import MOST_LOSSES, Scheduler
 from heldout.execution.store.memory import MemoryRun
+from heldout.execution.threads import single_threaded
 from heldout.folds.splits import make_folds
 from heldout.metrics.base import Response
 

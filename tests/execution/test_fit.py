@@ -24,15 +24,9 @@ from heldout.configurations import make_configurations
 from heldout.data.task import Task, truth_of
 from heldout.errors import InputError
 from heldout.execution.cells import CellState
-from heldout.execution.fit import (
-    CellContext,
-    Routing,
-    final_model,
-    fit_cell,
-    make_scoring,
-    single_threaded,
-)
+from heldout.execution.fit import CellContext, Routing, final_model, fit_cell, make_scoring
 from heldout.execution.responses import remember_responses
+from heldout.execution.threads import single_threaded
 from heldout.folds.splits import Split, make_folds
 from heldout.metrics.base import Response
 
@@ -288,10 +282,10 @@ def test_cells_run_on_one_thread() -> None:
 
 
 def test_libraries_are_looked_for_again_after_an_import(monkeypatch: pytest.MonkeyPatch) -> None:
-    from heldout.execution import fit as fitting
+    from heldout.execution import threads
 
     with single_threaded():
         pass
-    before = fitting._controller(len(sys.modules))
+    before = threads._controller(len(sys.modules))
     monkeypatch.setitem(sys.modules, "a_module_of_the_future", sys)
-    assert fitting._controller(len(sys.modules)) is not before
+    assert threads._controller(len(sys.modules)) is not before

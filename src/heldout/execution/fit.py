@@ -6,23 +6,17 @@ those of scikit-learn's own search and no response is computed twice.
 
 from __future__ import annotations
 
-import functools
-import sys
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from numbers import Number
 from typing import Any
 
 import numpy as np
-from joblib import parallel_config
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params
-from threadpoolctl import ThreadpoolController
 
 from heldout._random import numpy_seed
 from heldout.configurations import Configuration
@@ -31,6 +25,7 @@ from heldout.errors import ExitError, InputError, NoExit, UnusablePredictionErro
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.copies import with_copies_together
 from heldout.execution.responses import coded_responses, remember_responses
+from heldout.execution.threads import on_one_thread, single_threaded
 from heldout.folds.splits import Split
 from heldout.metrics.base import Metric, Response, times_of
 from heldout.metrics.from_scorer import members_of, metric_from_scorer, scorer_for
@@ -138,9 +133,9 @@ class CellContext:
 
 
 def fit_cell(context: CellContext, configuration: Configuration, split: Split) -> CellResult:
-    """Train and test one configuration on one split.
+    """Train and test one configuration on one split, with one thread.
 
-    An exception of the estimator becomes a failed result, except with ``error_score="raise"``. It has one thread.
+    An exception of the estimator becomes a failed result, except with ``error_score="raise"``.
     """
     key = CellKey(configuration.position, *split.place)
     model = seeded_model(configuration.fresh(), context.entropy, *split.place)
@@ -150,34 +145,46 @@ def fit_cell(context: CellContext, configuration: Configuration, split: Split) -
     fit_params = _check_method_params(X, params=dict(context.routed.to_fit(configuration)), indices=split.train)
     with on_one_thread():
         started = time.perf_counter()
-        X_train, y_train = _safe_split(model, X, y, split.train)
-        X_test, y_test = _safe_split(model, X, y, split.test, split.train)
+        train = _safe_split(model, X, y, split.train)
+        test = _safe_split(model, X, y, split.test, split.train)
         try:
             with NoExit():
-                model.fit(X_train, y_train, **fit_params)
+                model.fit(*train, **fit_params)
         except Exception as error:
-            if context.error_score == "raise":
-                raise
-            return CellResult(key, CellState.FAILED, error_line(error), time.perf_counter() - started)
-        fitted = time.perf_counter()
-        try:
-            with NoExit():
-                remember_responses(model, X_test)
-                predictions = coded_responses(context, model, X_test)
-        except Exception as error:
-            if context.error_score == "raise":
-                raise
-            return CellResult(
-                key, CellState.FAILED, error_line(error), fitted - started, time.perf_counter() - fitted
-            )
-        test_scores, complaint = _scores(context, model, X_test, y_test, split.test)
-        scored = time.perf_counter()
-        train_scores: Mapping[str, float] = {}
-        if context.return_train_score:
-            train_scores, _ = _scores(context, model, X_train, y_train, split.train)
+            return _failed(context, key, error, time.perf_counter() - started)
+        return _tested(context, key, model, split, train, test, time.perf_counter() - started)
+
+
+def _tested(
+    context: CellContext, key: CellKey, model: Any, split: Split, train: Any, test: Any, fit_seconds: float
+) -> CellResult:
+    """Compute the responses of a fitted model once, and score them: the part of a cell after its fit.
+
+    ``train`` and ``test`` are pairs of X and y.
+    """
+    started = time.perf_counter()
+    try:
+        with NoExit():
+            remember_responses(model, test[0])
+            predictions = coded_responses(context, model, test[0])
+    except Exception as error:
+        return _failed(context, key, error, fit_seconds, time.perf_counter() - started)
+    test_scores, complaint = _scores(context, model, *test, split.test)
+    score_seconds = time.perf_counter() - started
+    train_scores: Mapping[str, float] = {}
+    if context.return_train_score:
+        train_scores, _ = _scores(context, model, *train, split.train)
     return CellResult(
-        key, CellState.DONE, complaint, fitted - started, scored - fitted, test_scores, train_scores, predictions
+        key, CellState.DONE, complaint, fit_seconds, score_seconds, test_scores, train_scores, predictions
     )
+
+
+def _failed(
+    context: CellContext, key: CellKey, error: Exception, fit_seconds: float, score_seconds: float = 0.0
+) -> CellResult:
+    if context.error_score == "raise":
+        raise error
+    return CellResult(key, CellState.FAILED, error_line(error), fit_seconds, score_seconds)
 
 
 def final_model(context: CellContext, configuration: Configuration) -> BaseEstimator:
@@ -208,63 +215,6 @@ def seeded_model(model: BaseEstimator, entropy: int | None, *place: int | str) -
         if value is None and name.rpartition("__")[2] == "random_state"
     }
     return model.set_params(**seeds) if seeds else model
-
-
-@contextmanager
-def on_one_thread() -> Iterator[None]:
-    """One thread for BLAS, OpenMP and joblib."""
-    # Cells run side by side. An estimator with its own workers (a forest with n_jobs=-1, a search in the search)
-    # would start n_jobs times as many as there are cores. And a forest adds the votes of its trees in the order in
-    # which its threads finish, so that the last digits would depend on their number.
-    with single_threaded(), parallel_config("sequential", n_jobs=1):
-        yield
-
-
-@contextmanager
-def single_threaded() -> Iterator[None]:
-    """One thread for BLAS and OpenMP, until the last user of this limit leaves."""
-    controller = _controller(len(sys.modules))
-    # Each thread has its own limit for OpenMP, but the process has one for BLAS: a cell that ends must not lift it
-    # for the cells beside it.
-    with controller.select(user_api="openmp").limit(limits=1):
-        _BLAS.enter(controller)
-        try:
-            yield
-        finally:
-            _BLAS.leave()
-
-
-class _LimitOfBlas:
-    """One thread for BLAS while at least one user needs it."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._n_inside = 0
-        self._limited: ThreadpoolController | None = None
-        self._limits = ExitStack()
-
-    def enter(self, controller: ThreadpoolController) -> None:
-        with self._lock:
-            if controller is not self._limited:  # the first user, or a library was loaded meanwhile
-                self._limits.enter_context(controller.select(user_api="blas").limit(limits=1))
-                self._limited = controller
-            self._n_inside += 1
-
-    def leave(self) -> None:
-        with self._lock:
-            self._n_inside -= 1
-            if not self._n_inside:
-                self._limited = None
-                self._limits.close()
-
-
-_BLAS = _LimitOfBlas()
-
-
-@functools.lru_cache(maxsize=1)
-def _controller(n_modules: int) -> ThreadpoolController:
-    # A search for libraries takes milliseconds; there are new ones only after an import.
-    return ThreadpoolController()
 
 
 def _scores(

@@ -12,9 +12,9 @@ from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.collect import RaceOutcome
 from heldout.execution.events import BarrierPassed, CellFinished, Event, Listener, WorkersLost
 from heldout.execution.executors.base import Executor, Work, WorkersLostError
-from heldout.execution.fit import single_threaded
 from heldout.execution.scheduler import Scheduler
 from heldout.execution.store.base import Run
+from heldout.execution.threads import single_threaded
 from heldout.folds.splits import Split
 
 COMMIT_AFTER_SECONDS = 0.05

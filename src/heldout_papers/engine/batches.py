@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from heldout._version import __version__
 from heldout.errors import InputError, StoreError
 from heldout.execution.executors.worker import end_with
-from heldout.execution.fit import single_threaded
+from heldout.execution.threads import single_threaded
 from heldout.kernels.blocks import check_jobs
 
 Setting = TypeVar("Setting")

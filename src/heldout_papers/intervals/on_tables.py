@@ -22,7 +22,8 @@ from heldout._random import RandomState, entropy_of, numpy_seed, stream
 from heldout._text import argument
 from heldout.data.task import Task, truth_of
 from heldout.errors import InputError
-from heldout.execution.fit import CellContext, Routing, make_scoring, on_one_thread
+from heldout.execution.fit import CellContext, Routing, make_scoring
+from heldout.execution.threads import on_one_thread
 from heldout.folds.plans import KFolds
 from heldout.folds.splits import make_folds
 from heldout_papers.engine.batches import (

@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from heldout.execution.fit import single_threaded
+from heldout.execution.threads import single_threaded
 from heldout_papers.flat_vs_nested import measuring
 from heldout_papers.flat_vs_nested.algorithms import Algorithm
 from heldout_papers.flat_vs_nested.measuring import AlgorithmResult, halves, measured

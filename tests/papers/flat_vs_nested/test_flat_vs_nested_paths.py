@@ -15,7 +15,8 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
-from heldout.execution.fit import seeded_model, single_threaded
+from heldout.execution.fit import seeded_model
+from heldout.execution.threads import single_threaded
 from heldout.spaces import BoostedLinear, RandomSubspaceKNN, wainer_cawley2021
 from heldout_papers.flat_vs_nested.paths import PATHS, Rows, predicted
 

@@ -23,8 +23,8 @@ from heldout.execution.executors.deadline import GRACE_SECONDS
 from heldout.execution.executors.payload import ArrayPayload, FilePayload, payload_array, write_payload
 from heldout.execution.executors.shared_folder import shared_folder
 from heldout.execution.executors.worker import Terms, do_cell, do_sent_cell, take_marks, timeout_result
-from heldout.execution.fit import single_threaded
 from heldout.execution.interrupts import one_ctrl_c_at_a_time
+from heldout.execution.threads import single_threaded
 
 MOST_UNEXPLAINED = 3
 """Losses in a row for which no cell is to blame; after so many the machine is at fault."""

@@ -23,9 +23,10 @@ from heldout.data.task import Task, TaskKind, Truth
 from heldout.errors import InputError
 from heldout.estimates.question import check_interval_settings
 from heldout.estimates.types import Alternative, json_safe
-from heldout.execution.fit import CellContext, Routing, Scoring, on_one_thread
+from heldout.execution.fit import CellContext, Routing, Scoring
 from heldout.execution.responses import available_responses
 from heldout.execution.store import entropy_of_run, store_of
+from heldout.execution.threads import on_one_thread
 from heldout.flags import Flag
 from heldout.imputation.settings import Imputation
 from heldout.imputation.tables import holes_of

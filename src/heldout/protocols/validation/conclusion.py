@@ -14,7 +14,7 @@ from heldout.estimates.candidates import FEW_GROUPS, failed_sentence
 from heldout.estimates.evidence import settings_provenance
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Estimate, Interval
-from heldout.execution.fit import on_one_thread
+from heldout.execution.threads import on_one_thread
 from heldout.flags import Flag
 from heldout.imputation.rubin import PooledCoefficients
 from heldout.kernels.reference import Floats

@@ -19,8 +19,9 @@ from heldout.data.task import Truth
 from heldout.errors import NoExit
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.copies import with_copies_together
-from heldout.execution.fit import CellContext, error_line, on_one_thread, seeded_model
+from heldout.execution.fit import CellContext, error_line, seeded_model
 from heldout.execution.responses import coded_responses
+from heldout.execution.threads import on_one_thread
 from heldout.flags import Flag
 from heldout.folds.splits import Rows, Split
 from heldout.imputation.coefficients import coefficients_of
