@@ -156,11 +156,17 @@ def fit_cell(context: CellContext, configuration: Configuration, split: Split) -
 
 
 def _tested(
-    context: CellContext, key: CellKey, model: Any, split: Split, train: Any, test: Any, fit_seconds: float
+    context: CellContext,
+    key: CellKey,
+    model: Any,
+    split: Split,
+    train: tuple[Any, Any],
+    test: tuple[Any, Any],
+    fit_seconds: float,
 ) -> CellResult:
     """Compute the responses of a fitted model once, and score them: the part of a cell after its fit.
 
-    ``train`` and ``test`` are pairs of X and y.
+    ``train`` and ``test`` are X and y of these rows.
     """
     started = time.perf_counter()
     try:
