@@ -151,6 +151,10 @@ def with_default(X: Any, factor: float = 2.0) -> Any:
         (Imputation(5), {"heldout.imputation.settings.Imputation"}),
         (no_scores, {"heldout.protocols.validation.asked.no_scores"}),
         (
+            scorer("spearman"),
+            {"heldout.metrics.metric_function.MetricFunction", "heldout.metrics.rank_correlation.Spearman"},
+        ),
+        (
             scorer("concordance_index"),
             {
                 "heldout.metrics.survival_scorer.SurvivalScorer",

@@ -313,18 +313,21 @@ def _key(item: tuple[Any, Any]) -> str:
     return f"{type(item[0]).__name__}:{item[0]}"
 
 
-MODULE_IN_RUN_FILES = {
+NAMES_IN_RUN_FILES = {
     "heldout.folds.plans": "heldout.fold_plans",
     "heldout.protocols.validation.arguments": "heldout.protocols.validation.asked",
+    "heldout.metrics.regression.Spearman": "heldout.metrics.rank_correlation.Spearman",
+    "heldout.metrics.to_scorer.SurvivalScorer": "heldout.metrics.survival_scorer.SurvivalScorer",
 }
-"""Modules of ours by the names that run files know: a move must not change the identity of a stored run."""
+"""Modules and classes of ours by the names that run files know: a move must not change a stored run's identity."""
 
 
 def _qualified(thing: Any) -> str:
     module = getattr(thing, "__module__", "")
     if isinstance(module, str) and module.startswith("heldout"):
-        module = MODULE_IN_RUN_FILES.get(module, module.replace("heldout_papers.spaces.", "heldout.spaces."))
-    return f"{module}.{getattr(thing, '__qualname__', getattr(thing, '__name__', ''))}"
+        module = NAMES_IN_RUN_FILES.get(module, module.replace("heldout_papers.spaces.", "heldout.spaces."))
+    name = f"{module}.{getattr(thing, '__qualname__', getattr(thing, '__name__', ''))}"
+    return NAMES_IN_RUN_FILES.get(name, name)
 
 
 def _source(function: Any) -> str:

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
-from heldout.metrics.base import Metric, Response, at_times_of
+from heldout.metrics.base import Metric, Response
+from heldout.metrics.parameters import at_times_of
 
 UNPREDICTED_LABEL = -1
 

@@ -263,7 +263,7 @@ def test_where_nothing_can_be_written_is_said_before_the_work(
     def estimated(*_: Any, **__: Any) -> None:
         raise AssertionError("the work was done")
 
-    monkeypatch.setattr("heldout.estimates.named.answer", estimated)
+    monkeypatch.setattr("heldout.estimates.methods.answer", estimated)
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"truth": np.arange(40) % 2, "a": rng.random(40), "b": rng.random(40)})
     frame.to_csv(tmp_path / "p.csv", index=False)

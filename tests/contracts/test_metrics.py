@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 from sklearn.utils.fixes import parse_version
 
 from heldout.data.task import TaskKind, Truth, truth_of
-from heldout.metrics.base import Fused, Metric, Needs, Response, Statistic, at_times_of, fitted
+from heldout.metrics.base import Fused, Metric, Needs, Response, Statistic, fitted
 from heldout.metrics.by_kind import ByKind
 from heldout.metrics.named import DECLARED
+from heldout.metrics.parameters import at_times_of
 from heldout.metrics.survival_area import RocAucAt
 from heldout.metrics.survival_brier import BrierAt, IntegratedBrier
 

@@ -14,7 +14,7 @@ from heldout.dropping.base import Course
 from heldout.dropping.hoeffding_race import weights_of_units
 from heldout.metrics import metric_named
 from heldout.metrics.aggregate import aggregate_score
-from heldout.metrics.bounded_means import effective_size, half_width
+from heldout.metrics.row_losses import effective_size, half_width
 
 
 def wrong_on(y: np.ndarray, *n_wrong: int) -> np.ndarray:

@@ -17,7 +17,7 @@ from heldout.dropping.replay import CountedCourse, DroppingHistory, SimulatedRac
 from heldout.dropping.shares import share_of_more_errors
 from heldout.estimates.dropping_replay import with_dropping_replayed
 from heldout.estimates.inputs import read_inputs
-from heldout.estimates.named import answer, method_of
+from heldout.estimates.methods import answer, method_of
 from heldout.flags import Flag
 
 FIVE = tuple((0, fold) for fold in range(5))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import heldout as ho
-from heldout.estimates.row_flags import ENOUGH, FEWEST_SHARE, effective_errors
+from heldout.estimates.data_flags import ENOUGH, FEWEST_SHARE, effective_errors
 
 RNG = np.random.default_rng(0)
 N = 60

@@ -18,11 +18,11 @@ from sklearn.metrics import roc_auc_score
 import heldout as ho
 from heldout.data.task import truth_of
 from heldout.estimates import MABT, ClopperPearson, DeLong, HanleyMcNeil, Tilting, Wilson
-from heldout.estimates.methods.two_part.parts import split
-from heldout.estimates.methods.two_part.second_part import Reading, SecondPart, Share
+from heldout.estimates.methods.two_part.parts import SecondPart, split
 from heldout.estimates.methods.two_part.template import Tails
 from heldout.estimates.question import Settings
 from heldout.metrics import metric_named
+from heldout.metrics.signed import Reading, Share
 
 SEED = 20260502
 

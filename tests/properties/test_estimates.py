@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import heldout as ho
-from heldout.estimates.bootstraps import rows as of_rows
+from heldout.estimates import bootstrap as of_rows
 
 QUICK = settings(max_examples=25)
 seeds = st.integers(0, 2**32 - 1)

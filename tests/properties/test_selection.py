@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import heldout as ho
-from heldout.estimates.bootstraps import rows as of_rows
+from heldout.estimates import bootstrap as of_rows
 from heldout.selection import (
     NONE_CHOSEN,
     AverageRank,

@@ -14,8 +14,8 @@ import heldout as ho
 from heldout.data.task import truth_of
 from heldout.estimates.comparison import compare, methods_of
 from heldout.estimates.inputs import read_inputs
+from heldout.estimates.methods import answer, method_of
 from heldout.estimates.methods.bbc import BBC
-from heldout.estimates.named import answer, method_of
 from heldout.references import REFERENCES
 from heldout.report import estimate_content, render_html, report_content
 from heldout.report.content import ReportContent

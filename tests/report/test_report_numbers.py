@@ -7,7 +7,7 @@ import pytest
 
 from heldout._text import number_text
 from heldout.estimates.types import Estimate, Interval
-from heldout.metrics.words import direction_sentence, in_sentence, metric_words
+from heldout.metrics.named import direction_sentence, in_sentence, metric_words
 from heldout.report.numbers import decimals_for, plain, scale_of
 
 

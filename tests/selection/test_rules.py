@@ -24,7 +24,7 @@ from heldout.selection import (
     rule_of,
 )
 from heldout.selection.base import tie_exactly
-from heldout.selection.one_standard_error import standard_errors
+from heldout.selection.simplest import standard_errors
 
 NAN = np.nan
 

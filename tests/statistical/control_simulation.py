@@ -27,9 +27,9 @@ from heldout.estimates import BBC
 from heldout.estimates.inputs import read_inputs
 from heldout.metrics.base import Metric
 from heldout.metrics.named import DECLARED
-from heldout.metrics.pairs import is_pair_based
 from heldout.metrics.survival_area import RocAucAt
 from heldout.metrics.survival_brier import BrierAt, IntegratedBrier
+from heldout.metrics.within import is_pair_based
 
 N, K, C = 100, 10, 20
 TIMES = (0.7, 1.0)

@@ -25,7 +25,7 @@ import heldout as ho
 from heldout.dropping.replay import DroppingHistory
 from heldout.estimates.dropping_replay import with_dropping_replayed
 from heldout.estimates.inputs import read_inputs
-from heldout.estimates.named import answer, method_of
+from heldout.estimates.methods import answer, method_of
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions
 

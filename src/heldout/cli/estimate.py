@@ -186,7 +186,7 @@ def _answer(options: EstimateOptions, inputs: Inputs, methods: dict[str, Method]
     """A ``Comparison`` for ``--method all``."""
     from heldout.estimates.comparison import compare, warn_of_all
     from heldout.estimates.inputs import warn_of
-    from heldout.estimates.named import answer
+    from heldout.estimates.methods import answer
 
     if options.method == "all":
         comparison = compare(inputs, methods)

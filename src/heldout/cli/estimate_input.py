@@ -92,8 +92,8 @@ class EstimateInput:
 
 def read(options: EstimateOptions, console: Console) -> EstimateInput:
     """Read the file, and print what was read."""
-    from heldout.estimates.columns import read_as, refuse_labels, threshold_of_reading
-    from heldout.metrics.base import full_name
+    from heldout.estimates.input_arrays import read_as, refuse_labels, threshold_of_reading
+    from heldout.metrics.parameters import full_name
     from heldout.readers.prediction_columns import (
         check_kinds,
         held_out,

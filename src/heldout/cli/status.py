@@ -137,7 +137,7 @@ def _share(part: int, whole: int) -> str:
 
 def _best(run: RunStatus) -> str | None:
     from heldout.execution.listeners.words import score_text
-    from heldout.metrics.words import in_sentence, metric_words
+    from heldout.metrics.named import in_sentence, metric_words
 
     if run.best is None or run.title is None:
         return None

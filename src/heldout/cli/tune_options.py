@@ -62,7 +62,7 @@ def check_options(options: TuneOptions) -> None:
     from heldout.dropping import drop_rule_of, strategy_of
     from heldout.errors import InputError
     from heldout.estimates import METHODS
-    from heldout.estimates.named import check_alternative
+    from heldout.estimates.methods import check_alternative
     from heldout.estimates.question import check_interval_settings
     from heldout.folds.plans import HoldOut, Repeated, rounds_of
     from heldout.selection import Threshold, WeightRule, rule_of

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from heldout.dropping.base import Course, Racing, Standing, Verdict, check_share, verdict
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric, oriented
-from heldout.metrics.bounded_means import effective_size, half_width, no_bounded_mean
+from heldout.metrics.row_losses import effective_size, half_width, no_bounded_mean
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,7 @@ from heldout.metrics.regression import R2, MeanSquaredError
 from heldout.metrics.row_losses import OfRowLosses
 from heldout.metrics.signed import Signed
 from heldout.selection.base import tie_exactly
-from heldout.selection.rank_over_repeats import RankOverRepeats
+from heldout.selection.rank_rules import RankOverRepeats
 
 FIRST_DECISION = 2
 """The step from which on a configuration may leave."""

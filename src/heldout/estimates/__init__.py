@@ -3,7 +3,9 @@
 from importlib import import_module
 from typing import Any
 
-from heldout.estimates.base import Evidence, Method
+from heldout.estimates.base import Method
+from heldout.estimates.evidence import Evidence
+from heldout.estimates.methods import METHODS, method_of
 from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.methods.bbc_f import BBCF
 from heldout.estimates.methods.cv import CV
@@ -16,7 +18,6 @@ from heldout.estimates.methods.two_part.hanley_mcneil import HanleyMcNeil
 from heldout.estimates.methods.two_part.mabt import MABT
 from heldout.estimates.methods.two_part.tilting import Tilting
 from heldout.estimates.methods.wmc import WMC, WMCS
-from heldout.estimates.named import METHODS, method_of
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Estimate, Interval
 from heldout.flags import Flag

@@ -1,9 +1,9 @@
-"""Candidates: the configurations that can be selected, and the rows on which they are compared."""
+"""Candidates: the configurations that can be selected, the rows on which they are compared, and their columns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,19 @@ from numpy.typing import NDArray
 
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
+from heldout.estimates.input_arrays import read_as
+from heldout.estimates.question import Aggregate
+from heldout.estimates.responses import cut
 from heldout.flags import Flag
-from heldout.metrics.base import Metric, Needs, needed_codes
+from heldout.kernels.reference import Floats
+from heldout.metrics.aggregate import AggregateScore, aggregate_score
+from heldout.metrics.base import Metric, Needs, Response, needed_codes
+from heldout.metrics.within import within_score
 from heldout.predictions import HeldOutPredictions
+from heldout.selection import Rule
+from heldout.selection.base import WeightRule
+from heldout.selection.ensembles import Averages
+from heldout.selection.threshold import Cuts, Threshold, cuts_of
 
 FEW_GROUPS = 10
 SHOWN = 3
@@ -226,3 +236,95 @@ def check_drawable(truth: Truth, unit_of_row: NDArray[np.intp], metrics: Sequenc
                 f"class {label} has {have} {unit}{'' if have == 1 else 's'}, and a bootstrap needs at least 2, "
                 f"one to draw and one to leave out; gather more {unit}s of it."
             )
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixColumns:
+    """The candidates' predictions of the rows used, one column each, or one for each threshold of each.
+
+    Attributes
+    ----------
+    whole_truth : Truth
+        Of all rows.
+    truth : Truth of n rows
+        Of the rows used.
+    predictions : HeldOutPredictions
+        Of all rows and configurations.
+    rule : selection rule, rule of weights, or Threshold
+    rows : CandidateRows
+        The candidates and the rows used.
+    segments : mapping
+        Codes (n, R) of "pooled" and "folds"; None for "folds" where the folds are not known.
+    sample_weight : ndarray of shape (n,) or None
+    cuts : Cuts or None
+        Where a column is a configuration at a threshold.
+    labels : ndarray of shape (n, columns, R) or None
+        What the cuts make of the scores: the same for every metric.
+    threshold : float or None
+        Where averaged probabilities are cut for a metric on labels.
+    """
+
+    whole_truth: Truth
+    truth: Truth
+    predictions: HeldOutPredictions
+    rule: Rule
+    rows: CandidateRows
+    segments: Mapping[str, NDArray[np.int32] | None]
+    sample_weight: NDArray[np.float64] | None = None
+    cuts: Cuts | None = None
+    labels: NDArray[np.int8] | None = None
+    threshold: float | None = None
+
+    @property
+    def configurations(self) -> NDArray[np.intp]:
+        """The configuration behind each column."""
+        candidates = self.rows.candidates
+        return candidates if self.cuts is None else candidates[self.cuts.column]
+
+    def at_thresholds(self, metric: Metric) -> MatrixColumns:
+        """A column for each candidate at each threshold that the rule tries."""
+        assert isinstance(self.rule, Threshold) and self.truth.positive is not None, "read_as says so"
+        scores, in_play = self.as_rule_reads(metric), self.rows.in_play[self.rows.used]
+        cuts = cuts_of(self.rule, np.where(in_play[:, None, :], scores, np.nan), self.truth.positive)
+        return replace(self, cuts=cuts, labels=cuts.labels(scores))
+
+    def score(self, metric: Metric, aggregate: Aggregate, array: NDArray[Any] | None = None) -> AggregateScore:
+        """The metric of every column in an aggregate; of the predictions in ``array`` where given."""
+        array = self.as_metric_reads(metric) if array is None else array
+        codes = self.segments["pooled" if aggregate == "pooled" else "folds"]
+        assert codes is not None, "folds are read where they are known"
+        if aggregate == "within":
+            return within_score(metric, self.truth, array, codes, self.sample_weight)
+        as_folds = aggregate == "folds"
+        return aggregate_score(metric, self.truth, array, codes, self.sample_weight, as_folds=as_folds)
+
+    def averages(self, metric: Metric) -> Averages | None:
+        """The predictions that a rule of weights averages; None for other rules."""
+        if not isinstance(self.rule, WeightRule):
+            return None
+        return Averages(
+            np.asarray(self.as_rule_reads(metric), dtype=np.float64),
+            are_probabilities=self.truth.kind.is_classification,
+            respond=self._cut if self._cuts_averages(metric) else None,
+        )
+
+    def as_metric_reads(self, metric: Metric) -> NDArray[Any]:
+        """(n, columns, R[, outputs]): the response of the metric."""
+        if self.labels is not None:
+            return self.labels
+        array = self.as_rule_reads(metric)
+        return self._cut(array) if self._cuts_averages(metric) else array
+
+    def as_rule_reads(self, metric: Metric) -> NDArray[Any]:
+        """(n, candidates, R[, outputs]): the response that the rule reads for the metric."""
+        used, candidates = self.rows.used, self.rows.candidates
+        array = self.predictions.for_metric(read_as(self.rule, metric, self.truth))
+        if len(used) < len(array):
+            array = array[used]
+        return array[:, candidates] if len(candidates) < array.shape[1] else array
+
+    def _cuts_averages(self, metric: Metric) -> bool:
+        return isinstance(self.rule, WeightRule) and Response.LABELS in metric.responses
+
+    def _cut(self, probabilities: Floats) -> NDArray[np.int32]:
+        return cut(self.truth, probabilities, Response.PROBABILITIES, self.threshold)

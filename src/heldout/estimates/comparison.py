@@ -20,7 +20,7 @@ from heldout._text import number_text
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Method
 from heldout.estimates.inputs import WARNED, Inputs, read_inputs
-from heldout.estimates.named import METHODS, method_of
+from heldout.estimates.methods import METHODS, method_of
 from heldout.estimates.question import Aggregate
 from heldout.estimates.responses import ResponseName
 from heldout.estimates.types import Alternative, Estimate, Interval, frame_of

@@ -22,9 +22,9 @@ from heldout.dropping.replay import (
     SimulatedRace,
 )
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence, Matrix
 from heldout.estimates.candidates import candidate_rows
-from heldout.estimates.evidence import gather
+from heldout.estimates.evidence import Evidence, Matrix
+from heldout.estimates.from_matrix import gather
 from heldout.estimates.question import Aggregate, Question
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats

@@ -6,7 +6,7 @@ from typing import Any
 
 from heldout._random import RandomState
 from heldout.estimates.inputs import read_inputs, warn_of
-from heldout.estimates.named import answer, method_of
+from heldout.estimates.methods import answer, method_of
 from heldout.estimates.question import Aggregate
 from heldout.estimates.responses import ResponseName
 from heldout.estimates.types import Alternative, Estimate

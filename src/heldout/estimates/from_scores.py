@@ -13,11 +13,10 @@ from heldout._text import argument, counted
 from heldout.data.arrays import array_of, distinct, numbers_of, shortened
 from heldout.data.memory import check_room
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence
 from heldout.estimates.candidates import failed_sentence
-from heldout.estimates.evidence import build_evidence
+from heldout.estimates.evidence import Evidence, build_evidence
 from heldout.estimates.inputs import warn_of
-from heldout.estimates.named import answer, method_of
+from heldout.estimates.methods import answer, method_of
 from heldout.estimates.question import Settings, settings_of
 from heldout.estimates.types import Alternative, Estimate
 from heldout.flags import Flag

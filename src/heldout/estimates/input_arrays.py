@@ -2,11 +2,15 @@
 
 ``responses`` decides what the numbers are. A setting that would do nothing is refused, because its user expects an
 effect.
+
+A selection rule may read other predictions than its metric. A rule that tunes a threshold reads scores, although
+its metric reads labels. A rule that averages predictions reads probabilities or values, because labels and
+decisions of different models have no average. ``read_as`` gives the metric that stands in for the rule there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,14 +18,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import argument, counted
-from heldout.data.arrays import array_of, check_labels_or_numbers, numbers_of
+from heldout.data.arrays import array_of, check_labels_or_numbers, missing, numbers_of
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.estimates.responses import ResponseName as ResponseName
 from heldout.estimates.responses import check_settings, read_response
 from heldout.folds.splits import folds_from_labels
-from heldout.metrics.base import Metric, Response, times_of
+from heldout.metrics.base import Metric, Response
+from heldout.metrics.opaque import OpaqueMetric
+from heldout.metrics.parameters import times_of
 from heldout.predictions import HeldOutPredictions
+from heldout.selection import Rule
+from heldout.selection.base import WeightRule
+from heldout.selection.threshold import Threshold
 
 SHAPES = "(rows, configurations), (rows, configurations, repeats) or (rows, configurations, repeats, classes)"
 TWO_DECIMALS = 0.0101
@@ -274,3 +283,84 @@ def _check_shapes(predictions: HeldOutPredictions) -> None:
         raise InputError(
             f"folds of HeldOutPredictions must have shape {expected}, got {np.shape(predictions.folds)}."
         )
+
+
+def read_as(rule: Rule, metric: Metric, truth: Truth) -> Metric:
+    """The metric that says which response is read: ``metric`` itself, or a stand-in that reads what the rule reads.
+
+    Raises
+    ------
+    InputError
+        When the rule is not for this metric or task.
+    """
+    if isinstance(rule, Threshold):
+        if Response.LABELS not in metric.responses:
+            raise InputError(
+                f"{argument('selection', rule.name)} tunes where scores are cut into labels, and {metric.name} "
+                f"reads {' or '.join(metric.responses)}; use a metric of labels (accuracy, f1, balanced_accuracy, "
+                "...).",
+                argument="selection",
+            )
+        if truth.kind is not TaskKind.BINARY:
+            raise InputError(
+                f"{argument('selection', rule.name)} is for binary tasks, and there are {truth.n_classes} "
+                "classes; several classes take the greatest score.",
+                argument="selection",
+            )
+        read = (Response.DECISION, Response.PROBABILITIES)
+        return OpaqueMetric.in_place_of(metric, f"{metric.name} at a tuned threshold", read)
+    if not isinstance(rule, WeightRule):
+        return metric
+    if Response.VALUES in metric.responses and not truth.kind.is_classification:
+        return metric
+    if {Response.PROBABILITIES, Response.LABELS} & set(metric.responses) and truth.kind.is_classification:
+        return OpaqueMetric.in_place_of(metric, f"{metric.name} of an ensemble", (Response.PROBABILITIES,))
+    raise InputError(
+        f"{argument('selection', rule.name)} averages predictions, and {metric.name} reads "
+        f"{' or '.join(metric.responses)}, which of different models are on no common scale; use a metric of "
+        "probabilities or of predicted values.",
+        argument="selection",
+    )
+
+
+def threshold_of_reading(rule: Rule, metrics: Sequence[Metric], threshold: float | None) -> float | None:
+    """The threshold at which predictions are cut as they are read; None where they are averaged first.
+
+    Raises
+    ------
+    InputError
+        When a threshold is given to a rule that tunes it.
+    """
+    if threshold is not None and isinstance(rule, Threshold):
+        raise InputError(
+            f"{argument('threshold', threshold)} says where to cut, and {argument('selection', rule.name)} tunes "
+            f"just that; leave one out (or try a few: 'threshold(grid=[{threshold}, ...])').",
+            argument="threshold",
+        )
+    averaged = isinstance(rule, WeightRule) and any(Response.LABELS in metric.responses for metric in metrics)
+    return None if averaged else threshold
+
+
+def refuse_labels(rule: Rule, truth: Truth, predictions: Any, response: str) -> None:
+    """Refuse an array of labels where a rule cuts or averages scores of classes."""
+    is_array = not isinstance(predictions, HeldOutPredictions)
+    reads_scores = isinstance(rule, Threshold | WeightRule) and truth.kind.is_classification
+    if not is_array or not reads_scores or response not in ("auto", "labels"):
+        return
+    array = array_of(predictions, "predictions")
+    if response == "auto" and array.dtype.kind == "f" and not _zeros_and_ones(array):
+        return
+    verb, give = (
+        ("tunes where scores are cut into labels", "probabilities or decisions")
+        if isinstance(rule, Threshold)
+        else ("averages predictions, and labels have no average", "probabilities")
+    )
+    raise InputError(
+        f"{argument('selection', rule.name)} {verb}, but the predictions are labels; pass {give} (and say "
+        f"{argument('response', ...)} where they are 0 and 1 only).",
+        argument="selection",
+    )
+
+
+def _zeros_and_ones(array: NDArray[Any]) -> bool:
+    return bool(np.isin(array[~missing(array)], [0, 1]).all())

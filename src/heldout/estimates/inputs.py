@@ -26,10 +26,17 @@ from heldout.data.task import (
     truth_of,
 )
 from heldout.errors import HeldoutWarning, InputError
-from heldout.estimates.base import Evidence, Method
-from heldout.estimates.columns import MatrixColumns, read_as, refuse_labels, threshold_of_reading
-from heldout.estimates.evidence import candidate_columns, evidence_from
-from heldout.estimates.input_arrays import checked_held_out, read_predictions
+from heldout.estimates.base import Method
+from heldout.estimates.candidates import MatrixColumns
+from heldout.estimates.evidence import Evidence
+from heldout.estimates.from_matrix import candidate_columns, evidence_from
+from heldout.estimates.input_arrays import (
+    checked_held_out,
+    read_as,
+    read_predictions,
+    refuse_labels,
+    threshold_of_reading,
+)
 from heldout.estimates.question import AGGREGATES, Aggregate, Question, settings_of
 from heldout.estimates.responses import ResponseName, check_settings
 from heldout.estimates.types import Alternative, Estimate
@@ -38,8 +45,7 @@ from heldout.metrics import check_fits, metric_named
 from heldout.metrics.base import Metric, Response
 from heldout.metrics.by_kind import reads_as_numbers
 from heldout.metrics.named import DECLARED
-from heldout.metrics.pairs import is_pair_based
-from heldout.metrics.within import unfit_within
+from heldout.metrics.within import is_pair_based, unfit_within
 from heldout.predictions import HeldOutPredictions
 from heldout.selection import AverageRank, Rule, Threshold, WeightRule, rule_of
 

@@ -1,4 +1,9 @@
-"""Estimates of a finished search: one a metric, for the one configuration that the refit metric chose."""
+"""Estimates of a finished search: one a metric, for the one configuration that the refit metric chose.
+
+Before hours go into fitting, ``refused_on_splits`` checks whether the method can use the splits. Whether a method
+is for so many folds, for rows that are predicted several times, or for groups, does not depend on the predictions,
+so it is checked with made-up predictions of the rows that the splits test.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +20,20 @@ from heldout._text import argument
 from heldout.data.task import Truth
 from heldout.dropping.replay import DroppingHistory
 from heldout.errors import HeldoutWarning, InputError
-from heldout.estimates.base import Evidence, Method, conclude
+from heldout.estimates.base import Method, conclude
 from heldout.estimates.candidates import dropped_sentence, failed_sentence, growing_sentence, incomplete_sentence
 from heldout.estimates.dropping_replay import with_dropping_replayed
-from heldout.estimates.evidence import build_evidence, gather
-from heldout.estimates.named import answer, check_alternative, method_of
+from heldout.estimates.evidence import Evidence, build_evidence
+from heldout.estimates.from_matrix import gather
+from heldout.estimates.methods import answer, check_alternative, method_of, refusal
 from heldout.estimates.question import AGGREGATES, Aggregate, Question, Settings, check_interval_settings
 from heldout.estimates.types import Alternative, Estimate
 from heldout.flags import Flag
 from heldout.kernels.blocks import effective_threads
-from heldout.metrics.base import Metric
+from heldout.metrics.base import Metric, Response
 from heldout.metrics.opaque import OpaqueMetric
-from heldout.predictions import FoldScores, HeldOutPredictions
+from heldout.metrics.parameters import times_of
+from heldout.predictions import UNPREDICTED_LABEL, FoldScores, HeldOutPredictions
 from heldout.selection import SelectionRule, configuration_rule_of
 from heldout.selection.base import metrics_read
 from heldout.selection.replay import FoldReplay
@@ -258,3 +265,67 @@ def _nothing(method: Method, evidence: Evidence, error: Exception) -> Estimate:
     message = Flag.UNDEFINED.filled(reason=reason)
     warnings.warn(HeldoutWarning(f"{evidence.metric.name}: {message}"), stacklevel=4)
     return conclude(evidence, method, float("nan"), flags={Flag.UNDEFINED: message})
+
+
+def refused_on_splits(
+    truth: Truth,
+    labels: NDArray[np.int32],
+    estimation: Estimation,
+    metric: Metric,
+    params: Sequence[Mapping[str, Any]],
+    *,
+    groups: NDArray[Any] | None = None,
+    sample_weight: NDArray[np.float64] | None = None,
+    test_share: float | None = None,
+    entropy: int = 0,
+) -> str | None:
+    """Why the method has no estimate from splits like these, as a sentence; None where it has one.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (N, R)
+        Fold of each row in each repeat, -1 where it is not tested.
+    params : sequence of mapping
+        Of the configurations; two of them stand for all.
+    test_share : float, optional
+        Of repeated subsampling.
+    """
+    shown = list(params[:2])
+    predictions = HeldOutPredictions(
+        responses={metric.responses[0]: _made_up(metric, truth, labels, len(shown))},
+        names=tuple(str(number) for number in range(len(shown))),
+        folds=labels,
+        classes=truth.classes,
+        positive=truth.positive,
+        grouped=groups is not None,
+        test_share=test_share,
+    )
+    settings = estimation.settings(entropy)
+    question = Question(
+        metric, {metric.name: metric}, estimation.rule, estimation.aggregate, settings, groups, sample_weight, shown
+    )
+    try:
+        evidence = gather(truth, predictions, question)
+    except InputError:
+        return None  # of made-up predictions this says little; the true ones will tell
+    return refusal(method_of(estimation.method), evidence)
+
+
+def _made_up(metric: Metric, truth: Truth, labels: NDArray[np.int32], n_configurations: int) -> NDArray[Any]:
+    """Random predictions (N, C, R[, outputs]) of the tested rows."""
+    response = metric.responses[0]
+    rng = np.random.default_rng(0)
+    shape = (len(labels), n_configurations, labels.shape[1])
+    untested = np.broadcast_to((labels < 0)[:, None, :], shape)
+    if response is Response.LABELS:
+        codes = rng.integers(0, truth.n_classes, size=shape, dtype=np.int32)
+        codes[untested] = UNPREDICTED_LABEL
+        return codes
+    if response is Response.SURVIVAL:
+        numbers = -np.sort(-rng.uniform(size=(*shape, len(times_of(metric)))))  # they fall in time
+    elif response is Response.VALUES or truth.n_classes <= 2:
+        numbers = rng.uniform(size=shape)
+    else:
+        numbers = rng.dirichlet(np.ones(truth.n_classes), size=shape)
+    numbers[untested] = np.nan
+    return numbers

@@ -133,3 +133,10 @@ class Question:
         """Every metric that is computed, once each."""
         read = list(self.selected_on.values())
         return read if any(self.metric is metric for metric in read) else [self.metric, *read]
+
+
+AGGREGATE_WORDS = {
+    "folds": "mean over the folds",
+    "pooled": "all held-out rows together",
+    "within": "pairs of rows of one fold",
+}

@@ -12,7 +12,7 @@ from heldout._random import stream
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier, Dropped, DropRule, Standing, Verdict
 from heldout.errors import InputError
-from heldout.estimates.evidence import gather
+from heldout.estimates.from_matrix import gather
 from heldout.estimates.question import Aggregate, Question, Settings
 from heldout.execution.collect import RaceOutcome, RaceResults
 from heldout.execution.fit import Scoring

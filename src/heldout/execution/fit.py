@@ -27,9 +27,10 @@ from heldout.execution.copies import with_copies_together
 from heldout.execution.responses import coded_responses, remember_responses
 from heldout.execution.threads import on_one_thread, single_threaded
 from heldout.folds.splits import Split
-from heldout.metrics.base import Metric, Response, times_of
+from heldout.metrics.base import Metric, Response
 from heldout.metrics.from_scorer import members_of, metric_from_scorer, scorer_for
 from heldout.metrics.named import check_fits
+from heldout.metrics.parameters import times_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,9 +15,8 @@ from heldout.data.task import Task, Truth
 from heldout.dropping.base import Course, DropRule, SearchStrategy
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.candidates import check_drawable, check_selects
-from heldout.estimates.named import method_of
-from heldout.estimates.of_search import Estimation, check_applicable
-from heldout.estimates.rehearsal import refused_on_splits
+from heldout.estimates.methods import method_of
+from heldout.estimates.of_search import Estimation, check_applicable, refused_on_splits
 from heldout.execution.executors.base import Work
 from heldout.execution.fit import CellContext, Routing, Scoring
 from heldout.execution.plan import Race, race_of_search

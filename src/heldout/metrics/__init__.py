@@ -24,7 +24,6 @@ from heldout.metrics.custom import custom
 from heldout.metrics.likelihood import NagelkerkeR2
 from heldout.metrics.named import all_names, check_fits, metric_named
 from heldout.metrics.operating_points import PartialRocAuc, SensitivityAtSpecificity
-from heldout.metrics.rank_correlation import Spearman
 from heldout.metrics.ranking import AveragePrecision, RocAuc, RocAucOneVsOne, RocAucOneVsRest
 from heldout.metrics.regression import (
     R2,
@@ -33,6 +32,7 @@ from heldout.metrics.regression import (
     MedianAbsoluteError,
     PinballLoss,
     RootMeanSquaredError,
+    Spearman,
 )
 from heldout.metrics.smooth_calibration import E90, ECI, ICI, Emax
 from heldout.metrics.somers import SomersD

@@ -21,13 +21,12 @@ from heldout.errors import InputError
 from heldout.kernels.dispatch import BinnedGaps, LogisticFits
 from heldout.kernels.reference import Floats, Weightings
 from heldout.kernels.reference_calibration import LineFits
-from heldout.metrics.base import Metric, Needs, Response, Sums, check_among, name_with
+from heldout.metrics.base import Metric, Needs, Response, Sums
 from heldout.metrics.by_kind import ByKind, OfKind
 from heldout.metrics.classification import checked_probabilities
-from heldout.metrics.fitted_part import FittedPart
-from heldout.metrics.row_losses import most_drawn
-from heldout.metrics.survival_calibration import cox_slope, cox_slope_error
-from heldout.metrics.weights import total_weight
+from heldout.metrics.parameters import check_among, name_with
+from heldout.metrics.row_losses import most_drawn, total_weight
+from heldout.metrics.survival_calibration import FittedPart, cox_slope, cox_slope_error
 
 _PROBABILITIES = (Response.PROBABILITIES,)
 

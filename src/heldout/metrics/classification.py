@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
-from heldout.metrics.base import Metric, Needs, Response, check_among, is_number, positive_of
+from heldout.metrics.base import Metric, Needs, Response, positive_of
 from heldout.metrics.confusion import (
     ClassCells,
     Confusion,
@@ -21,6 +21,7 @@ from heldout.metrics.confusion import (
     mean_recall,
     ratio,
 )
+from heldout.metrics.parameters import check_among, is_number
 from heldout.metrics.row_losses import Finish, MeanLoss, mean_loss, mean_of_errors
 
 _LABELS: tuple[Response, ...] = (Response.LABELS,)

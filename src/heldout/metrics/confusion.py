@@ -19,7 +19,7 @@ from heldout.data.task import Truth
 from heldout.kernels.dispatch import CellSums
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Sums
-from heldout.metrics.weights import class_weights
+from heldout.metrics.row_losses import class_weights
 
 LANES_AT_ONCE = 16
 

@@ -1,4 +1,4 @@
-"""From what a user writes to a metric: names of scikit-learn's scorers, names of its functions, objects."""
+"""Metrics by name: those of scikit-learn's scorers and functions, and their titles for people."""
 
 from __future__ import annotations
 
@@ -36,7 +36,6 @@ from heldout.metrics.classification import (
 )
 from heldout.metrics.likelihood import NagelkerkeR2
 from heldout.metrics.operating_points import PartialRocAuc, SensitivityAtSpecificity
-from heldout.metrics.rank_correlation import Spearman
 from heldout.metrics.ranking import AveragePrecision, RocAuc, RocAucOneVsOne, RocAucOneVsRest
 from heldout.metrics.regression import (
     R2,
@@ -45,6 +44,7 @@ from heldout.metrics.regression import (
     MedianAbsoluteError,
     PinballLoss,
     RootMeanSquaredError,
+    Spearman,
 )
 from heldout.metrics.signed import Signed
 from heldout.metrics.smooth_calibration import E90, ECI, ICI, Emax
@@ -261,3 +261,25 @@ def check_fits(metric: Metric, truth: Truth) -> Metric:
         f"metrics that do: {', '.join(fitting)}.",
         argument="metric",
     )
+
+
+def metric_words(name: str) -> tuple[str, str]:
+    """A metric's title and definition by its name; the definition of a metric of the user's own is empty."""
+    own, bracket, parameters = name.removeprefix("neg_").partition("(")
+    metric = METRICS.get(own)
+    title, definition = (own.replace("_", " "), "") if metric is None else (metric.title, metric.definition)
+    return (f"{title} {bracket}{parameters}" if bracket else title), definition
+
+
+def in_sentence(title: str) -> str:
+    """A metric's name within a sentence: small letters, except for abbreviations and names of people."""
+    first = title.split(" ")[0]
+    is_word = first[1:].isalpha() and first[1:].islower()
+    return title[:1].lower() + title[1:] if is_word and first not in ("Brier", "Matthews", "Spearman") else title
+
+
+def direction_sentence(greater_is_better: bool, ideal: float | None = None) -> str:
+    """Which way is better, if not one value is best."""
+    if ideal is not None:
+        return f"{ideal:g} is best; neither direction is."
+    return "Higher is better." if greater_is_better else "Lower is better."

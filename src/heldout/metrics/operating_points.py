@@ -12,9 +12,10 @@ from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import AreaWithin, SensitivityWithin
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Metric, Needs, Response, Sums, check_among, is_number, name_with
-from heldout.metrics.pairs import PairBased, PairsWithin
+from heldout.metrics.base import Metric, Needs, Response, Sums
+from heldout.metrics.parameters import check_among, is_number, name_with
 from heldout.metrics.ranking import RocAuc
+from heldout.metrics.within import PairBased, PairsWithin
 
 
 @dataclass(frozen=True)

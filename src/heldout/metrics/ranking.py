@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from heldout.data.task import TaskKind, Truth
 from heldout.kernels.dispatch import PrecisionSums, RankSums, best_out_of_bag
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Metric, Needs, Response, Selected, Statistic, Sums, check_among, positive_of
-from heldout.metrics.pairs import PairBased, PairStatistic, PairsWithin
-from heldout.metrics.row_losses import one_cell
-from heldout.metrics.weights import total_weight, weight_of
+from heldout.metrics.base import Metric, Needs, Response, Selected, Statistic, Sums, positive_of
+from heldout.metrics.parameters import check_among
+from heldout.metrics.row_losses import one_cell, total_weight, weight_of
+from heldout.metrics.within import PairBased, PairStatistic, PairsWithin
 
 ClassAverage = Literal["macro", "weighted"]
 

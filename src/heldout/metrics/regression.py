@@ -1,4 +1,4 @@
-"""Metrics of numbers against numbers: squared and absolute errors, their median, and R²."""
+"""Metrics of numbers against numbers: squared and absolute errors, their median, R², and rank correlation."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
-from heldout.kernels.dispatch import Medians
+from heldout.kernels.dispatch import Medians, RankCorrelations
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Metric, Needs, Response, Sums, is_number, name_with
-from heldout.metrics.row_losses import Finish, MeanLoss, loss_sums, mean_loss
-from heldout.metrics.weights import total_weight, weighted_sum
+from heldout.metrics.base import Metric, Needs, Response, Sums
+from heldout.metrics.parameters import is_number, name_with
+from heldout.metrics.row_losses import Finish, MeanLoss, loss_sums, mean_loss, total_weight, weighted_sum
 
 _VALUES: tuple[Response, ...] = (Response.VALUES,)
 _REGRESSION: frozenset[TaskKind] = frozenset({TaskKind.REGRESSION})
@@ -296,3 +296,34 @@ class Determination:
             value: Floats = 1.0 - np.ldexp(errors / spread, self.exponent)
         constant = spread == 0
         return np.where(constant, np.where(errors == 0, 1.0, 0.0), value) if constant.any() else value
+
+
+@dataclass(frozen=True)
+class Spearman(Metric):
+    """Pearson's correlation of the ranks of truth and prediction, tied rows sharing the mean of theirs.
+
+    The same number as ``scipy.stats.spearmanr``, on rows repeated by their counts; with importance weights, of
+    ranks in which a row takes as many places as it weighs. NaN, as there, for a constant prediction, which so
+    never wins. Predictions of the wrong sign have a negative value.
+
+    Examples
+    --------
+    >>> from heldout.data.task import truth_of
+    >>> bound = Spearman().statistic(truth_of([1.5, 2.5, 4.0]), np.array([[1.0, 9.0], [3.0, 4.0], [2.0, 1.0]]))
+    >>> bound.all(np.array([[1, 1, 1], [2, 0, 1]], dtype=np.uint8))
+    array([[ 0.5, -1. ],
+           [ 1. , -1. ]])
+    """
+
+    name = "spearman"
+    title = "Spearman correlation"
+    definition = "The correlation of the ranks of predictions and truth: 0 is none."
+    greater_is_better = True
+    responses = (Response.VALUES,)
+    tasks = frozenset({TaskKind.REGRESSION})
+    range = (-1.0, 1.0)
+    needs = Needs.TWO_VALUES
+    undefined_without = Needs.TWO_VALUES
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Sums:
+        return RankCorrelations(np.asarray(predictions, dtype=np.float64), truth.values)

@@ -1,11 +1,15 @@
-"""Metrics that are a mean of one loss a row: what accuracy, log loss, Brier, MSE and MAE share.
+"""Metrics that are a mean of one loss a row, and the weight that rows and classes carry.
 
 The denominator (the weight of the rows) is common to all columns, so the best column in the bag is the one
 with the least sum, and no matrix of values is needed to find it.
+
+Sums of bootstrap counts are exact integers. Sums of real weights round, so they run over contiguous rows in
+one fixed order and do not depend on how many weightings stand in the block.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 from math import isqrt
@@ -16,9 +20,39 @@ from numpy.typing import NDArray
 
 from heldout.data.task import Truth
 from heldout.kernels.dispatch import CellSums, LossSums, best_out_of_bag
-from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Selected, Sums
-from heldout.metrics.weights import total_weight
+from heldout.kernels.reference import Floats, Weightings, exact_product, sum_in_order
+from heldout.metrics.base import Metric, Selected, Sums
+
+
+def total_weight(counts: Weightings) -> Floats:
+    """(L,): the weight of all rows."""
+    if counts.dtype == np.uint8:
+        return counts.sum(axis=1, dtype=np.int64).astype(np.float64)
+    # One row after another, as losses are summed: so that a mean of equal losses is that loss.
+    sums: Floats = sum_in_order(counts)
+    return sums
+
+
+def weight_of(counts: Weightings, rows: NDArray[np.bool_]) -> Floats:
+    """(L,): the weight of some rows."""
+    if counts.dtype == np.uint8:  # whole numbers below 2**53: a matrix product rounds nothing
+        return exact_product(counts, rows.astype(np.float64))
+    sums: Floats = np.ascontiguousarray(np.compress(rows, counts, axis=1)).sum(axis=1)
+    return sums
+
+
+def class_weights(counts: Weightings, codes: NDArray[np.integer], n_classes: int) -> Floats:
+    """(n_classes, L): the weight of the rows of each class."""
+    if counts.dtype == np.uint8:
+        member = (codes[:, None] == np.arange(n_classes)).astype(np.float64)
+        return exact_product(counts, member).T
+    return np.stack([weight_of(counts, codes == code) for code in range(n_classes)])
+
+
+def weighted_sum(counts: Weightings, values: Floats) -> Floats:
+    """(L,): the weighted sum of a number a row, shape (n,), or of a number a row and weighting, (L, n)."""
+    sums: Floats = (np.ascontiguousarray(counts) * values).sum(axis=1)
+    return sums
 
 
 class Finish(StrEnum):
@@ -193,3 +227,46 @@ def most_drawn(n_rows: int) -> int:
 def one_cell(sums: NDArray[Any], dimensions: int) -> NDArray[Any]:
     """Sums without the axis of cells, where the kernel counts one cell."""
     return sums[..., 0] if sums.ndim > dimensions else sums
+
+
+def half_width(n: float, delta: float, n_bounds: int, sides: int, width: float = 1.0) -> float:
+    """How far means of n losses within a range of ``width`` stray from their expectation, all bounds at once.
+
+    width · √(ln(sides · n_bounds / δ) / (2n)) holds with probability 1 - δ (Hoeffding 1963, theorem 2, and a union
+    bound).
+
+    Examples
+    --------
+    >>> round(half_width(1000, 0.05, 100, sides=2), 6)
+    0.064397
+    """
+    return width * math.sqrt(math.log(sides * n_bounds / delta) / (2 * n))
+
+
+def no_bounded_mean(metric: Metric) -> str | None:
+    """Why a metric is no mean of bounded losses, as half a sentence; None where it is one.
+
+    Examples
+    --------
+    >>> from heldout.metrics import metric_named
+    >>> print(no_bounded_mean(metric_named("accuracy")), no_bounded_mean(metric_named("log_loss")), sep="\\n")
+    None
+    it needs losses within a range, and log_loss ranges from 0 to inf
+    """
+    if not metric.row_wise:
+        return f"it bounds means of one loss a row, such as accuracy, and {metric.name} is none"
+    low, high = metric.range
+    if not np.isfinite([low, high]).all():
+        return f"it needs losses within a range, and {metric.name} ranges from {low:g} to {high:g}"
+    return None
+
+
+def effective_size(weights: Floats) -> float:
+    """(Σw)²/Σw²: how many equally weighted losses a weighted mean is worth, in Hoeffding's inequality exactly.
+
+    Examples
+    --------
+    >>> effective_size(np.array([1.0, 1.0, 0.0])), effective_size(np.array([3.0, 1.0]))
+    (2.0, 1.6)
+    """
+    return float(weights.sum() ** 2 / (weights @ weights))

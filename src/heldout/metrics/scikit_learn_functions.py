@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from heldout.metrics.agreement import CohenKappa
-from heldout.metrics.base import Metric, Needs, Response, is_number
+from heldout.metrics.base import Metric, Needs, Response
 from heldout.metrics.classification import (
     Accuracy,
     BalancedAccuracy,
@@ -23,6 +23,7 @@ from heldout.metrics.classification import (
     ZeroOneLoss,
 )
 from heldout.metrics.operating_points import PartialRocAuc
+from heldout.metrics.parameters import is_number
 from heldout.metrics.ranking import (
     AveragePrecision,
     ClassAverage,

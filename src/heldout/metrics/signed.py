@@ -1,20 +1,27 @@
 """A metric times +1 or -1, read as a score: what scikit-learn's scorers are.
 
 ``neg_log_loss`` is log loss times -1, and greater is better. The best column stays the best.
+
+Bounds of two-part methods, and the least width of an interval, are those of a share of rows or of pairs.
+``reading_of`` says which metrics are such a share but for sign and origin.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from enum import StrEnum
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.data.task import TaskKind, Truth
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Failing, Fused, Metric, Needs, Response, Selected, Statistic, fitted, times_of
-from heldout.metrics.pairs import PairBased, PairStatistic, is_pair_based
+from heldout.metrics.base import Failing, Fused, Metric, Needs, Response, Selected, Statistic, fitted
+from heldout.metrics.classification import Accuracy, ZeroOneLoss
+from heldout.metrics.parameters import times_of
+from heldout.metrics.ranking import RocAuc, RocAucOneVsOne, RocAucOneVsRest
+from heldout.metrics.within import PairBased, PairStatistic, is_pair_based
 
 
 @dataclass(frozen=True)
@@ -178,3 +185,53 @@ class SignedFused(SignedStatistic):
     def best_out_of_bag(self, counts: NDArray[np.uint8]) -> Selected:
         columns, values = self.fused.best_out_of_bag(counts)
         return Selected(columns, self._signed(values))
+
+
+class Share(StrEnum):
+    """A share in [0, 1] of which more is better: of pairs that are ranked right, or of rows that are."""
+
+    AUC = "roc_auc"
+    ACCURACY = "accuracy"
+
+
+class Reading(NamedTuple):
+    """How a reported metric is read as a share: metric = origin + sign * share."""
+
+    share: Share
+    origin: float
+    sign: int
+
+    def share_of(self, values: Floats) -> Floats:
+        """Shares from the metric's own values."""
+        return values if self == (self.share, 0.0, 1) else self.sign * (values - self.origin)
+
+    def reported(self, share: float) -> float:
+        """The metric's own value of a share."""
+        return self.origin + self.sign * share
+
+
+def reading_of(metric: Metric, kind: TaskKind) -> Reading | None:
+    """How the metric is read as a share, None where it is none.
+
+    Examples
+    --------
+    >>> from heldout.metrics import metric_named
+    >>> reading_of(metric_named("zero_one_loss"), TaskKind.MULTICLASS)
+    Reading(share=<Share.ACCURACY: 'accuracy'>, origin=1.0, sign=-1)
+    >>> reading_of(metric_named("neg_zero_one_loss"), TaskKind.BINARY).reported(0.75)
+    -0.25
+    >>> reading_of(metric_named("roc_auc_ovr"), TaskKind.MULTICLASS) is None
+    True
+    """
+    if isinstance(metric, Signed):
+        inner = reading_of(metric.metric, kind)
+        # A scorer that minimises a score, or maximises a loss, wants the other bound than we give.
+        if inner is None or metric.metric.greater_is_better != (metric.sign > 0):
+            return None
+        return Reading(inner.share, metric.sign * inner.origin, metric.sign * inner.sign)
+    if isinstance(metric, Accuracy):
+        return Reading(Share.ACCURACY, 0.0, 1)
+    if isinstance(metric, ZeroOneLoss):
+        return Reading(Share.ACCURACY, 1.0, -1)
+    of_pairs = isinstance(metric, RocAuc | RocAucOneVsRest | RocAucOneVsOne)  # of two classes all three are one
+    return Reading(Share.AUC, 0.0, 1) if of_pairs and kind is TaskKind.BINARY else None

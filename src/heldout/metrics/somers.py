@@ -13,9 +13,9 @@ from heldout.data.task import TaskKind, Truth
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Fused, Needs, Response, Selected
 from heldout.metrics.by_kind import ByKind, OfKind
-from heldout.metrics.pairs import PairBased, PairStatistic
 from heldout.metrics.ranking import RocAuc
 from heldout.metrics.survival import ConcordanceIndex
+from heldout.metrics.within import PairBased, PairStatistic
 
 
 @dataclass(frozen=True)

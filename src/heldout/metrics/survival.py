@@ -18,8 +18,9 @@ from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import ConcordanceSums, best_out_of_bag
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Needs, Response, Selected, Sums, is_number, name_with
-from heldout.metrics.pairs import PairBased
+from heldout.metrics.base import Needs, Response, Selected, Sums
+from heldout.metrics.parameters import is_number, name_with
+from heldout.metrics.within import PairBased
 
 _RISK: tuple[Response, ...] = (Response.RISK,)
 _SURVIVAL: frozenset[TaskKind] = frozenset({TaskKind.SURVIVAL})

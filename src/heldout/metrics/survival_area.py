@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Needs, Response, name_with
-from heldout.metrics.pairs import PairBased
+from heldout.metrics.base import Needs, Response
+from heldout.metrics.parameters import name_with
 from heldout.metrics.ranking import Area, area
 from heldout.metrics.survival import Censoring, observed_by
 from heldout.metrics.survival_brier import check_time, check_within, no_time
+from heldout.metrics.within import PairBased
 
 
 @dataclass(frozen=True, eq=False)

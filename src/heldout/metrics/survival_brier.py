@@ -17,7 +17,8 @@ from heldout._text import counted, in_python
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
-from heldout.metrics.base import Metric, Response, is_number, name_with
+from heldout.metrics.base import Metric, Response
+from heldout.metrics.parameters import is_number, name_with
 from heldout.metrics.row_losses import MeanLoss, mean_loss
 from heldout.metrics.survival import Censoring, observed_by
 

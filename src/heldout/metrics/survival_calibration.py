@@ -1,8 +1,8 @@
-"""Calibration and explained variation of predicted risks: what a Cox regression on them says.
+"""Calibration and explained variation of predicted risks: the coefficients of a Cox regression on them.
 
 A predicted risk that is a log hazard (the linear predictor of a Cox model) should have the coefficient 1 in a Cox
-regression of the target on it; what it adds to the likelihood, beside what it could add, is Nagelkerke's R². Ties
-are Efron's, as in R's ``coxph`` and ``cph``.
+regression of the target on it. The likelihood that it adds, relative to the most that could be added, is
+Nagelkerke's R². Ties are Efron's, as in R's ``coxph`` and ``cph``.
 """
 
 from __future__ import annotations
@@ -16,8 +16,36 @@ from numpy.typing import NDArray
 from heldout.data.task import Truth
 from heldout.kernels.reference import Floats, Weightings
 from heldout.kernels.reference_cox import AT_ONE, AT_SLOPE, AT_ZERO, SLOPE, CoxFits
-from heldout.metrics.fitted_part import FittedPart
-from heldout.metrics.weights import total_weight
+from heldout.metrics.base import Sums
+from heldout.metrics.row_losses import total_weight
+
+
+@dataclass(frozen=True, eq=False)
+class FittedPart:
+    """Intercept or slope of every column's fit, or its distance from a number; a ``Statistic``.
+
+    Attributes
+    ----------
+    fits : Sums
+        Of the coefficients, along the last axis.
+    part : int
+        Which of them.
+    away_from : float, optional
+    """
+
+    fits: Sums
+    part: int
+    away_from: float | None = None
+
+    def all(self, counts: Weightings) -> Floats:
+        return self._value(self.fits.all(counts))
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        return self._value(self.fits.selected(counts, columns))
+
+    def _value(self, fits: Floats) -> Floats:
+        part: Floats = fits[..., self.part]
+        return part if self.away_from is None else np.abs(part - self.away_from)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from heldout.estimates.named import METHODS
-from heldout.estimates.words import MethodWords
+from heldout.estimates.base import MethodWords
+from heldout.estimates.methods import METHODS
 
 QUANTITY_NESTED = (
     "the expected performance, over training sets of the size of an outer fold's training part, of the whole "

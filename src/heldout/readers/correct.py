@@ -10,7 +10,7 @@ from heldout._text import argument
 from heldout.errors import InputError
 from heldout.estimates.from_scores import checked_share, evidence_of_scores
 from heldout.estimates.inputs import warn_of
-from heldout.estimates.named import answer, method_of
+from heldout.estimates.methods import answer, method_of
 from heldout.estimates.question import Settings, check_interval_settings
 from heldout.estimates.types import Alternative, Estimate
 from heldout.predictions import FoldScores

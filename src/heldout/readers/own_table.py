@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from heldout.data.task import Task, TaskKind, Truth, checked_groups, checked_weights, codes_of, labels_text
 from heldout.errors import InputError
-from heldout.metrics.base import Metric, Response, full_name, times_of
+from heldout.metrics.base import Metric, Response
+from heldout.metrics.parameters import full_name, times_of
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 from heldout.readers.columns import check_complete, check_numbers, labels_of_column, plain, survival_of_columns
 from heldout.readers.lines import LineKey, check_agree, lines_of_cells

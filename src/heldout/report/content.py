@@ -11,7 +11,7 @@ from typing import Any
 
 from heldout._text import number_text
 from heldout.estimates.types import json_safe
-from heldout.metrics.words import direction_sentence
+from heldout.metrics.named import direction_sentence
 from heldout.report.diagnostics import Diagnostics
 from heldout.report.nested import OuterSummary
 from heldout.report.numbers import Scale

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import counted, number_text
+from heldout.estimates.base import quantity_sentence
+from heldout.estimates.bootstrap import CONTROL
 from heldout.estimates.comparison import SEEN_IN_THE_ROW
+from heldout.estimates.methods.bbc import CALIBRATED_INTERVAL
 from heldout.estimates.types import Estimate, is_uncorrected, was_named
-from heldout.estimates.words import CALIBRATED_INTERVAL, CONTROL, quantity_sentence
-from heldout.metrics.words import in_sentence, metric_words
+from heldout.metrics.named import in_sentence, metric_words
 from heldout.protocols.nested.words import ACROSS_SENTENCE, INTERVAL_SENTENCES
 from heldout.protocols.words import method_words
 from heldout.report.content import Distribution, Headline, MethodRow, MetricRow

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.data.task import TaskKind, Truth
+from heldout.estimates.question import AGGREGATE_WORDS
 from heldout.estimates.types import Estimate, json_safe
-from heldout.estimates.words import AGGREGATE_WORDS
 from heldout.protocols.nested.words import ACROSS_WORDS, INNER_WORDS, INTERVAL_WORDS
 from heldout.references import REFERENCES
 from heldout.report.content import Citation, Fact

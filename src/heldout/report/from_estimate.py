@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from heldout.estimates.base import Evidence
 from heldout.estimates.comparison import Comparison
-from heldout.estimates.evidence import gather
+from heldout.estimates.evidence import Evidence
+from heldout.estimates.from_matrix import gather
 from heldout.estimates.inputs import Inputs
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Estimate

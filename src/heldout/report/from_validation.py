@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from heldout._text import number_text
+from heldout.estimates.base import quantity_sentence
 from heldout.estimates.types import Estimate, json_number
-from heldout.estimates.words import quantity_sentence
 from heldout.imputation.pooled import PooledModel
 from heldout.imputation.rubin import PooledCoefficients
-from heldout.metrics.words import in_sentence
+from heldout.metrics.named import in_sentence
 from heldout.protocols.validation.curves import calibration as calibration_curves
 from heldout.protocols.validation.curves import decision as decision_curves
 from heldout.protocols.validation.curves import roc as roc_curves

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from heldout._text import number_text
-from heldout.estimates.words import quantity_sentence
-from heldout.metrics.words import direction_sentence
+from heldout.estimates.base import quantity_sentence
+from heldout.metrics.named import direction_sentence
 from heldout.protocols.learning.curve import LearningCurve
 from heldout.protocols.words import QUANTITY_IPL, method_words
 from heldout.references import REFERENCES

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from heldout.data.declared import Between
 from heldout.errors import plain_values
 from heldout.estimates.types import Estimate, Interval, json_number
-from heldout.metrics.words import metric_words
+from heldout.metrics.named import metric_words
 
 Decimals: TypeAlias = Annotated[int, Between(0, 20)]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heldout._text import counted, number_text
-from heldout.metrics.words import in_sentence
+from heldout.metrics.named import in_sentence
 from heldout.protocols.words import method_words
 
 INTERVAL_OF_VALIDATION_SENTENCES: dict[str, str] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from heldout._text import number_text
 from heldout.dropping.words import last_one_sentence
-from heldout.metrics.words import in_sentence
+from heldout.metrics.named import in_sentence
 from heldout.protocols.words import method_words
 
 _CHOOSING = {

@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 from heldout._text import argument, in_python
 from heldout.data.calls import called
 from heldout.errors import InputError
-from heldout.selection.average_rank import AverageRank
 from heldout.selection.base import (
     NONE_CHOSEN,
     Choice,
@@ -20,14 +19,11 @@ from heldout.selection.base import (
     WeightRule,
 )
 from heldout.selection.best import Best
-from heldout.selection.callable_refit import CallableRefit
-from heldout.selection.callable_rule import CallableRule
-from heldout.selection.greedy_ensemble import GreedyEnsemble
-from heldout.selection.one_standard_error import OneStandardError
-from heldout.selection.rank_over_repeats import RankOverRepeats
+from heldout.selection.callables import CallableRefit, CallableRule
+from heldout.selection.ensemble_rules import GreedyEnsemble, TopK
+from heldout.selection.rank_rules import AverageRank, RankOverRepeats
+from heldout.selection.simplest import OneStandardError, Within
 from heldout.selection.threshold import Threshold
-from heldout.selection.top_k import TopK
-from heldout.selection.within import Within
 
 Rule: TypeAlias = SelectionRule | WeightRule | Threshold
 """What chooses one configuration, an ensemble, or a configuration at a threshold."""

@@ -17,7 +17,7 @@ from heldout.data.survival_target import survival_target
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
 from heldout.kernels.reference_cox import Ties
-from heldout.metrics.base import check_among, is_number
+from heldout.metrics.parameters import check_among, is_number
 from heldout.spaces.cox_fit import PartialLikelihood
 from heldout.spaces.cox_model import CoxModel
 

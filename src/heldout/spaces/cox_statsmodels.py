@@ -13,7 +13,7 @@ from heldout.data.survival_target import survival_target
 from heldout.errors import InputError, MissingExtraError
 from heldout.kernels.reference import Floats
 from heldout.kernels.reference_cox import Ties
-from heldout.metrics.base import check_among
+from heldout.metrics.parameters import check_among
 from heldout.spaces.cox_fit import PartialLikelihood
 from heldout.spaces.cox_model import CoxModel
 

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence, Method
+from heldout.estimates.base import Method
+from heldout.estimates.evidence import Evidence
 from heldout.estimates.inputs import Inputs, read_inputs
 from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.methods.bbc_f import BBCF

@@ -15,8 +15,8 @@ from heldout._random import stream
 from heldout.dropping.base import Standing
 from heldout.dropping.bootstrap import Bootstrap
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence
-from heldout.estimates.evidence import gather
+from heldout.estimates.evidence import Evidence
+from heldout.estimates.from_matrix import gather
 from heldout.estimates.question import Question
 from heldout.kernels.draws import Draws, UndefinedDrawsError, always
 from heldout_papers.search.held_out import HeldOut

@@ -16,8 +16,8 @@ from sklearn.metrics import roc_auc_score
 
 from heldout.dropping.bootstrap import Bootstrap
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence
-from heldout.estimates.evidence import gather
+from heldout.estimates.evidence import Evidence
+from heldout.estimates.from_matrix import gather
 from heldout.estimates.intervals import percentile_interval
 from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.methods.tt import TT

@@ -14,7 +14,7 @@ from scipy.special import expit, log_expit, softmax
 from sklearn.utils.metaestimators import available_if
 
 from heldout.kernels.reference import Floats
-from heldout.metrics.base import check_among
+from heldout.metrics.parameters import check_among
 from heldout_papers.spaces.classifiers import (
     Codes,
     LinearClassifier,

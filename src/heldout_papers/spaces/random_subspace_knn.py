@@ -17,7 +17,7 @@ from scipy.spatial.distance import cdist
 from heldout._random import RandomState, entropy_of, stream
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
-from heldout.metrics.base import is_number
+from heldout.metrics.parameters import is_number
 from heldout_papers.spaces.classifiers import CodedClassifier, Codes, check_count, rows_to_predict
 
 BLOCK = 4_000_000

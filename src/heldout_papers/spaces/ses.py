@@ -24,7 +24,7 @@ from heldout.data.survival_target import has_fields, survival_target
 from heldout.data.task import TaskKind, guess_kind, truth_of
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
-from heldout.metrics.base import check_among, is_number
+from heldout.metrics.parameters import check_among, is_number
 from heldout_papers.spaces.conditional_tests import Columns, ConditionalTest, FisherZ, LikelihoodRatio, varying
 
 MOST_SIGNATURES = 1000

@@ -10,7 +10,7 @@ from scipy.stats import beta
 
 import heldout as ho
 from heldout.estimates import BBC, NaiveBootstrap
-from heldout.estimates.methods.least_width import Alike, least_area, mean_square_correlation
+from heldout.estimates.least_width import Alike, least_area, mean_square_correlation
 
 Y = np.arange(20) % 2
 FOLDS = np.arange(20) // 2 % 10

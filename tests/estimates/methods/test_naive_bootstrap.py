@@ -7,7 +7,7 @@ import pytest
 
 import heldout as ho
 from heldout.estimates import BBC, NaiveBootstrap
-from heldout.estimates.bootstraps.rows import draws_of
+from heldout.estimates.bootstrap import draws_of
 from heldout.estimates.inputs import read_inputs
 
 RNG = np.random.default_rng(6)

@@ -1,1 +1,92 @@
-"""Methods: from evidence to an estimate, one a file."""
+"""Methods by name, one a file: from evidence to an estimate, and from one that does not fit to those that do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from heldout._text import argument
+from heldout.data.memory import FEWER, enough_memory
+from heldout.errors import InputError
+from heldout.estimates.base import Method
+from heldout.estimates.evidence import Evidence
+from heldout.estimates.methods.bbc import BBC
+from heldout.estimates.methods.bbc_f import BBCF
+from heldout.estimates.methods.cv import CV
+from heldout.estimates.methods.hoeffding import Hoeffding
+from heldout.estimates.methods.naive_bootstrap import NaiveBootstrap
+from heldout.estimates.methods.tt import TT
+from heldout.estimates.methods.two_part.binomial import ClopperPearson, Wilson
+from heldout.estimates.methods.two_part.delong import DeLong
+from heldout.estimates.methods.two_part.hanley_mcneil import HanleyMcNeil
+from heldout.estimates.methods.two_part.mabt import MABT
+from heldout.estimates.methods.two_part.tilting import Tilting
+from heldout.estimates.methods.wmc import WMC, WMCS
+from heldout.estimates.types import Alternative, Estimate
+
+METHODS: Mapping[str, Callable[[], Method]] = MappingProxyType(
+    {
+        "cv": CV,
+        "tt": TT,
+        "bbc": BBC,
+        "bbc_f": BBCF,
+        "naive_bootstrap": NaiveBootstrap,
+        "delong": DeLong,
+        "hanley_mcneil": HanleyMcNeil,
+        "tilting": Tilting,
+        "mabt": MABT,
+        "wilson": Wilson,
+        "clopper_pearson": ClopperPearson,
+        "hoeffding": Hoeffding,
+        "wmc": WMC,
+        "wmcs": WMCS,
+    }
+)
+"""Every method by its name, as it is by default."""
+
+
+def method_of(method: Any) -> Method:
+    """A method from its name, or the method itself."""
+    if isinstance(method, str) and method in METHODS:
+        return METHODS[method]()
+    if isinstance(method, Method) and not isinstance(method, type):
+        return method
+    raise InputError(
+        f"method must be one of {', '.join(METHODS)} or a method of ho.estimates, got {method!r}.",
+        argument="method",
+    )
+
+
+def check_alternative(method: Any, alternative: Alternative) -> None:
+    """Refuse, before anything is fitted, an interval that the method does not have."""
+    if method is not None and alternative not in method_of(method).alternatives:
+        raise InputError(
+            f"method '{method_of(method).name}' gives a lower bound only, so it needs "
+            f"{argument('alternative', 'greater')}, got '{alternative}'."
+        )
+
+
+def answer(method: Method, evidence: Evidence) -> Estimate:
+    """The method's estimate, where it is for this metric, task and matrix.
+
+    Raises
+    ------
+    InputError
+        With the reason why it is not, and the methods that are.
+    """
+    with enough_memory(f"what method '{method.name}' computes", FEWER):
+        refused = refusal(method, evidence)
+        if refused is not None:
+            raise InputError(refused)
+        return method.estimate(evidence)
+
+
+def refusal(method: Method, evidence: Evidence) -> str | None:
+    """Why a method does not fit, and which do, as a sentence; None where it fits."""
+    reason = method.unfit(evidence)
+    if reason is None:
+        return None
+    others = {name: make() for name, make in METHODS.items() if name != method.name}
+    fitting = [name for name, other in others.items() if other.unfit(evidence) is None]
+    return f"method '{method.name}' does not fit: {reason}; methods that do: {', '.join(fitting)}."

@@ -9,32 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
-from heldout.estimates.base import (
-    Evidence,
-    Matrix,
-    Method,
-    conclude,
-    flags_of_choice,
-    flags_of_dependence,
-    needs_predictions,
-    no_value,
-    over_configurations,
-)
-from heldout.estimates.bootstraps.control import (
+from heldout.estimates.base import Method, MethodWords, conclude, no_value, over_configurations
+from heldout.estimates.bootstrap import (
     Control,
-    control_of,
-    flags_of_control,
-    is_unbiased,
-    provenance_of_control,
-)
-from heldout.estimates.bootstraps.rows import (
     RowBlock,
     bootstrap,
     check_stratify,
+    control_of,
+    flags_of_control,
     flags_of_draws,
+    is_unbiased,
+    provenance_of_control,
     undrawable_rows,
     unstratifiable,
 )
+from heldout.estimates.data_flags import flags_of_choice, flags_of_dependence
+from heldout.estimates.evidence import Evidence, Matrix, needs_predictions
 from heldout.estimates.intervals import (
     Calibration,
     bootstrap_interval,
@@ -42,9 +32,8 @@ from heldout.estimates.intervals import (
     calibration_of,
     within_range,
 )
-from heldout.estimates.methods.least_width import with_least_width
+from heldout.estimates.least_width import with_least_width
 from heldout.estimates.types import Estimate, Interval
-from heldout.estimates.words import MethodWords
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, needed_codes
 from heldout.selection.base import SelectionFailedError, joined
@@ -247,3 +236,10 @@ def _reasons(matrix: Matrix | None) -> str:
     failures = {} if matrix is None else matrix.out_of_bag.failures
     said = sorted(failures, key=lambda message: -failures[message])[:3]
     return f" ({'; '.join(said)})" if said else ""
+
+
+CALIBRATED_INTERVAL = (
+    "Rows that were not drawn are fewer than all rows, so their scores spread wider. The interval was therefore "
+    "narrowed towards the estimate (by a factor of {shrinkage:.2f}, less where rows are few). Its better end was "
+    "then moved out by a third of the optimism, which is the most by which such an estimate is pessimistic."
+)

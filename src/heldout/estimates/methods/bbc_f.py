@@ -8,18 +8,11 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.estimates.base import (
-    Evidence,
-    Method,
-    conclude,
-    defined_mean,
-    flags_of_choice,
-    needs_columns,
-    needs_folds,
-    no_value,
-    over_configurations,
-)
-from heldout.estimates.bootstraps.folds import (
+from heldout.estimates.base import Method, MethodWords, conclude, no_value, over_configurations
+from heldout.estimates.bootstrap import flags_of_draws
+from heldout.estimates.data_flags import flags_of_choice
+from heldout.estimates.evidence import Evidence, defined_mean, needs_columns, needs_folds
+from heldout.estimates.fold_bootstrap import (
     FoldBlock,
     draws_of_folds,
     flags_of_folds,
@@ -30,11 +23,9 @@ from heldout.estimates.bootstraps.folds import (
     splits_of_repeats,
     winners_mean,
 )
-from heldout.estimates.bootstraps.rows import flags_of_draws
 from heldout.estimates.intervals import bootstrap_interval
-from heldout.estimates.methods.least_width import with_least_width
+from heldout.estimates.least_width import with_least_width
 from heldout.estimates.types import Estimate
-from heldout.estimates.words import MethodWords
 from heldout.flags import Flag
 from heldout.kernels.draws import out_of_bag
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from heldout.estimates.base import Evidence, Method, conclude
+from heldout.estimates.base import Method, MethodWords, conclude
+from heldout.estimates.evidence import Evidence
 from heldout.estimates.types import Estimate
-from heldout.estimates.words import MethodWords
 from heldout.flags import Flag
 
 QUANTITY = (

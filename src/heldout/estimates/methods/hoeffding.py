@@ -7,12 +7,12 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from heldout.estimates.base import Evidence, Matrix, Method, conclude, needs_one_configuration, needs_predictions
+from heldout.estimates.base import Method, MethodWords, conclude
+from heldout.estimates.evidence import Evidence, Matrix, needs_one_configuration, needs_predictions
 from heldout.estimates.types import Estimate, Interval
-from heldout.estimates.words import MethodWords
 from heldout.flags import Flag
 from heldout.metrics.base import Metric
-from heldout.metrics.bounded_means import effective_size, half_width, no_bounded_mean
+from heldout.metrics.row_losses import effective_size, half_width, no_bounded_mean
 
 QUANTITY = (
     "the performance on new rows of the models that the training part gave, the chosen one among them: not of a "

@@ -10,8 +10,18 @@ from numpy.typing import NDArray
 
 from heldout._text import argument
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence, Method, conclude, needs_columns, needs_folds, needs_predictions
-from heldout.estimates.bootstraps.folds import (
+from heldout.estimates.base import Method, MethodWords, conclude
+from heldout.estimates.bootstrap import (
+    check_stratify,
+    draws_of,
+    flags_of_draws,
+    map_draws,
+    share_defined,
+    undrawable_rows,
+    unstratifiable,
+)
+from heldout.estimates.evidence import Evidence, needs_columns, needs_folds, needs_predictions
+from heldout.estimates.fold_bootstrap import (
     FoldBlock,
     draws_of_folds,
     flags_of_folds,
@@ -22,19 +32,9 @@ from heldout.estimates.bootstraps.folds import (
     splits_of_repeats,
     winners_mean,
 )
-from heldout.estimates.bootstraps.rows import (
-    check_stratify,
-    draws_of,
-    flags_of_draws,
-    map_draws,
-    share_defined,
-    undrawable_rows,
-    unstratifiable,
-)
 from heldout.estimates.intervals import bootstrap_interval
-from heldout.estimates.methods.least_width import with_least_width
+from heldout.estimates.least_width import with_least_width
 from heldout.estimates.types import Estimate
-from heldout.estimates.words import MethodWords
 from heldout.flags import Flag
 from heldout.kernels.draws import always
 from heldout.kernels.reference import Floats

@@ -9,9 +9,9 @@ import numpy as np
 
 from heldout._text import argument
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence, Method, conclude, defined_mean, needs_columns, needs_folds, no_value
+from heldout.estimates.base import Method, MethodWords, conclude, no_value
+from heldout.estimates.evidence import Evidence, defined_mean, needs_columns, needs_folds
 from heldout.estimates.types import Estimate
-from heldout.estimates.words import MethodWords
 from heldout.flags import Flag
 from heldout.metrics.base import oriented
 

@@ -18,10 +18,10 @@ from scipy.special import ndtri
 from heldout._random import stream
 from heldout._text import in_python
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence, Method, conclude, no_value, over_configurations
-from heldout.estimates.bootstraps.folds import winners_mean
+from heldout.estimates.base import Method, MethodWords, conclude, no_value, over_configurations
+from heldout.estimates.evidence import Evidence
+from heldout.estimates.fold_bootstrap import winners_mean
 from heldout.estimates.types import Estimate
-from heldout.estimates.words import MethodWords
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import oriented

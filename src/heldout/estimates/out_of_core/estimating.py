@@ -10,19 +10,20 @@ from numpy.typing import NDArray
 
 from heldout._random import RandomState, stream
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence, conclude, flags_of_choice
-from heldout.estimates.bootstraps.control import (
+from heldout.estimates.base import conclude
+from heldout.estimates.bootstrap import (
     Control,
     control_from,
     flags_of_control,
+    flags_of_draws,
     places_of,
     provenance_of_control,
 )
-from heldout.estimates.bootstraps.rows import flags_of_draws
-from heldout.estimates.evidence import build_evidence
+from heldout.estimates.data_flags import flag_of_clipping, flag_of_errors, flags_of_choice
+from heldout.estimates.evidence import Evidence, build_evidence
 from heldout.estimates.intervals import percentile_interval, within_range
+from heldout.estimates.least_width import with_least_width
 from heldout.estimates.methods.bbc import BBC, QUANTITY
-from heldout.estimates.methods.least_width import with_least_width
 from heldout.estimates.out_of_core.binned_areas import BinnedAreas, cuts_of, ties_in_range
 from heldout.estimates.out_of_core.blocks import BlockReading, BlockSource
 from heldout.estimates.out_of_core.plans import BootstrapScores, Plan, TableScores
@@ -39,7 +40,6 @@ from heldout.estimates.out_of_core.whole_sums import (
 )
 from heldout.estimates.question import Settings, settings_of
 from heldout.estimates.responses import ResponseName
-from heldout.estimates.row_flags import flag_of_clipping, flag_of_errors
 from heldout.estimates.types import Alternative, Estimate
 from heldout.flags import Flag
 from heldout.kernels.block_draws import BlockDraws

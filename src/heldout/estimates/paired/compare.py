@@ -15,11 +15,12 @@ import numpy as np
 from heldout._random import RandomState
 from heldout._text import argument
 from heldout.errors import HeldoutWarning, InputError
-from heldout.estimates.base import Evidence, needs_one_configuration, over_configurations
+from heldout.estimates.base import over_configurations
+from heldout.estimates.evidence import Evidence, needs_one_configuration
 from heldout.estimates.inputs import read_inputs
 from heldout.estimates.intervals import NO_WIDTH, bootstrap_interval, has_no_width
+from heldout.estimates.least_width import alike_of
 from heldout.estimates.methods.bbc import BBC
-from heldout.estimates.methods.least_width import alike_of
 from heldout.estimates.paired.confidence_set import ConfidenceSet, p_values
 from heldout.estimates.paired.difference import Difference, differences, probability_better
 from heldout.estimates.paired.optimism_curve import OptimismCurve, curve_points, optimism_curve

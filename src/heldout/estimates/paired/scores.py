@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.estimates.base import Evidence
-from heldout.estimates.bootstraps.rows import check_matrix_drawable, draws_of, map_draws
+from heldout.estimates.bootstrap import check_matrix_drawable, draws_of, map_draws
+from heldout.estimates.evidence import Evidence
 from heldout.kernels.draws import out_of_bag
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import oriented

@@ -7,7 +7,7 @@ import math
 from heldout._text import counted, number_text
 from heldout.execution.events import BarrierPassed, SearchStarted, WorkersLost
 from heldout.execution.listeners.tally import RunTally
-from heldout.metrics.words import in_sentence, metric_words
+from heldout.metrics.named import in_sentence, metric_words
 
 STAGES = {"estimate": "estimating the performance of the winner", "refit": "fitting the winner on all rows"}
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from heldout.estimates.base import Evidence, MethodDeclaration, conclude, flags_of_choice
+from heldout.estimates.base import MethodDeclaration, conclude
 from heldout.estimates.candidates import FEW_GROUPS, failed_sentence
-from heldout.estimates.evidence import build_evidence
+from heldout.estimates.data_flags import flags_of_choice
+from heldout.estimates.evidence import Evidence, build_evidence
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Estimate
 from heldout.execution.search import Search

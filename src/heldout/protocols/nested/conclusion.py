@@ -18,8 +18,9 @@ from heldout.execution.search import Search
 from heldout.execution.table import mean_over_splits
 from heldout.flags import Flag
 from heldout.metrics.aggregate import aggregate_score
-from heldout.metrics.base import Metric, Response, at_times_of, positive_of, quiet_if_foreign
+from heldout.metrics.base import Metric, Response, positive_of, quiet_if_foreign
 from heldout.metrics.opaque import OpaqueMetric
+from heldout.metrics.parameters import at_times_of
 from heldout.metrics.within import within_score
 from heldout.protocols.branches import BranchedSearch, BranchScore, BranchWinner
 from heldout.protocols.nested.estimate import NestedEstimate, OuterFold, agreement_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heldout.metrics.words import in_sentence
+from heldout.metrics.named import in_sentence
 
 INTERVAL_SENTENCES: dict[str, str] = {
     "nadeau_bengio": (

@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from heldout._random import stream
 from heldout._text import argument
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence, MethodDeclaration, conclude, flags_of_choice
-from heldout.estimates.bootstraps.rows import flags_of_draws
+from heldout.estimates.base import MethodDeclaration, conclude
+from heldout.estimates.bootstrap import flags_of_draws
 from heldout.estimates.candidates import FEW_GROUPS, candidate_rows, failed_sentence
-from heldout.estimates.evidence import build_evidence, gather
+from heldout.estimates.data_flags import flags_of_choice
+from heldout.estimates.evidence import Evidence, build_evidence
+from heldout.estimates.from_matrix import gather
 from heldout.estimates.intervals import bootstrap_interval
-from heldout.estimates.methods.least_width import with_least_width
+from heldout.estimates.least_width import with_least_width
 from heldout.estimates.question import Question, Settings
 from heldout.estimates.types import Estimate
 from heldout.evaluate import evaluate

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from heldout.data.task import Truth
 from heldout.kernels.draws import Counts, out_of_bag
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Metric, Response, at_times_of, quiet_if_foreign
+from heldout.metrics.base import Metric, Response, quiet_if_foreign
+from heldout.metrics.parameters import at_times_of
 from heldout.protocols.draws import drawn_rows
 
 Predictions: TypeAlias = Mapping[Response, NDArray[Any]]

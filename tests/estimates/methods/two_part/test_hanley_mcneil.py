@@ -7,7 +7,7 @@ import pytest
 
 import heldout as ho
 from heldout.estimates import HanleyMcNeil
-from heldout.estimates.methods.two_part.hanley_mcneil import standard_error_of_area
+from heldout.estimates.intervals import standard_error_of_area
 
 WHOLE = HanleyMcNeil(evaluation_share=1.0)
 

@@ -9,9 +9,10 @@ from typing import ClassVar
 from scipy.optimize import brentq
 from scipy.special import betainc, betaincinv, ndtri
 
-from heldout.estimates.methods.two_part.second_part import SecondPart, Share
+from heldout.estimates.base import MethodWords
+from heldout.estimates.methods.two_part.parts import SecondPart
 from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPart, TwoPartWords
-from heldout.estimates.words import MethodWords
+from heldout.metrics.signed import Share
 
 
 def wilson_interval(right: int, n: int, tails: Tails) -> Bound:

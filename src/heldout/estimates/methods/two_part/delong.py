@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from heldout.estimates.methods.two_part.second_part import SecondPart, Share
+from heldout.estimates.base import MethodWords
+from heldout.estimates.methods.two_part.parts import SecondPart
 from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPart, TwoPartWords, no_bound, normal_bound
-from heldout.estimates.words import MethodWords
 from heldout.kernels.reference import Floats
+from heldout.metrics.signed import Share
 
 NO_SPREAD = 1e-12
 """Placements that differ by less are the same but for rounding."""

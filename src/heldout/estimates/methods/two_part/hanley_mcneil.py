@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from heldout.estimates.methods.two_part.second_part import SecondPart, Share
+from heldout.estimates.base import MethodWords
+from heldout.estimates.intervals import standard_error_of_area
+from heldout.estimates.methods.two_part.parts import SecondPart
 from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPart, TwoPartWords, no_bound, normal_bound
-from heldout.estimates.words import MethodWords
-
-
-def standard_error_of_area(area: float, n_positive: float, n_negative: float) -> float:
-    """Standard error of an AUC under exponential scores (Hanley & McNeil 1982, equation 1).
-
-    SE² = [A(1 - A) + (n1 - 1)(Q1 - A²) + (n0 - 1)(Q2 - A²)] / (n1 n0), where Q1 = A/(2 - A) is the chance that two
-    positive rows both score above a negative one, and Q2 = 2A²/(1 + A) that one scores above two negatives.
-
-    Examples
-    --------
-    >>> round(standard_error_of_area(0.893, 51, 58), 4)
-    0.0325
-    """
-    square = area**2
-    q1, q2 = area / (2 - area), 2 * square / (1 + area)
-    variance = area * (1 - area) + (n_positive - 1) * (q1 - square) + (n_negative - 1) * (q2 - square)
-    return math.sqrt(max(variance, 0.0) / (n_positive * n_negative))
+from heldout.metrics.signed import Share
 
 
 @dataclass(frozen=True)

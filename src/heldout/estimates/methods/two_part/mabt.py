@@ -8,10 +8,11 @@ from typing import ClassVar, Literal
 import numpy as np
 from scipy.special import bdtr
 
+from heldout.estimates.base import MethodWords
 from heldout.estimates.intervals import order_statistic
 from heldout.estimates.methods.two_part.binomial import strict_bound
 from heldout.estimates.methods.two_part.delong import NO_SPREAD
-from heldout.estimates.methods.two_part.second_part import SecondPart
+from heldout.estimates.methods.two_part.parts import SecondPart
 from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPartWords, no_bound
 from heldout.estimates.methods.two_part.tilting import (
     Bootstraps,
@@ -24,7 +25,6 @@ from heldout.estimates.methods.two_part.tilting import (
     instead_of,
     tilt,
 )
-from heldout.estimates.words import MethodWords
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.selection.base import tie_exactly

@@ -1,16 +1,28 @@
-"""Drawing the two parts of the rows: the one that chooses and the one that is scored."""
+"""The two parts of the rows: drawing them, and the finalists on the second one, from which a bound is computed.
+
+All bounds of two-part methods are of a share between 0 and 1 of which more is better: the area under the ROC curve
+of two classes, or accuracy (``heldout.metrics.signed.reading_of``).
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout._random import stream
-from heldout.data.task import Truth
+from heldout.data.task import Truth, labels_text
+from heldout.estimates.evidence import Evidence, Matrix
+from heldout.estimates.question import Settings
+from heldout.flags import Flag
+from heldout.kernels.reference import Floats, Weightings
+from heldout.metrics.base import Statistic
+from heldout.metrics.signed import Reading, Share
 
 MOST_ATTEMPTS = 1000
 
@@ -82,3 +94,118 @@ def _classes(truth: Truth) -> list[Rows]:
 def _parts(everyone: Rows, shuffled: Sequence[Rows], share: float) -> Parts:
     evaluated = np.sort(np.concatenate([rows[: math.floor(share * len(rows) + 0.5)] for rows in shuffled]))
     return Parts(np.setdiff1d(everyone, evaluated), evaluated)
+
+
+FEW_OF_A_CLASS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class SecondPart:
+    """The finalists on the rows that the bound is computed from.
+
+    Attributes
+    ----------
+    reading : Reading
+    truth : Truth of n rows
+    predictions : ndarray of shape (n, m, R)
+        Of the m finalists.
+    statistics : tuple of Statistic
+        The reported metric bound to them, one a repeat.
+    settings : Settings
+    final : int
+        The finalist whose bound is wanted; by default the first best of them.
+    """
+
+    reading: Reading
+    truth: Truth
+    predictions: NDArray[Any]
+    statistics: tuple[Statistic, ...]
+    settings: Settings
+    final: int = field(default=-1)
+
+    @property
+    def n_rows(self) -> int:
+        return self.truth.n_rows
+
+    @property
+    def n_finalists(self) -> int:
+        return int(self.predictions.shape[1])
+
+    @property
+    def n_repeats(self) -> int:
+        return int(self.predictions.shape[2])
+
+    @cached_property
+    def positive(self) -> NDArray[np.bool_]:
+        """(n,): rows of the positive class."""
+        return np.asarray(self.truth.values == self.truth.positive)
+
+    @cached_property
+    def right(self) -> Floats:
+        """(n, m): how often, over the repeats, the label is right."""
+        return np.asarray((self.predictions == self.truth.values[:, None, None]).mean(axis=2))
+
+    @property
+    def correct(self) -> Floats:
+        """(n,): how often the final's label is right."""
+        return self.right[:, self.final]
+
+    @property
+    def n_right(self) -> int:
+        """How many rows the final's label is right in (in any repeat)."""
+        return int(np.count_nonzero(self.correct))
+
+    @property
+    def counted(self) -> bool:
+        """Whether shares are of rows that are right or wrong once: a bootstrap's is a binomial."""
+        return self.reading.share is Share.ACCURACY and bool(np.isin(self.right, (0.0, 1.0)).all())
+
+    @cached_property
+    def observed(self) -> Floats:
+        """(m,): the finalists' shares on all rows of the part."""
+        return self.shares(np.ones((1, self.n_rows), dtype=np.uint8))[0]
+
+    @property
+    def value(self) -> float:
+        """The final's share."""
+        return float(self.observed[self.final])
+
+    def shares(self, counts: Weightings) -> Floats:
+        """(L, m): the mean over repeats of the finalists' shares under L weightings."""
+        values = [self.reading.share_of(statistic.all(counts)) for statistic in self.statistics]
+        return values[0] if len(values) == 1 else np.mean(values, axis=0)
+
+    def lacks(self) -> str | None:
+        """Why no method can compute a bound from these rows; None where one can."""
+        if self.reading.share is Share.ACCURACY:
+            return None if self.n_rows > 1 else f"the second part has {self.n_rows} row, and a bound needs 2"
+        counts = np.bincount(self.positive, minlength=2)
+        if counts.min() > 1:
+            return None
+        return f"the second part has {self._rarest(counts)}, and a bound needs 2"
+
+    def few_of_a_class(self) -> dict[Flag, str]:
+        """A flag where a class is too small for a normal approximation."""
+        counts = np.bincount(self.positive, minlength=2)
+        if counts.min() >= FEW_OF_A_CLASS:
+            return {}
+        return {Flag.SMALL_SECOND_PART: Flag.SMALL_SECOND_PART.filled(rows=self._rarest(counts))}
+
+    def _rarest(self, counts: NDArray[np.intp]) -> str:
+        classes, code = self.truth.classes, self.truth.positive
+        assert classes is not None and code is not None, "an area is of two classes"
+        rare = int(counts.argmin())
+        label = labels_text(classes[[code if rare else 1 - code]])
+        return f"{counts[rare]} row{'' if counts[rare] == 1 else 's'} of class {label}"
+
+
+def second_part(
+    evidence: Evidence, matrix: Matrix, reading: Reading, rows: NDArray[np.intp], columns: NDArray[np.intp]
+) -> SecondPart:
+    """The candidates in ``columns`` on the matrix's ``rows``."""
+    truth = matrix.truth.rows(rows)
+    predictions = matrix.predictions[np.ix_(rows, columns)]
+    statistics = tuple(
+        evidence.metric.statistic(truth, predictions[:, :, repeat]) for repeat in range(predictions.shape[2])
+    )
+    return SecondPart(reading, truth, predictions, statistics, evidence.settings)

@@ -18,23 +18,15 @@ from scipy.special import ndtri
 from heldout._text import argument
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
-from heldout.estimates.base import (
-    Evidence,
-    Matrix,
-    Method,
-    conclude,
-    flags_of_dependence,
-    needs_one_configuration,
-    needs_predictions,
-    no_value,
-)
-from heldout.estimates.methods.two_part.parts import Parts, Rows, split, split_at_random
-from heldout.estimates.methods.two_part.second_part import Reading, SecondPart, Share, reading_of, second_part
+from heldout.estimates.base import Method, MethodWords, conclude, no_value
+from heldout.estimates.data_flags import flags_of_dependence
+from heldout.estimates.evidence import Evidence, Matrix, needs_one_configuration, needs_predictions
+from heldout.estimates.methods.two_part.parts import Parts, Rows, SecondPart, second_part, split, split_at_random
 from heldout.estimates.types import Alternative, Estimate, Interval
-from heldout.estimates.words import MethodWords
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, oriented
-from heldout.metrics.pairs import is_pair_based
+from heldout.metrics.signed import Reading, Share, reading_of
+from heldout.metrics.within import is_pair_based
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, tie_exactly
 
 QUANTITY_TWO_PART = (

@@ -11,17 +11,18 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from heldout._random import stream
+from heldout.estimates.base import MethodWords
 from heldout.estimates.methods.two_part.binomial import mid_p_bound
 from heldout.estimates.methods.two_part.delong import NO_SPREAD, placements
-from heldout.estimates.methods.two_part.second_part import SecondPart, Share
+from heldout.estimates.methods.two_part.parts import SecondPart
 from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPart, TwoPartWords, no_bound
 from heldout.estimates.types import Alternative
-from heldout.estimates.words import MethodWords
 from heldout.flags import Flag
 from heldout.kernels.blocks import map_blocks
 from heldout.kernels.dispatch import LossSums, draw_units
 from heldout.kernels.reference import Floats
 from heldout.metrics.row_losses import most_drawn
+from heldout.metrics.signed import Share
 from heldout.selection.base import tie_exactly
 
 STRONGEST = 48.0

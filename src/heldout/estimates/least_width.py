@@ -28,14 +28,13 @@ from scipy.special import betaincinv, ndtri
 from scipy.stats import rankdata
 
 from heldout.data.task import Truth
-from heldout.estimates.base import Evidence, Matrix
-from heldout.estimates.intervals import NO_WIDTH, effective_units, has_no_width
-from heldout.estimates.methods.two_part.hanley_mcneil import standard_error_of_area
-from heldout.estimates.methods.two_part.second_part import Share, reading_of
+from heldout.estimates.evidence import Evidence, Matrix
+from heldout.estimates.intervals import NO_WIDTH, effective_units, has_no_width, standard_error_of_area
 from heldout.estimates.types import Alternative, Interval
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric, Needs, Response, needed_codes
+from heldout.metrics.signed import Share, reading_of
 
 FEW_WRONG = 4
 """Up to so many wrong (or right) rows the bootstraps of labels show too little spread."""

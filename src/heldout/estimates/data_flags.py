@@ -1,8 +1,11 @@
-"""Flags of folds: scores that are on several scales, folds that are too small, folds without a score.
+"""Flags of the data: folds and rows that say something about a score before any method has used it.
 
-Folds are drawn at random, so among rows with the same outcome the scores of one fold should look like those of any
-other. Scores are ranked within each stratum of outcomes. Two tests of Kruskal and Wallis on these ranks ask whether
-scores are higher in some folds, and whether they spread more there.
+Of folds: some without what the metric needs, some too small for what a bootstrap leaves out of them, and scores of
+folds that are on no common scale. Folds are drawn at random, so among rows with the same outcome the scores of one
+fold should look like those of any other. Scores are ranked within each stratum of outcomes. Two tests of Kruskal
+and Wallis on these ranks ask whether scores are higher in some folds, and whether they spread more there.
+
+Of rows: clipped probabilities, and errors so large that few rows count.
 """
 
 from __future__ import annotations
@@ -17,13 +20,15 @@ from scipy.stats import rankdata
 from heldout._text import argument
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
-from heldout.estimates.base import Matrix
-from heldout.estimates.columns import MatrixColumns
+from heldout.estimates.candidates import MatrixColumns
+from heldout.estimates.evidence import Evidence, Matrix
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric, Needs
-from heldout.metrics.pairs import is_pair_based
+from heldout.metrics.row_losses import effective_size
+from heldout.metrics.signed import unsigned
+from heldout.metrics.within import is_pair_based
 from heldout.selection.base import Choice
 
 LEAST_DIFFERENCE = 0.01
@@ -207,3 +212,151 @@ def _chance(values: Floats, folds: NDArray[np.intp], n_strata: int) -> float:
         return 1.0
     between = float((np.bincount(place, values) ** 2 / np.bincount(place)).sum())
     return float(chdtrc(freedom, (len(values) - n_strata) * between / total))
+
+
+FEWEST_SHARE = 1 / 6
+"""Of the rows. Normal errors have a third; they fall below a sixth in under 1 % of samples, of whatever size."""
+ENOUGH = 30
+"""Rows that carry squared errors, beyond which these are steady however many rows there are."""
+MOST_COLUMNS = 50
+"""Candidates whose errors are looked at, beside the winner's."""
+
+
+def flags_of_rows(evidence: Evidence) -> dict[Flag, str]:
+    """What to know of the rows that the reported score of the winner rests on.
+
+    Needs a matrix.
+    """
+    matrix, metric = evidence.matrix, unsigned(evidence.metric)
+    assert matrix is not None, "rows are those of a matrix"
+    counted = matrix.in_play & _has_weight(matrix)[:, None]
+    of_winner = _clipped(metric, matrix.truth, _of_winner(evidence, matrix), counted)
+    if of_winner is not None:
+        typical = 0
+        if not evidence.chooses_ensemble:  # which averages what is clipped of its members
+            some = _clipped(metric, matrix.truth, matrix.predictions[:, _some_columns(matrix)], counted)
+            typical = 0 if some is None else int(np.median(some))
+        total = int(counted.sum())
+        return flag_of_clipping(evidence.metric, int(of_winner[0]), typical, total, evidence.winner_name)
+    if metric.squares_errors:
+        return _flag_of_errors(evidence, matrix)
+    return {}
+
+
+def flag_of_clipping(metric: Metric, of_winner: int, typical: int, total: int, winner: str) -> dict[Flag, str]:
+    """The flag of clipped predictions; none where none is.
+
+    Parameters
+    ----------
+    of_winner, typical : int
+        How many predictions are clipped, the winner's and the median candidate's. A winner may have been chosen for
+        having none, where the other configurations that bootstraps choose have some.
+    """
+    if not of_winner and not typical:
+        return {}
+    flag = Flag.CLIPPED_PROBABILITIES
+    which, clipped = (winner, of_winner) if of_winner else ("the median configuration", typical)
+    return {flag: flag.filled(metric=metric.name, clipped=clipped, total=total, which=which)}
+
+
+def flag_of_errors(metric: Metric, of_winner: float, typical: float, total: int, winner: str) -> dict[Flag, str]:
+    """The flag of squared errors that few rows carry.
+
+    Parameters
+    ----------
+    of_winner, typical : float
+        As how many equal ones the winner's squared errors count, and those of the median candidate. A winner may
+        have been chosen for having no large error, where all others have one.
+    """
+    effective = min(of_winner, typical)
+    if not effective < min(FEWEST_SHARE * total, ENOUGH):
+        return {}
+    which = winner if of_winner <= typical else "the median configuration"
+    flag = Flag.FEW_ROWS_CARRY
+    return {flag: flag.filled(metric=metric.name, which=which, effective=effective, total=total)}
+
+
+def effective_errors(squares: Floats) -> float:
+    """As how many equal ones squared errors count, (Σs)²/Σs²; NaN where all are 0.
+
+    Examples
+    --------
+    >>> effective_errors(np.array([4.0, 4.0, 0.0])), effective_errors(np.array([1e200, 1.0]))
+    (2.0, 1.0)
+    """
+    largest = squares.max(initial=0.0)
+    return effective_size(squares / largest) if 0 < largest < np.inf else float("nan")
+
+
+def _flag_of_errors(evidence: Evidence, matrix: Matrix) -> dict[Flag, str]:
+    weights = np.ones(matrix.truth.n_rows) if matrix.sample_weight is None else matrix.sample_weight
+    winner = _effective(matrix, _of_winner(evidence, matrix)[:, 0], weights)
+    others = [_effective(matrix, matrix.predictions[:, column], weights) for column in _some_columns(matrix)]
+    known = [each for each in others if not np.isnan(each)]
+    typical = float(np.median(known)) if known else float("nan")
+    total = int(np.count_nonzero(weights))
+    return flag_of_errors(evidence.metric, winner, typical, total, evidence.winner_name)
+
+
+def _effective(matrix: Matrix, predicted: Floats, weights: Floats) -> float:
+    """Of predictions (n, R): a row's squared error is the mean over the repeats that predict it."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.where(matrix.in_play, (predicted - matrix.truth.values[:, None]) ** 2, 0.0)
+        return effective_errors(weights * squares.sum(axis=1) / np.maximum(matrix.in_play.sum(axis=1), 1))
+
+
+def _clipped(
+    metric: Metric, truth: Truth, predictions: NDArray[Any], counted: NDArray[np.bool_]
+) -> NDArray[np.intp] | None:
+    """(D,): how many of the counted cells (n, R) of predictions (n, D, R[, n_classes]) the metric clips; None if it
+    clips none ever."""
+    total = np.zeros(predictions.shape[1], dtype=np.intp)
+    for repeat in range(predictions.shape[2]):
+        rows = np.flatnonzero(counted[:, repeat])  # others may hold no predictions
+        cells = metric.clipped(truth.rows(rows), predictions[rows, :, repeat])
+        if cells is None:
+            return None
+        total += cells.sum(axis=0)
+    return total
+
+
+def _some_columns(matrix: Matrix) -> NDArray[np.intp]:
+    """The candidates that are looked at: all, or as many as are enough."""
+    return np.unique(np.linspace(0, matrix.predictions.shape[1] - 1, MOST_COLUMNS).astype(np.intp))
+
+
+def _of_winner(evidence: Evidence, matrix: Matrix) -> NDArray[Any]:
+    """(n, 1, R[, n_classes]): what was chosen predicts, in the response of the reported metric."""
+    chosen = evidence.chosen
+    if chosen is None or chosen.weights is None:
+        return matrix.predictions[:, [evidence.winner_column]]
+    assert matrix.averages is not None, "a rule of weights averages something"
+    return matrix.averages.of_weights(chosen.weights)
+
+
+def _has_weight(matrix: Matrix) -> NDArray[np.bool_]:
+    """(n,): rows that count."""
+    weighed = np.zeros(matrix.truth.n_rows, dtype=bool)
+    weighed[matrix.scores.rows_of_weight] = True
+    return weighed
+
+
+def flags_of_choice(evidence: Evidence) -> dict[Flag, str]:
+    """What to know where nothing was chosen, neither among configurations nor a threshold."""
+    if len(evidence.names) > 1 or evidence.was_selected:
+        return {}
+    return {Flag.SINGLE_CONFIGURATION: Flag.SINGLE_CONFIGURATION.filled()}
+
+
+def flags_of_dependence(evidence: Evidence) -> dict[Flag, str]:
+    """What to know of an interval that takes rows as independent, as they are given one model only."""
+    n = evidence.n_splits
+    if n == 1:
+        return {}
+    models = (
+        "Unless one model predicted all of these rows, as in a hold-out (folds= of one label for all says so), "
+        "they depend on each other"
+        if n is None
+        else f"The rows were predicted by {n} models of a configuration, which share training rows"
+    )
+    return {Flag.FOLDS_DEPENDENT: Flag.FOLDS_DEPENDENT.filled(models=models)}

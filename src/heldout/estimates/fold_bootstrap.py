@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from heldout._random import stream
 from heldout.errors import InputError
-from heldout.estimates.base import Evidence, defined_mean
+from heldout.estimates.evidence import Evidence, defined_mean
 from heldout.flags import Flag
 from heldout.kernels.blocks import BLOCK, map_blocks
 from heldout.kernels.draws import Defined, Draws, UndefinedDrawsError

@@ -1,0 +1,356 @@
+"""Bootstraps of the held-out matrix: the draws that all methods share, the selection replayed on them, the control.
+
+A bootstrap leaves out about .368 N rows, a handful of each fold. A root, a ratio or an area of so few rows differs
+in expectation from that of all of them, and rows that are scored together differ from the mean over folds. None of
+this is optimism. The control measures it on configurations that were not chosen for the rows concerned, and it is
+subtracted.
+
+The control's configurations are those that any bootstrap chose, and the winner: they compete, so their scores are
+alike. Each counts the same. The winner alone would not do where there are several: it was chosen for its luck on
+all rows, so that few rows change its score otherwise than that of a configuration without luck (docs/control.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout._random import stream
+from heldout._text import argument
+from heldout.data.task import labels_text
+from heldout.errors import InputError
+from heldout.estimates.candidates import check_drawable
+from heldout.estimates.evidence import Evidence, Matrix
+from heldout.flags import Flag
+from heldout.kernels.blocks import map_blocks
+from heldout.kernels.draws import Draws, UndefinedDrawsError, always, out_of_bag
+from heldout.metrics.aggregate import AggregateScore
+from heldout.metrics.base import Needs, quiet_if_foreign
+from heldout.metrics.within import PairSegment
+from heldout.selection.base import Choice, joined
+
+MANY_REDRAWS = 0.05
+Result = TypeVar("Result")
+
+
+class RowBlock(NamedTuple):
+    """What some consecutive bootstraps gave."""
+
+    chosen: Choice
+    scores: NDArray[np.float64]
+    redraws: int
+    defined_share: float
+
+
+def check_matrix_drawable(evidence: Evidence, matrix: Matrix) -> None:
+    """Refuse a matrix of whose rows (and of each class's) a bootstrap cannot draw some and leave some out.
+
+    Raises
+    ------
+    InputError
+        Naming the class and its count.
+    """
+    metrics = [evidence.metric, *(score.metric for score in matrix.replay.scores)]
+    weighed = matrix.scores.rows_of_weight
+    units = np.unique(matrix.unit_of_row[weighed], return_inverse=True)[1]
+    check_drawable(matrix.truth.rows(weighed), units, metrics, matrix.grouped)
+
+
+def undrawable_rows(evidence: Evidence) -> str | None:
+    """Why a bootstrap cannot draw some rows and leave some out, as half a sentence; None where it can."""
+    assert evidence.matrix is not None, "rows are drawn from a matrix"
+    try:
+        check_matrix_drawable(evidence, evidence.matrix)
+    except InputError as error:
+        return str(error).removesuffix(".")
+    return None
+
+
+def bootstrap(matrix: Matrix, evidence: Evidence, *, stratify: bool = False) -> list[RowBlock]:
+    """Select in the bag and score out of it, for every bootstrap."""
+    draws = draws_of(matrix, evidence, stratify=stratify)
+
+    def block(first: int, last: int) -> RowBlock:
+        counts, redraws = draws.block(first, last)
+        left_out = out_of_bag(counts)
+        defined_share = min(share_defined(matrix.scores, counts), share_defined(matrix.out_of_bag, left_out))
+        replay = matrix.replay
+        if replay.is_plain_best and replay.scores[0] is matrix.out_of_bag and matrix.out_of_bag.has_fused_path:
+            columns, scores = matrix.out_of_bag.best_out_of_bag(counts)
+            return RowBlock(Choice(columns), scores, redraws, defined_share)
+        choice = replay.choice(counts)
+        return RowBlock(choice, matrix.score(matrix.out_of_bag, choice, left_out), redraws, defined_share)
+
+    return map_draws(block, matrix, evidence)
+
+
+def map_draws(block: Callable[[int, int], Result], matrix: Matrix, evidence: Evidence) -> list[Result]:
+    """``block(first, last)`` for each block of bootstraps of the rows.
+
+    Raises
+    ------
+    InputError
+        When a bootstrap finds no draw on which the metric is defined.
+    """
+    try:
+        with quiet_if_foreign([matrix.out_of_bag.metric, *(score.metric for score in matrix.replay.scores)]):
+            return map_blocks(block, evidence.settings.n_bootstraps, n_threads=evidence.settings.n_threads)
+    except UndefinedDrawsError as error:
+        raise InputError(undrawable(matrix, evidence, str(error))) from error
+
+
+def share_defined(score: AggregateScore, counts: NDArray[np.uint8]) -> float:
+    """The mean share of the segments in which the metric is defined; of one segment it says nothing."""
+    return float(score.defined_segments(counts).mean()) if len(score.segments) > 1 else 1.0
+
+
+def draws_of(matrix: Matrix, evidence: Evidence, *, stratify: bool = False) -> Draws:
+    """The draws that every method on this matrix shares: from all rows, or within classes."""
+    return Draws(
+        seed=stream(evidence.settings.entropy, "draws"),
+        n_bootstraps=evidence.settings.n_bootstraps,
+        unit_of_row=matrix.unit_of_row,
+        defined_in_bag=matrix.replay.defined,
+        defined_out_of_bag=matrix.out_of_bag.defined,
+        stratum_of_unit=_class_of_unit(matrix) if stratify else None,
+    )
+
+
+def check_stratify(stratify: object) -> None:
+    """Refuse what only reads as yes or no.
+
+    Raises
+    ------
+    InputError
+    """
+    if not isinstance(stratify, bool | np.bool_):
+        raise InputError(f"stratify must be True or False, got {stratify!r}.", argument="stratify")
+
+
+def unstratifiable(evidence: Evidence) -> str | None:
+    """Why rows cannot be drawn within classes, as half a sentence; None where they can."""
+    matrix = evidence.matrix
+    if matrix is None:
+        return f"{argument('stratify', True)} draws rows within classes, and here are fold scores only"
+    truth = matrix.truth
+    if truth.classes is None:
+        return f"{argument('stratify', True)} draws within classes, and a {truth.kind} has none; leave it out"
+    first = _class_of_unit(matrix)
+    mixed = np.flatnonzero(first[matrix.unit_of_row] != truth.values)
+    if mixed.size:
+        rows = matrix.unit_of_row == matrix.unit_of_row[mixed[0]]
+        held = labels_text(truth.classes[np.unique(truth.values[rows])])
+        return (
+            f"{argument('stratify', True)} draws whole groups within classes, and a group holds rows of the "
+            f"classes {held}; leave it out, or use groups of one class each"
+        )
+    return None
+
+
+def _class_of_unit(matrix: Matrix) -> NDArray[np.intp]:
+    """The class of each unit's first row."""
+    _, first = np.unique(matrix.unit_of_row, return_index=True)
+    return matrix.truth.values[first].astype(np.intp)
+
+
+def flags_of_draws(
+    evidence: Evidence, *, total: int, undefined: int, why: str = "", redraws: int = 0, needs: str | None = None
+) -> dict[Flag, str]:
+    """What to know of bootstraps, of whichever method: too few of them, undefined ones, many redrawn.
+
+    Parameters
+    ----------
+    total, undefined : int
+        Bootstrapped scores, and how many of them are NaN.
+    why : str
+        In parentheses, after a blank.
+    needs : str, optional
+        What the redrawn lacked; what the metric needs by default.
+    """
+    flags: dict[Flag, str] = {}
+    if undefined:
+        flags[Flag.UNDEFINED_BOOTSTRAPS] = Flag.UNDEFINED_BOOTSTRAPS.filled(
+            undefined=undefined, total=total, why=why
+        )
+    settings = evidence.settings
+    tails = 2 if settings.alternative == "two-sided" else 1
+    wanted = math.ceil(tails / (1 - settings.confidence_level) - 1e-9)
+    if settings.n_bootstraps < wanted:
+        flags[Flag.FEW_BOOTSTRAPS] = Flag.FEW_BOOTSTRAPS.filled(total=settings.n_bootstraps, wanted=wanted)
+    if redraws > MANY_REDRAWS * total:
+        flags[Flag.REDRAWN] = Flag.REDRAWN.filled(redraws=redraws, needs=needs or evidence.metric.needs)
+    return flags
+
+
+def undrawable(matrix: Matrix, evidence: Evidence, reason: str) -> str:
+    """Why no bootstrap can be drawn, naming the rarest class where there are classes."""
+    metric, truth = evidence.metric, matrix.truth
+    if truth.classes is None:
+        return (
+            f"{metric.name} needs {metric.needs} both among the drawn rows and among those left out, but {reason}."
+        )
+    counts = truth.class_counts()
+    rare = int(counts.argmin())
+    return (
+        f"{metric.name} needs {metric.needs} both among the drawn rows and among those left out, but {reason}: "
+        f"class {labels_text(truth.classes[rare : rare + 1])} has {counts[rare]} rows; gather more rows of it."
+    )
+
+
+@dataclass(frozen=True)
+class Control:
+    """What is subtracted from every bootstrapped score.
+
+    Attributes
+    ----------
+    size : float
+        Mean score out of the bag less the score on all rows, in the metric's own direction; NaN where no bootstrap
+        gives a finite difference.
+    n_choices : int
+        Of how many configurations, or ensembles.
+    """
+
+    size: float
+    n_choices: int
+
+
+def control_of(
+    matrix: Matrix,
+    evidence: Evidence,
+    blocks: list[RowBlock],
+    scores: NDArray[np.float64],
+    *,
+    stratify: bool = False,
+) -> Control:
+    """The control of bootstraps that gave ``scores`` (B,): one more score a bootstrap.
+
+    The bootstraps are divided evenly among the choices, and each scores its own on the rows that it left out.
+    """
+    competing = _competing(evidence, joined([block.chosen for block in blocks]))
+    places = places_of(len(scores), len(competing))
+    whole = _on_all_rows(matrix, competing)
+    if len(competing) == 1:  # scored already
+        return control_from(scores, whole[places], scores, 1)
+    draws = draws_of(matrix, evidence, stratify=stratify)
+    as_drawn = replace(draws, defined_in_bag=always, defined_out_of_bag=always)  # what passed is not checked again
+    ends = np.cumsum([len(block.scores) for block in blocks])
+    redrawn = {int(end) for end, block in zip(ends, blocks, strict=True) if block.redraws}
+
+    def block(first: int, last: int) -> NDArray[np.float64]:
+        counts, _ = (draws if last in redrawn else as_drawn).block(first, last)
+        return matrix.score(matrix.out_of_bag, competing.of(places[first:last]), out_of_bag(counts))
+
+    left_out = np.concatenate(map_draws(block, matrix, evidence))
+    return control_from(left_out, whole[places], scores, len(competing))
+
+
+def places_of(n_bootstraps: int, n_choices: int) -> NDArray[np.intp]:
+    """(B,): which choice each bootstrap scores for the control; each is scored as often, to within one.
+
+    Examples
+    --------
+    >>> places_of(5, 2).tolist()
+    [0, 0, 0, 1, 1]
+    """
+    return np.arange(n_bootstraps, dtype=np.intp) * n_choices // n_bootstraps
+
+
+def control_from(
+    left_out: NDArray[np.float64], whole: NDArray[np.float64], scores: NDArray[np.float64], n_choices: int
+) -> Control:
+    """The mean of ``left_out - whole`` over the bootstraps where that is finite and ``scores`` is not NaN.
+
+    Parameters
+    ----------
+    left_out, whole, scores : ndarray of shape (B,)
+        Of bootstrap b: a competing choice on the rows left out and on all rows, and the bootstrapped score.
+
+    Examples
+    --------
+    >>> round(control_from(np.array([0.7, 0.9, np.nan]), np.full(3, 0.75), np.full(3, 0.6), 1).size, 3)
+    0.05
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        difference = left_out - whole
+    counted = np.isfinite(difference) & ~np.isnan(scores)
+    size = float(difference[counted].mean()) if counted.any() else float("nan")
+    return Control(size, n_choices)
+
+
+def is_unbiased(matrix: Matrix, *, stratify: bool = False) -> bool:
+    """Whether a fixed column's expected score out of the bag is its score on all rows, so that a control is 0.
+
+    That takes rows of equal weight, left out as they are scored on all rows, and one of two kinds of metric: a mean
+    of one loss a row, where rows (or groups of one size) are drawn freely and every draw is accepted; or a mean
+    within classes, where single rows are drawn and scored together (or in pairs within folds), for given the rows
+    of each class that are left out (of each fold), all such parts are as likely.
+    """
+    metric = matrix.out_of_bag.metric
+    if matrix.sample_weight is not None or matrix.out_of_bag is not matrix.scores:
+        return False
+    if metric.row_wise:
+        asked = [metric, *(score.metric for score in matrix.replay.scores)]
+        sizes = np.bincount(matrix.unit_of_row)
+        alike = bool((sizes == sizes.max(initial=0)).all())
+        return alike and not stratify and all(each.needs is Needs.ROW for each in asked)
+    segments = matrix.scores.segments
+    one_each = len(segments) == matrix.in_play.shape[1] or isinstance(segments[0], PairSegment)
+    together = one_each and bool(matrix.in_play.all())
+    return together and not matrix.grouped and metric.mean_within_classes
+
+
+def flags_of_control(evidence: Evidence, control: Control | None, value: float) -> dict[Flag, str]:
+    """What to know of a score with or without a control."""
+    metric, flags = evidence.metric, dict[Flag, str]()
+    subtracted = control is not None and np.isfinite(control.size)
+    if control is not None and not subtracted:
+        flags[Flag.NO_CONTROL] = Flag.NO_CONTROL.filled(metric=metric.name)
+    least, greatest = metric.range
+    if subtracted and not np.isnan(value) and not least <= value <= greatest:
+        flags[Flag.CONTROL_BEYOND_RANGE] = Flag.CONTROL_BEYOND_RANGE.filled(
+            metric=metric.name, low=f"{least:g}", high=f"{greatest:g}"
+        )
+    pooled = evidence.flags.get(Flag.OUT_OF_BAG_POOLED)
+    if pooled is not None:
+        scales = SCALES_MET if control is not None and subtracted else SCALES_DIFFER
+        flags[Flag.OUT_OF_BAG_POOLED] = f"{pooled} {scales}"
+    return flags
+
+
+def provenance_of_control(control: Control | None) -> dict[str, float | int | None]:
+    """What was subtracted, and of how many configurations it is the mean; None where nothing was."""
+    if control is None or not np.isfinite(control.size):
+        return {"control_size": None, "control_choices": None}
+    return {"control_size": control.size, "control_choices": control.n_choices}
+
+
+def _competing(evidence: Evidence, chosen: Choice) -> Choice:
+    """What any bootstrap chose, and what was chosen on all rows, once each."""
+    observed = evidence.chosen
+    if observed is None or (observed.weights is None) != (chosen.weights is None):
+        return chosen.distinct()
+    return joined([chosen, observed]).distinct()
+
+
+def _on_all_rows(matrix: Matrix, choice: Choice) -> NDArray[np.float64]:
+    """(L,): the score of each choice on all rows, in the search's aggregate."""
+    if choice.weights is None:
+        return np.asarray(matrix.scores.observed()[choice.columns])
+    once = np.broadcast_to(np.uint8(1), (1, matrix.truth.n_rows))
+    return np.concatenate([matrix.score(matrix.scores, choice.of([lane]), once) for lane in range(len(choice))])
+
+
+SCALES_DIFFER = "The corrected score is on the scale of all rows, the uncorrected one is the mean over folds."
+SCALES_MET = (
+    "What that changes was measured on configurations that were not chosen for those rows, and subtracted: "
+    "corrected and uncorrected score are on the scale of the mean over folds."
+)
+CONTROL = (
+    "Without any choice, {metric} differs by {size} between all rows and the few that a bootstrap leaves out (mean "
+    "over {choices} that the bootstraps chose); that is no optimism, and was subtracted."
+)

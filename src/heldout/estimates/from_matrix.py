@@ -1,0 +1,286 @@
+"""Evidence from held-out predictions: how scores are aggregated, which configuration won, how to replay it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout._text import argument, in_python
+from heldout.data.task import Truth
+from heldout.errors import InputError
+from heldout.estimates.candidates import CandidateRows, MatrixColumns, candidate_rows, check_defined, check_selects
+from heldout.estimates.data_flags import flags_of_rows, flags_of_scales, flags_of_segments, too_small_out_of_bag
+from heldout.estimates.evidence import Evidence, Matrix, build_evidence
+from heldout.estimates.input_arrays import read_as
+from heldout.estimates.question import Aggregate, Question
+from heldout.flags import Flag
+from heldout.kernels.reference import Floats
+from heldout.metrics.aggregate import AggregateScore
+from heldout.metrics.base import oriented, positive_of, quiet_if_foreign
+from heldout.metrics.within import PairSegment, is_pair_based
+from heldout.predictions import HeldOutPredictions
+from heldout.selection import Best, Choice, Rule
+from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, WeightRule, settings_of
+from heldout.selection.ensembles import Averages
+from heldout.selection.replay import FoldReplay, SelectionReplay
+from heldout.selection.threshold import Threshold
+
+
+def gather(truth: Truth, predictions: HeldOutPredictions, question: Question) -> Evidence:
+    """The evidence that held-out predictions hold for a question.
+
+    Raises
+    ------
+    InputError
+        When no configuration or row is left, a class is too small to be drawn, folds are needed and not known, or
+        a group stands in several folds.
+    """
+    return evidence_from(candidate_columns(truth, predictions, question), question)
+
+
+def candidate_columns(truth: Truth, predictions: HeldOutPredictions, question: Question) -> MatrixColumns:
+    """The candidates' predictions of the rows that all of them predicted, for every aggregate of a question."""
+    metrics = question.metrics
+    question.rule.check(predictions.n_configurations, question.params, list(question.selected_on))
+    rows = candidate_rows(predictions, [read_as(question.rule, each, truth) for each in metrics], question.groups)
+    if question.winner is not None and question.winner not in rows.candidates:
+        raise InputError(
+            f"the winner, {predictions.names[question.winner]}, has no predictions that "
+            f"{question.metric.name} can read"
+        )
+    check_selects(question.selected_on.values(), len(rows.candidates))
+    used = truth.rows(rows.used)
+    check_defined(used, metrics)
+    weights = None if question.sample_weight is None else question.sample_weight[rows.used]
+    columns = MatrixColumns(
+        truth,
+        used,
+        predictions,
+        question.rule,
+        rows,
+        _segmentations(predictions, rows),
+        weights,
+        threshold=question.threshold,
+    )
+    return columns.at_thresholds(question.metric) if isinstance(question.rule, Threshold) else columns
+
+
+def evidence_from(columns: MatrixColumns, question: Question) -> Evidence:
+    """The evidence of columns in the aggregate of a question.
+
+    Raises
+    ------
+    InputError
+        When the aggregate needs folds that are not known or hold no pair, or nothing can be selected.
+    """
+    if question.aggregate != "pooled" and columns.segments["folds"] is None:
+        raise InputError(
+            f"{argument('aggregate', question.aggregate)} needs "
+            f"{argument('folds', ...)}{in_python(', a fold label a row')}; or use "
+            f"{argument('aggregate', 'pooled')}.",
+            argument="aggregate",
+        )
+    with quiet_if_foreign(question.metrics):
+        return _evidence(columns, question)
+
+
+def _evidence(columns: MatrixColumns, question: Question) -> Evidence:
+    rows, predictions = columns.rows, columns.predictions
+    matrix, segment_flags = _matrix(columns, question)
+    if question.winner is None:
+        chosen = _winner(matrix)
+    else:
+        chosen = Choice(np.flatnonzero(rows.candidates == question.winner))
+    folds = columns.segments["folds"]
+    fold_scores = None if matrix.by_fold is None else matrix.by_fold.observed_by_segment()
+    repeat_of_split = None if folds is None else _repeat_of_segment(folds)
+    winner = int(columns.configurations[chosen.columns[0]])
+    evidence = build_evidence(
+        question.metric,
+        predictions.names,
+        columns.configurations,
+        winner,
+        question.settings,
+        selection=question.rule.name,
+        aggregate=question.aggregate,
+        n_rows_used=len(rows.used),
+        chosen=chosen,
+        thresholds=None if columns.cuts is None else columns.cuts.threshold,
+        matrix=matrix,
+        fold_scores=fold_scores,
+        repeat_of_split=repeat_of_split,
+        fold_replay=None if fold_scores is None else _fold_replay(matrix, fold_scores, repeat_of_split),
+        test_share=predictions.test_share,
+        flags={
+            **rows.flags,
+            **segment_flags,
+            **flags_of_scales(columns, matrix, chosen, predictions.names[winner]),
+        },
+        provenance=_provenance(columns, question, matrix),
+    )
+    return replace(evidence, flags={**evidence.flags, **flags_of_rows(evidence)})
+
+
+def _segmentations(predictions: HeldOutPredictions, rows: CandidateRows) -> dict[str, NDArray[np.int32] | None]:
+    """Segment codes (n, R) of both divisions, on the rows used; -1 where no candidate is compared."""
+    repeats = np.arange(rows.in_play.shape[1], dtype=np.int32)[None, :]
+    pooled = np.where(rows.in_play, repeats, -1)[rows.used].astype(np.int32)
+    if predictions.folds is None:
+        return {"pooled": pooled, "folds": None}
+    of_folds = predictions.folds + repeats * (int(predictions.folds.max()) + 1)
+    known = rows.in_play & (predictions.folds >= 0)
+    return {"pooled": pooled, "folds": np.where(known, of_folds, -1)[rows.used].astype(np.int32)}
+
+
+def _matrix(columns: MatrixColumns, question: Question) -> tuple[Matrix, dict[Flag, str]]:
+    """The matrix, and what to know of its folds."""
+    rows = columns.rows
+    metric, aggregate, folds = question.metric, question.aggregate, columns.segments["folds"]
+    selection = {name: columns.score(each, aggregate) for name, each in question.selected_on.items()}
+    own = [selection[name] for name, each in question.selected_on.items() if each is metric]
+    scores = own[0] if own else columns.score(metric, aggregate)
+    _check_within(scores, aggregate)
+    flags: dict[Flag, str] = {}
+    out_of_bag, by_fold = scores, None
+    if aggregate == "folds":
+        flags = flags_of_segments(scores)
+        out_of_bag, pooled = _out_of_bag_score(columns, scores)
+        flags |= pooled
+    if folds is not None:
+        by_fold = scores if aggregate == "folds" else columns.score(metric, "folds")
+    averages = columns.averages(metric)
+    matrix = Matrix(
+        truth=columns.truth,
+        scores=scores,
+        out_of_bag=out_of_bag,
+        by_fold=by_fold,
+        replay=_replay(columns, question, tuple(selection.values()), averages),
+        averages=averages,
+        unit_of_row=rows.unit_of_row,
+        grouped=question.groups is not None,
+        predictions=columns.as_metric_reads(metric),
+        in_play=rows.in_play[rows.used],
+    )
+    return matrix, flags
+
+
+def _check_within(scores: AggregateScore, aggregate: Aggregate) -> None:
+    """Refuse folds of which none holds a pair."""
+    once = np.ones((1, scores.n_rows), dtype=np.uint8)
+    if aggregate == "within" and not scores.defined(once)[0]:
+        raise InputError(
+            f"{argument('aggregate', 'within')} counts pairs of rows of one fold, and no fold holds the rows that "
+            f"{scores.metric.name} needs; use larger folds or {argument('aggregate', 'pooled')}.",
+            argument="aggregate",
+        )
+
+
+def _out_of_bag_score(columns: MatrixColumns, scores: AggregateScore) -> tuple[AggregateScore, dict[Flag, str]]:
+    """The score of out-of-bag rows where the winner is selected by means over folds, and its flag.
+
+    Where folds are large it is that mean. Otherwise it counts the pairs within folds, which need no large ones, or
+    for other metrics scores all rows together.
+    """
+    codes, weighed = columns.segments["folds"], scores.rows_of_weight
+    assert codes is not None, "folds are read where they are known"
+    too_small = too_small_out_of_bag(scores.metric, columns.truth.rows(weighed), codes[weighed])
+    if too_small is None:
+        return scores, {}
+    if is_pair_based(scores.metric):
+        return columns.score(scores.metric, "within"), {}
+    return columns.score(scores.metric, "pooled"), {Flag.OUT_OF_BAG_POOLED: too_small}
+
+
+def _replay(
+    columns: MatrixColumns, question: Question, selection: tuple[AggregateScore, ...], averages: Averages | None
+) -> SelectionReplay:
+    """The rule over the columns; a threshold is selected as the best column is."""
+    rule, names = question.rule, list(question.selected_on)
+    by_fold: tuple[AggregateScore, ...] = ()
+    if rule.reads_fold_scores and columns.segments["folds"] is not None:
+        in_folds = question.aggregate == "folds"
+        by_fold = selection if in_folds else tuple(columns.score(m, "folds") for m in question.selected_on.values())
+    if isinstance(rule, Threshold):
+        n_columns = len(columns.configurations)
+        no_params: list[Mapping[str, Any]] = [{}] * n_columns
+        return SelectionReplay(Best(), selection, by_fold, np.arange(n_columns), no_params, names)
+    params = question.params or [{} for _ in columns.predictions.names]
+    return SelectionReplay(rule, selection, by_fold, columns.rows.candidates, params, names, averages)
+
+
+def _fold_replay(
+    matrix: Matrix, fold_scores: Floats, repeat_of_split: NDArray[np.intp] | None
+) -> FoldReplay | None:
+    """The selection on fold scores; None where some that it reads were not computed."""
+    replay, reported = matrix.replay, matrix.by_fold
+    assert reported is not None and repeat_of_split is not None
+    if isinstance(replay.rule, WeightRule):
+        return None
+    read = []
+    for m, score in enumerate(replay.scores):
+        if score.metric == reported.metric:
+            of_metric = fold_scores
+        elif matrix.scores is reported:
+            of_metric = score.observed_by_segment()
+        elif replay.by_fold:
+            of_metric = replay.by_fold[m].observed_by_segment()
+        else:
+            return None
+        read.append(oriented(score.metric, of_metric))
+    scores = np.stack(read, axis=2)
+    return FoldReplay(replay.rule, scores, replay.candidates, replay.params, replay.metric_names, repeat_of_split)
+
+
+def _repeat_of_segment(segments: NDArray[np.int32]) -> NDArray[np.intp]:
+    """The repeat of each segment, in the order in which ``aggregate_score`` lists them."""
+    held = [len(np.unique(column[column >= 0])) for column in segments.T]
+    return np.repeat(np.arange(len(held)), held)
+
+
+def _winner(matrix: Matrix) -> Choice:
+    replay = matrix.replay
+    once = np.ones((1, matrix.truth.n_rows), dtype=np.uint8)
+    try:
+        chosen = replay.choice(once)
+    except SelectionFailedError as error:
+        raise InputError(f"the selection rule '{replay.rule.name}' failed on the scores: {error}.") from error
+    if chosen.columns[0] == NONE_CHOSEN:
+        failures = "; ".join(message for score in replay.scores for message in score.failures)
+        lacking = [score.metric for score in replay.scores if not score.defined(once)[0]]
+        needs = " and ".join(dict.fromkeys(f"{metric.name} needs {metric.needs}" for metric in lacking))
+        reason = failures or needs or f"{replay.scores[0].metric.name} gives a number for none of them"
+        raise InputError(
+            f"no configuration has a defined score on the {matrix.truth.n_rows} rows that all predicted "
+            f"({reason}), so none could be chosen."
+        )
+    return chosen
+
+
+def _provenance(columns: MatrixColumns, question: Question, matrix: Matrix) -> dict[str, Any]:
+    """What is estimated, of which rows."""
+    predictions, truth = columns.predictions, columns.whole_truth
+    positive = positive_of(question.metric, truth)
+    pairs_out_of_bag = question.aggregate == "folds" and isinstance(matrix.out_of_bag.segments[0], PairSegment)
+    return {
+        "task": str(truth.kind),
+        "pos_label": None if positive is None else truth.with_positive(positive).pos_label,
+        **_rule_provenance(question.rule),
+        "n_rows": predictions.n_rows,
+        "n_repeats": predictions.n_repeats,
+        "training_rows": predictions.training_rows,
+        "grouped": question.groups is not None,
+        "weighted": question.sample_weight is not None,
+        **({"aggregate_out_of_bag": "within"} if pairs_out_of_bag else {}),
+    }
+
+
+def _rule_provenance(rule: Rule) -> dict[str, Any]:
+    """How a rule is configured, and its sources; without an entry where there is none."""
+    settings = {} if rule == Best() else settings_of(rule)
+    return ({"selection_settings": settings} if settings else {}) | (
+        {"sources": list(rule.sources)} if rule.sources else {}
+    )
