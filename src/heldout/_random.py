@@ -1,7 +1,7 @@
 """Randomness: one 64-bit entropy a run, and a named stream for each purpose.
 
 A seed belongs to the piece of work (a cell, a bootstrap), never to a worker, so that results do not depend
-on who did the work or in which order.
+on which worker did it, or in which order.
 """
 
 from __future__ import annotations

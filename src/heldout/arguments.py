@@ -134,9 +134,9 @@ def scorers_of(search: BaseSearchCV) -> tuple[Any, Any]:
     except InputError:
         raise
     except (ValueError, TypeError) as error:
-        said = " ".join(str(error).split()).rstrip(".")
+        reason = " ".join(str(error).split()).rstrip(".")
         raise InputError(
-            f"scoring={search.scoring!r} with refit={search.refit!r} cannot be used: {said}."
+            f"scoring={search.scoring!r} with refit={search.refit!r} cannot be used: {reason}."
         ) from error
     return scorers
 

@@ -79,8 +79,8 @@ class Configuration:
         try:
             return clone(self.template).set_params(**own)
         except ValueError as error:
-            said = " ".join(str(error).split())
-            raise InputError(f"the parameter grid does not fit the estimator: {said}") from error
+            reason = " ".join(str(error).split())
+            raise InputError(f"the parameter grid does not fit the estimator: {reason}") from error
 
     @cached_property
     def canonical(self) -> str:

@@ -210,7 +210,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
             Of survival models scikit-survival's structured array, a table of two columns or a tuple of two, the
             event first; models are fitted on the structured array, and folds are not stratified.
         **params : dict
-            ``groups``, ``sample_weight`` and whatever else the estimators' ``fit``, the scorers and the splitter
+            ``groups``, ``sample_weight`` and what else the estimators' ``fit``, the scorers and the splitter
             take; routed as in ``GridSearchCV``. Groups are also drawn whole by the bootstrap. Weights that reach
             the scorers weigh the bootstrap too.
 
@@ -276,7 +276,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         write_report(report_content(self.evaluation_), Path(path))
         return Path(path)
 
-    # What scikit-learn asks of ``estimator``, where that is a list.
+    # What scikit-learn needs of ``estimator``, if that is a list.
 
     def __sklearn_tags__(self) -> Any:
         tags = BaseSearchCV.__sklearn_tags__(self._of_first_model())

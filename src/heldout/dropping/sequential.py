@@ -77,41 +77,41 @@ def wald_lines(n_steps: int, alpha: float = 0.01, beta: float = 0.1) -> WaldLine
 class Sequential(Racing):
     """Fast cross-validation via sequential testing, CVST (Krueger, Panknin & Braun 2015).
 
-    Step s of S trains every configuration alive on the first s·N/(S+1) rows of a random order and tests it on all
-    the others. In each step
+    Step s of S trains every remaining configuration on the first s·N/(S+1) rows of a random order and tests it on
+    all other rows. In each step
 
     1. the *top set* is grown from the best, as long as a test finds no difference in it: Cochran's Q where each
-       row is right or wrong, Friedman's test on the row losses otherwise, at .05/(alive - 1). Who is in it gets a 1
-       in its trace, the others a 0;
-    2. who has a trace that sums to no more than Wald's lower line, slope · s - below, is dropped, from step 2 on;
-       with the default settings first at step 3, after three zeros;
+       row is right or wrong, Friedman's test on the row losses otherwise, at .05 over the number of remaining
+       configurations less 1. A configuration in it gets a 1 in its trace, the others a 0;
+    2. a configuration whose trace sums to no more than Wald's lower line, slope · s - below, is dropped, from step
+       2 on; with the default settings first at step 3, after three zeros;
     3. after more than ``window`` steps the search stops if Cochran's Q of the last ``window`` values of the traces
-       finds the configurations alive alike.
+       finds no difference between the remaining configurations.
 
     The winner has the least mean rank over the last ``window`` steps; that choice is replayed in the estimate,
-    which reads these steps only. It takes S·C fits less those spared, most of them on few rows.
+    which reads these steps only. It takes at most S·C fits, most of them on few rows.
 
     It differs from the article (and from the authors' R package where that differs from it):
 
     - the order of the rows is stratified by class, and keeps groups whole; within groups, losses are averaged
       before Friedman's test;
     - losses that are no 0 or 1 (log loss, Brier) are tested by Friedman's in classification too;
-    - configurations of equal score enter the top set together, and ties of the winner go to the first: nothing
-      depends on the order in which configurations are listed but that;
+    - configurations of equal score enter the top set together, and ties of the winner go to the first: the order in
+      which configurations are listed matters for nothing else;
     - in tables of up to 24 entries, p of Cochran's Q is exact, where the package draws 1000 permutations;
-    - the level is divided by alive - 1, as in the article; the package divides by alive;
+    - the level is divided by the number of remaining configurations less 1, as in the article; the package divides
+      by that number;
     - a configuration that fails in a step, for example because it needs more rows than the first step has, has
       failed, while the package tries it again on more;
     - the leader is never dropped, and the last remaining one runs all steps, so that its estimate is for the
-    largest
-      training sets.
+      largest training sets.
 
     Attributes
     ----------
     steps : int
         S, at least 7 with the default ``alpha`` and ``beta``.
     similarity_level : float
-        Of the test that grows the top set, over all alive.
+        Of the test that grows the top set, over all remaining configurations.
     alpha, beta : float
         Wald's: of taking a configuration with π₀ for one with π₁, and the other way round. So one that is among
         the best with probability π₁ = .78 in each step is dropped with a probability of at most about .1.

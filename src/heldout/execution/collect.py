@@ -28,7 +28,7 @@ class RaceResults:
     """Configuration by configuration, split by split; without their predictions, which are in ``predictions``."""
     predictions: HeldOutPredictions
     fold_scores: Mapping[str, FoldScores]
-    """One a scorer; NaN where a fit failed or a scorer raised, whatever ``error_score`` says."""
+    """One a scorer; NaN where a fit failed or a scorer raised, also with a numeric ``error_score``."""
     refit_metric: str
     """The scorer that decides; a callable names its scores only when it runs."""
     failures: Mapping[int, str]

@@ -31,7 +31,7 @@ class CopiesTogether:
 
     - ``cv``: as the estimator had it. A list of splits is of the original rows.
     - ``origin`` (n,): the original row of each row of the sample. Parts of it that a splitter of the model gave (to
-      a search within a search) are recognised by their targets, whatever was done to their columns. Where other
+      a search within a search) are recognised by their targets, even if their columns were changed. Where other
       rows are split, as in a bagged search, rows of the same content count as copies.
     - ``classifier``: whether an integer makes stratified folds.
     - ``random_state``: of a splitter that shuffles.

@@ -1,7 +1,7 @@
 """The winner of a search, by its rule on the observed scores.
 
-``winner_of`` is the one function that finds it, for searches, protocols and learning curves. It asks the rule
-through ``Candidates.choose``, as every bootstrap does, so that ties are broken alike.
+``winner_of`` is the one function that finds it, for searches, protocols and learning curves. It applies
+the rule by ``chosen_columns``, as every bootstrap does, so that ties are broken in the same way.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ class FoldPlan(BaseCrossValidator):  # type: ignore[misc]
             yield from splitter.split(X, y, groups)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """How many splits there are; leave-one-out needs the rows to tell."""
+        """How many splits there are; of leave-one-out only with the rows."""
         splitter: Any = self.of_round(0, stratified=_has_classes(y), grouped=groups is not None)
         return self.n_rounds * int(splitter.get_n_splits(X, y, groups))
 
@@ -267,7 +267,7 @@ WRITTEN = "a number of folds, loo, holdout[:SHARE], or repeated_holdout:TIMES[:S
 def plan_named(text: str) -> FoldPlan:
     """A plan as the command line writes it.
 
-    Raises InputError for what is none, naming the forms.
+    Raises InputError for any other text, naming the forms.
 
     Examples
     --------

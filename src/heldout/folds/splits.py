@@ -1,7 +1,7 @@
 """Folds: (repeat, fold) and the rows of each split, from any splitter of scikit-learn.
 
-A partition repeated R times is R columns of fold labels. A splitter that is none (shuffle splits, hold-out)
-starts a new repeat whenever a test row would recur, so that every row is predicted at most once a repeat.
+A partition repeated R times is R columns of fold labels. With a splitter that makes no partition (shuffle splits,
+hold-out) a new repeat starts whenever a test row would recur, so that every row is predicted at most once a repeat.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def raw_columns(X: Any) -> list[NDArray[Any]]:
 
 def _plain(values: NDArray[Any]) -> NDArray[Any]:
     column = array_of(values, "a column")
-    # Booleans and text stay what they are to the reader, so that 1 and True are told apart when written back.
+    # Booleans and text stay objects, so that 1 and True are distinct when written back.
     return column.astype(np.float64) if column.dtype.kind in "iuf" else column.astype(object)
 
 

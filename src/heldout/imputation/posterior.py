@@ -1,7 +1,7 @@
 """One equation of a chain: a column given the others, with coefficients drawn from what the rows leave open.
 
 The drawn coefficients are the same for all rows of one completion. Drawn anew for each row, or taken at their best,
-completions would agree more than they may, and pooled standard errors come out too small.
+completions would agree too well, and pooled standard errors would be too small.
 
 The first predictor is the intercept. Each other has a normal prior that weighs little where rows are many, and
 keeps every column drawable where they are few, depend on each other, or tell categories apart perfectly: it counts

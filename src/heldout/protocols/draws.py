@@ -113,14 +113,14 @@ def _undrawable(demands: Demands, error: UndefinedDrawsError) -> str:
     task, least = demands.task, demands.copies_apart
     needs = dict.fromkeys(str(metric.needs) for metric in demands.metrics)
     unit = "row" if task.groups is None else "group"
-    said = (
+    need = (
         f"each bootstrap must draw {least} {unit}{'s' if least > 1 else ''} of every class"
         if task.truth.n_classes
         else "each bootstrap must draw rows"
     ) + f" and leave out {' and '.join(needs) or 'a row'}, but {error}"
     if task.truth.classes is None:
-        return f"{said}; gather more {unit}s."
+        return f"{need}; gather more {unit}s."
     sizes = task.truth.class_counts()
     rare = int(sizes.argmin())
     label = labels_text(task.truth.classes[rare : rare + 1])
-    return f"{said}: class {label} has {sizes[rare]} rows; gather more of it, or use ho.nested_cv."
+    return f"{need}: class {label} has {sizes[rare]} rows; gather more of it, or use ho.nested_cv."

@@ -34,7 +34,7 @@ class Owner:
     """The machine and, on Linux, its namespace of processes: numbers mean nothing elsewhere."""
     process: int
     began: str
-    """When it began, and the start of the machine; empty if the system does not tell."""
+    """When it began, and the start of the machine; empty if unknown."""
 
     @classmethod
     def me(cls) -> Self:
@@ -106,7 +106,7 @@ def _where() -> str:
 
 
 def _began(process: int) -> str:
-    """When a process began; empty if the system does not tell, and for a zombie."""
+    """When a process began; empty if unknown, and for a zombie."""
     try:
         state, *_ = fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="utf-8").strip()

@@ -1,8 +1,8 @@
 """What runs in a worker: one cell, the mark that says which cell it is, and the watch on the parent process.
 
 Every process keeps a few bytes in a file that it has mapped into memory: which cell it is doing, and since when.
-The system writes these bytes to the file even if the process is killed. So the coordinator can tell the cells that
-were running when workers died from those that only waited in the same batch.
+The system writes these bytes to the file even if the process is killed. So the coordinator can separate the
+cells that were running when workers died from those that only waited in the same batch.
 
 Workers end when the process that they work for is killed. A worker of joblib waits up to five minutes for more work
 and does not notice that its parent is gone, because workers hold both ends of the pipes between them. The system

@@ -44,7 +44,7 @@ def entropy_of_run(random_state: RandomState, store: Store) -> int:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "SQLiteStore":  # loaded when first asked for: a search without a run file needs no SQLite
+    if name == "SQLiteStore":  # loaded at the first use: a search without a run file needs no SQLite
         from heldout.execution.store.sqlite import SQLiteStore
 
         return SQLiteStore

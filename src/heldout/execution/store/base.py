@@ -46,7 +46,7 @@ class PlanNote:
     metric: str
     """The scorer that decides; greater = better."""
     title: str = ""
-    """The name of the metric, where the name of the scorer does not tell it."""
+    """The name of the metric, where the name of the scorer is not it."""
     n_rows: int | None = None
     names: Sequence[str] = ()
     """Of the configurations."""
@@ -101,8 +101,7 @@ class Store(Protocol):
         """Start a run, or resume the one of the same identity.
 
         - ``configurations``: in order of position, the ids distinct.
-        - ``resume``: whether a run of this identity that is there already may be gone on with; with none, one is
-          started.
+        - ``resume``: whether an existing run of this identity may be resumed; if there is none, a new one starts.
 
         Raises StoreError when the file is of other data, another schema, damaged, locked, or not writable.
         """

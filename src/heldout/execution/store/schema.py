@@ -32,7 +32,7 @@ APPLICATION_ID = 0x68656C64
 
 TABLES = (
     # versions: a JSON list, one mapping for each change that was accepted; the last is the present one.
-    # owner_*: who writes the file now, or died writing it; NULL once closed.
+    # owner_*: the process that writes the file, or died writing it; NULL once closed.
     # opened, cells_then: when a process last took the run up, and how many cells were acknowledged by then;
     # acknowledged: when a cell last was. These three are for people and decide nothing.
     """CREATE TABLE run (
@@ -87,7 +87,7 @@ TABLES_FOR_PEOPLE = (
         n_rows INTEGER, metric TEXT NOT NULL, title TEXT NOT NULL
     )""",
     # race: the repeat of the race's first split, which no other race has; splits: JSON, [repeat, fold] of each as
-    # they are met. after: how many of these everybody had met. risk: NULL for NaN.
+    # they are met. after: how many of these all remaining configurations had done. risk: NULL for NaN.
     """CREATE TABLE barrier (
         run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
         race INTEGER NOT NULL, after INTEGER NOT NULL, splits TEXT NOT NULL,

@@ -249,9 +249,9 @@ class NestedSettings:
             )
         if self.across == "all" and search.drop is not None:
             raise InputError(
-                f"{argument('across', 'all')} compares scores over the inner folds of all outer folds, which "
-                f"{argument('drop', search.drop.name)} leaves to those whom no search dropped, and there may be "
-                f"none; use {argument('drop', 'never', python='None')}, or {argument('across', 'folds')}.",
+                f"{argument('across', 'all')} compares scores over the inner folds of all outer folds, and with "
+                f"{argument('drop', search.drop.name)} only configurations that no search dropped have them, "
+                f"perhaps none; use {argument('drop', 'never', python='None')}, or {argument('across', 'folds')}.",
                 argument="across",
             )
         if self.interval == BATES:

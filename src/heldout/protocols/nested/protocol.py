@@ -109,7 +109,7 @@ def nested_cv(
     fit_timeout : float, optional
         Seconds after which a fit is stopped, and has failed.
     store : str, path or Store, optional
-        A file that keeps every finished fit; the same call goes on where it stopped.
+        A file that keeps every finished fit; the same call continues where it stopped.
     random_state : int, RandomState or Generator, optional
 
     Returns

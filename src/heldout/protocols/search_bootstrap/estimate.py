@@ -66,18 +66,18 @@ class Bootstrap:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SearchBootstrapEstimate(Estimate):
-    """An estimate by a bootstrap of the whole search. ``selected`` is what ``model`` is.
+    """An estimate by a bootstrap of the whole search. ``selected`` is the configuration of ``model``.
 
     Attributes
     ----------
     scheme : "cvt" or "models"
     bootstraps : tuple of Bootstrap
     model : estimator or None
-        What to deploy: the winner of the search on all rows, fitted on all rows.
+        The model to deploy: the winner of the search on all rows, fitted on all rows.
     evaluation : Evaluation or None
         The record of the search on all rows; with ``scheme="models"`` its splits are the bootstraps.
     n_fits, n_fits_saved : int
-        Fits of everything, refits included, and fits that dropping spared.
+        Fits of everything, refits included, and fits that dropping saved.
     """
 
     scheme: str = "cvt"

@@ -44,8 +44,8 @@ def bootstrap_validate(
 
     For b = 1..B draw N rows with replacement, fit the model on them, and score it on its own sample, on all rows,
     and on the rows that it did not draw. How much better it looks on its own sample than on all rows is its
-    *optimism*, which is taken off the apparent score of the model fitted on all rows. Nothing is held out, so that
-    the estimate is of a model fitted on all N rows.
+    *optimism*, which is subtracted from the apparent score of the model fitted on all rows. Nothing is held out, so
+    that the estimate is of a model fitted on all N rows.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def bootstrap_validate(
         B, of each stage.
     imputation : int or Imputation, optional
         How many times missing values are imputed, or how; every model is then fitted on each completion and pooled.
-        By default X is handed to the model as it is.
+        By default the model receives X unchanged.
     interval : {"auto", "location_shifted", "double", "percentile"} or None, default="auto"
         ``location_shifted``: percentiles of the scores in the bootstrap, less the optimism; ``double``: percentiles
         of the corrected score, computed in each bootstrap anew by a bootstrap of it (Noma et al. 2021), which takes
@@ -82,8 +82,8 @@ def bootstrap_validate(
     sample_weight : array-like of shape (N,), optional
         Importance weights, for fits (as they are) and scores (whatever their unit).
     n_jobs, pre_dispatch, fit_timeout, store, random_state, verbose
-        As ``ho.HeldOutSearchCV`` has them. Bootstrap b is the same whatever B; a run with a ``store`` that was
-        interrupted goes on where it was.
+        As ``ho.HeldOutSearchCV`` has them. Bootstrap b is the same whatever B; an interrupted run with
+        a ``store`` continues where it stopped.
 
     Returns
     -------

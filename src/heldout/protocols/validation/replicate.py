@@ -1,4 +1,4 @@
-"""What is done in a cell of a validation: complete a sample, fit the model on it, and ask it for all rows."""
+"""The work of a cell of a validation: complete a sample, fit the model on it, and predict all rows."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Predictions = dict[Response, NDArray[Any]]
 
 @dataclass(frozen=True, eq=False)
 class ReplicateFit:
-    """Fits a model on a bootstrap sample of complete rows, and asks it for all rows.
+    """Fits a model on a bootstrap sample of complete rows, and predicts all rows.
 
     The predictions are of shape (N, 1[, outputs]).
     """
@@ -96,7 +96,7 @@ class ReplicateFit:
         return ()
 
     def deployed(self, models: Sequence[Any]) -> Any:
-        """The one model that stands for those of all completions."""
+        """One model in place of those of all completions."""
         return models[0]
 
     def coefficients(

@@ -26,7 +26,7 @@ class CorrectedScore:
 class Correction(Protocol):
     """A frozen dataclass that holds the parameters of a correction.
 
-    - ``name``: as the user asks for it.
+    - ``name``: as users name it.
     - ``sources``: keys of ``heldout.references``.
     - ``reads_left_out``: whether every sample must leave out rows on which the metrics are defined.
     """

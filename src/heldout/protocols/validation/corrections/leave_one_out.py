@@ -41,12 +41,12 @@ def left_out_score(replicates: Replicates, scores: ReplicateScores) -> Corrected
     >>> from heldout.metrics import metric_named
     >>> from heldout.metrics.base import Response
     >>> from heldout.data.task import truth_of
-    >>> said = np.array([[0.5, 0.5], [4.0, 0.0], [1.0, 3.0], [0.0, 0.0]])[:, None, :]
+    >>> predicted = np.array([[0.5, 0.5], [4.0, 0.0], [1.0, 3.0], [0.0, 0.0]])[:, None, :]
     >>> replicates = Replicates(
     ...     truth_of([0.0, 0.0, 0.0, 0.0], "regression"),
     ...     counts=np.array([[2, 0, 0, 2], [1, 2, 0, 1]], dtype=np.uint8),
-    ...     apparent={Response.VALUES: said[:, :, 0]},
-    ...     on_original={Response.VALUES: said},
+    ...     apparent={Response.VALUES: predicted[:, :, 0]},
+    ...     on_original={Response.VALUES: predicted},
     ... )
     >>> found = left_out_score(replicates, replicates.scores(metric_named("mean_absolute_error")))
     >>> found.value, found.provenance["n_never_left_out"]  # (4 + (1 + 3) / 2) / 2
@@ -109,8 +109,8 @@ def _by_row(replicates: Replicates, metric: Metric, kept: NDArray[np.intp]) -> C
     values = []
     with quiet_if_foreign([metric]):
         for h in range(replicates.n_completions):
-            said = replicates.read(metric, replicates.on_original[response][:, h][:, kept[some]])
-            scores = metric.statistic(replicates.truth, said).selected(shares[some], np.arange(len(some)))
+            predicted = replicates.read(metric, replicates.on_original[response][:, h][:, kept[some]])
+            scores = metric.statistic(replicates.truth, predicted).selected(shares[some], np.arange(len(some)))
             values.append(mean_score(metric, scores, totals[some]))
     flags = {}
     if never:

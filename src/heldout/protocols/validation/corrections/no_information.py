@@ -7,7 +7,7 @@ made
 - of classes, where a table of a row for each class and prediction, weighted by the class, says the same;
 - of means of one loss a row, where each prediction in turn is given to all rows;
 - of squared errors and of distances, which have a closed form;
-- of survival times whose order risks tell, where unrelated risks do as well as equal ones.
+- of survival times that risks order, where unrelated risks do as well as equal ones.
 
 What is left (the median error, a function of the user's own) takes the table itself, up to ``MOST_PAIRS``.
 """
@@ -51,8 +51,8 @@ def no_information(replicates: Replicates, metric: Metric) -> NoInformation:
 
     >>> from heldout.metrics import metric_named
     >>> from heldout.data.task import truth_of
-    >>> said = {Response.LABELS: np.array([[0], [1], [0], [1]])}
-    >>> replicates = Replicates(truth_of([0, 1, 1, 1]), np.ones((1, 4), dtype=np.uint8), said, said)
+    >>> predicted = {Response.LABELS: np.array([[0], [1], [0], [1]])}
+    >>> replicates = Replicates(truth_of([0, 1, 1, 1]), np.ones((1, 4), dtype=np.uint8), predicted, predicted)
     >>> no_information(replicates, metric_named("accuracy")).value
     0.5
     """
@@ -70,49 +70,49 @@ def no_information(replicates: Replicates, metric: Metric) -> NoInformation:
 
 
 def over_pairs(
-    metric: Metric, response: Response, truth: Truth, said: NDArray[Any], weights: Floats
+    metric: Metric, response: Response, truth: Truth, predicted: NDArray[Any], weights: Floats
 ) -> NoInformation:
     """A metric over all pairs of a label and a prediction.
 
-    - ``said`` (n,) or (n, outputs): of the metric's response.
+    - ``predicted`` (n,) or (n, outputs): of the metric's response.
     - ``weights`` (n,): above 0; a pair weighs the product of both.
     """
-    value = _closed_form(metric, truth, said, weights)
+    value = _closed_form(metric, truth, predicted, weights)
     if value is None and response is Response.RISK and not metric.calls_foreign_code:
-        value = _of_risks(metric, truth, said, weights)
+        value = _of_risks(metric, truth, predicted, weights)
         if isnan(value):
             return NoInformation(value, f"there is none of {metric.name}, which depends on the scale of risks")
     if value is None and truth.classes is not None and metric.takes_weights:
-        value = _of_classes(metric, truth, said, weights)
+        value = _of_classes(metric, truth, predicted, weights)
     if value is None and averages_rows(metric):
-        value = _of_rows(metric, truth, said, weights)
+        value = _of_rows(metric, truth, predicted, weights)
     if value is None:
-        if truth.n_rows * said.size > MOST_PAIRS:
-            most = int(sqrt(MOST_PAIRS * truth.n_rows / said.size))
+        if truth.n_rows * predicted.size > MOST_PAIRS:
+            most = int(sqrt(MOST_PAIRS * truth.n_rows / predicted.size))
             return NoInformation(float("nan"), f"of {metric.name} that needs all pairs of at most {most:,} rows")
-        value = _of_table(metric, truth, said, weights)
+        value = _of_table(metric, truth, predicted, weights)
     if not isfinite(value):
         return NoInformation(float("nan"), f"{metric.name} of all pairs of a label and a prediction is undefined")
     return NoInformation(value)
 
 
-def _closed_form(metric: Metric, truth: Truth, said: NDArray[Any], weights: Floats) -> float | None:
+def _closed_form(metric: Metric, truth: Truth, predicted: NDArray[Any], weights: Floats) -> float | None:
     """Of squared errors, of distances and of quantiles; None of others."""
     match metric:
         case Signed():
-            inner = _closed_form(metric.metric, truth, said, weights)
+            inner = _closed_form(metric.metric, truth, predicted, weights)
             return None if inner is None else metric.sign * inner
         case MeanSquaredError():
-            return _squared_error(truth.values, said, weights)
+            return _squared_error(truth.values, predicted, weights)
         case RootMeanSquaredError():
-            return sqrt(_squared_error(truth.values, said, weights))
+            return sqrt(_squared_error(truth.values, predicted, weights))
         case R2():
             spread = _variance(truth.values, weights)
-            return 1 - _squared_error(truth.values, said, weights) / spread if spread > 0 else None
+            return 1 - _squared_error(truth.values, predicted, weights) / spread if spread > 0 else None
         case MeanAbsoluteError():
-            return 2 * _pinball(truth.values, said, weights, 0.5)
+            return 2 * _pinball(truth.values, predicted, weights, 0.5)
         case PinballLoss():
-            return _pinball(truth.values, said, weights, metric.alpha)
+            return _pinball(truth.values, predicted, weights, metric.alpha)
         case _:
             return None
 
@@ -122,63 +122,63 @@ def _variance(numbers: Floats, weights: Floats) -> float:
     return float((numbers - mean) ** 2 @ weights / weights.sum())
 
 
-def _squared_error(truth: Floats, said: Floats, weights: Floats) -> float:
+def _squared_error(truth: Floats, predicted: Floats, weights: Floats) -> float:
     """The mean of (y - p)^2 over pairs: both variances and the squared distance of the means."""
-    apart = (truth - said) @ weights / weights.sum()
-    return float(_variance(truth, weights) + _variance(said, weights) + apart**2)
+    apart = (truth - predicted) @ weights / weights.sum()
+    return float(_variance(truth, weights) + _variance(predicted, weights) + apart**2)
 
 
-def _pinball(truth: Floats, said: Floats, weights: Floats, alpha: float) -> float:
+def _pinball(truth: Floats, predicted: Floats, weights: Floats, alpha: float) -> float:
     """The mean over pairs of alpha (y - p) where y is above p, else of (1 - alpha) (p - y); in one sorting."""
     middle = float(truth @ weights / weights.sum())  # so that sums of what lies far from 0 keep their digits
     order = np.argsort(truth)
     sorted_truth, its_weights = truth[order] - middle, weights[order]
     weight = np.r_[0.0, np.cumsum(its_weights)]
     moment = np.r_[0.0, np.cumsum(its_weights * sorted_truth)]
-    given = said - middle
+    given = predicted - middle
     below = np.searchsorted(sorted_truth, given, side="right")
     above = (moment[-1] - moment[below]) - given * (weight[-1] - weight[below])
     under = given * weight[below] - moment[below]
     return float((alpha * above + (1 - alpha) * under) @ weights / weights.sum() ** 2)
 
 
-def _of_risks(metric: Metric, truth: Truth, said: NDArray[Any], weights: Floats) -> float:
+def _of_risks(metric: Metric, truth: Truth, predicted: NDArray[Any], weights: Floats) -> float:
     """Of equal risks, where only their order or direction counts; NaN where their scale does.
 
     A partial likelihood of all pairs would be one of N x N rows, and depends on how many they are.
     """
-    steeper = np.stack([said, 2 * said, np.zeros_like(said)], axis=1)
+    steeper = np.stack([predicted, 2 * predicted, np.zeros_like(predicted)], axis=1)
     once, twice, equal = metric.statistic(truth, steeper).all(weights[None, :])[0]
     return float(equal) if isclose(once, twice, rel_tol=1e-6, abs_tol=1e-9) else float("nan")
 
 
-def _of_classes(metric: Metric, truth: Truth, said: NDArray[Any], weights: Floats) -> float:
+def _of_classes(metric: Metric, truth: Truth, predicted: NDArray[Any], weights: Floats) -> float:
     """Each prediction once with each class, weighted by the class."""
     shares = np.bincount(truth.values, weights, minlength=truth.n_classes) / weights.sum()
     classes = np.flatnonzero(shares > 0)
     codes = np.repeat(classes, truth.n_rows).astype(truth.values.dtype)
-    predictions = np.concatenate([said] * len(classes))
+    predictions = np.concatenate([predicted] * len(classes))
     pairs = np.outer(shares[classes], weights / weights.mean()).ravel() * len(classes)
     table = replace(truth, values=codes)
     return float(metric.statistic(table, predictions[:, None]).all(pairs[None, :])[0, 0])
 
 
-def _of_rows(metric: Metric, truth: Truth, said: NDArray[Any], weights: Floats) -> float:
+def _of_rows(metric: Metric, truth: Truth, predicted: NDArray[Any], weights: Floats) -> float:
     """Each prediction in turn given to all rows."""
-    values = np.empty(len(said))
-    step = max(1, AT_ONCE // said.size)
-    for first in range(0, len(said), step):
-        few = said[first : first + step]
+    values = np.empty(len(predicted))
+    step = max(1, AT_ONCE // predicted.size)
+    for first in range(0, len(predicted), step):
+        few = predicted[first : first + step]
         everywhere = np.repeat(few[None], truth.n_rows, axis=0)
         values[first : first + step] = metric.statistic(truth, everywhere).all(weights[None, :])[0]
     return mean_score(metric, values, weights)
 
 
-def _of_table(metric: Metric, truth: Truth, said: NDArray[Any], weights: Floats) -> float:
+def _of_table(metric: Metric, truth: Truth, predicted: NDArray[Any], weights: Floats) -> float:
     """Of all pairs, a row each."""
     n = truth.n_rows
     table = truth.rows(np.repeat(np.arange(n), n))
-    predictions = np.concatenate([said] * n)[:, None]
+    predictions = np.concatenate([predicted] * n)[:, None]
     if (weights == weights[0]).all():
         once = np.ones((1, n * n), dtype=np.uint8)
         return float(metric.statistic(table, predictions).all(once)[0, 0])

@@ -33,10 +33,10 @@ Measure: TypeAlias = Callable[[Floats, Floats, Floats], Floats]
 
 @dataclass(frozen=True, eq=False)
 class CurveOutcome:
-    """What a curve is about: the observed outcome of every row, and where its prediction stands."""
+    """The outcome that a curve is of: as observed in every row, and the place of its prediction."""
 
     name: str
-    """The class that is told from the others, empty for a regression."""
+    """The class that is compared with the others, empty for a regression."""
     observed: Floats
     """(N,): 1 and 0, or the values of a regression."""
     weights: Floats
@@ -45,9 +45,9 @@ class CurveOutcome:
     output: int | None = None
     """The prediction's place among several outputs."""
 
-    def predicted(self, said: NDArray[Any]) -> Floats:
+    def predicted(self, values: NDArray[Any]) -> Floats:
         """The predictions of this outcome: the last axis goes where there are several outputs."""
-        mine = np.asarray(said if self.output is None else said[..., self.output], dtype=np.float64)
+        mine = np.asarray(values if self.output is None else values[..., self.output], dtype=np.float64)
         return 1.0 - mine if self.response is Response.SURVIVAL else mine
 
 
@@ -80,7 +80,7 @@ class Replicated:
     def band(self, confidence_level: float) -> tuple[Floats, Floats]:
         """(m,) each: percentiles of the replicates on their own samples, moved by the optimism.
 
-        Raises InputError when the level is none.
+        Raises InputError for a level outside 0 to 1.
         """
         if not 0 < confidence_level < 1:
             raise InputError(
@@ -100,7 +100,7 @@ class CurveTable:
     """What every corrected curve shows of itself: a row a point, and its flags.
 
     Curves are frozen dataclasses with ``name``, ``confidence_level`` and ``flags``; a curve says which of its
-    fields are columns, and what it comes to in numbers.
+    fields are columns, and its numbers.
     """
 
     name: str
@@ -145,7 +145,7 @@ def replicated(replicates: Replicates, outcome: CurveOutcome, measure: Measure) 
     kept = replicates.kept
     row_weights = replicates.all_rows[0] * outcome.weights
     apparent = outcome.predicted(replicates.apparent[outcome.response])
-    said = outcome.predicted(replicates.on_original[outcome.response])
+    everywhere = outcome.predicted(replicates.on_original[outcome.response])
 
     def over_completions(observed: Floats, predicted: Floats, weights: Floats) -> Floats:
         curves = [measure(observed, predicted[:, h], weights) for h in range(predicted.shape[1])]
@@ -154,7 +154,7 @@ def replicated(replicates: Replicates, outcome: CurveOutcome, measure: Measure) 
     of_all = over_completions(outcome.observed, apparent, row_weights)
     curves = np.full((2, len(kept), len(of_all)), np.nan)
     for place, b in enumerate(kept.tolist()):
-        predicted = said[:, :, b]
+        predicted = everywhere[:, :, b]
         curves[1, place] = over_completions(outcome.observed, predicted, row_weights)
         if replicates.in_sample is None:
             weights = replicates.weighted(replicates.counts[b]) * outcome.weights
@@ -173,7 +173,7 @@ def class_outcome(replicates: Replicates, of_class: Any, response: Response) -> 
     Raises InputError when a task of several classes lacks ``of_class``, or the class is none of its own.
     """
     truth = replicates.truth
-    assert truth.classes is not None, "asked only of a classification"
+    assert truth.classes is not None, "only of a classification"
     if of_class is None:
         if truth.kind is TaskKind.MULTICLASS:
             raise InputError(

@@ -148,12 +148,12 @@ def calibration_curve(
     Examples
     --------
     >>> from heldout.data.task import truth_of
-    >>> said = np.arange(12.0)[:, None]
+    >>> values = np.arange(12.0)[:, None]
     >>> replicates = Replicates(
     ...     truth_of(np.arange(12.0) + 0.5),
     ...     counts=np.ones((1, 12), dtype=np.uint8),
-    ...     apparent={Response.VALUES: said},
-    ...     on_original={Response.VALUES: said[:, :, None] + 1},
+    ...     apparent={Response.VALUES: values},
+    ...     on_original={Response.VALUES: values[:, :, None] + 1},
     ... )
     >>> curve = calibration_curve(replicates, at=[4, 6])
     >>> curve.corrected.round(6).tolist(), round(curve.mean_absolute_error, 6)
@@ -164,8 +164,8 @@ def calibration_curve(
     outcome = calibrated_outcome(replicates, time=time, of_class=of_class)
     predictions = outcome.predicted(replicates.apparent[outcome.response])
     of_rows = predictions.mean(axis=1)
-    everybody = replicates.all_rows[0] * outcome.weights
-    points = _grid(of_rows[everybody > 0]) if at is None else _points(at)
+    row_weights = replicates.all_rows[0] * outcome.weights
+    points = _grid(of_rows[row_weights > 0]) if at is None else _points(at)
     found = replicated(replicates, outcome, lambda y, x, weights: smoothed(x, y, points, weights, span))
     corrected = found.corrected
     low, high = found.band(confidence_level)
@@ -188,7 +188,7 @@ def calibration_curve(
         mean_absolute_error=float(errors.mean()) if errors.size else np.nan,
         mean_squared_error=float((errors**2).mean()) if errors.size else np.nan,
         quantile_90=float(np.quantile(errors, 0.9)) if errors.size else np.nan,
-        groups=grouped(outcome.observed, of_rows, everybody),
+        groups=grouped(outcome.observed, of_rows, row_weights),
         of_rows=of_rows,
         flags=curve_flags(corrected, (0.0, 1.0) if is_probability else None),
     )

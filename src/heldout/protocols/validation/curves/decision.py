@@ -86,12 +86,12 @@ def decision_curve(
 
     >>> from heldout.metrics.base import Response
     >>> from heldout.data.task import truth_of
-    >>> said = np.array([0.1, 0.6, 0.3, 0.8])[:, None]
+    >>> values = np.array([0.1, 0.6, 0.3, 0.8])[:, None]
     >>> replicates = Replicates(
     ...     truth_of(["no", "no", "yes", "yes"]),
     ...     counts=np.array([[2, 0, 1, 1]], dtype=np.uint8),
-    ...     apparent={Response.PROBABILITIES: said},
-    ...     on_original={Response.PROBABILITIES: said[:, :, None]},
+    ...     apparent={Response.PROBABILITIES: values},
+    ...     on_original={Response.PROBABILITIES: values[:, :, None]},
     ... )
     >>> curve = decision_curve(replicates, thresholds=[0.5])
     >>> curve.apparent.tolist(), curve.corrected.tolist(), curve.act_on_all.tolist()

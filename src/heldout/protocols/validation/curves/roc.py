@@ -36,7 +36,7 @@ class RocCurve(CurveTable):
     Attributes
     ----------
     name : str
-        The class that is told from the others.
+        The class that is compared with the others.
     false_positive_rate : ndarray of shape (101,)
         0, .01 .. 1.
     apparent, corrected : ndarray of shape (101,)
@@ -94,12 +94,12 @@ def roc_curve(
     A sample that drew the rows that the model ranks right:
 
     >>> from heldout.data.task import truth_of
-    >>> said = np.array([0.1, 0.4, 0.3, 0.8])[:, None]
+    >>> values = np.array([0.1, 0.4, 0.3, 0.8])[:, None]
     >>> replicates = Replicates(
     ...     truth_of(["no", "no", "yes", "yes"]),
     ...     counts=np.array([[2, 0, 1, 1]], dtype=np.uint8),
-    ...     apparent={Response.PROBABILITIES: said},
-    ...     on_original={Response.PROBABILITIES: said[:, :, None]},
+    ...     apparent={Response.PROBABILITIES: values},
+    ...     on_original={Response.PROBABILITIES: values[:, :, None]},
     ... )
     >>> curve = roc_curve(replicates)
     >>> curve.area_apparent, curve.area_corrected
