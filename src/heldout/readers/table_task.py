@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import counted
+from heldout._text import argument, counted
 from heldout.data.arrays import check_told_apart, shortened
 from heldout.data.task import Task, TaskKind, Truth, labels_text, truth_of
 from heldout.errors import InputError
@@ -102,7 +102,7 @@ def task_from_table(
     ('binary', 'malignant', (569, 30))
     """
     if kind is not None and kind not in TASKS:
-        raise InputError(f"--task must be one of {', '.join(TASKS)}, got {kind!r}.")
+        raise InputError(f"task must be one of {', '.join(TASKS)}, got {kind!r}.", argument="task")
     column = table.column(target, "the target")
     uses = _uses(target, event, groups)
     group_column = None if groups is None else table.column(groups, "the groups")
@@ -145,10 +145,14 @@ def _survival(
 ) -> tuple[Truth, str]:
     if event is None:
         raise InputError(
-            f"--task survival needs the column of events at the times in {time.name!r}; name it with --event COL."
+            f"{argument('task', 'survival')} needs the column of events at the times in {time.name!r}; name it "
+            f"with {argument('event', ...)}."
         )
     if kind not in (None, "survival"):
-        raise InputError(f"--event {event} is for times to an event, got --task {kind}; leave one of them out.")
+        raise InputError(
+            f"{argument('event', event)} is for times to an event, got {argument('task', kind)}; leave one of them "
+            "out."
+        )
     if positive is not None:
         raise InputError(f"--positive {positive} needs a target of two classes, got a survival one.")
     truth = survival_of_columns(time, table.column(event, "the event"))
@@ -173,20 +177,20 @@ def _truth(column: Any, target: str, kind: str | None, positive: str | None) -> 
         wanted, evidence = _guessed_kind(column, target, distinct)
         other = CLASSIFICATION if wanted is TaskKind.REGRESSION else "regression"
         numeric = column.dtype.kind in "biuf"
-        how = f"{evidence}, so this is {{kind}}" + (f" (to override: --task {other})" if numeric else "")
+        how = f"{evidence}, so this is {{kind}}" + (f" (to override: {argument('task', other)})" if numeric else "")
     else:
         wanted = TaskKind.MULTICLASS if kind == CLASSIFICATION else TaskKind(kind)
         strangers = [value for value in column.unique() if not reads_as_number(value)]
         if wanted is TaskKind.REGRESSION and strangers:
             raise InputError(
-                f"--task regression needs a target of numbers, but column {target!r} holds "
-                f"{shortened(strangers[0])}; fix it, or use --task classification."
+                f"{argument('task', kind)} needs a target of numbers, but column {target!r} holds "
+                f"{shortened(strangers[0])}; fix it, or use {argument('task', CLASSIFICATION)}."
             )
-        how = f"{distinct} distinct values, read as {{kind}} because of --task {kind}"
+        how = f"{distinct} distinct values, read as {{kind}} because of {argument('task', kind)}"
     if wanted is TaskKind.REGRESSION and column.dtype.kind in "iuf":
         _check_size(column, f"the target column {target!r}")
     if wanted is not TaskKind.REGRESSION:
-        remedy = "name the classes by text, or if they are amounts use --task regression"
+        remedy = f"name the classes by text, or if they are amounts use {argument('task', 'regression')}"
         check_told_apart(column.to_numpy(), f"the labels of the target column {target!r}", remedy)
     truth = truth_of(_values(column, wanted), wanted)
     if positive is not None:
@@ -229,7 +233,8 @@ def _check_not_numbers(column: Any, target: str, distinct: int) -> None:
         example = strangers[0] if strangers else column.iloc[0]
         raise InputError(
             f"the target column {target!r} holds numbers except for {counted(len(strangers), 'value')} such as "
-            f"{shortened(example)} (row {row}); fix or leave out these rows, or use --task classification."
+            f"{shortened(example)} (row {row}); fix or leave out these rows, or use "
+            f"{argument('task', CLASSIFICATION)}."
         )
 
 

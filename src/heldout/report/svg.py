@@ -44,7 +44,9 @@ def inline_svg(chart: Any, key: str, title: str, description: str, *, fit: bool 
             tickSize=4, labelFlush=False,
         )
     )  # fmt: skip
-    spec = styled.to_dict()
+    spec = styled.to_dict(
+        validate=False
+    )  # every chart here is drawn in a test, and validation takes most of the time
     if fit:  # width and height include the labels; a column of charts cannot be fitted
         spec["autosize"] = {"type": "fit", "contains": "padding"}
     drawn = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])

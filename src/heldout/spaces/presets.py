@@ -92,7 +92,7 @@ def kind_of_target(y: Any) -> TaskKind:
 def preset(name: str, X: Any, kind: TaskKind) -> list[Entry]:
     """The preset of a name, for a kind of task."""
     if name not in PRESETS:
-        raise InputError(f"--preset must be one of {', '.join(PRESETS)}, got {name!r}.")
+        raise InputError(f"preset must be one of {', '.join(PRESETS)}, got {name!r}.", argument="preset")
     wide = name == "standard"
     make = _survival if kind is TaskKind.SURVIVAL else _classification if kind.is_classification else _regression
     n_rows = X.shape[0]

@@ -21,6 +21,9 @@ QUICKER = [
 ]  # fmt: skip
 
 
+pytestmark = pytest.mark.usefixtures("small_top3")
+
+
 @pytest.fixture(autouse=True)
 def tables(command: Command) -> None:
     """Four tables in the folder in which commands run."""

@@ -16,6 +16,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "study-flat-vs-nested.md"
 
 
 @pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")
+@pytest.mark.usefixtures("small_top3")
 def test_the_commands_of_the_page(command: Command, tmp_path: Path) -> None:
     page = PAGE.read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
