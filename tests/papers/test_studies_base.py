@@ -12,7 +12,8 @@ import pytest
 from dice import Dice, throw
 
 from heldout.errors import InputError, StoreError
-from heldout_papers.engine.batches import Batch, Columns, StudyJob, StudyPlan, checked_sizes
+from heldout_papers.engine.arguments import checked_sizes
+from heldout_papers.engine.batches import Batch, Columns, StudyJob, StudyPlan
 
 
 @pytest.fixture

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from heldout._text import argument, in_python
+from heldout._text import argument
 from heldout.errors import InputError
 from heldout.metrics.base import Metric
 from heldout.metrics.classification import Accuracy
 from heldout.metrics.ranking import RocAuc
 from heldout.metrics.regression import MeanSquaredError
-from heldout_papers.engine.batches import checked_sizes
+from heldout_papers.engine.arguments import checked_beta, checked_sizes
 
 ROWS = (20, 40, 60, 80, 100, 500, 1000)
 CONFIGURATIONS = (50, 100, 200, 300, 500, 1000, 2000)
@@ -84,7 +84,7 @@ def checked_settings(
         )
     settings = tuple(
         BiasSetting(n, c, pair, folds, n_bootstraps, protocols, metric, share)
-        for pair, n, c in product(_checked_beta(beta), *sizes)
+        for pair, n, c in product(checked_beta(beta), *sizes)
     )
     for setting in settings:
         _check_both_classes(setting)
@@ -123,16 +123,3 @@ def _checked_prevalence(prevalence: Any, metric: str) -> float | None:
     if not number or not 0 < prevalence < 1:
         raise InputError(f"prevalence must be a number between 0 and 1, got {prevalence!r}.", argument="prevalence")
     return float(prevalence)
-
-
-def _checked_beta(beta: Any) -> tuple[tuple[float, float], ...]:
-    try:
-        pairs = np.asarray(beta, dtype=np.float64).reshape(-1, 2)
-    except (TypeError, ValueError):
-        pairs = np.empty((0, 2))
-    if not len(pairs) or not np.isfinite(pairs).all() or (pairs <= 0).any():
-        raise InputError(
-            f"beta must be pairs of numbers above 0{in_python(', such as [(9, 6)]')}, got {beta!r}.",
-            argument="beta",
-        )
-    return tuple((float(a), float(b)) for a, b in pairs)

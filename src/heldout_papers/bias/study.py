@@ -8,28 +8,27 @@ for areas under the ROC curve and for squared errors too.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from heldout._random import RandomState, entropy_of
-from heldout.errors import InputError
 from heldout_papers.bias.matrix import BiasMatrix
 from heldout_papers.bias.moments import BiasMoments, Moments, beta_text
 from heldout_papers.bias.protocols import PROTOCOLS
 from heldout_papers.bias.setting import ACCURACY, BETAS, CONFIGURATIONS, ROWS, BiasSetting, checked_settings
+from heldout_papers.engine.arguments import checked_names, checked_sizes
 from heldout_papers.engine.batches import (
     Batch,
     BatchCallback,
     Columns,
     StudyJob,
     StudyPlan,
-    checked_sizes,
     study,
 )
-from heldout_papers.engine.results import StudyResult
+from heldout_papers.engine.results import StudyResult, long_rows
 
 BATCH = 25
 """Repetitions of a batch."""
@@ -95,20 +94,12 @@ class BiasStudy(StudyResult):
     def small_frames(self) -> dict[str, Any]:
         return {"moments": self.moments().to_frame()}
 
-    def repetition_rows(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "rows": setting.rows,
-                "configurations": setting.configurations,
-                "beta": beta_text(setting),
-                "protocol": name,
-                "repetition": repetition,
-                **{what: float(columns[f"{name}.{what}"][repetition]) for what in WHAT},
-            }
-            for setting, columns in zip(self.settings, self.columns, strict=True)
-            for name in setting.protocols
-            for repetition in range(self.repetitions)
+    def repetition_rows(self) -> Iterator[dict[str, Any]]:
+        places = [
+            {"rows": setting.rows, "configurations": setting.configurations, "beta": beta_text(setting)}
+            for setting in self.settings
         ]
+        return long_rows(places, self.columns, "protocol", self.settings[0].protocols, WHAT)
 
 
 @study(BiasStudy)
@@ -191,7 +182,7 @@ def bias(
     bbc       -0.02
     bced      -0.01
     """
-    named = _checked_protocols(protocols)
+    named = checked_names("protocols", protocols, PROTOCOLS)
     settings = checked_settings(rows, configurations, beta, folds, n_bootstraps, named, metric, prevalence)
     (repetitions,) = checked_sizes("repetitions", repetitions, 1)
     plan = StudyPlan("bias", settings, repetitions, entropy_of(random_state), do_batch)
@@ -199,13 +190,3 @@ def bias(
         plan, lambda columns: BiasStudy(settings, repetitions, tuple(columns), plan.entropy), BATCH,
         n_jobs=n_jobs, folder=folder, told=told,
     )  # fmt: skip
-
-
-def _checked_protocols(protocols: Any) -> tuple[str, ...]:
-    listed = [protocols] if isinstance(protocols, str) else list(protocols)
-    stranger = next((name for name in listed if name not in PROTOCOLS), None)
-    if stranger is not None or not listed:
-        raise InputError(
-            f"protocols must be some of {', '.join(PROTOCOLS)}, got {protocols!r}.", argument="protocols"
-        )
-    return tuple(dict.fromkeys(listed))

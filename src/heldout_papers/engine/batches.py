@@ -23,7 +23,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from heldout._version import __version__
-from heldout.errors import InputError, StoreError
+from heldout.errors import StoreError
 from heldout.execution.executors.worker import end_with
 from heldout.execution.threads import single_threaded
 from heldout.kernels.blocks import check_jobs
@@ -185,14 +185,3 @@ def _keep(folder: Path, name: str, columns: Columns) -> None:
         raise StoreError(f"the folder of the study, {folder}, cannot be written to ({why}).") from None
     finally:
         partial.unlink(missing_ok=True)
-
-
-def checked_sizes(name: str, values: Any, least: int) -> tuple[int, ...]:
-    """Whole numbers of at least ``least``, each once."""
-    listed = list(values) if isinstance(values, list | tuple | range | np.ndarray) else [values]
-    whole = all(isinstance(one, int | np.integer) and not isinstance(one, bool) and one >= least for one in listed)
-    if not listed or not whole:
-        wanted = "whole numbers" if isinstance(values, list | tuple | range | np.ndarray) else "a whole number"
-        shown = values[0] if isinstance(values, tuple) and len(values) == 1 else values
-        raise InputError(f"{name} must be {wanted} from {least} on, got {shown!r}.", argument=name)
-    return tuple(dict.fromkeys(int(one) for one in listed))

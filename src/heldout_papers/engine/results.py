@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from heldout.errors import InputError
 from heldout.estimates.types import frame_of
+from heldout_papers.engine.batches import Columns
 
 
 class StudyResult(ABC):
@@ -46,6 +47,21 @@ class StudyResult(ABC):
             return frame_of(self.rows(), name)
         frame = frame_of(list(self.repetition_rows()), name)
         return frame.astype(dict(self.repetition_types(frame)))
+
+
+def long_rows(
+    places: Iterable[Mapping[str, Any]],
+    columns: Iterable[Columns],
+    entry: str,
+    names: Sequence[str],
+    what: Sequence[str],
+) -> Iterator[dict[str, Any]]:
+    """A row a place, name and repetition, of columns such as ``"bbc.low"``; ``entry``: the column of the names."""
+    for place, found in zip(places, columns, strict=True):
+        for name in names:
+            for repetition in range(len(found[f"{name}.{what[0]}"])):
+                values = {one: found[f"{name}.{one}"][repetition].item() for one in what}
+                yield {**place, entry: name, "repetition": repetition, **values}
 
 
 def check_columns(frame: Any, names: Sequence[str], what: str) -> None:

@@ -18,13 +18,13 @@ from sklearn import config_context
 
 from heldout._random import RandomState, entropy_of, numpy_seed, stream
 from heldout.errors import InputError
+from heldout_papers.engine.arguments import checked_sizes
 from heldout_papers.engine.batches import (
     Batch,
     BatchCallback,
     Columns,
     StudyJob,
     StudyPlan,
-    checked_sizes,
     study,
 )
 from heldout_papers.flat_vs_nested.algorithms import Algorithm, Entries, checked_algorithms

@@ -126,8 +126,7 @@ def rejected(
 def dominate(rows: ArticleRows, keys: Keys | None, published: Mapping[str, float], decimals: int) -> Finding:
     """BBC and BBC-F have the best average ranks."""
     of_keys = [rows.rows[key] for key in (rows.rows if keys is None else keys)]
-    means, n_complete = average_ranks([[row[name] for name in METHODS] for row in of_keys], LEVEL)
-    mine = dict(zip(METHODS, means, strict=True))
+    mine, n_complete = average_ranks([{name: row[name] for name in METHODS} for row in of_keys], LEVEL)
     others = [name for name in METHODS if name not in SELECTORS["all rows"]]
 
     def shown(ranks: Mapping[str, float]) -> str:

@@ -147,13 +147,43 @@ def ranks(row: Sequence[Inclusion], confidence_level: float) -> list[float]:
     return [float(1 + sum(other < mine for other in rounded)) for mine in rounded]
 
 
-def average_ranks(rows: Sequence[Sequence[Inclusion]], confidence_level: float) -> tuple[list[float], int]:
+def average_ranks(rows: Sequence[Mapping[str, Inclusion]], confidence_level: float) -> tuple[dict[str, float], int]:
     """The mean rank of each method over the complete rows, and how many rows these are; NaN where none is."""
-    table = np.array([ranks(row, confidence_level) for row in rows])
-    complete = ~np.isnan(table).any(axis=1)
-    if not complete.any():
-        return [float("nan")] * table.shape[1], 0
-    return [float(mean) for mean in table[complete].mean(axis=0)], int(complete.sum())
+    table = np.array([ranks(list(row.values()), confidence_level) for row in rows])
+    complete = table[~np.isnan(table).any(axis=1)]
+    means = complete.mean(axis=0) if len(complete) else np.full(table.shape[1], np.nan)
+    return dict(zip(rows[0], means.tolist(), strict=True)), len(complete)
+
+
+def inclusion_rows(
+    place: Mapping[str, Any], row: Mapping[str, Inclusion], confidence_level: float, *, ratio: str, share: str
+) -> list[dict[str, Any]]:
+    """Lines of a table of results, one a method.
+
+    ``place``: the first columns; ``ratio``: the column of the tightness over that of BBC; ``share``: the format of
+    the shares of failures.
+    """
+    placed, relative = ranks(list(row.values()), confidence_level), ratios(row)
+    return [
+        {
+            **place,
+            "method": name,
+            "inclusion": each.inclusion,
+            "p_value": each.p_value,
+            "rejected": each.rejected,
+            "tightness": each.tightness,
+            "standard_error": each.standard_error,
+            ratio: relative[name],
+            "rank": rank,
+            "low": each.low,
+            "truth": each.truth,
+            "uniformity": each.uniformity,
+            "failed": each.failed,
+            "failures": "; ".join(f"{why}: {part:{share}}" for why, part in each.failures.items()),
+            "repetitions": each.repetitions,
+        }
+        for (name, each), rank in zip(row.items(), placed, strict=True)
+    ]
 
 
 def ratios(row: Mapping[str, Inclusion], base: str = "bbc") -> dict[str, float]:

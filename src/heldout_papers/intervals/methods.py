@@ -31,6 +31,7 @@ from heldout.estimates.methods.two_part.tilting import Tilting
 from heldout.estimates.types import Estimate
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions
+from heldout_papers.engine.arguments import checked_names
 
 TaskName: TypeAlias = Literal["binary", "multiclass", "regression"]
 Floats: TypeAlias = NDArray[np.float64]
@@ -275,12 +276,7 @@ def _flag_text(estimate: Estimate) -> str:
 def checked_methods(methods: Sequence[str] | str | None, task: TaskName) -> tuple[str, ...]:
     """Names of methods that the task has, each once, in the order of the article's tables."""
     able = FOR_TASK[task]
-    listed = list(able) if methods is None else [methods] if isinstance(methods, str) else list(methods)
-    stranger = next((name for name in listed if name not in able), None)
-    if stranger is not None or not listed:
-        raise InputError(
-            f"methods of a {task} task must be some of {', '.join(able)}, got {methods!r}.", argument="methods"
-        )
+    listed = able if methods is None else checked_names("methods", methods, able, of=f" of a {task} task")
     return tuple(name for name in able if name in listed)
 
 

@@ -26,13 +26,13 @@ from heldout.execution.fit import CellContext, Routing, make_scoring
 from heldout.execution.threads import on_one_thread
 from heldout.folds.plans import KFolds
 from heldout.folds.splits import make_folds
+from heldout_papers.engine.arguments import checked_sizes
 from heldout_papers.engine.batches import (
     Batch,
     BatchCallback,
     Columns,
     StudyJob,
     StudyPlan,
-    checked_sizes,
     study,
 )
 from heldout_papers.intervals.light import light

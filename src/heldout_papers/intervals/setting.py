@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._random import stream
-from heldout._text import argument, in_python
+from heldout._text import argument
 from heldout.errors import InputError
-from heldout_papers.engine.batches import checked_sizes
+from heldout_papers.engine.arguments import checked_beta, checked_sizes
 from heldout_papers.intervals.methods import (
     METRICS,
     BoundSettings,
@@ -151,7 +151,9 @@ def checked_settings(
     shared = BoundSettings(known, named, n_bootstraps, level)
     settings = tuple(
         IntervalSetting(n, c, share, pair, folds, shared)
-        for pair, n, c, share in product(_checked_beta(beta), *sizes, _checked_prevalence(prevalence, known))
+        for pair, n, c, share in product(
+            dict.fromkeys(checked_beta(beta)), *sizes, _checked_prevalence(prevalence, known)
+        )
     )
     scarce = next((one for one in settings if one.rarest < 2), None)
     if scarce is not None:
@@ -180,16 +182,3 @@ def _checked_prevalence(prevalence: Any, task: TaskName) -> tuple[float | None, 
             f"prevalence must be above 0 and up to {most:g}, got {prevalence!r}.", argument="prevalence"
         )
     return tuple(dict.fromkeys(float(share) for share in shares))
-
-
-def _checked_beta(beta: Any) -> tuple[tuple[float, float], ...]:
-    try:
-        pairs = np.asarray(beta, dtype=np.float64).reshape(-1, 2)
-    except (TypeError, ValueError):
-        pairs = np.empty((0, 2))
-    if not len(pairs) or not np.isfinite(pairs).all() or (pairs <= 0).any():
-        raise InputError(
-            f"beta must be pairs of numbers above 0{in_python(', such as [(9, 6)]')}, got {beta!r}.",
-            argument="beta",
-        )
-    return tuple(dict.fromkeys((float(a), float(b)) for a, b in pairs))

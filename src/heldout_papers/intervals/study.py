@@ -8,7 +8,7 @@ is below the truth, and how far.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -17,22 +17,21 @@ import numpy as np
 
 from heldout._random import RandomState, entropy_of
 from heldout.errors import InputError
+from heldout_papers.engine.arguments import checked_sizes
 from heldout_papers.engine.batches import (
     Batch,
     BatchCallback,
     Columns,
     StudyJob,
     StudyPlan,
-    checked_sizes,
     study,
 )
-from heldout_papers.engine.results import StudyResult, check_columns
+from heldout_papers.engine.results import StudyResult, check_columns, long_rows
 from heldout_papers.intervals.inclusion import (
     Inclusion,
     average_ranks,
     inclusion_of,
-    ranks,
-    ratios,
+    inclusion_rows,
     true_performance,
 )
 from heldout_papers.intervals.methods import SELECTORS, BoundSettings, bounds
@@ -119,8 +118,7 @@ class IntervalStudy(StudyResult):
     @property
     def average_ranks(self) -> tuple[dict[str, float], int]:
         """The mean rank of each method over the complete settings, and how many these are."""
-        means, n = average_ranks([list(row.values()) for row in self.inclusions], self.confidence_level)
-        return dict(zip(self.methods, means, strict=True)), n
+        return average_ranks(self.inclusions, self.confidence_level)
 
     @property
     def true_performance(self) -> dict[str, float]:
@@ -142,31 +140,13 @@ class IntervalStudy(StudyResult):
 
     def rows(self) -> list[dict[str, Any]]:
         """A row a setting and method."""
-        found = []
-        for setting, row in zip(self.settings, self.inclusions, strict=True):
-            places = dict(zip(row, ranks(list(row.values()), self.confidence_level), strict=True))
-            to_bbc = ratios(row)
-            for name, each in row.items():
-                found.append(
-                    {
-                        **_place(setting),
-                        "method": name,
-                        "inclusion": each.inclusion,
-                        "p_value": each.p_value,
-                        "rejected": each.rejected,
-                        "tightness": each.tightness,
-                        "standard_error": each.standard_error,
-                        "ratio_to_bbc": to_bbc[name],
-                        "rank": places[name],
-                        "low": each.low,
-                        "truth": each.truth,
-                        "uniformity": each.uniformity,
-                        "failed": each.failed,
-                        "failures": "; ".join(f"{why}: {share:.3f}" for why, share in each.failures.items()),
-                        "repetitions": self.repetitions,
-                    }
-                )
-        return found
+        return [
+            line
+            for setting, row in zip(self.settings, self.inclusions, strict=True)
+            for line in inclusion_rows(
+                _place(setting), row, self.confidence_level, ratio="ratio_to_bbc", share=".3f"
+            )
+        ]
 
     def repetition_types(self, frame: Any) -> dict[str, str]:
         import pandas as pd
@@ -175,9 +155,9 @@ class IntervalStudy(StudyResult):
         narrow = dict.fromkeys(NUMBERS, "float32") | dict.fromkeys(texts, "category")
         return {**narrow, "repetition": "int32"}
 
-    def repetition_rows(self) -> list[dict[str, Any]]:
+    def repetition_rows(self) -> Iterator[dict[str, Any]]:
         """A row a repetition and method: bound, value and truth, with the parameters that ``from_frame`` needs."""
-        return [
+        places = [
             {
                 **_place(setting),
                 "folds": setting.most_folds,
@@ -185,15 +165,10 @@ class IntervalStudy(StudyResult):
                 "confidence_level": self.confidence_level,
                 "task": setting.task,
                 "seed": str(self.entropy),
-                "method": name,
-                "repetition": repetition,
-                **{what: float(columns[f"{name}.{what}"][repetition]) for what in NUMBERS},
-                FAILURE: str(columns[f"{name}.{FAILURE}"][repetition]),
             }
-            for setting, columns in zip(self.settings, self.columns, strict=True)
-            for name in self.methods
-            for repetition in range(self.repetitions)
+            for setting in self.settings
         ]
+        return long_rows(places, self.columns, "method", self.methods, (*NUMBERS, FAILURE))
 
     @classmethod
     def from_frame(cls, frame: Any) -> IntervalStudy:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -17,8 +17,7 @@ from heldout_papers.intervals.inclusion import (
     Inclusion,
     average_ranks,
     inclusion_of,
-    ranks,
-    ratios,
+    inclusion_rows,
     true_performance,
 )
 from heldout_papers.intervals.methods import SELECTORS
@@ -130,8 +129,7 @@ class IntervalsOnTables(StudyResult):
     @cached_property
     def average_ranks(self) -> tuple[dict[str, float], int]:
         """The mean rank of each method over tables in which all have a result, and how many tables these are."""
-        means, n = average_ranks([list(row.values()) for row in self.inclusions], self.confidence_level)
-        return dict(zip(self.methods, means, strict=True)), n
+        return average_ranks(self.inclusions, self.confidence_level)
 
     @cached_property
     def true_performance(self) -> dict[str, float]:
@@ -140,32 +138,11 @@ class IntervalsOnTables(StudyResult):
 
     def rows(self) -> list[dict[str, Any]]:
         """A row a table and method."""
-        found = []
-        for place, row in zip(self.places, self.inclusions, strict=True):
-            placed = ranks(list(row.values()), self.confidence_level)
-            relative = ratios(row)
-            for (name, each), rank in zip(row.items(), placed, strict=True):
-                found.append(
-                    {
-                        "table": place.table,
-                        "train_rows": place.train_rows,
-                        "method": name,
-                        "inclusion": each.inclusion,
-                        "p_value": each.p_value,
-                        "rejected": each.rejected,
-                        "tightness": each.tightness,
-                        "standard_error": each.standard_error,
-                        "ratio": relative[name],
-                        "rank": rank,
-                        "low": each.low,
-                        "truth": each.truth,
-                        "uniformity": each.uniformity,
-                        "failed": each.failed,
-                        "failures": "; ".join(f"{why}: {share:.0%}" for why, share in each.failures.items()),
-                        "repetitions": each.repetitions,
-                    }
-                )
-        return found
+        return [
+            line
+            for place, row in zip(self.places, self.inclusions, strict=True)
+            for line in inclusion_rows(asdict(place), row, self.confidence_level, ratio="ratio", share=".0%")
+        ]
 
     def repetition_types(self, frame: Any) -> dict[str, str]:
         return {name: _KINDS.get(name, "float32") for name in frame.columns}

@@ -18,16 +18,16 @@ import numpy as np
 from heldout._random import RandomState, entropy_of
 from heldout._text import argument
 from heldout.errors import InputError
+from heldout_papers.engine.arguments import checked_names, checked_sizes
 from heldout_papers.engine.batches import (
     Batch,
     BatchCallback,
     Columns,
     StudyJob,
     StudyPlan,
-    checked_sizes,
     study,
 )
-from heldout_papers.engine.results import StudyResult, check_columns
+from heldout_papers.engine.results import StudyResult, check_columns, long_rows
 from heldout_papers.timing.problem import WAYS, TimingProblem, TimingSetting
 
 ROWS = (50, 100, 250, 500, 1000, 5000, 10000)
@@ -136,9 +136,7 @@ class TimingStudy(StudyResult):
                 low, median, high = self.quartiles(place, name)
                 found.append(
                     {
-                        "rows": setting.rows,
-                        "configurations": setting.configurations,
-                        "folds": setting.folds,
+                        **_size(setting),
                         "way": name,
                         "seconds": median,
                         "lower_quartile": low,
@@ -154,17 +152,7 @@ class TimingStudy(StudyResult):
         return {**whole, **numbers, "way": "category"}
 
     def repetition_rows(self) -> Iterator[dict[str, Any]]:
-        for setting, columns in zip(self.settings, self.columns, strict=True):
-            for name in setting.ways:
-                for repetition in range(self.repetitions):
-                    yield {
-                        "rows": setting.rows,
-                        "configurations": setting.configurations,
-                        "folds": setting.folds,
-                        "way": name,
-                        "repetition": repetition,
-                        **{what: float(columns[f"{name}.{what}"][repetition]) for what in WHAT},
-                    }
+        return long_rows(map(_size, self.settings), self.columns, "way", self.settings[0].ways, WHAT)
 
     def varied(self, what: str) -> list[int]:
         """Which of the settings vary rows, configurations or folds alone, in order of size."""
@@ -195,6 +183,10 @@ class TimingStudy(StudyResult):
         """The greatest standard error of a median by the median, as if times were normal around it."""
         quartiles = [self.quartiles(place, way) for place, one in enumerate(self.settings) for way in one.ways]
         return max(1.2533 * (high - low) / 1.349 / self.repetitions**0.5 / mid for low, mid, high in quartiles)
+
+
+def _size(setting: TimingSetting) -> dict[str, int]:
+    return {"rows": setting.rows, "configurations": setting.configurations, "folds": setting.folds}
 
 
 @study(TimingStudy)
@@ -260,7 +252,7 @@ def timing(
     )
     (repetitions,) = checked_sizes("repetitions", repetitions, 1)
     (n_bootstraps,) = checked_sizes("n_bootstraps", n_bootstraps, 1)
-    named = _checked_ways(ways)
+    named = checked_names("ways", ways, WAYS)
     n, c, k = around
     triples = [
         *((size, c, k) for size in sizes[0]),
@@ -292,10 +284,3 @@ def _checked_centre(centre: Any) -> tuple[int, int, int]:
         for name, value, least in zip(VARIED, centre, (4, 1, 2), strict=True)
     )
     return n, c, k
-
-
-def _checked_ways(ways: Any) -> tuple[str, ...]:
-    listed = [ways] if isinstance(ways, str) else list(ways)
-    if not listed or any(name not in WAYS for name in listed):
-        raise InputError(f"ways must be some of {', '.join(WAYS)}, got {ways!r}.", argument="ways")
-    return tuple(dict.fromkeys(listed))

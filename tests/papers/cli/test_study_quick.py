@@ -20,7 +20,7 @@ from heldout_papers.cli import STUDIES
 Command = Callable[..., Any]
 SMALLER = {
     "bias": ["--rows", "20,100", "--configurations", "50,500", "--repetitions", "4", "--bootstraps", "50"],
-    "flat-vs-nested": ["--max-rows", "60", "--folds", "2"],
+    "flat-vs-nested": ["--max-rows", "24", "--folds", "2", "--scenario", "top3"],
     "intervals": ["--rows", "50", "--configurations", "100", "--repetitions", "3", "--bootstraps", "100"],
     "intervals-on-tables": ["--repetitions", "1", "--configurations", "4", "--bootstraps", "50"],
     "search": ["--rows", "40", "--configurations", "3", "--folds", "3", "--bootstraps", "50"],

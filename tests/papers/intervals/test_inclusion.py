@@ -84,9 +84,8 @@ def test_the_ranks_of_the_published_table_are_the_published_ranks() -> None:
     rows = [
         {name: None if cell is None else of_cell(*cell) for name, cell in row.items()} for row in TABLE_2.values()
     ]
-    complete = [[each for each in row.values() if each] for row in rows if all(row.values())]
-    means, n = average_ranks(complete, 0.95)
-    found = dict(zip(AVERAGE_RANKS, means, strict=True))
+    complete = [{name: each for name, each in row.items() if each} for row in rows if all(row.values())]
+    found, n = average_ranks(complete, 0.95)
 
     assert n == 8
     for name in ("bbc", "delong", "hanley_mcneil", "delong_10p", "hanley_mcneil_10p", "naive_bootstrap"):
@@ -107,9 +106,10 @@ def test_a_row_where_a_method_failed_has_no_ranks() -> None:
     failing = inclusion_of(np.array([0.1] * 8 + [np.nan] * 2), np.full(10, 0.2), 0.95)
     assert not failing.complete
     assert all(isnan(rank) for rank in ranks([GOOD, failing], 0.95))
-    means, n = average_ranks([[GOOD, failing], [GOOD, replace(GOOD, tightness=0.1)]], 0.95)
-    assert (means, n) == ([2.0, 1.0], 1)
-    assert average_ranks([[GOOD, failing]], 0.95)[1] == 0
+    tighter = replace(GOOD, tightness=0.1)
+    means, n = average_ranks([{"a": GOOD, "b": failing}, {"a": GOOD, "b": tighter}], 0.95)
+    assert (means, n) == ({"a": 2.0, "b": 1.0}, 1)
+    assert average_ranks([{"a": GOOD, "b": failing}], 0.95)[1] == 0
 
 
 def test_ratios_and_performance_are_of_what_is_there() -> None:
