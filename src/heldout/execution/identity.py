@@ -65,9 +65,8 @@ def run_identity(task: Task, work: Work, entropy: int) -> tuple[RunIdentity, lis
 
 def _settings(work: Work) -> dict[str, Any]:
     """The other settings that decide the cells."""
-    return _settings_of_context(work.context) | (
-        {} if work.do is fit_cell else {"do": canonical_form(getattr(work.do, "identity", work.do))}
-    )
+    own = {} if work.do is fit_cell else {"do": canonical_form(work.identity)}
+    return _settings_of_context(work.context) | own
 
 
 def _settings_of_context(context: CellContext) -> dict[str, Any]:

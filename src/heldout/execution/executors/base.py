@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 from heldout.configurations import Configuration, Configurations
 from heldout.execution.cells import CellKey, CellResult
@@ -28,8 +28,9 @@ class Work:
     folds: Folds
     """With every split that a cell may name."""
     do: DoCell = fit_cell
-    """Fits and scores a cell. A protocol may do something else in its cells; its ``identity`` then names it, and a
-    resumed run must have the same."""
+    """Fits and scores a cell. A protocol may do something else in its cells."""
+    identity: Any = None
+    """Names what ``do`` does if that is not ``fit_cell``; a resumed run must have the same."""
 
     @cached_property
     def split_of(self) -> Mapping[Place, Split]:

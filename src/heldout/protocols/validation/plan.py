@@ -108,7 +108,7 @@ class ValidationPlan:
         for stage in self.inner:
             splits += stage.splits
         folds = Folds(tuple(splits), self.task.n_rows, grouped=self.task.groups is not None)
-        return Work(self.context, self.models, folds, self.do)
+        return Work(self.context, self.models, folds, self.do, self.do.identity)
 
     @property
     def n_fits(self) -> int:

@@ -84,7 +84,8 @@ def mean_score(metric: Metric, values: Floats, weights: Floats) -> float:
     >>> mean_score(metric_named("root_mean_squared_error"), np.array([1.0, 7.0]), np.array([0.5, 0.5]))
     5.0
     """
-    root = getattr(unsigned(metric), "finish", Finish.MEAN) is Finish.ROOT
+    plain = unsigned(metric)
+    root = isinstance(plain, OfRowLosses) and plain.finish is Finish.ROOT
     mean = float((values**2 if root else values) @ weights / weights.sum())
     if not root:
         return mean
