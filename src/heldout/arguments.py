@@ -18,7 +18,8 @@ from sklearn.utils.validation import column_or_1d, has_fit_parameter
 from heldout._random import numpy_seed
 from heldout._text import argument
 from heldout.configurations import Configurations, checked_entries, checked_model, make_configurations
-from heldout.data.survival_target import has_fields, has_two_columns, survival_target, with_fields
+from heldout.data.arrays import has_fields
+from heldout.data.survival_target import has_two_columns, survival_target, with_fields
 from heldout.data.task import Task, TaskKind, Truth, checked_groups, checked_weights, target_column, truth_of
 from heldout.dropping import SearchStrategy, drop_rule_of
 from heldout.errors import InputError

@@ -189,7 +189,7 @@ def _of_long(table: Table, options: EstimateOptions) -> tuple[Table, TablePredic
 
 def _truth(found: TablePredictions, options: EstimateOptions) -> Truth:
     """The target in the kind that the metric needs, else in the kind of its values."""
-    from heldout.data.survival_target import has_fields
+    from heldout.data.arrays import has_fields
     from heldout.data.task import TaskKind, no_labels, truth_of
     from heldout.metrics import metric_named
     from heldout.metrics.by_kind import reads_as_numbers

@@ -30,11 +30,6 @@ def array_of(values: Any, what: str) -> NDArray[Any]:
     what : str
         What they are, for the sentence of an error.
 
-    Raises
-    ------
-    InputError
-        When rows differ in length.
-
     Examples
     --------
     >>> array_of(["a", 1], "groups").tolist()  # NumPy alone would make it ["a", "1"]
@@ -68,12 +63,7 @@ def column_of(values: Any, what: str) -> NDArray[Any]:
 
 
 def check_labels_or_numbers(array: NDArray[Any], what: str) -> None:
-    """Refuse complex numbers, dates and records.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse complex numbers, dates and records."""
     if array.dtype.kind in _NEITHER:
         kind = _NEITHER[array.dtype.kind]
         lead = "Complex data not supported: " if array.dtype.kind == "c" else ""
@@ -115,11 +105,6 @@ def numbers_of(
     ----------
     what, otherwise : str
         What they are and what to do instead, for the sentence of an error.
-
-    Raises
-    ------
-    InputError
-        For text, also text that looks like a number, and for other values that are no numbers.
     """
     if array.dtype.kind in "biuf":
         return array.astype(np.float64, copy=False)
@@ -140,13 +125,7 @@ def numbers_of(
 
 
 def distinct(column: NDArray[Any], what: str) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """The sorted distinct values (k,) and which of them each value is, in the column's shape.
-
-    Raises
-    ------
-    InputError
-        When the values have no common order, such as text and numbers, or cannot be distinguished with certainty.
-    """
+    """The sorted distinct values (k,) and which of them each value is, in the column's shape."""
     check_told_apart(column, what)
     try:
         _refuse_truth_among_numbers(column)
@@ -167,10 +146,6 @@ def check_told_apart(
     ----------
     what, otherwise : str
         What they are and what to do instead, for the sentence of an error.
-
-    Raises
-    ------
-    InputError
 
     Examples
     --------
@@ -271,3 +246,8 @@ def _kind(value: Any) -> str:
     if _is_missing(value):
         return "missing"
     return "number" if isinstance(value, Real | Decimal) else "other"
+
+
+def has_fields(y: Any) -> bool:
+    """Whether ``y`` is a structured array, which only survival targets are."""
+    return isinstance(y, np.ndarray) and y.dtype.names is not None

@@ -37,11 +37,6 @@ class Between:
 def from_json(kind: Any, text: str) -> Any:
     """JSON as a declared type.
 
-    Raises
-    ------
-    ValueError
-        When it is no JSON, nested too deep, or of another type.
-
     Examples
     --------
     >>> from_json(tuple[int, ...], "[3, 2]")
@@ -69,11 +64,6 @@ def of_type(kind: Any, value: Any, place: str = "") -> Any:
         bool, int, float, str, bytes, None, a dataclass, a named tuple, or a tuple, mapping or union of such.
     place : str
         Its place, for the sentence of an error.
-
-    Raises
-    ------
-    ValueError
-        When it is of another type: whole numbers are below 2**63, numbers finite, and text can be written as UTF-8.
     """
     try:
         return _reader(kind)(value)

@@ -52,10 +52,6 @@ def refuse_beyond_memory(needed: int, what: str, remedy: str, share: float = SHA
     what, remedy : str
         In the plural what needs them, and what to use instead.
 
-    Raises
-    ------
-    InputError
-
     Examples
     --------
     >>> refuse_beyond_memory(2**70, "the predictions", "fewer rows")
@@ -72,10 +68,6 @@ def refuse_beyond_memory(needed: int, what: str, remedy: str, share: float = SHA
 def refuse_more_than(most: int, number: int, what: str, remedy: str) -> None:
     """Refuse a number that is greater than any run needs.
 
-    Raises
-    ------
-    InputError
-
     Examples
     --------
     >>> refuse_more_than(MOST_FITS, 10**12, "fits (repeats=10**9)", "fewer repeats: 10 are usual")
@@ -89,12 +81,7 @@ def refuse_more_than(most: int, number: int, what: str, remedy: str) -> None:
 
 
 def check_fits(n_configurations: int, n_splits: int) -> None:
-    """Refuse more fits than any run can finish.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse more fits than any run can finish."""
     what = f"fits ({n_configurations:,} configurations on {n_splits:,} splits)"
     refuse_more_than(MOST_FITS, n_configurations * n_splits, what, "fewer configurations, folds or repeats")
 
@@ -106,10 +93,6 @@ def check_room(array: Any, what: str = "predictions") -> None:
     ----------
     array : array or table
         Whatever has a size; what has none is in memory already as objects, which take more.
-
-    Raises
-    ------
-    InputError
     """
     number = math.prod(getattr(array, "shape", ()))
     refuse_beyond_memory(number * BYTES_A_NUMBER, f"{number:,} {what} and what is computed from them", FEWER, 1.0)
@@ -117,12 +100,7 @@ def check_room(array: Any, what: str = "predictions") -> None:
 
 @contextmanager
 def enough_memory(what: str, remedy: str) -> Iterator[None]:
-    """Turn a memory error that could not be foreseen into a sentence.
-
-    Raises
-    ------
-    InputError
-    """
+    """Turn a memory error that could not be foreseen into a sentence."""
     try:
         yield
     except MemoryError as error:

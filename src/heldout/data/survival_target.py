@@ -24,11 +24,6 @@ FORMS = (
 )
 
 
-def has_fields(y: Any) -> bool:
-    """Whether ``y`` is a structured array, which only survival targets are."""
-    return isinstance(y, np.ndarray) and y.dtype.names is not None
-
-
 def has_two_columns(y: Any) -> bool:
     """Whether ``y`` is a tuple of two columns, or a table or list of two columns: perhaps events and times."""
     if isinstance(y, tuple) and len(y) == 2:
@@ -58,12 +53,6 @@ def survival_target(y: Any, *, may_lack_events: bool = False) -> NDArray[Any]:
     -------
     ndarray of shape (N,)
         With fields ``event`` (bool) and ``time`` (float64).
-
-    Raises
-    ------
-    InputError
-        When it is none of these, has missing values, an event that is neither true nor false, a time that is
-        infinite or negative, or no event at all.
 
     Examples
     --------

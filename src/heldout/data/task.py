@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import argument, counted
-from heldout.data.arrays import check_labels_or_numbers, column_of, distinct, numbers_of, shortened
+from heldout.data.arrays import check_labels_or_numbers, column_of, distinct, has_fields, numbers_of, shortened
 from heldout.data.arrays import missing as missing  # code that codes labels needs both
-from heldout.data.survival_target import has_fields, survival_target
+from heldout.data.survival_target import survival_target
 from heldout.errors import InputError
 
 
@@ -106,12 +106,6 @@ def truth_of(y: Any, kind: TaskKind | str | None = None, *, classes: Any = None,
         The labels and their order; sorted unique ``y`` by default.
     pos_label : label, optional
         The positive class of a binary task; the last of ``classes`` by default.
-
-    Raises
-    ------
-    InputError
-        When ``y`` is empty, has missing values, or does not fit ``kind``; when ``classes`` or ``pos_label`` would
-        do nothing.
 
     Examples
     --------
@@ -309,11 +303,6 @@ def checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | No
 
     Only their ratios mean anything, so a unit of 1e-300 or 1e300 is as good as any; equal weights say nothing,
     and give the bits of no weights.
-
-    Raises
-    ------
-    InputError
-        When they are not N finite numbers of at least 0 with a positive sum.
 
     Examples
     --------

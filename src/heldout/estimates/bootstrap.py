@@ -48,13 +48,7 @@ class RowBlock(NamedTuple):
 
 
 def check_matrix_drawable(evidence: Evidence, matrix: Matrix) -> None:
-    """Refuse a matrix of whose rows (and of each class's) a bootstrap cannot draw some and leave some out.
-
-    Raises
-    ------
-    InputError
-        Naming the class and its count.
-    """
+    """Refuse a matrix of whose rows (and of each class's) a bootstrap cannot draw some and leave some out."""
     metrics = [evidence.metric, *(score.metric for score in matrix.replay.scores)]
     weighed = matrix.scores.rows_of_weight
     units = np.unique(matrix.unit_of_row[weighed], return_inverse=True)[1]
@@ -90,13 +84,7 @@ def bootstrap(matrix: Matrix, evidence: Evidence, *, stratify: bool = False) -> 
 
 
 def map_draws(block: Callable[[int, int], Result], matrix: Matrix, evidence: Evidence) -> list[Result]:
-    """``block(first, last)`` for each block of bootstraps of the rows.
-
-    Raises
-    ------
-    InputError
-        When a bootstrap finds no draw on which the metric is defined.
-    """
+    """``block(first, last)`` for each block of bootstraps of the rows."""
     try:
         with quiet_if_foreign([matrix.out_of_bag.metric, *(score.metric for score in matrix.replay.scores)]):
             return map_blocks(block, evidence.settings.n_bootstraps, n_threads=evidence.settings.n_threads)
@@ -122,12 +110,7 @@ def draws_of(matrix: Matrix, evidence: Evidence, *, stratify: bool = False) -> D
 
 
 def check_stratify(stratify: object) -> None:
-    """Refuse what only reads as yes or no.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse what only reads as yes or no."""
     if not isinstance(stratify, bool | np.bool_):
         raise InputError(f"stratify must be True or False, got {stratify!r}.", argument="stratify")
 

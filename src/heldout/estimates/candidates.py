@@ -57,13 +57,7 @@ class CandidateRows:
 def candidate_rows(
     predictions: HeldOutPredictions, metrics: Sequence[Metric], groups: NDArray[Any] | None
 ) -> CandidateRows:
-    """Leave out the configurations that failed, and the rows that some candidate did not predict.
-
-    Raises
-    ------
-    InputError
-        When no configuration or row is left, or groups were not held out whole.
-    """
+    """Leave out the configurations that failed, and the rows that some candidate did not predict."""
     predicted = np.logical_and.reduce([predictions.predicted(metric) for metric in metrics])
     failed = failures(predictions, predicted)
     out = failed.keys() | predictions.dropped.keys()
@@ -208,11 +202,6 @@ def check_drawable(truth: Truth, unit_of_row: NDArray[np.intp], metrics: Sequenc
 
     A class of a single row (or group) is refused for every metric, because no bootstrap can both draw it and leave
     it out. A class without any row matters only to metrics that need it.
-
-    Raises
-    ------
-    InputError
-        Naming the class and its count.
     """
     unit = "group" if grouped else "row"
     n_units = int(unit_of_row.max()) + 1

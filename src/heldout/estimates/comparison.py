@@ -220,39 +220,16 @@ def compare_estimates(
     >>> found["cv"].value > 0.55, found["bbc"].value < 0.55, found.refused
     (True, True, {'tt': 'it compares scores fold by fold; give folds=, a label a row'})
     """
-    chosen = methods_of(methods)
-    asked = read_inputs(
-        y_true,
-        predictions,
-        metric=metric,
-        folds=folds,
-        groups=groups,
-        sample_weight=sample_weight,
-        aggregate=aggregate,
-        selection=selection,
-        n_bootstraps=n_bootstraps,
-        confidence_level=confidence_level,
-        alternative=alternative,
-        classes=classes,
-        pos_label=pos_label,
-        response=response,
-        threshold=threshold,
-        random_state=random_state,
-        n_jobs=n_jobs,
-    )
-    found = compare(asked, chosen)
+    arguments = dict(locals())
+    chosen = methods_of(arguments.pop("methods"))
+    inputs = read_inputs(**arguments)
+    found = compare(inputs, chosen)
     warn_of_all(found, stacklevel=2)
     return found
 
 
 def methods_of(methods: Any) -> dict[str, Method]:
-    """The methods to compare by the names of their rows.
-
-    Raises
-    ------
-    InputError
-        When one is unknown, or two have one name.
-    """
+    """The methods to compare by the names of their rows."""
     if isinstance(methods, str) and methods == "all":
         return {name: make() for name, make in METHODS.items()}
     if isinstance(methods, Mapping):
@@ -275,19 +252,13 @@ def methods_of(methods: Any) -> dict[str, Method]:
     return found
 
 
-def compare(asked: Inputs, methods: Mapping[str, Method]) -> Comparison:
-    """The estimate of each method.
-
-    Raises
-    ------
-    InputError
-        When no method applies, with the reasons.
-    """
+def compare(inputs: Inputs, methods: Mapping[str, Method]) -> Comparison:
+    """The estimate of each method."""
     estimates: dict[str, Estimate] = {}
     refused: dict[str, str] = {}
     for name, method in methods.items():
         try:
-            evidence = asked.evidence(method)
+            evidence = inputs.evidence(method)
             reason = method.unfit(evidence)
             if reason is None:
                 estimates[name] = method.estimate(evidence)

@@ -42,13 +42,7 @@ CLEARLY = 0.5
 
 
 def flags_of_segments(scores: AggregateScore) -> dict[Flag, str]:
-    """The flags of folds without what the metric needs.
-
-    Raises
-    ------
-    InputError
-        When the metric is undefined in every fold.
-    """
+    """The flags of folds without what the metric needs."""
     defined = scores.defined_segments(np.ones((1, scores.n_rows), dtype=np.uint8))[0]
     metric, flags, total = scores.metric, dict[Flag, str](), len(defined)
     if not defined.any():

@@ -53,11 +53,6 @@ def with_dropping_replayed(
     question : Question
         Its rule chooses configurations.
     history : DroppingHistory
-
-    Raises
-    ------
-    InputError
-        When a split of the history has no rows.
     """
     assert evidence.matrix is not None, "a race is over predictions"
     field = _Field(truth, predictions, question, history, evidence.matrix, evidence.candidates)

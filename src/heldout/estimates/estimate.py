@@ -114,26 +114,9 @@ def estimate(
     >>> found.uncorrected > 0.55, found.value < 0.55
     (True, True)
     """
-    chosen = method_of(method)
-    asked = read_inputs(
-        y_true,
-        predictions,
-        metric=metric,
-        folds=folds,
-        groups=groups,
-        sample_weight=sample_weight,
-        aggregate=aggregate,
-        selection=selection,
-        n_bootstraps=n_bootstraps,
-        confidence_level=confidence_level,
-        alternative=alternative,
-        classes=classes,
-        pos_label=pos_label,
-        response=response,
-        threshold=threshold,
-        random_state=random_state,
-        n_jobs=n_jobs,
-    )
-    found = answer(chosen, asked.evidence(chosen))
+    arguments = dict(locals())
+    chosen = method_of(arguments.pop("method"))
+    inputs = read_inputs(**arguments)
+    found = answer(chosen, inputs.evidence(chosen))
     warn_of(found, stacklevel=2)
     return found

@@ -53,13 +53,7 @@ def draws_of_folds(
 def map_folds(
     block: Callable[[int, int], FoldBlock], evidence: Evidence, replay: FoldReplay | None = None
 ) -> list[FoldBlock]:
-    """The blocks of one repeat's bootstraps.
-
-    Raises
-    ------
-    InputError
-        When a bootstrap finds no draw.
-    """
+    """The blocks of one repeat's bootstraps."""
     settings = evidence.settings
     size = BLOCK
     if replay is not None and replay.rule.reads_fold_scores:

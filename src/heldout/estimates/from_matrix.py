@@ -31,14 +31,7 @@ from heldout.selection.threshold import Threshold
 
 
 def gather(truth: Truth, predictions: HeldOutPredictions, question: Question) -> Evidence:
-    """The evidence that held-out predictions hold for a question.
-
-    Raises
-    ------
-    InputError
-        When no configuration or row is left, a class is too small to be drawn, folds are needed and not known, or
-        a group stands in several folds.
-    """
+    """The evidence that held-out predictions hold for a question."""
     return evidence_from(candidate_columns(truth, predictions, question), question)
 
 
@@ -70,13 +63,7 @@ def candidate_columns(truth: Truth, predictions: HeldOutPredictions, question: Q
 
 
 def evidence_from(columns: MatrixColumns, question: Question) -> Evidence:
-    """The evidence of columns in the aggregate of a question.
-
-    Raises
-    ------
-    InputError
-        When the aggregate needs folds that are not known or hold no pair, or nothing can be selected.
-    """
+    """The evidence of columns in the aggregate of a question."""
     if question.aggregate != "pooled" and columns.segments["folds"] is None:
         raise InputError(
             f"{argument('aggregate', question.aggregate)} needs "
@@ -158,7 +145,7 @@ def _matrix(columns: MatrixColumns, question: Question) -> tuple[Matrix, dict[Fl
         scores=scores,
         out_of_bag=out_of_bag,
         by_fold=by_fold,
-        replay=_replay(columns, question, tuple(selection.values()), averages),
+        replay=_replay(columns, question, tuple(selection.values()), by_fold, averages),
         averages=averages,
         unit_of_row=rows.unit_of_row,
         grouped=question.groups is not None,
@@ -196,20 +183,29 @@ def _out_of_bag_score(columns: MatrixColumns, scores: AggregateScore) -> tuple[A
 
 
 def _replay(
-    columns: MatrixColumns, question: Question, selection: tuple[AggregateScore, ...], averages: Averages | None
+    columns: MatrixColumns,
+    question: Question,
+    selection: tuple[AggregateScore, ...],
+    by_fold: AggregateScore | None,
+    averages: Averages | None,
 ) -> SelectionReplay:
     """The rule over the columns; a threshold is selected as the best column is."""
     rule, names = question.rule, list(question.selected_on)
-    by_fold: tuple[AggregateScore, ...] = ()
-    if rule.reads_fold_scores and columns.segments["folds"] is not None:
-        in_folds = question.aggregate == "folds"
-        by_fold = selection if in_folds else tuple(columns.score(m, "folds") for m in question.selected_on.values())
+    in_folds: tuple[AggregateScore, ...] = ()
+    if rule.reads_fold_scores and by_fold is not None:
+        in_folds = selection if question.aggregate == "folds" else _in_folds(columns, question, by_fold)
     if isinstance(rule, Threshold):
         n_columns = len(columns.configurations)
         no_params: list[Mapping[str, Any]] = [{}] * n_columns
-        return SelectionReplay(Best(), selection, by_fold, np.arange(n_columns), no_params, names)
+        return SelectionReplay(Best(), selection, in_folds, np.arange(n_columns), no_params, names)
     params = question.params or [{} for _ in columns.predictions.names]
-    return SelectionReplay(rule, selection, by_fold, columns.rows.candidates, params, names, averages)
+    return SelectionReplay(rule, selection, in_folds, columns.rows.candidates, params, names, averages)
+
+
+def _in_folds(columns: MatrixColumns, question: Question, by_fold: AggregateScore) -> tuple[AggregateScore, ...]:
+    """Fold scores of each metric that the rule reads; ``by_fold`` are those of the reported one."""
+    read = question.selected_on.values()
+    return tuple(by_fold if each is question.metric else columns.score(each, "folds") for each in read)
 
 
 def _fold_replay(

@@ -146,11 +146,6 @@ def evidence_of_scores(
         Of each configuration, for rules that read them.
     read : mapping of str to ndarray of shape (splits, C), optional
         The scores that the rule reads, greater = better, those that decide first; the reported ones by default.
-
-    Raises
-    ------
-    InputError
-        When no configuration or fewer than 2 splits have scores, or the rule fails on them.
     """
     params = params or [{} for _ in names]
     read = read or {metric.name: oriented(metric, held.values)}
@@ -316,13 +311,7 @@ def _checked_range(given: Any, values: Floats) -> tuple[float, float]:
 
 
 def checked_share(test_share: Any) -> float | None:
-    """The share of rows that each split tests, or None.
-
-    Raises
-    ------
-    InputError
-        When it is no number between 0 and 1.
-    """
+    """The share of rows that each split tests, or None."""
     if test_share is None:
         return None
     numeric = isinstance(test_share, float | np.floating)

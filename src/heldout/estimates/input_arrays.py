@@ -59,11 +59,6 @@ def read_predictions(
         Where a metric on labels cuts: .5 for probabilities and 0 for decisions by default; strictly above is
         positive.
     folds : array-like of shape (N,) or (N, R), optional
-
-    Raises
-    ------
-    InputError
-        When the array cannot be used, can be read in two ways, or a setting would do nothing.
     """
     check_settings(response, threshold)
     array, names = _four_dimensional(truth, predictions)
@@ -90,13 +85,7 @@ def checked_held_out(
     threshold: float | None = None,
     folds: Any = None,
 ) -> HeldOutPredictions:
-    """Held-out predictions that are such already, with the user's folds in place of their own.
-
-    Raises
-    ------
-    InputError
-        When their arrays do not fit each other or the target, or a setting would do nothing.
-    """
+    """Held-out predictions that are such already, with the user's folds in place of their own."""
     check_settings(response, threshold)
     _check_shapes(predictions)
     if predictions.n_rows != truth.n_rows:
@@ -286,13 +275,7 @@ def _check_shapes(predictions: HeldOutPredictions) -> None:
 
 
 def read_as(rule: Rule, metric: Metric, truth: Truth) -> Metric:
-    """The metric that says which response is read: ``metric`` itself, or a stand-in that reads what the rule reads.
-
-    Raises
-    ------
-    InputError
-        When the rule is not for this metric or task.
-    """
+    """The metric that says which response is read: ``metric``, or a stand-in that reads what the rule reads."""
     if isinstance(rule, Threshold):
         if Response.LABELS not in metric.responses:
             raise InputError(
@@ -324,13 +307,7 @@ def read_as(rule: Rule, metric: Metric, truth: Truth) -> Metric:
 
 
 def threshold_of_reading(rule: Rule, metrics: Sequence[Metric], threshold: float | None) -> float | None:
-    """The threshold at which predictions are cut as they are read; None where they are averaged first.
-
-    Raises
-    ------
-    InputError
-        When a threshold is given to a rule that tunes it.
-    """
+    """The threshold at which predictions are cut as they are read; None where they are averaged first."""
     if threshold is not None and isinstance(rule, Threshold):
         raise InputError(
             f"{argument('threshold', threshold)} says where to cut, and {argument('selection', rule.name)} tunes "

@@ -12,9 +12,8 @@ import numpy as np
 
 from heldout._random import RandomState
 from heldout._text import argument, in_python
-from heldout.data.arrays import array_of
+from heldout.data.arrays import array_of, has_fields
 from heldout.data.memory import FEWER, check_room, enough_memory
-from heldout.data.survival_target import has_fields
 from heldout.data.task import (
     TaskKind,
     Truth,
@@ -137,13 +136,7 @@ def read_inputs(
     random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> Inputs:
-    """Read and check the arguments of ``heldout.estimate``, where they are described.
-
-    Raises
-    ------
-    InputError
-        When the input cannot be used as it is, or a setting would do nothing.
-    """
+    """Read and check the arguments of ``heldout.estimate``, where they are described."""
     settings = settings_of(n_bootstraps, confidence_level, alternative, random_state, n_jobs)
     if aggregate is not None and aggregate not in AGGREGATES:
         raise InputError(

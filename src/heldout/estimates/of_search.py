@@ -104,10 +104,6 @@ def check_applicable(method: Any, metrics: Mapping[str, Metric | None], read: Se
         One a scorer; None where it cannot be opened.
     read : sequence of str
         The scorers that the selection reads: all others fail one by one, these fail everything.
-
-    Raises
-    ------
-    InputError
     """
     if method is None or "fold scores" in method_of(method).reads:
         return

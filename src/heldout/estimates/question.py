@@ -59,13 +59,7 @@ def settings_of(
     random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> Settings:
-    """The settings of a user's arguments, checked.
-
-    Raises
-    ------
-    InputError
-        When an argument has no meaning.
-    """
+    """The settings of a user's arguments, checked."""
     check_interval_settings(n_bootstraps, confidence_level, alternative)
     return Settings(
         n_bootstraps, confidence_level, alternative, entropy_of(random_state), effective_threads(n_jobs)

@@ -34,10 +34,6 @@ def read_response(
     response : Response
     held : ndarray
         As ``HeldOutPredictions`` holds it.
-
-    Raises
-    ------
-    InputError
     """
     on_labels = Response.LABELS in metric.responses
     if threshold is not None and not on_labels:
@@ -59,12 +55,7 @@ def read_response(
 
 
 def check_settings(response: Any, threshold: Any) -> None:
-    """Refuse a response or threshold that has no meaning.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a response or threshold that has no meaning."""
     if not isinstance(response, str) or response not in RESPONSES:
         raise InputError(f"response must be one of {', '.join(RESPONSES)}, got {response!r}.", argument="response")
     if threshold is None:

@@ -180,13 +180,7 @@ def is_uncorrected(estimate: Estimate) -> bool:
 
 
 def frame_of(rows: Any, asker: str) -> Any:
-    """A pandas DataFrame of rows or columns.
-
-    Raises
-    ------
-    MissingExtraError
-        Without pandas, naming who asked.
-    """
+    """A pandas DataFrame of rows or columns."""
     try:
         import pandas as pd
     except ImportError:

@@ -296,11 +296,6 @@ def aggregate_score(
     as_folds : bool
         Whether the segments are folds, each with a score of scikit-learn's: folds without such a number never
         count, and folds with one count although they lack what the metric needs.
-
-    Raises
-    ------
-    InputError
-        When the metric does not fit the target, cannot take weights, or no row is in play.
     """
     if sample_weight is not None and not metric.takes_weights:
         raise InputError(

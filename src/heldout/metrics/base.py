@@ -327,13 +327,7 @@ def quiet_if_foreign(metrics: Iterable[Metric]) -> Iterator[None]:
 
 
 def positive_of(metric: Metric, truth: Truth) -> int | None:
-    """The class that a metric calls positive: that of its own ``pos_label``, else the task's.
-
-    Raises
-    ------
-    InputError
-        When the metric names a label that the target lacks.
-    """
+    """The class that a metric calls positive: that of its own ``pos_label``, else the task's."""
     pos_label = metric.pos_label
     if pos_label is None or truth.positive is None or truth.classes is None:
         return truth.positive

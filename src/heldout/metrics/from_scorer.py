@@ -105,12 +105,6 @@ def scorer_for(scorer: Any, truth: Truth) -> Any:
 
     A fold may lack some of the classes, and its score still counts all. The censoring is estimated on all rows, so
     that the folds are scored on the scale of the estimate.
-
-    Raises
-    ------
-    InputError
-        When a metric has other classes, or another order of them: it would score the folds on another scale
-        than the estimate. When it does not fit a survival target.
     """
     members = getattr(scorer, "_scorers", None)
     if isinstance(members, Mapping):

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.data.survival_target import has_fields, survival_target
+from heldout.data.arrays import has_fields
+from heldout.data.survival_target import survival_target
 from heldout.data.task import TaskKind, Truth, codes_of, labels_text, truth_of
 from heldout.errors import InputError
 from heldout.metrics.base import Metric, Response, fitted, positive_of

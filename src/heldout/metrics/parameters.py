@@ -69,11 +69,6 @@ def at_times_of(metric: Metric, array: NDArray[Any], times: Sequence[float]) -> 
     >>> from heldout.metrics.survival_brier import IntegratedBrier
     >>> at_times_of(IntegratedBrier(times=(1, 4)), np.array([[[0.9, 0.8, 0.7]]]), (1, 2, 4)).tolist()
     [[[0.9, 0.7]]]
-
-    Raises
-    ------
-    InputError
-        When a time of the metric is none of them.
     """
     read = times_of(metric)
     if not read or not times or read == tuple(times):

@@ -200,12 +200,7 @@ def no_time(name: str, of_class: str) -> InputError:
 
 
 def check_within(parameter: str, times: tuple[float, ...], truth: Truth) -> None:
-    """Refuse times of which the target says nothing.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse times of which the target says nothing."""
     first, last = float(truth.values["time"].min()), float(truth.values["time"].max())
     if times[0] < first or times[-1] >= last:
         given = f"{times[0]:g}" + (f" to {times[-1]:g}" if len(times) > 1 else "")
@@ -217,12 +212,7 @@ def check_within(parameter: str, times: tuple[float, ...], truth: Truth) -> None
 
 
 def check_has_times(name: str, predictions: NDArray[Any], n_times: int) -> None:
-    """Refuse predictions whose last axis is not of the metric's times.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse predictions whose last axis is not of the metric's times."""
     if predictions.ndim != 3 or predictions.shape[2] != n_times:
         raise InputError(
             f"{name} reads survival probabilities at {counted(n_times, 'time')}, got predictions of "

@@ -10,8 +10,7 @@ from typing import Any
 
 from sklearn.metrics._scorer import _Scorer
 
-from heldout.data.arrays import column_of, distinct
-from heldout.data.survival_target import has_fields
+from heldout.data.arrays import column_of, distinct, has_fields
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.metrics.base import ESTIMATOR_METHODS, Metric, Response

@@ -170,11 +170,6 @@ def within_score(
     sample_weight : ndarray of shape (n,), optional
         Importance weights; a pair weighs the product of those of its rows.
 
-    Raises
-    ------
-    InputError
-        When the metric is neither a share of pairs nor a mean over rows, or no row is in play.
-
     Examples
     --------
     >>> from heldout.metrics import metric_named

@@ -25,13 +25,7 @@ from heldout.selection.base import (
 
 
 def frozen_complexity(complexity: Any) -> Any:
-    """As a rule holds it: numbers as a tuple, so that equal rules are equal and have a hash.
-
-    Raises
-    ------
-    InputError
-        When it is none of what a complexity may be.
-    """
+    """As a rule holds it: numbers as a tuple, so that equal rules are equal and have a hash."""
     if complexity is None or isinstance(complexity, str) or callable(complexity):
         return complexity
     try:
@@ -49,11 +43,6 @@ def frozen_complexity(complexity: Any) -> Any:
 
 def complexities(complexity: Any, n_configurations: int, params: Sequence[Mapping[str, Any]]) -> Floats:
     """(C,): a number for each configuration, the least for the simplest.
-
-    Raises
-    ------
-    InputError
-        Where a parameter is missing or no number, a function gives none, or the numbers are not C.
 
     Examples
     --------

@@ -91,13 +91,7 @@ class Cuts:
 
 
 def cuts_of(rule: Threshold, scores: Floats, positive: int) -> Cuts:
-    """The thresholds of scores (n, C, R), NaN where a row is not in play.
-
-    Raises
-    ------
-    InputError
-        When there would be more labels than memory should hold.
-    """
+    """The thresholds of scores (n, C, R), NaN where a row is not in play."""
     n, n_columns, repeats = scores.shape
     each = [
         np.asarray(rule.grid)

@@ -20,7 +20,8 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from heldout.data.survival_target import has_fields, survival_target
+from heldout.data.arrays import has_fields
+from heldout.data.survival_target import survival_target
 from heldout.data.task import TaskKind, guess_kind, truth_of
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats

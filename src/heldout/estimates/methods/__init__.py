@@ -68,13 +68,7 @@ def check_alternative(method: Any, alternative: Alternative) -> None:
 
 
 def answer(method: Method, evidence: Evidence) -> Estimate:
-    """The method's estimate, where it is for this metric, task and matrix.
-
-    Raises
-    ------
-    InputError
-        With the reason why it is not, and the methods that are.
-    """
+    """The method's estimate, where it is for this metric, task and matrix."""
     with enough_memory(f"what method '{method.name}' computes", FEWER):
         refused = refusal(method, evidence)
         if refused is not None:

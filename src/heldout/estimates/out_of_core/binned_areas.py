@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.estimates.out_of_core.block_sums import BootstrapScores, TableScores
 from heldout.estimates.out_of_core.blocks import Block, BlockReading, BlockSource
-from heldout.estimates.out_of_core.plans import BootstrapScores, TableScores
 from heldout.kernels.dispatch import add_bin_sums, find_bins
 
 SUMS_BYTES = 24 << 20

@@ -25,10 +25,23 @@ from heldout.estimates.intervals import percentile_interval, within_range
 from heldout.estimates.least_width import with_least_width
 from heldout.estimates.methods.bbc import BBC, QUANTITY
 from heldout.estimates.out_of_core.binned_areas import BinnedAreas, cuts_of, ties_in_range
-from heldout.estimates.out_of_core.blocks import BlockReading, BlockSource
-from heldout.estimates.out_of_core.plans import BootstrapScores, Plan, TableScores
-from heldout.estimates.out_of_core.running import observe, over_ranges, resample
-from heldout.estimates.out_of_core.survey import Survey, check_classes, joined, reading_of, survey_range
+from heldout.estimates.out_of_core.block_sums import (
+    BootstrapScores,
+    Plan,
+    TableScores,
+    observe,
+    over_ranges,
+    resample,
+)
+from heldout.estimates.out_of_core.blocks import (
+    BlockReading,
+    BlockSource,
+    Survey,
+    block_reading,
+    check_classes,
+    joined,
+    survey_range,
+)
 from heldout.estimates.out_of_core.whole_sums import (
     ZERO_ONE,
     WholeSums,
@@ -100,10 +113,6 @@ def estimate_from_blocks(
     Returns
     -------
     Estimate
-
-    Raises
-    ------
-    InputError
     """
     method = BBC(control=control)
     settings = settings_of(n_bootstraps, confidence_level, alternative, random_state, n_jobs)
@@ -112,7 +121,7 @@ def estimate_from_blocks(
     survey = joined(over_ranges(survey_range, source, n_jobs=n_jobs))
     check_classes(survey)
     measured = check_fits(metric, survey.sample.truth)
-    reading = reading_of(survey, measured, response, threshold)
+    reading = block_reading(survey, measured, response, threshold)
     controlled = control is True or (control == "auto" and not (measured.row_wise or _is_area(measured)))
     plan = _plan(source, reading, survey, n_bins, n_jobs, controlled)
     observed = plan.observed(observe(source, plan, n_jobs))
@@ -123,13 +132,7 @@ def estimate_from_blocks(
 
 
 def check_summable(metric: Metric) -> None:
-    """Refuse a metric whose sums do not add up over blocks.
-
-    Raises
-    ------
-    InputError
-        Naming the metrics that do.
-    """
+    """Refuse a metric whose sums do not add up over blocks."""
     inner = metric.metric if isinstance(metric, Signed) else metric
     if isinstance(inner, OfRowLosses) or _is_area(metric):
         return

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
+from heldout.estimates.out_of_core.block_sums import BootstrapScores, TableScores
 from heldout.estimates.out_of_core.blocks import Block, BlockReading, BlockSource
-from heldout.estimates.out_of_core.plans import BootstrapScores, TableScores
 from heldout.metrics.row_losses import Finish, OfRowLosses
 from heldout.metrics.signed import Signed, sign_of, unsigned
 
@@ -127,13 +127,7 @@ def extremes_joined(parts: list[Extremes]) -> Extremes:
 
 
 def extremes_in_range(source: BlockSource, reading: BlockReading, first: int, last: int) -> Extremes:
-    """Of some blocks.
-
-    Raises
-    ------
-    InputError
-        When a loss is infinite.
-    """
+    """Of some blocks."""
     found = []
     metric = unsigned(reading.metric)
     for k, block in enumerate(source.blocks(first, last), first):

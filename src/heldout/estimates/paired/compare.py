@@ -22,9 +22,8 @@ from heldout.estimates.intervals import NO_WIDTH, bootstrap_interval, has_no_wid
 from heldout.estimates.least_width import alike_of
 from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.paired.confidence_set import ConfidenceSet, p_values
-from heldout.estimates.paired.difference import Difference, differences, probability_better
 from heldout.estimates.paired.optimism_curve import OptimismCurve, curve_points, optimism_curve
-from heldout.estimates.paired.scores import PairedScores, paired_scores
+from heldout.estimates.paired.scores import Difference, PairedScores, differences, paired_scores, probability_better
 from heldout.estimates.question import Aggregate
 from heldout.estimates.responses import ResponseName
 from heldout.estimates.types import Alternative, Interval, frame_of
@@ -88,11 +87,6 @@ class ConfigurationComparison:
         -------
         Difference
             Oriented: positive where ``first`` is better, for scores and losses alike.
-
-        Raises
-        ------
-        InputError
-            For a configuration that is not known, failed, or is compared with itself.
         """
         columns = self._column(first), self._column(second)
         if columns[0] == columns[1]:
@@ -124,11 +118,6 @@ class ConfigurationComparison:
         ----------
         confidence_level : float, optional
             That of the comparison by default. With at least this probability the set holds all of the best.
-
-        Raises
-        ------
-        InputError
-            When the level does not lie between 0 and 1.
         """
         level = self.evidence.settings.confidence_level if confidence_level is None else confidence_level
         if not 0 < level < 1:
@@ -168,12 +157,6 @@ class ConfigurationComparison:
         ----------
         sizes : sequence of int, optional
             The c of the points; all, thinned out where there are many, by default.
-
-        Raises
-        ------
-        InputError
-            When the selection rule is not "best", whose choice alone follows from ranks; or a size is not from 1 to
-            the number of candidates.
         """
         rule = self.evidence.matrix.replay.rule if self.evidence.matrix else None
         if rule != Best():
@@ -338,26 +321,7 @@ def compare_configurations(
     >>> compared.difference("winner", 3).probability_better > 0.99
     True
     """
-    asked = read_inputs(
-        y_true,
-        predictions,
-        metric=metric,
-        folds=folds,
-        groups=groups,
-        sample_weight=sample_weight,
-        aggregate=aggregate,
-        selection=selection,
-        n_bootstraps=n_bootstraps,
-        confidence_level=confidence_level,
-        alternative=alternative,
-        classes=classes,
-        pos_label=pos_label,
-        response=response,
-        threshold=threshold,
-        random_state=random_state,
-        n_jobs=n_jobs,
-    )
-    evidence = asked.evidence(BBC())
+    evidence = read_inputs(**locals()).evidence(BBC())
     reason = needs_one_configuration(evidence)
     if reason:
         raise InputError(
