@@ -14,7 +14,7 @@ import pytest
 
 from heldout.errors import InputError
 from heldout.estimates import estimate_from_parquet
-from heldout.readers.own_metadata import REMEDY, roles_of_json, roles_of_metadata
+from heldout.readers.own_metadata import REMEDY, SearchSettings, roles_of_json, roles_of_metadata
 from heldout.readers.tables import read_table
 
 GOOD: dict[str, Any] = {
@@ -31,7 +31,7 @@ def test_what_heldout_writes_is_read() -> None:
 
     assert roles is not None
     assert roles.failed == {1: "it raised"} and roles.columns == (("m",), ("n",)) and roles.classes == ("a", "b")
-    assert roles.settings == {"aggregate": "pooled", "entropy": 3} and roles.training_range == (9, 10)
+    assert roles.settings == SearchSettings("pooled", 3) and roles.training_range == (9, 10)
 
 
 def test_files_of_earlier_versions_lack_entries() -> None:
@@ -86,27 +86,31 @@ def test_every_entry_is_what_it_may_be_or_refused(name: str) -> None:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"target": 3}, "'target' of its metadata 'heldout' must be the name of a column, got 3"),
+        ({"target": 3}, "metadata 'heldout' does not say what the columns are .target must be text, got 3"),
         (
             {"kind": "ranking"},
-            "'kind' of .* must be one of binary, multiclass, regression, survival, got 'ranking'",
+            "kind must be one of binary, multiclass, regression, survival, got 'ranking'",
         ),
         ({"response": "values"}, "'response' .* must fit a binary target, got values"),
         ({"classes": ["a"]}, "'classes' .* must be two or more different labels of one type"),
         ({"classes": ["a", "b", "c"]}, "'classes' .* must be the labels of a binary target, got 3"),
         ({"classes": None}, "'classes' .* must be the labels of a binary target, got none"),
         ({"positive": 2}, "'positive' .* must be the number of a class, got 2"),
-        ({"positive": True}, "'positive' .* must be the number of a class, got True"),
+        ({"positive": True}, "positive must be a whole number, got true"),
         ({"columns": [["m"]]}, "'columns' .* must be a list for each of 2 configurations, got 1"),
         ({"columns": [["m"], ["n", "k"]]}, "'columns' .* must have 1 for each configuration, got 2"),
         ({"columns": [["m"], ["m"]]}, "'columns' .* must give each column one use, got 'm' twice"),
         ({"columns": [["m"], ["y"]]}, "'columns' .* must give each column one use, got 'y' twice"),
         ({"failed": {"2": "x"}}, "'failed' .* must number configurations from 0 to 1, got 2"),
         ({"event": "seen"}, "'event' .* must be given for survival alone, got 'seen' for a binary target"),
-        ({"exchangeable": "no"}, "'exchangeable' .* must be true or false, got 'no'"),
-        ({"training_range": [9]}, "'training_range' .* must be two whole numbers, ascending"),
-        ({"settings": {"n_bootstraps": 1e3}}, "'n_bootstraps' .* must be a number of bootstraps, got 1000.0"),
-        ({"settings": []}, r"'settings' .* must be an object of settings, got \[\]"),
+        ({"exchangeable": "no"}, "exchangeable must be true or false, got 'no'"),
+        ({"training_range": [9]}, "training_range must hold 2 values, got 1"),
+        (
+            {"settings": {"n_bootstraps": 1e3}},
+            "settings.n_bootstraps must be a whole number, got 1000.0",
+        ),
+        ({"training_range": [10, 9]}, "'training_range' .* must be two whole numbers, ascending, got"),
+        ({"settings": []}, "settings must be a record, got a list"),
     ],
 )
 def test_the_sentence_names_the_entry_and_its_value(changed: dict[str, Any], said: str) -> None:

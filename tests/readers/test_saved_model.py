@@ -33,7 +33,7 @@ from sklearn.svm import SVC
 import heldout as ho
 from heldout.errors import InputError, MissingExtraError
 from heldout.imputation.chained import ChainedImputer
-from heldout.readers.reviewed_types import _FUNCTIONS, _TYPES, REVIEWED_TYPES
+from heldout.readers.saved_model import _FUNCTIONS, _TYPES, REVIEWED_TYPES
 from heldout_papers.spaces.boosted_linear import BoostedLinear
 from heldout_papers.spaces.ses import SES
 from heldout_papers.spaces.shrinkage_discriminant import ShrinkageDiscriminant

@@ -64,10 +64,8 @@ def costs_of(problem: SearchProblem, total: TotalTime, n_jobs: int | None = None
 
     Parameters
     ----------
-    problem : SearchProblem
     total : TotalTime
         The time of fitting every configuration once, on the rows of the first split.
-    n_jobs : int, optional
     """
     return tuple(_cost(problem, total, work, n_jobs) for work in _works(problem))
 

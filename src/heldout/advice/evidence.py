@@ -158,7 +158,6 @@ def expected_change(evidence: Sequence[TableEvidence], n_rows: int) -> tuple[Exp
 
     Parameters
     ----------
-    evidence : sequence of TableEvidence
     n_rows : int
         Compared with half of the rows of each table, by their ratio.
     """

@@ -26,20 +26,13 @@ WORTH_REPEATING = 0.05
 
 @dataclass(frozen=True)
 class TimedFit:
-    """The time of one configuration's fit.
-
-    Attributes
-    ----------
-    configuration : int
-    seconds : float
-        Time to fit and score it on one thread.
-    failure : str
-        Why it failed; empty where it succeeded.
-    """
+    """The time of one configuration's fit."""
 
     configuration: int
     seconds: float
+    """Time to fit and score it on one thread."""
     failure: str = ""
+    """Why it failed; empty where it succeeded."""
 
 
 @dataclass(frozen=True)
@@ -71,23 +64,16 @@ class FamilyTime:
 
 @dataclass(frozen=True)
 class TotalTime:
-    """The time to fit every configuration once.
-
-    Attributes
-    ----------
-    seconds, low, high : float
-        The time with its 95 % range; NaN where unknown.
-    longest : float
-        The longest timed fit.
-    reason : str
-        Why a number is unknown; empty where none is.
-    """
+    """The time to fit every configuration once."""
 
     seconds: float
     low: float
     high: float
+    """``seconds``, ``low``, ``high``: the time with its 95 % range; NaN where unknown."""
     longest: float
+    """The longest timed fit."""
     reason: str = ""
+    """Why a number is unknown; empty where none is."""
 
 
 def spread(members: Sequence[int]) -> Iterator[int]:

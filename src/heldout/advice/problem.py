@@ -22,41 +22,26 @@ NOTHING = object()
 
 @dataclass(frozen=True)
 class Family:
-    """The configurations of one estimator.
-
-    Attributes
-    ----------
-    name : str
-    members : tuple of int
-        Positions of its configurations in the search.
-    tuned : tuple of str
-        The hyper-parameters that differ among them.
-    """
+    """The configurations of one estimator."""
 
     name: str
     members: tuple[int, ...]
+    """Positions of its configurations in the search."""
     tuned: tuple[str, ...]
+    """The hyper-parameters that differ among them."""
 
 
 @dataclass(frozen=True, eq=False)
 class SearchProblem:
-    """One user's search.
-
-    Attributes
-    ----------
-    search : Search
-        The search on all rows, with the outer folds.
-    families : tuple of Family
-    nested : NestedFolds or None
-        The splits of nested cross-validation; None where the outer folds allow none.
-    refusal : str
-        Why there are none; empty otherwise.
-    """
+    """One user's search."""
 
     search: Search
+    """The search on all rows, with the outer folds."""
     families: tuple[Family, ...]
     nested: NestedFolds | None
+    """The splits of nested cross-validation; None where the outer folds allow none."""
     refusal: str = ""
+    """Why there are none; empty otherwise."""
 
     @property
     def n_rows(self) -> int:

@@ -31,16 +31,11 @@ Row: TypeAlias = tuple[str, str | Sequence[str]]
 
 @dataclass
 class Console:
-    """Prints for one command.
-
-    Attributes
-    ----------
-    as_json, quiet : bool
-        The options --json and --quiet.
-    """
+    """Prints for one command."""
 
     as_json: bool = False
     quiet: bool = False
+    """``as_json``, ``quiet``: the options --json and --quiet."""
     _noted: set[str] = field(default_factory=set)
     _lost: OSError | None = None
     _began: float = field(default_factory=time.perf_counter)
@@ -89,11 +84,6 @@ class Console:
         ----------
         instead : str
             Where the result can be found.
-
-        Raises
-        ------
-        InputError
-            When stdout could not be written to, for another reason than a closed pipe.
         """
         if self._lost is not None:
             why = (self._lost.strerror or str(self._lost)).lower()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import click
@@ -19,7 +20,14 @@ if TYPE_CHECKING:
     from heldout.estimates.comparison import Comparison
     from heldout.estimates.inputs import Inputs
     from heldout.estimates.question import Aggregate
+    from heldout.estimates.responses import ResponseName
     from heldout.estimates.types import Alternative, Estimate
+
+_NOT_OUT_OF_CORE = (
+    "event", "fold", "repeat", "row", "group", "weight", "candidates", "evaluation_share", "configuration",
+    "fixed_configuration", "prediction", "stratify", "interval", "out",
+)  # fmt: skip
+"""Options for tables in memory only."""
 
 
 @click.command(
@@ -122,9 +130,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     console = Console(options.as_json, options.quiet)
     with console.noting_warnings(), options_in_sentences(ctx):
         if options.out_of_core:
-            from heldout.cli.estimate_out_of_core import estimate_out_of_core
-
-            _print(estimate_out_of_core(options, console), {}, console)
+            _print(_estimate_out_of_core(options, console), {}, console)
             return
         folder = _folder(options)
         result, files = _estimate(options, folder, command_line(ctx), console)
@@ -160,26 +166,25 @@ def _estimate(
 def _ask(options: EstimateOptions, reading: EstimateInput) -> Inputs:
     from heldout.estimates.inputs import read_inputs
 
-    roles = reading.table.roles
-    settings = {} if roles is None else roles.settings
-
-    def setting(option: Any, name: str, default: Any) -> Any:
-        return settings.get(name, default) if option is None else option
-
+    own = reading.table.search_settings
     return read_inputs(
         reading.y_true,
         reading.held,
         metric=reading.metric,
         groups=reading.groups,
         sample_weight=reading.sample_weight,
-        aggregate=cast("Aggregate | None", setting(options.aggregate, "aggregate", None)),
+        aggregate=cast("Aggregate | None", own.aggregate if options.aggregate is None else options.aggregate),
         selection=options.selection,
         threshold=reading.threshold,
-        n_bootstraps=setting(options.n_bootstraps, "n_bootstraps", 1000),
-        confidence_level=setting(options.confidence_level, "confidence_level", 0.95),
+        n_bootstraps=_first_known(options.n_bootstraps, own.n_bootstraps, 1000),
+        confidence_level=_first_known(options.confidence_level, own.confidence_level, 0.95),
         alternative=cast("Alternative", options.alternative),
-        random_state=setting(options.seed, "entropy", 0),
+        random_state=_first_known(options.seed, own.entropy, 0),
     )
+
+
+def _first_known(*values: Any) -> Any:
+    return next(value for value in values if value is not None)
 
 
 def _answer(options: EstimateOptions, inputs: Inputs, methods: dict[str, Method]) -> Estimate | Comparison:
@@ -248,6 +253,57 @@ def _write_files(
     report = write_report_files(content, folder)
     written += [report.with_name("report.json"), report]
     return {path.name: str(path) for path in written}
+
+
+def _estimate_out_of_core(options: EstimateOptions, console: Console) -> Estimate:
+    """The estimate of bbc from a file; only a few blocks of it are in memory at a time."""
+    from heldout._text import counted
+    from heldout.cli.estimate_methods import control_of
+    from heldout.estimates.out_of_core import estimate_from_blocks
+    from heldout.estimates.out_of_core.estimating import check_summable
+    from heldout.metrics import metric_named
+    from heldout.readers.parquet_blocks import open_blocks
+    from heldout.readers.table_task import code_of_text
+
+    target, name = _target_and_metric(options)
+    control = control_of(options.control)
+    metric = metric_named(name)
+    check_summable(metric)
+    source = open_blocks(options.file, target, metric, exclude=options.exclude)
+    if options.positive is not None:
+        source = replace(source, positive=code_of_text(source.no_rows(), options.positive))
+    of_them = counted(len(source.names), "configuration")
+    console.say(f"{options.file}: {counted(source.n_rows, 'row')}, {of_them}, read in blocks.")
+    return estimate_from_blocks(
+        source,
+        metric,
+        response=cast("ResponseName", options.response),
+        threshold=options.threshold,
+        n_bootstraps=1000 if options.n_bootstraps is None else options.n_bootstraps,
+        confidence_level=0.95 if options.confidence_level is None else options.confidence_level,
+        alternative=cast("Alternative", options.alternative),
+        random_state=0 if options.seed is None else options.seed,
+        n_jobs=options.n_jobs,
+        control="auto" if control is None else control,
+    )
+
+
+def _target_and_metric(options: EstimateOptions) -> tuple[str, str]:
+    """Target and metric; refuses options for tables in memory."""
+    from heldout.errors import InputError
+
+    used = [option for option in _NOT_OUT_OF_CORE if getattr(options, option)]
+    used += ["method"] * (options.method != "bbc") + ["selection"] * (options.selection != "best")
+    used += ["aggregate"] * (options.aggregate not in (None, "pooled"))
+    if used:
+        raise InputError(
+            f"--{used[0].replace('_', '-')} has no meaning with --out-of-core, which is bbc on all rows together, "
+            "of the best configuration; leave one of the two out."
+        )
+    if options.target is None or options.metric is None:
+        lacking = "target" if options.target is None else "metric"
+        raise InputError(f"--out-of-core needs --{lacking}: nothing is guessed from a file that is not read whole.")
+    return options.target, options.metric
 
 
 def _print(result: Estimate | Comparison, files: dict[str, str], console: Console) -> None:

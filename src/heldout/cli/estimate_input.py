@@ -62,32 +62,22 @@ class EstimateOptions:
 
 @dataclass(frozen=True, eq=False)
 class EstimateInput:
-    """The contents of the file, each part checked against the others.
-
-    Attributes
-    ----------
-    y_true : ndarray of shape (N,)
-        As in the file; for survival a structured array.
-    truth : Truth
-        The same, coded.
-    held : HeldOutPredictions
-    metric : str
-    groups, sample_weight : ndarray of shape (N,) or None
-    threshold : float or None
-        Where the average of an ensemble is cut into labels.
-    long : bool
-        Whether the file has a line for each row and configuration.
-    """
+    """The contents of the file, each part checked against the others."""
 
     table: Table
     y_true: NDArray[Any]
+    """(N,): as in the file; for survival a structured array."""
     truth: Truth
+    """The same, coded."""
     held: HeldOutPredictions
     metric: str
     groups: NDArray[Any] | None
     sample_weight: NDArray[Any] | None
+    """``groups``, ``sample_weight``: (N,)."""
     threshold: float | None = None
+    """Where the average of an ensemble is cut into labels."""
     long: bool = False
+    """Whether the file has a line for each row and configuration."""
 
 
 def read(options: EstimateOptions, console: Console) -> EstimateInput:

@@ -25,13 +25,7 @@ def check_names(options: EstimateOptions) -> None:
 
 
 def methods_of_options(options: EstimateOptions, found: EstimateInput) -> dict[str, Method]:
-    """The methods by name, each with those of the options that are its settings.
-
-    Raises
-    ------
-    InputError
-        When an option is a setting of none of them, or has a value that it cannot have.
-    """
+    """The methods by name, each with those of the options that are its settings."""
     from heldout.estimates import METHODS
 
     names = list(METHODS) if options.method == "all" else [options.method]
@@ -48,19 +42,13 @@ def methods_of_options(options: EstimateOptions, found: EstimateInput) -> dict[s
 def _settings(options: EstimateOptions, found: EstimateInput) -> dict[str, Any]:
     settings = {
         "stratify": options.stratify or None,
-        "interval": options.interval or _interval_of_file(options, found),
+        "interval": options.interval or (found.table.search_settings.interval if options.method == "bbc" else None),
         "control": control_of(options.control),
         "candidates": _candidates(options.candidates),
         "evaluation_share": options.evaluation_share,
         "configuration": _configuration(options, found),
     }
     return {name: value for name, value in settings.items() if value is not None}
-
-
-def _interval_of_file(options: EstimateOptions, found: EstimateInput) -> str | None:
-    """The interval of the run that wrote the file, for the same method."""
-    roles = found.table.roles
-    return None if roles is None or options.method != "bbc" else roles.settings.get("interval")
 
 
 def control_of(text: str | None) -> Literal["auto"] | bool | None:

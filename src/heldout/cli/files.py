@@ -56,13 +56,7 @@ class OutputFolder:
             )
 
     def write(self, name: str, writer: Callable[[Path], object]) -> Path:
-        """Write a file under a temporary name, then rename it: a reader never sees half of it.
-
-        Raises
-        ------
-        InputError
-            When a folder, pipe or device has that name.
-        """
+        """Write a file under a temporary name, then rename it: a reader never sees half of it."""
         final = self.path / name
         if final.exists() and not final.is_file():
             what = "a folder" if final.is_dir() else "a pipe or device"
@@ -89,12 +83,7 @@ def path_named(text: str, option: str) -> Path:
 
 
 def folder_for(out: str, resume: bool) -> OutputFolder:
-    """The output folder of a command; one that holds a run already is refused unless the run is resumed.
-
-    Raises
-    ------
-    InputError, StoreError
-    """
+    """The output folder of a command; one that holds a run already is refused unless the run is resumed."""
     folder = OutputFolder(path_named(out, "--out"))
     if folder.run_file.exists() and not resume:
         raise StoreError(
@@ -112,12 +101,10 @@ def write_model(model: Any, folder: OutputFolder) -> tuple[Path, list[str]]:
 
     Returns
     -------
-    path : Path
     strangers : list of str
         Types in the model that are not reviewed.
     """
-    from heldout.readers.reviewed_types import REVIEWED_TYPES
-    from heldout.readers.saved_model import CACHE, names_a_cache, types_to_trust
+    from heldout.readers.saved_model import CACHE, REVIEWED_TYPES, names_a_cache, types_to_trust
 
     try:
         from skops import io

@@ -43,13 +43,7 @@ def command(folder: str, destination: str | None) -> None:
 
 
 def read_content(path: Path) -> ReportContent | ValidationContent:
-    """The content that ``heldout tune``, ``heldout validate`` or ``heldout estimate --out`` saved.
-
-    Raises
-    ------
-    InputError
-        When the file is missing, damaged, or of another version of the report.
-    """
+    """The content that ``heldout tune``, ``heldout validate`` or ``heldout estimate --out`` saved."""
     from heldout.data.declared import UNREADABLE, from_json, of_type
     from heldout.report import ReportContent
     from heldout.report.validation_content import ValidationContent
@@ -91,13 +85,7 @@ def _check_file(path: Path) -> None:
 
 
 def page_of(path: Path, content: ReportContent | ValidationContent) -> str:
-    """The content as a page.
-
-    Raises
-    ------
-    InputError
-        When the values have the right types but contradict each other, so that nothing can be drawn.
-    """
+    """The content as a page."""
     from heldout.data.declared import UNREADABLE
     from heldout.errors import MissingExtraError
     from heldout.report.render import render_html

@@ -74,14 +74,18 @@ def run_context(ctx: click.Context, console: Console) -> Iterator[None]:
 
 
 @contextmanager
-def resumable(folder: OutputFolder, command: str, resuming: bool) -> Iterator[None]:
-    """Say how to continue when the user interrupts.
+def resumable(folder: OutputFolder, n_bytes: int, command: str, resuming: bool) -> Iterator[None]:
+    """Check that the folder can hold the files, and say how to continue when the user interrupts the work.
 
     Parameters
     ----------
+    n_bytes : int
+        The room that the files need.
     command : str
         As the user typed it.
     """
+    folder.check_writable()
+    folder.check_room(n_bytes)
     try:
         yield
     except KeyboardInterrupt:
@@ -125,15 +129,7 @@ def run_session(
 
 @contextmanager
 def fitting_with(engine: str, n_jobs: int) -> Iterator[None]:
-    """Let joblib fit with this engine.
-
-    Raises
-    ------
-    InputError
-        When no scheduler answers at the address.
-    MissingExtraError
-        When the engine is an address and Dask is not installed.
-    """
+    """Let joblib fit with this engine."""
     from joblib import parallel_config
 
     if engine == LOCAL:

@@ -24,11 +24,6 @@ def scorer_of(name: str, truth: Truth) -> Any:
     ----------
     name : str
         A scorer's name, or a loss's own (``log_loss`` for ``neg_log_loss``).
-
-    Raises
-    ------
-    InputError
-        When there is no such metric, or it does not fit the target.
     """
     from sklearn.metrics import get_scorer, get_scorer_names
 

@@ -148,9 +148,8 @@ def command(ctx: click.Context, /, **values: Any) -> None:
         check_options(options)
         folder = folder_for(options.out, options.resume)
         job = job_of(options, console)
-        folder.check_writable()
-        folder.check_room(times_predicted(options, job, console) * _bytes_of(job))
-        with resumable(folder, typed, options.resume):
+        n_bytes = times_predicted(options, job, console) * _bytes_of(job)
+        with resumable(folder, n_bytes, typed, options.resume):
             evaluation, n_resumed = _evaluate(options, job, folder, console)
             files = _write_files(evaluation, job, folder, typed, console)
     seconds = console.seconds()

@@ -108,13 +108,7 @@ def check_options(options: TuneOptions) -> None:
 
 
 def method_of_options(options: TuneOptions) -> Method | None:
-    """The method of estimation with its interval; None for a protocol and for ``none``.
-
-    Raises
-    ------
-    InputError
-        When the method has no such interval.
-    """
+    """The method of estimation with its interval; None for a protocol and for ``none``."""
     from heldout.errors import InputError
     from heldout.estimates import BBC, METHODS
 

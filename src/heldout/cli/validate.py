@@ -119,9 +119,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
         check_options(options)
         folder = folder_for(options.out, options.resume)
         job = job_of(options, console)
-        folder.check_writable()
-        folder.check_room(bytes_recorded(job.plan))
-        with resumable(folder, typed, options.resume):
+        with resumable(folder, bytes_recorded(job.plan), typed, options.resume):
             validation = _validate(options, job, folder, console)
             files = _write_files(validation, job, folder, typed, console)
     seconds = console.seconds()

@@ -11,6 +11,7 @@ import math
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from enum import StrEnum
 from functools import cache, partial
 from itertools import repeat
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
@@ -28,7 +29,7 @@ _WORDS = {bool: "true or false", int: "a whole number", float: "a finite number"
 
 @dataclass(frozen=True)
 class Between:
-    """That a whole number lies between two, both included: ``Annotated[int, Between(0, 9)]``."""
+    """That a number lies between two, both included: ``Annotated[int, Between(0, 9)]``."""
 
     low: int
     high: int
@@ -61,7 +62,8 @@ def of_type(kind: Any, value: Any, place: str = "") -> Any:
     Parameters
     ----------
     kind : type
-        bool, int, float, str, bytes, None, a dataclass, a named tuple, or a tuple, mapping or union of such.
+        bool, int, float, str, bytes, None, an enumeration of texts, a dataclass, a named tuple, or a tuple, mapping
+        or union of such. A key that is an int may be written as text, as JSON does.
     place : str
         Its place, for the sentence of an error.
     """
@@ -106,7 +108,10 @@ def _reader(kind: Any) -> Callable[[Any], Any]:
     if origin is tuple:
         return partial(_sequence, [_reader(one) for one in get_args(kind) if one is not ...], ... in get_args(kind))
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        return partial(_mapping, *map(_reader, get_args(kind)))
+        key, item = get_args(kind)
+        return partial(_mapping, _whole_key if key is int else _reader(key), _reader(item))
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return partial(_member, kind)
     return _LEAVES[kind]
 
 
@@ -122,9 +127,16 @@ def _one_of(readers: Sequence[Callable[[Any], Any]], may_lack: bool, value: Any)
 
 
 def _between(kind: Any, bounds: Between, value: Any) -> Any:
-    if not bounds.low <= _reader(kind)(value) <= bounds.high:
+    number = value if type(value) is int else _reader(kind)(value)
+    if not bounds.low <= number <= bounds.high:
         raise _wrong(f"from {bounds.low} to {bounds.high}", value)
     return value
+
+
+def _member(kind: type[StrEnum], value: Any) -> StrEnum:
+    if value not in list(kind):
+        raise _wrong(f"one of {', '.join(kind)}", value)
+    return kind(value)
 
 
 def _record(kind: Any, readers: Mapping[str, Callable[[Any], Any]], needed: set[str], value: Any) -> Any:
@@ -160,6 +172,11 @@ def _mapping(key: Callable[[Any], Any], item: Callable[[Any], Any], value: Any) 
     if not isinstance(value, Mapping):
         raise _wrong("a record", value)
     return {key(name): _inside(f".{name}", item, one) for name, one in value.items()}
+
+
+def _whole_key(value: Any) -> int:
+    is_written = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 16
+    return int(value) if is_written else _whole(value)
 
 
 def _inside(place: str, reader: Callable[[Any], Any], value: Any) -> Any:

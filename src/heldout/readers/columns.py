@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 import numpy as np
@@ -116,12 +116,6 @@ def text_of(column: Any) -> NDArray[np.str_]:
 def survival_of_columns(time: Any, event: Any) -> Truth:
     """A survival target from two columns (pandas Series): the times, and whether each is an event.
 
-    Raises
-    ------
-    InputError
-        When a value is missing, a time is not a number of at least 0, an event is neither true nor false, or there
-        is no event at all.
-
     Examples
     --------
     >>> import pandas as pd
@@ -183,3 +177,33 @@ def columns_of_classes(names: Sequence[str], classes: Sequence[str]) -> list[dic
                 found.append({str(name): label for name, label in zip(members, classes, strict=True)})
             place = lower.find(first, place + 1)
     return found
+
+
+def class_code(truth: Truth, label: str) -> int | None:
+    """The code of the class that a text names, or None; ``1.0`` is the class 1 too.
+
+    Examples
+    --------
+    >>> class_code(truth_of([0, 1, 1]), "1.0"), class_code(truth_of(["no", "yes"]), "maybe")
+    (1, None)
+    """
+    for code, found in enumerate([] if truth.classes is None else truth.classes.tolist()):
+        same_number = not isinstance(found, str | bool) and reads_as_number(label) and float(label) == found
+        if label == str(found) or same_number:
+            return code
+    return None
+
+
+def free_name(name: str, taken: Container[str]) -> str:
+    """The name, or with a number behind it if another column has it.
+
+    Examples
+    --------
+    >>> free_name("m", ["m", "m #2"])
+    'm #3'
+    """
+    free, number = name, 1
+    while free in taken:
+        number += 1
+        free = f"{name} #{number}"
+    return free

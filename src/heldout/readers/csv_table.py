@@ -38,15 +38,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a text file writes a table.
-
-    Attributes
-    ----------
-    path : Path
-    encoding : str
-    delimiter : str
-    decimal : str
-    """
+    """How a text file writes a table."""
 
     path: Path
     encoding: str

@@ -30,39 +30,25 @@ _OF_SCORES = re.compile(r"params$|param_|split\d+_test_|(mean|std|rank)_test_|(r
 
 @dataclass(frozen=True, eq=False)
 class FinishedSearch:
-    """The scores of a finished search, for every configuration that can be compared.
-
-    Attributes
-    ----------
-    scores : mapping of str to ndarray of shape (splits, C)
-        By metric; greater = better, except in a study that minimises.
-    deciding : str
-        The metric that selected the winner.
-    rule : SelectionRule
-    greater_is_better : bool
-    names : tuple of str
-        Of the configurations.
-    params : sequence of mapping
-    repeat : ndarray of int, shape (splits,)
-    winner : int or None
-        The configuration that the search selected; None if it selected none.
-    opened : mapping of str to Metric
-        The metrics whose scorers can be opened, with their names and ranges.
-    title : str
-        The name of a single metric whose scorer cannot be opened; its key is "score".
-    flags : mapping of Flag to str
-    """
+    """The scores of a finished search, for every configuration that can be compared."""
 
     scores: Mapping[str, Floats]
+    """(splits, C): by metric; greater = better, except in a study that minimises."""
     deciding: str
+    """The metric that selected the winner."""
     rule: SelectionRule
     greater_is_better: bool
     names: tuple[str, ...]
+    """Of the configurations."""
     params: Sequence[Mapping[str, Any]]
     repeat: NDArray[np.intp]
+    """(splits,)."""
     winner: int | None
+    """The configuration that the search selected; None if it selected none."""
     opened: Mapping[str, Metric] = field(default_factory=dict)
+    """The metrics whose scorers can be opened, with their names and ranges."""
     title: str = "score"
+    """The name of a single metric whose scorer cannot be opened; its key is "score"."""
     flags: Mapping[Flag, str] = field(default_factory=dict)
 
 

@@ -20,21 +20,14 @@ from heldout.readers.columns import plain
 
 @dataclass(frozen=True, eq=False)
 class LineKey:
-    """One key of a cell.
-
-    Attributes
-    ----------
-    noun : str
-        What its values are, such as "row".
-    codes : ndarray of int, shape (n_lines,)
-        The number of each line's value.
-    labels : sequence of n values
-        The value of each code.
-    """
+    """One key of a cell."""
 
     noun: str
+    """What its values are, such as "row"."""
     codes: NDArray[np.intp]
+    """(n_lines,): the number of each line's value."""
     labels: Sequence[Any]
+    """The value of each code."""
 
     def text(self, code: int) -> str:
         """A value, for a sentence."""
@@ -54,17 +47,12 @@ def line_key(noun: str, column: Any) -> LineKey:
 
 
 def lines_of_cells(keys: Sequence[LineKey], remedies: tuple[str, str]) -> NDArray[np.intp]:
-    """The line of each cell; a cell in two lines, or in none, is refused.
+    """The line of each cell, with an axis for each key; a cell in two lines, or in none, is refused.
 
     Parameters
     ----------
-    keys : sequence of LineKey
     remedies : (str, str)
         What to do about a cell in two lines, and about a cell in none.
-
-    Returns
-    -------
-    ndarray of int, with an axis for each of ``keys``
 
     Examples
     --------

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from heldout._text import counted
 from heldout.errors import InputError
-from heldout.readers.columns import check_complete, columns_of_classes, plain, quoted, texts_of_classes
+from heldout.readers.columns import check_complete, columns_of_classes, free_name, plain, quoted, texts_of_classes
 from heldout.readers.lines import LineKey, line_key, lines_of_cells
 from heldout.readers.predictions import (
     Configurations,
@@ -31,20 +31,10 @@ _REPEAT_IN_FOLD = re.compile(r"(.+)\.(Rep\d+)")
 
 @dataclass(frozen=True)
 class LongColumns:
-    """The roles of the columns of a long table.
-
-    Attributes
-    ----------
-    configuration : tuple of str
-        Columns that together identify the configuration of a line, such as ``("penalty", "mixture")``.
-    row, target : str
-    event, fold, repeat, group, weight : str or None
-    predictions : tuple of str
-        The column of predictions, or one per class; by default found among the columns without another role.
-    exclude : tuple of str
-    """
+    """The roles of the columns of a long table."""
 
     configuration: tuple[str, ...]
+    """Columns that together identify the configuration of a line, such as ``("penalty", "mixture")``."""
     row: str
     target: str
     event: str | None = None
@@ -53,6 +43,7 @@ class LongColumns:
     group: str | None = None
     weight: str | None = None
     predictions: tuple[str, ...] = ()
+    """The column of predictions, or one per class; by default found among the columns without another role."""
     exclude: tuple[str, ...] = ()
 
     @property
@@ -76,31 +67,18 @@ class LongColumns:
 
 @dataclass(frozen=True, eq=False)
 class WideTable:
-    """A long table turned into one with a line per row and repeat, and columns for each configuration.
-
-    Attributes
-    ----------
-    table : Table
-        The columns that ``columns`` names, and those of ``configurations``.
-    columns : LongColumns
-        The roles, including repeats that were found in the names of the folds.
-    configurations : tuple
-        Each configuration's name, and its columns with their classes; the class is None for a single column.
-    """
+    """A long table turned into one with a line per row and repeat, and columns for each configuration."""
 
     table: Table
+    """The columns that ``columns`` names, and those of ``configurations``."""
     columns: LongColumns
+    """The roles, including repeats that were found in the names of the folds."""
     configurations: Configurations
+    """Each configuration's name, and its columns with their classes; the class is None for a single column."""
 
 
 def wide_table(table: Table, columns: LongColumns) -> WideTable:
     """Turn a long table into a wide one.
-
-    Raises
-    ------
-    InputError
-        When a combination of row, configuration and repeat is in two lines or in none, a row has two true values
-        (folds, groups, weights), or it is unclear which columns are predictions.
 
     Examples
     --------
@@ -131,7 +109,6 @@ def predictions_from_long_table(table: Table, columns: LongColumns) -> tuple[Tab
     -------
     Table
         The wide table, with further remarks on assumptions.
-    TablePredictions
     """
     wide = wide_table(table, columns)
     named = wide.columns
@@ -158,7 +135,7 @@ def _with_repeats_of_folds(table: Table, columns: LongColumns) -> tuple[Table, L
     repeats = {match[2] for match in matches if match is not None}
     if None in matches or len(repeats) < 2:
         return table, columns, ()
-    name = _free("repeat", table.frame.columns)
+    name = free_name("repeat", table.frame.columns)
     numbers = folds.map(lambda label: int(str(label).rsplit(".Rep", 1)[1]))
     example = min(map(plain, folds.unique()))
     remark = (
@@ -325,8 +302,7 @@ def _wide(
     for place, name in enumerate(configurations.labels):
         own = {}
         for column, label in predictions.items():
-            head = name if label is None else f"{name}[{label}]"
-            head = _free(head, wide)
+            head = free_name(name if label is None else f"{name}[{label}]", wide)
             wide[head] = table.frame[column].to_numpy()[by_cell[:, place]]
             own[head] = label
         found.append((str(name), own))
@@ -350,11 +326,3 @@ def _check_no_setting(column: Any, configurations: LineKey) -> None:
 
 def _holds_labels(column: Any, texts: Sequence[str]) -> bool:
     return {plain(value) for value in column.dropna().unique()} <= {*texts}
-
-
-def _free(name: str, taken: Any) -> str:
-    free, number = name, 1
-    while free in taken:
-        number += 1
-        free = f"{name} #{number}"
-    return free

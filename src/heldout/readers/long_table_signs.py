@@ -99,7 +99,6 @@ def check_no_probabilities_of_classes(predictions: Any, classes: Sequence[Any]) 
     ----------
     predictions : pandas.DataFrame
         Columns that would each be a configuration.
-    classes : sequence of K labels
     """
     named = columns_of_classes(list(predictions.columns), [str(label) for label in classes])
     together = next((list(own) for own in named if _sum_to_one(predictions[list(own)])), None)

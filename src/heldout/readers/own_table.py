@@ -18,7 +18,14 @@ from heldout.errors import InputError
 from heldout.metrics.base import Metric, Response
 from heldout.metrics.parameters import full_name, times_of
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
-from heldout.readers.columns import check_complete, check_numbers, labels_of_column, plain, survival_of_columns
+from heldout.readers.columns import (
+    check_complete,
+    check_numbers,
+    free_name,
+    labels_of_column,
+    plain,
+    survival_of_columns,
+)
 from heldout.readers.lines import LineKey, check_agree, lines_of_cells
 from heldout.readers.own_metadata import ColumnRoles
 from heldout.readers.predictions import TablePredictions
@@ -269,12 +276,8 @@ def _distinct(names: Sequence[str], taken: Sequence[str]) -> list[str]:
     used = {*taken}
     distinct = []
     for name in names:
-        free, number = name, 1
-        while free in used:
-            number += 1
-            free = f"{name} #{number}"
-        used.add(free)
-        distinct.append(free)
+        distinct.append(free_name(name, used))
+        used.add(distinct[-1])
     return distinct
 
 

@@ -34,33 +34,21 @@ READ_AHEAD = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class ParquetBlocks:
-    """A ``BlockSource``.
-
-    Attributes
-    ----------
-    path : str
-    target : str
-        The column of true values.
-    names : tuple of str
-        The columns that are configurations.
-    n_rows : int
-    kind : TaskKind
-    classes : ndarray or None
-        The labels of the whole file.
-    positive : int or None
-    block_rows, batch_rows : int
-        Rows of a block, and rows that are decoded at once.
-    """
+    """A ``BlockSource``."""
 
     path: str
     target: str
+    """The column of true values."""
     names: tuple[str, ...]
+    """The columns that are configurations."""
     n_rows: int
     kind: TaskKind
     classes: NDArray[Any] | None = None
+    """The labels of the whole file."""
     positive: int | None = None
     block_rows: int = BLOCK_ROWS
     batch_rows: int = BLOCK_ROWS
+    """``block_rows``, ``batch_rows``: rows of a block, and rows that are decoded at once."""
 
     @property
     def name(self) -> str:

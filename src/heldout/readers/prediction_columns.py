@@ -20,7 +20,7 @@ from heldout.estimates.input_arrays import TWO_DECIMALS, read_predictions
 from heldout.estimates.responses import ResponseName
 from heldout.metrics.base import Metric, Response
 from heldout.predictions import HeldOutPredictions
-from heldout.readers.columns import plain, quoted, reads_as_number
+from heldout.readers.columns import class_code, plain, quoted, reads_as_number
 from heldout.readers.long_table_signs import check_no_probabilities_of_classes
 from heldout.readers.predictions import TablePredictions
 
@@ -30,20 +30,13 @@ MOST_REMARKS = 3
 
 @dataclass(frozen=True)
 class PredictionColumns:
-    """The columns of each configuration.
-
-    Attributes
-    ----------
-    names : tuple of str
-    columns : tuple of tuple of str
-        One per configuration, or one per class in the target's order.
-    per_class : bool
-        Whether each column belongs to a class.
-    """
+    """The columns of each configuration."""
 
     names: tuple[str, ...]
     columns: tuple[tuple[str, ...], ...]
+    """One per configuration, or one per class in the target's order."""
     per_class: bool = False
+    """Whether each column belongs to a class."""
 
 
 def prediction_columns_of(found: TablePredictions, truth: Truth) -> PredictionColumns:
@@ -64,7 +57,9 @@ def prediction_columns_of(found: TablePredictions, truth: Truth) -> PredictionCo
     else:
         plain = PredictionColumns(tuple(frame.columns), tuple((name,) for name in frame.columns))
         stems = _stems(frame.columns)
-    codes = {column: class_code(truth, label) for labels in stems.values() for column, label in labels.items()}
+    codes = {
+        column: class_code(truth, label.strip()) for labels in stems.values() for column, label in labels.items()
+    }
     if truth.classes is None or all(code is None for code in codes.values()):
         _check_no_classes(frame, stems, truth)
         _check_a_column_each(plain)
@@ -99,23 +94,6 @@ def _check_a_column_each(heads: PredictionColumns) -> None:
             f"{quoted(several)} belong to classes, but the target is read as numbers; name one column of "
             "predictions with --prediction COL, or use a metric of labels."
         )
-
-
-def class_code(truth: Truth, label: str) -> int | None:
-    """The code of the class that a text names, or None; ``1.0`` is the class 1 too.
-
-    Examples
-    --------
-    >>> from heldout.data.task import truth_of
-    >>> class_code(truth_of([0, 1, 1]), "1.0"), class_code(truth_of(["no", "yes"]), "maybe")
-    (1, None)
-    """
-    known = [] if truth.classes is None else truth.classes.tolist()
-    for code, found in enumerate(known):
-        same_number = not isinstance(found, str | bool) and reads_as_number(label) and float(label) == found
-        if label.strip() == str(found) or same_number:
-            return code
-    return None
 
 
 def held_out(

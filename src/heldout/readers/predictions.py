@@ -52,32 +52,23 @@ Configurations: TypeAlias = tuple[tuple[str, Mapping[str, str | None]], ...]
 
 @dataclass(frozen=True, eq=False)
 class TablePredictions:
-    """The input of ``heldout.estimate``, read from a table.
-
-    Attributes
-    ----------
-    y_true : ndarray of shape (N,)
-        A structured array of ``event`` and ``time`` for survival.
-    predictions : HeldOutPredictions or pandas.DataFrame
-        The data frame has a row per line of the file, and one column, or one per class, for each configuration.
-    folds : ndarray of shape (N,) or (N, R), or None
-    groups, sample_weight : ndarray of shape (N,) or None
-    places : ndarray of int, shape (N, R), or None
-        The line of the data frame of each row in each repeat; None with ``HeldOutPredictions``.
-    remarks : tuple of str
-        Sentences about assumptions that were made.
-    configurations : tuple or None
-        The columns of each configuration; None if they follow from the names of the columns.
-    """
+    """The input of ``heldout.estimate``, read from a table."""
 
     y_true: NDArray[Any]
+    """(N,): a structured array of ``event`` and ``time`` for survival."""
     predictions: Any
+    """The data frame has a row per line of the file, and one column, or one per class, for each configuration."""
     folds: NDArray[Any] | None = None
+    """(N,) or (N, R)."""
     groups: NDArray[Any] | None = None
     sample_weight: NDArray[Any] | None = None
+    """``groups``, ``sample_weight``: (N,)."""
     places: NDArray[np.intp] | None = None
+    """(N, R): the line of the data frame of each row in each repeat; None with ``HeldOutPredictions``."""
     remarks: tuple[str, ...] = ()
+    """Sentences about assumptions that were made."""
     configurations: Configurations | None = None
+    """The columns of each configuration; None if they follow from the names of the columns."""
 
     @property
     def held(self) -> HeldOutPredictions | None:
@@ -120,12 +111,6 @@ def predictions_from_table(
         The columns of predictions; all other columns by default.
     configurations : tuple, optional
         The columns of each configuration, if they are known.
-
-    Raises
-    ------
-    InputError
-        When a column is unknown or has two uses, no configuration is left or one has no predictions, or the
-        repeats are not of the same rows.
     """
     roles = {
         "the target": target, "the event": event, "the folds": fold, "the repeats": repeat, "the rows": row,

@@ -7,7 +7,7 @@ numbers are excluded, with a note, unless the user keeps them.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from heldout.data.arrays import shortened
@@ -31,7 +31,6 @@ def excluded_columns(frame: Any, keep: Sequence[str] = ()) -> dict[str, str]:
 
     Parameters
     ----------
-    frame : pandas.DataFrame
     keep : sequence of str
         Columns to use even if they look like row numbers, names or dates. One that cannot be used is refused.
 
@@ -106,31 +105,24 @@ def remarks_on_text(frame: Any) -> list[str]:
         present = frame[name].dropna()
         texts = [value for value in present.unique() if isinstance(value, str)]
         stranger = next((text for text in texts if not reads_as_number(text)), None)
-        if stranger is not None and _mostly_numbers(
-            texts
-        ):  # numbers as text throughout are codes, written so on purpose
+        # Numbers that are text throughout are codes, written so on purpose.
+        if stranger is not None and _mostly_numbers(texts):
             examples[name] = stranger
         elif len(texts) > MOST_CATEGORIES:
             many[name] = len(texts)
     if examples:
+        listed = ", ".join(f"{shortened(name)} ({shortened(text)})" for name, text in [*examples.items()][:5])
         remarks.append(
-            f"{_listed(examples)} {'looks' if len(examples) == 1 else 'look'} like numbers but cannot be read as "
+            f"{listed} {'looks' if len(examples) == 1 else 'look'} like numbers but cannot be read as "
             "numbers, so they are categories; write them like 1234.5, and leave missing cells empty."
         )
     if many:
+        counts = ", ".join(f"{name!r} holds {number} different texts" for name, number in [*many.items()][:5])
         remarks.append(
-            f"{_counted(many)}: in training, all but the {MOST_CATEGORIES} most frequent of a column count as one."
+            f"{counts}: in training, all but the {MOST_CATEGORIES} most frequent of a column count as one."
         )
     return remarks
 
 
 def _mostly_numbers(texts: Sequence[str]) -> bool:
     return sum(bool(_WRITTEN_NUMBER.fullmatch(text.strip())) for text in texts) > 0.8 * len(texts)
-
-
-def _listed(examples: Mapping[str, str]) -> str:
-    return ", ".join(f"{shortened(name)} ({shortened(example)})" for name, example in list(examples.items())[:5])
-
-
-def _counted(numbers: Mapping[str, int]) -> str:
-    return ", ".join(f"{name!r} holds {number} different texts" for name, number in list(numbers.items())[:5])

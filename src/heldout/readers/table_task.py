@@ -16,7 +16,15 @@ from heldout._text import argument, counted
 from heldout.data.arrays import check_told_apart, shortened
 from heldout.data.task import Task, TaskKind, Truth, labels_text, truth_of
 from heldout.errors import InputError
-from heldout.readers.columns import TRUE_VALUE, check_complete, reads_as_number, survival_of_columns, text_of
+from heldout.readers.columns import (
+    TRUE_VALUE,
+    check_complete,
+    class_code,
+    labels_of_column,
+    reads_as_number,
+    survival_of_columns,
+    text_of,
+)
 from heldout.readers.predictors import excluded_columns
 from heldout.readers.tables import Table
 from heldout.spaces.presets import MOST_CLASSES
@@ -39,26 +47,17 @@ DEFAULT_METRICS: Mapping[TaskKind, str] = {
 
 @dataclass(frozen=True, eq=False)
 class TableTask:
-    """A task from a table, with the decisions made in reading it.
-
-    Attributes
-    ----------
-    task : Task
-        ``task.X`` is a DataFrame of the columns to predict from.
-    target : str
-    why : str
-        A sentence: how the target was read, and why.
-    excluded : mapping of str to str
-        Columns that are not used, with the reason.
-    event : str or None
-        The column of events of a survival task.
-    """
+    """A task from a table, with the decisions made in reading it."""
 
     task: Task
+    """``task.X`` is a DataFrame of the columns to predict from."""
     target: str
     why: str
+    """A sentence: how the target was read, and why."""
     excluded: Mapping[str, str]
+    """Columns that are not used, with the reason."""
     event: str | None = None
+    """The column of events of a survival task."""
 
 
 def task_from_table(
@@ -75,7 +74,6 @@ def task_from_table(
 
     Parameters
     ----------
-    table : Table
     target : str
         Name of the column to predict; with ``event``, of the times to the event or to censoring.
     event : str, optional
@@ -88,11 +86,6 @@ def task_from_table(
         The positive class of a binary target, as text; the last in order by default.
     keep : sequence of str
         Columns to predict from even if they look like row numbers, names or dates.
-
-    Raises
-    ------
-    InputError
-        When a column is unknown, the target cannot be learned, or no column is left to predict from.
 
     Examples
     --------
@@ -202,10 +195,9 @@ def code_of_text(truth: Truth, label: str) -> int:
     """The code of the class in ``--positive``; ``1.0`` is the class 1 too."""
     if truth.kind is not TaskKind.BINARY or truth.classes is None:
         raise InputError(f"--positive {label} needs a target of two classes, got a {truth.kind.value} one.")
-    for code, found in enumerate(truth.classes.tolist()):
-        same_number = not isinstance(found, str | bool) and reads_as_number(label) and float(label) == found
-        if label == str(found) or same_number:
-            return code
+    code = class_code(truth, label)
+    if code is not None:
+        return code
     raise InputError(f"--positive must be one of the classes {labels_text(truth.classes)}, got {label!r}.")
 
 
@@ -270,8 +262,7 @@ def _group_labels(column: Any) -> NDArray[Any] | None:
     if column is None:
         return None
     check_complete(column, "the groups", "its group: fill them in, or leave these rows out")
-    labels = np.asarray(column.to_numpy())
-    return text_of(column) if labels.dtype == object else labels
+    return np.asarray(labels_of_column(column))
 
 
 def check_folds_fit(found: TableTask, n_folds: int) -> None:

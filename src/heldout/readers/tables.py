@@ -18,31 +18,28 @@ import numpy as np
 from heldout.errors import InputError, MissingExtraError
 from heldout.readers.columns import check_names, first_line, plain, quoted, reads_as_number
 from heldout.readers.csv_table import read_csv
-from heldout.readers.own_metadata import ColumnRoles, roles_of_metadata
+from heldout.readers.own_metadata import ColumnRoles, SearchSettings, roles_of_metadata
 
 EXAMPLES = ("breast_cancer", "diabetes", "digits", "iris", "wine")
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table read from a file.
-
-    Attributes
-    ----------
-    name : str
-        The file as the user wrote it, or ``example:NAME``, for sentences.
-    frame : pandas.DataFrame
-        At least one row, numbered from 0; distinct column names, all text.
-    remarks : tuple of str
-        Sentences about assumptions that were made.
-    roles : ColumnRoles or None
-        What the columns are, in a file of predictions that heldout wrote.
-    """
+    """A table read from a file."""
 
     name: str
+    """The file as the user wrote it, or ``example:NAME``, for sentences."""
     frame: Any
+    """At least one row, numbered from 0; distinct column names, all text."""
     remarks: tuple[str, ...] = ()
+    """Sentences about assumptions that were made."""
     roles: ColumnRoles | None = None
+    """What the columns are, in a file of predictions that heldout wrote."""
+
+    @property
+    def search_settings(self) -> SearchSettings:
+        """Those of the search that wrote the table; empty for a table of another tool."""
+        return SearchSettings() if self.roles is None else self.roles.settings
 
     def column(self, name: str, purpose: str) -> Any:
         """A column by name, as a pandas Series; the error for an unknown name suggests the nearest."""
@@ -73,11 +70,6 @@ def read_table(source: str | Path) -> Table:
     source : str or Path
         A CSV file (delimiter found among comma, semicolon, tab and bar; may be gzipped), a Parquet file, or
         ``example:NAME`` with a name of ``EXAMPLES``.
-
-    Raises
-    ------
-    InputError
-        When the file is missing, empty, not readable as a table, or has columns of the same name.
 
     Examples
     --------

@@ -21,21 +21,7 @@ from heldout.report.ranking import Ranking
 
 @dataclass(frozen=True)
 class Headline:
-    """The number that the report is about.
-
-    Attributes
-    ----------
-    value, low, high, uncorrected, optimism : float or None
-        In the metric's own units; None if unknown.
-    is_corrected : bool
-        False if the value is the winner's uncorrected cross-validated score.
-    is_named : bool
-        Whether the configuration was named beforehand, so there is nothing to correct.
-    sentence : str
-        What the correction means.
-    quote : str
-        The result as a sentence to quote.
-    """
+    """The number that the report is about."""
 
     metric: Scale
     method: str
@@ -45,11 +31,16 @@ class Headline:
     interval_label: str
     uncorrected: float | None
     optimism: float | None
+    """``value``, ``low``, ``high``, ``uncorrected``, ``optimism``: in the metric's own units; None if unknown."""
     is_corrected: bool
+    """False if the value is the winner's uncorrected cross-validated score."""
     winner: str
     sentence: str
+    """What the correction means."""
     quote: str
+    """The result as a sentence to quote."""
     is_named: bool = False
+    """Whether the configuration was named beforehand, so there is nothing to correct."""
 
     @property
     def label(self) -> str:
@@ -100,33 +91,24 @@ class MetricRow:
 
 @dataclass(frozen=True)
 class MethodRow:
-    """One method's answer, for reports that compare several.
-
-    Attributes
-    ----------
-    title : str
-        The readable name of the method.
-    is_main : bool
-        Whether the report is about this estimate.
-    winner : str
-        The selected configuration if it differs from the report's; empty otherwise.
-    notes : tuple of str
-        Sentences of its flags.
-    how : tuple of str
-        How the number is computed, and what it estimates.
-    """
+    """One method's answer, for reports that compare several."""
 
     name: str
     title: str
+    """The readable name of the method."""
     is_main: bool
+    """Whether the report is about this estimate."""
     value: float | None
     low: float | None
     high: float | None
     uncorrected: float | None
     optimism: float | None
     winner: str
+    """The selected configuration if it differs from the report's; empty otherwise."""
     notes: tuple[str, ...]
+    """Sentences of its flags."""
     how: tuple[str, ...]
+    """How the number is computed, and what it estimates."""
 
 
 @dataclass(frozen=True)
@@ -154,66 +136,48 @@ class Citation:
     doi: str
 
 
-@dataclass(frozen=True)
-class ReportContent:
-    """The content of a report.
-
-    Attributes
-    ----------
-    title : str
-    headline : Headline
-    facts : tuple of Fact
-        Rows, configurations, folds, fits.
-    distribution : Distribution or None
-    metrics : tuple of MetricRow
-        Empty for a single metric.
-    metrics_sentence : str
-    methods : tuple of MethodRow
-        The estimates of several methods; empty for a single one.
-    methods_sentence : str
-    refused : tuple of Fact
-        Methods that do not apply, and why.
-    race : RaceSummary or None
-        None if no configuration could be dropped.
-    outer : OuterSummary or None
-        The outer folds of nested cross-validation.
-    ranking : Ranking or None
-    parameters : tuple of Parameter
-    diagnostics : Diagnostics or None
-    method : tuple of str
-        How the number was computed, in sentences.
-    settings : tuple of Fact
-        How the number was computed, as settings.
-    flags : tuple of str
-    citations : tuple of Citation
-    command : str
-        The command line or call; empty if unknown.
-    reproduction : tuple of Fact
-        Seed, versions, fingerprints.
-    """
+@dataclass(frozen=True, kw_only=True)
+class PageContent:
+    """What the reports on a search, on an estimate and on a validation share."""
 
     title: str
     headline: Headline
     facts: tuple[Fact, ...]
-    distribution: Distribution | None = None
-    metrics: tuple[MetricRow, ...] = ()
-    metrics_sentence: str = ""
-    methods: tuple[MethodRow, ...] = ()
-    methods_sentence: str = ""
-    refused: tuple[Fact, ...] = ()
-    race: RaceSummary | None = None
-    outer: OuterSummary | None = None
-    ranking: Ranking | None = None
+    """Rows, configurations or models, folds or bootstraps, fits."""
     parameters: tuple[Parameter, ...] = ()
-    diagnostics: Diagnostics | None = None
     method: tuple[str, ...] = ()
+    """How the number was computed, in sentences."""
     settings: tuple[Fact, ...] = ()
+    """How the number was computed, as settings."""
     flags: tuple[str, ...] = ()
     citations: tuple[Citation, ...] = ()
     command: str = ""
+    """The command line or call; empty if unknown."""
     reproduction: tuple[Fact, ...] = ()
+    """Seed, versions, fingerprints."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         plain: dict[str, Any] = json_safe(asdict(self))
         return plain
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportContent(PageContent):
+    """The content of the report on a search or on an estimate."""
+
+    distribution: Distribution | None = None
+    metrics: tuple[MetricRow, ...] = ()
+    """Empty for a single metric."""
+    metrics_sentence: str = ""
+    methods: tuple[MethodRow, ...] = ()
+    """The estimates of several methods; empty for a single one."""
+    methods_sentence: str = ""
+    refused: tuple[Fact, ...] = ()
+    """Methods that do not apply, and why."""
+    race: RaceSummary | None = None
+    """None if no configuration could be dropped."""
+    outer: OuterSummary | None = None
+    """The outer folds of nested cross-validation."""
+    ranking: Ranking | None = None
+    diagnostics: Diagnostics | None = None

@@ -5,7 +5,7 @@ They concern one configuration and need no model. Repeats do not count as more r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from statistics import NormalDist
 
@@ -27,22 +27,14 @@ ROWS_A_GROUP = 20
 
 @dataclass(frozen=True)
 class RocPoints:
-    """A receiver operating characteristic.
-
-    Attributes
-    ----------
-    name : str
-        The class that is compared with all others; empty for a binary task.
-    repeat : int
-    x, y : tuple of float
-        False and true positive rate.
-    area : float
-    """
+    """A receiver operating characteristic."""
 
     name: str
+    """The class that is compared with all others; empty for a binary task."""
     repeat: int
     x: tuple[float, ...]
     y: tuple[float, ...]
+    """``x``, ``y``: false and true positive rate."""
     area: float
 
 
@@ -59,17 +51,11 @@ class CalibrationGroup:
 
 @dataclass(frozen=True)
 class CalibrationGroups:
-    """Observed shares by predicted probability.
-
-    Attributes
-    ----------
-    groups : tuple of CalibrationGroup
-    histogram : tuple of float
-        Rows by predicted probability in 20 equal steps from 0 to 1 (mean over repeats).
-    """
+    """Observed shares by predicted probability."""
 
     groups: tuple[CalibrationGroup, ...]
     histogram: tuple[float, ...]
+    """Rows by predicted probability in 20 equal steps from 0 to 1 (mean over repeats)."""
 
 
 @dataclass(frozen=True)
@@ -82,23 +68,16 @@ class ConfusionMatrix:
 
 @dataclass(frozen=True)
 class Residuals:
-    """Predictions of a regression and the truth, in the first repeat; a sample of the rows if they are many.
-
-    Attributes
-    ----------
-    predicted, truth : tuple of float
-        Values of the rows in the scatter plots.
-    medians : tuple of (float, float)
-        Median prediction and median residual of groups of equal size.
-    half, most : float
-        50th and 95th percentile of the absolute residuals.
-    """
+    """Predictions of a regression and the truth, in the first repeat; a sample of the rows if they are many."""
 
     predicted: tuple[float, ...]
     truth: tuple[float, ...]
+    """``predicted``, ``truth``: values of the rows in the scatter plots."""
     medians: tuple[tuple[float, float], ...]
+    """Median prediction and median residual of groups of equal size."""
     half: float
     most: float
+    """``half``, ``most``: 50th and 95th percentile of the absolute residuals."""
 
 
 @dataclass(frozen=True)
@@ -127,34 +106,17 @@ def diagnose(
     weights = np.ones(truth.n_rows) if sample_weight is None else sample_weight
     probabilities = responses.get(Response.PROBABILITIES)
     ranks = _first_predicted(probabilities, responses.get(Response.DECISION))
-    match truth.kind:
-        case TaskKind.BINARY:
-            diagnostics = Diagnostics(
-                predictions.names[winner],
-                predictions.n_repeats,
-                truth.n_rows,
-                roc=() if ranks is None else _binary_roc(truth, ranks, weights),
-                calibration=_calibration(truth, probabilities, weights),
-                confusion=_confusion(truth, responses.get(Response.LABELS), probabilities),
-            )
-        case TaskKind.MULTICLASS:
-            diagnostics = Diagnostics(
-                predictions.names[winner],
-                predictions.n_repeats,
-                truth.n_rows,
-                roc=() if ranks is None else _one_vs_rest(truth, ranks, weights),
-                confusion=_confusion(truth, responses.get(Response.LABELS), probabilities),
-            )
-        case TaskKind.REGRESSION:
-            values = responses.get(Response.VALUES)
-            diagnostics = Diagnostics(
-                predictions.names[winner],
-                predictions.n_repeats,
-                truth.n_rows,
-                residuals=None if values is None else _residuals(truth.values, values[:, 0]),
-            )
-        case _:
-            return None
+    diagnostics = Diagnostics(predictions.names[winner], predictions.n_repeats, truth.n_rows)
+    if truth.kind.is_classification:
+        curves = _binary_roc if truth.kind is TaskKind.BINARY else _one_vs_rest
+        diagnostics = replace(
+            diagnostics,
+            roc=() if ranks is None else curves(truth, ranks, weights),
+            calibration=_calibration(truth, probabilities, weights) if truth.kind is TaskKind.BINARY else None,
+            confusion=_confusion(truth, responses.get(Response.LABELS), probabilities),
+        )
+    elif truth.kind is TaskKind.REGRESSION and Response.VALUES in responses:
+        diagnostics = replace(diagnostics, residuals=_residuals(truth.values, responses[Response.VALUES][:, 0]))
     parts = diagnostics.roc, diagnostics.calibration, diagnostics.confusion, diagnostics.residuals
     return diagnostics if any(parts) else None
 

@@ -14,7 +14,7 @@ from heldout.estimates.base import quantity_sentence
 from heldout.estimates.bootstrap import CONTROL
 from heldout.estimates.comparison import SEEN_IN_THE_ROW
 from heldout.estimates.methods.bbc import CALIBRATED_INTERVAL
-from heldout.estimates.types import Estimate, is_uncorrected, was_named
+from heldout.estimates.types import Estimate, is_uncorrected, json_number, was_named
 from heldout.metrics.named import in_sentence, metric_words
 from heldout.protocols.nested.words import ACROSS_SENTENCE, INTERVAL_SENTENCES
 from heldout.protocols.words import method_words
@@ -56,19 +56,13 @@ def headline_of(
             optimism=None, is_corrected=False, winner=winner, quote="",
             sentence=no_estimate_sentence(scale.title),
         )  # fmt: skip
-    low, high = scale.ends(estimate.interval)
     is_named = was_named(estimate)
     is_corrected = estimate.method != "cv" and not is_uncorrected(estimate) and not is_named
-    value, before = scale.shown(estimate.value), scale.shown(estimate.uncorrected)
     headline = Headline(
         metric=scale,
         method=estimate.method,
-        value=value,
-        low=low,
-        high=high,
-        interval_label="" if estimate.interval is None else interval_label(estimate),
-        uncorrected=before,
-        optimism=_finite(estimate.optimism),
+        **shown_numbers(estimate, scale),
+        interval_label=interval_label(estimate),
         is_corrected=is_corrected,
         winner=winner,
         sentence="",
@@ -138,9 +132,22 @@ def _quote(headline: Headline, estimate: Estimate, candidates: int, rows: int, f
     )
 
 
+def shown_numbers(estimate: Estimate, scale: Scale) -> dict[str, Any]:
+    """Value, ends of the interval, uncorrected score and optimism in the metric's own units; None if unknown."""
+    low, high = scale.ends(estimate.interval)
+    return {
+        "value": scale.shown(estimate.value),
+        "low": low,
+        "high": high,
+        "uncorrected": scale.shown(estimate.uncorrected),
+        "optimism": json_number(estimate.optimism),
+    }
+
+
 def interval_label(estimate: Estimate) -> str:
-    """Level and sides of an estimate's interval."""
-    assert estimate.interval is not None, "called only with an interval"
+    """Level and sides of an estimate's interval; empty without one."""
+    if estimate.interval is None:
+        return ""
     return level_and_sides(estimate.interval.confidence_level, estimate.interval.alternative)
 
 
@@ -178,31 +185,16 @@ def _bins(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def metric_row(name: str, estimate: Estimate, scale: Scale, *, chose: bool) -> MetricRow:
     """One metric's line in the table of several."""
-    low, high = scale.ends(estimate.interval)
-    return MetricRow(
-        name=name,
-        metric=scale,
-        value=scale.shown(estimate.value),
-        low=low,
-        high=high,
-        uncorrected=scale.shown(estimate.uncorrected),
-        optimism=_finite(estimate.optimism),
-        chose=chose,
-    )
+    return MetricRow(name=name, metric=scale, **shown_numbers(estimate, scale), chose=chose)
 
 
 def method_row(name: str, estimate: Estimate, scale: Scale, *, main: bool, same_winner: bool) -> MethodRow:
     """One method's line in the table of several."""
-    low, high = scale.ends(estimate.interval)
     return MethodRow(
         name=name,
         title=method_words(name).title,
         is_main=main,
-        value=scale.shown(estimate.value),
-        low=low,
-        high=high,
-        uncorrected=scale.shown(estimate.uncorrected),
-        optimism=_finite(estimate.optimism),
+        **shown_numbers(estimate, scale),
         winner="" if same_winner else estimate.selected_name,
         notes=tuple(text for flag, text in estimate.flags.items() if flag not in SEEN_IN_THE_ROW),
         how=method_sentences(estimate),
@@ -211,10 +203,6 @@ def method_row(name: str, estimate: Estimate, scale: Scale, *, main: bool, same_
 
 def _bootstraps(estimate: Estimate) -> int | None:
     return None if estimate.distribution is None else len(estimate.distribution)
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
 
 
 def method_sentences(estimate: Estimate | None) -> tuple[str, ...]:

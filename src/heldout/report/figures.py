@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from heldout._text import number_text
@@ -16,7 +15,7 @@ from heldout.report.race import RaceSummary
 from heldout.report.svg import (
     BAND,
     BLUE,
-    INK,
+    DOTTED,
     MORE_SERIES,
     MUTED,
     SERIES,
@@ -24,24 +23,25 @@ from heldout.report.svg import (
     TALL,
     VERMILLION,
     WIDTH,
+    Dash,
     altair,
     diagonal,
+    histogram,
     inline_data,
     inline_svg,
+    key_of_lines,
+    line,
+    rows_below,
+    shortened_name,
+    texts,
+    unit_axes,
 )
 from heldout.report.words import distribution_summary
-
-# --- The bootstrap's distribution ---------------------------------------------------------------------------
 
 
 def distribution_svg(content: Distribution, *, key: str, width: int) -> str:
     """Histogram of the bootstrapped scores, with the interval, the corrected and the uncorrected value."""
     alt = altair()
-    bars = [
-        {"from": low, "to": high, "count": count, "zero": 0}
-        for (low, high), count in zip(pairwise(content.edges), content.counts, strict=True)
-        if count
-    ]
     most = max(content.counts)
     first, last = _domain(content)
     x = alt.Scale(domain=[first, last], nice=False, zero=False)
@@ -53,16 +53,7 @@ def distribution_svg(content: Distribution, *, key: str, width: int) -> str:
         layers.append(
             alt.Chart(inline_data([ends])).mark_rect(color=BAND).encode(x=alt.X("from:Q", scale=x), x2="to:Q")
         )
-    layers.append(
-        alt.Chart(inline_data(bars))
-        .mark_bar(color=SKY, x2Offset=-1)
-        .encode(
-            x=alt.X("from:Q", scale=x, axis=axis),
-            x2="to:Q",
-            y=alt.Y("count:Q", scale=y, axis=None),
-            y2="zero:Q",
-        )
-    )
+    layers.append(histogram(content.edges, content.counts, x, y, axis))
     for mark in _marks(content, most, (first + last) / 2):
         layers += _marked(mark, x, y)
     chart = alt.layer(*layers).resolve_scale(x="shared", y="shared").properties(width=width, height=250)
@@ -82,7 +73,7 @@ class _Mark:
     value: float
     height: float
     colour: str
-    dash: tuple[int, ...]
+    dash: Dash
     to_the_left: bool
 
 
@@ -91,7 +82,7 @@ def _marks(content: Distribution, most: float, middle: float) -> list[_Mark]:
 
     Both labels are on the side with more room. The outer line is taller, so its label is above the other.
     """
-    values: list[tuple[str, float, str, tuple[int, ...]]] = [("corrected", content.value, BLUE, ())]
+    values: list[tuple[str, float, str, Dash]] = [("corrected", content.value, BLUE, ())]
     if content.uncorrected is not None:
         values.append(("uncorrected", content.uncorrected, VERMILLION, (5, 3)))
     to_the_left = sum(value for _, value, _, _ in values) / len(values) > middle
@@ -111,19 +102,15 @@ def _marks(content: Distribution, most: float, middle: float) -> list[_Mark]:
 
 def _marked(mark: _Mark, x: Any, y: Any) -> Iterator[Any]:
     alt = altair()
-    data = inline_data([{"value": mark.value, "height": mark.height, "zero": 0, "text": mark.text}])
+    places = [{"value": mark.value, "height": mark.height, "zero": 0, "text": mark.text}]
     position = alt.X("value:Q", scale=x)
     yield (
-        alt.Chart(data)
+        alt.Chart(inline_data(places))
         .mark_rule(color=mark.colour, strokeWidth=2, strokeDash=list(mark.dash) or alt.Undefined)
         .encode(x=position, y=alt.Y("zero:Q", scale=y), y2="height:Q")
     )
     align, shift = ("right", -6) if mark.to_the_left else ("left", 6)
-    yield (
-        alt.Chart(data)
-        .mark_text(align=align, baseline="top", dx=shift, color=INK, fontSize=13)
-        .encode(x=position, y=alt.Y("height:Q", scale=y), text="text:N")
-    )
+    yield texts(places, position, alt.Y("height:Q", scale=y), align=align, baseline="top", dx=shift)
 
 
 def _domain(content: Distribution) -> tuple[float, float]:
@@ -164,11 +151,8 @@ def race_svg(content: RaceSummary, *, key: str, width: int) -> str:
         has_room = (bar["middle"] - last["middle"]) * width / splits > 26
         if has_room and (bar["alive"] != last["alive"] or width / splits > 26):
             labelled.append({**bar, "text": f"{bar['alive']:,}"})
-    layers.append(
-        alt.Chart(inline_data(labelled))
-        .mark_text(baseline="bottom", dy=-4, color=INK, fontSize=13)
-        .encode(x=alt.X("middle:Q", scale=x_scale), y=alt.Y("alive:Q", scale=y_scale), text="text:N")
-    )
+    middle, height = alt.X("middle:Q", scale=x_scale), alt.Y("alive:Q", scale=y_scale)
+    layers.append(texts(labelled, middle, height, baseline="bottom", dy=-4))
     chart = alt.layer(*layers).resolve_scale(x="shared", y="shared").properties(width=width, height=230)
     summary = remaining_summary(content.alive, splits)
     return inline_svg(chart, key, "Configurations by split", summary)
@@ -179,72 +163,47 @@ def race_svg(content: RaceSummary, *, key: str, width: int) -> str:
 
 def roc_svg(curves: tuple[RocPoints, ...], *, key: str) -> str:
     """One curve per repeat for a binary task, or one per class."""
-    alt = altair()
     by_class = any(curve.name for curve in curves)
-    unit = alt.Scale(domain=[0, 1], nice=False)
-    x = alt.X("x:Q", scale=unit, axis=alt.Axis(title="false positive rate", tickCount=5, format=".1f"))
-    y = alt.Y("y:Q", scale=unit, axis=alt.Axis(title="true positive rate", tickCount=5, format=".1f"))
+    x, y = unit_axes("false positive rate", "true positive rate")
+    styles = (SERIES + MORE_SERIES) if by_class else ((BLUE, ()),)
+    opacity = 1.0 if by_class or len(curves) == 1 else 0.55
     layers = [diagonal(0.0, 1.0, x, y)]
     for number, curve in enumerate(curves):
-        colour, dash = (SERIES + MORE_SERIES)[number % 7] if by_class else (BLUE, ())
         points = [{"x": a, "y": b, "n": n} for n, (a, b) in enumerate(zip(curve.x, curve.y, strict=True))]
-        layers.append(
-            alt.Chart(inline_data(points))
-            .mark_line(
-                color=colour,
-                strokeWidth=2,
-                strokeDash=list(dash) or alt.Undefined,
-                opacity=1.0 if by_class or len(curves) == 1 else 0.55,
-                strokeJoin="round",
-            )
-            .encode(x=x, y=y, order="n:Q")
-        )
-    layers += _roc_labels(curves, by_class, x, y)
-    chart = alt.layer(*layers).properties(width=WIDTH, height=TALL)
+        colour, dash = styles[number % len(styles)]
+        layers.append(line(points, x, y, colour, dash, 2, opacity=opacity, strokeJoin="round"))
+    layers += _areas_by_class(curves, x, y) if by_class else [_mean_area(curves, x, y)]
+    chart = altair().layer(*layers).properties(width=WIDTH, height=TALL)
     areas = ", ".join(f"{curve.name} {curve.area:.3f}".strip() for curve in curves)
     return inline_svg(
         chart, key, "ROC curve", f"True positive rate over false positive rate; area under it: {areas}."
     )
 
 
-def _roc_labels(curves: tuple[RocPoints, ...], by_class: bool, x: Any, y: Any) -> list[Any]:
+def _mean_area(curves: tuple[RocPoints, ...], x: Any, y: Any) -> Any:
+    mean = sum(curve.area for curve in curves) / len(curves)
+    text = f"area {mean:.3f}" + (f", mean of {len(curves)} repeats" if len(curves) > 1 else "")
+    return texts([{"x": 0.97, "y": 0.05, "text": text}], x, y, align="right", baseline="bottom")
+
+
+def _areas_by_class(curves: tuple[RocPoints, ...], x: Any, y: Any) -> list[Any]:
     """The areas, in the empty corner under the curves, each beside a sample of its line."""
-    alt = altair()
-    if not by_class:
-        mean = sum(curve.area for curve in curves) / len(curves)
-        text = f"area {mean:.3f}" + (f", mean of {len(curves)} repeats" if len(curves) > 1 else "")
-        place = [{"x": 0.97, "y": 0.05, "text": text}]
-        return [
-            alt.Chart(inline_data(place))
-            .mark_text(align="right", baseline="bottom", color=INK, fontSize=13)
-            .encode(x=x, y=y, text="text:N")
-        ]
-    layers = []
-    for number, curve in enumerate(curves):
-        colour, dash = (SERIES + MORE_SERIES)[number % 7]
-        height = 0.05 + 0.062 * (len(curves) - 1 - number)
-        name = curve.name if len(curve.name) <= 16 else curve.name[:15] + "…"
-        line = [{"x": 0.44, "y": height}, {"x": 0.53, "y": height}]
-        layers.append(
-            alt.Chart(inline_data(line))
-            .mark_line(color=colour, strokeWidth=2.5, strokeDash=list(dash) or alt.Undefined)
-            .encode(x=x, y=y)
+    entries = [
+        (
+            f"{shortened_name(curve.name, 16)} {curve.area:.3f}",
+            *(SERIES + MORE_SERIES)[number % 7],
+            0.05 + 0.062 * (len(curves) - 1 - number),
         )
-        label = [{"x": 0.55, "y": height, "text": f"{name} {curve.area:.3f}"}]
-        layers.append(
-            alt.Chart(inline_data(label))
-            .mark_text(align="left", baseline="middle", color=INK, fontSize=12)
-            .encode(x=x, y=y, text="text:N")
-        )
-    return layers
+        for number, curve in enumerate(curves)
+    ]
+    return key_of_lines(entries, x, y, ends=(0.44, 0.53), beside=0.55)
 
 
 def calibration_svg(content: CalibrationGroups, *, key: str) -> str:
     """Observed share over predicted probability, and how often each probability was predicted."""
     alt = altair()
     unit = alt.Scale(domain=[0, 1], nice=False)
-    x = alt.X("x:Q", scale=unit, axis=alt.Axis(title=None, tickCount=5, labels=False, ticks=False))
-    y = alt.Y("y:Q", scale=unit, axis=alt.Axis(title="observed share", tickCount=5, format=".1f"))
+    x, y = unit_axes(None, "observed share")
     points = [{"x": g.predicted, "y": g.observed, "low": g.low, "high": g.high} for g in content.groups]
     base = alt.Chart(inline_data(points))
     upper = alt.layer(
@@ -252,29 +211,9 @@ def calibration_svg(content: CalibrationGroups, *, key: str) -> str:
         base.mark_rule(color=BLUE, strokeWidth=1.4).encode(x=x, y=alt.Y("low:Q", scale=unit), y2="high:Q"),
         base.mark_line(color=BLUE, strokeWidth=1, opacity=0.5).encode(x=x, y=y, order="x:Q"),
         base.mark_point(color=BLUE, fill=BLUE, opacity=1, size=42, shape="circle").encode(x=x, y=y),
-    ).properties(width=318, height=246)
-    steps = len(content.histogram)
-    bars = [
-        {"from": step / steps, "to": (step + 1) / steps, "rows": rows, "zero": 0}
-        for step, rows in enumerate(content.histogram)
-        if rows
-    ]
-    lower = (
-        alt.Chart(inline_data(bars))
-        .mark_bar(color=MUTED, x2Offset=-1)
-        .encode(
-            x=alt.X(
-                "from:Q",
-                scale=unit,
-                axis=alt.Axis(title="predicted probability", tickCount=5, format=".1f", grid=False),
-            ),
-            x2="to:Q",
-            y=alt.Y("rows:Q", axis=alt.Axis(title="rows", tickCount=2, grid=False, format=",.0f")),
-            y2="zero:Q",
-        )
-        .properties(width=318, height=54)
     )
-    chart = alt.vconcat(upper, lower, spacing=14)
+    axis = alt.Axis(title="predicted probability", tickCount=5, format=".1f", grid=False)
+    chart = rows_below(upper, content.histogram, 0, 1, unit, axis)
     shares = "; ".join(
         f"{group.predicted:.2f} predicted, {group.observed:.2f} observed" for group in content.groups
     )
@@ -311,7 +250,7 @@ def residuals_svg(content: Residuals, *, key: str) -> str:
     medians = alt.Chart(inline_data([{"x": p, "y": r} for p, r in content.medians]))
     zero = (
         alt.Chart(inline_data([{"y": 0.0}]))
-        .mark_rule(color=MUTED, strokeWidth=1.2, strokeDash=[1.5, 3])
+        .mark_rule(color=MUTED, strokeWidth=1.2, strokeDash=list(DOTTED))
         .encode(y=y)
     )
     chart = alt.layer(

@@ -35,7 +35,7 @@ from heldout.report.words import NO_CANDIDATE, reason_sentence, several_methods_
 
 def estimate_content(
     estimate: Estimate,
-    asked: Inputs,
+    inputs: Inputs,
     *,
     comparison: Comparison | None = None,
     command: str | None = None,
@@ -46,7 +46,7 @@ def estimate_content(
     Parameters
     ----------
     estimate : Estimate
-    asked : Inputs
+    inputs : Inputs
         The question that it answers.
     comparison : Comparison, optional
         The answers of several methods, the estimate's among them.
@@ -57,18 +57,18 @@ def estimate_content(
     """
     within = estimate.provenance.get("aggregate") == "within"
     shown_in: Aggregate = "within" if within else "pooled"
-    evidence = gather(asked.truth, asked.predictions, replace(asked.question, aggregate=shown_in))
+    evidence = gather(inputs.truth, inputs.predictions, replace(inputs.question, aggregate=shown_in))
     out = set(range(len(evidence.names))) - set(evidence.candidates.tolist())
-    dropped = out & asked.predictions.dropped.keys() - asked.predictions.failed.keys()
-    failures = {index: asked.predictions.failed.get(index, NO_CANDIDATE) for index in sorted(out - dropped)}
+    dropped = out & inputs.predictions.dropped.keys() - inputs.predictions.failed.keys()
+    failures = {index: inputs.predictions.failed.get(index, NO_CANDIDATE) for index in sorted(out - dropped)}
     pooled = _pooled(evidence)
-    metric, weights = asked.question.metric, asked.question.sample_weight
+    metric, weights = inputs.question.metric, inputs.question.sample_weight
     shown = pooled[evidence.candidates].tolist()
     scale = scale_of(metric.name, metric.greater_is_better, estimate, shown, ideal=metric.ideal)
     # The figures show the predictions of one configuration; an ensemble is not one of them.
     single = not is_ensemble(estimate)
-    diagnostics = diagnose(asked.truth, asked.predictions, estimate.selected, weights) if single else None
-    folds = folds_text(asked.predictions.folds, None)
+    diagnostics = diagnose(inputs.truth, inputs.predictions, estimate.selected, weights) if single else None
+    folds = folds_text(inputs.predictions.folds, None)
     estimates = [estimate] if comparison is None else [estimate, *comparison.values()]
     content = ReportContent(
         title=title or "",
@@ -82,12 +82,12 @@ def estimate_content(
             folds=folds,
             dropped=len(dropped),
         ),
-        facts=_facts(asked, len(failures), len(dropped), folds),
+        facts=_facts(inputs, len(failures), len(dropped), folds),
         distribution=distribution_of(estimate, scale),
         ranking=_ranking(estimate, evidence, pooled, failures, dropped, scale),
         diagnostics=diagnostics,
         method=method_sentences(estimate),
-        settings=settings_of([_with_members(estimate, asked.predictions.names)]),
+        settings=settings_of([_with_members(estimate, inputs.predictions.names)]),
         flags=tuple(estimate.flags.values()),
         citations=citations_of(estimates, diagnostics),
         command=command or "",
@@ -167,12 +167,12 @@ def _refused(comparison: Comparison) -> tuple[Fact, ...]:
     )
 
 
-def _facts(asked: Inputs, failed: int, dropped: int, folds: str) -> tuple[Fact, ...]:
-    predictions = asked.predictions
+def _facts(inputs: Inputs, failed: int, dropped: int, folds: str) -> tuple[Fact, ...]:
+    predictions = inputs.predictions
     configurations = configurations_text(predictions.n_configurations, failed, dropped)
     facts = [
-        Fact("Rows", rows_text(asked.truth)),
-        Fact("Positive class", positive_text(asked.truth)),
+        Fact("Rows", rows_text(inputs.truth)),
+        Fact("Positive class", positive_text(inputs.truth)),
         Fact("Configurations", configurations),
     ]
     if predictions.folds is not None:

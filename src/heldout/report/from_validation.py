@@ -22,7 +22,7 @@ from heldout.protocols.validation.estimate import Candidate, Validation, Validat
 from heldout.protocols.words import method_words
 from heldout.report import validation_words as words
 from heldout.report.content import Fact, Headline
-from heldout.report.estimate_parts import interval_label
+from heldout.report.estimate_parts import interval_label, shown_numbers
 from heldout.report.facts import citations_of, positive_text, reproduction_of, rows_text, settings_of
 from heldout.report.from_search import flag_sentences, parameters_of
 from heldout.report.numbers import Scale, decimals_for, scale_of
@@ -113,17 +113,13 @@ def _scale(validation: Validation, name: str) -> Scale:
 
 
 def _headline(validation: Validation, estimate: Estimate, scale: Scale) -> Headline:
-    value, apparent = scale.shown(estimate.value), scale.shown(estimate.uncorrected)
-    low, high = scale.ends(estimate.interval)
+    numbers = shown_numbers(estimate, scale)
+    value, apparent = numbers["value"], numbers["uncorrected"]
     headline = Headline(
         metric=scale,
         method=validation.method,
-        value=value,
-        low=low,
-        high=high,
-        interval_label="" if estimate.interval is None else interval_label(estimate),
-        uncorrected=apparent,
-        optimism=json_number(estimate.optimism),
+        **numbers,
+        interval_label=interval_label(estimate),
         is_corrected=value is not None,
         winner=validation.selected_name,
         sentence=words.no_validation_sentence(scale.title),

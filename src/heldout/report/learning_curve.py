@@ -16,7 +16,19 @@ from heldout.protocols.words import QUANTITY_IPL, method_words
 from heldout.references import REFERENCES
 from heldout.report.numbers import Scale, scale_of
 from heldout.report.render import NARROW, WIDE, filled, safe, written
-from heldout.report.svg import INK, MORE_SERIES, MUTED, SERIES, altair, inline_data, inline_svg
+from heldout.report.svg import (
+    DOTTED,
+    INK,
+    MORE_SERIES,
+    MUTED,
+    SERIES,
+    altair,
+    inline_data,
+    inline_svg,
+    key_of_lines,
+    line,
+    shortened_name,
+)
 
 MOST_CURVES = 5
 """The number of configurations drawn: the winner, and those that are best at the largest size."""
@@ -107,7 +119,7 @@ def learning_curve_svg(curve: LearningCurve, *, key: str, width: int) -> str:
     y = alt.Y("y:Q", scale=y_scale, axis=alt.Axis(title=scale.title, tickCount=5))
     layers = [
         alt.Chart(inline_data([{"x": curve.n_rows}]))
-        .mark_rule(color=MUTED, strokeWidth=1.2, strokeDash=[1.5, 3])
+        .mark_rule(color=MUTED, strokeWidth=1.2, strokeDash=list(DOTTED))
         .encode(x=x)
     ]
     for place, j in reversed(list(enumerate(drawn))):
@@ -152,12 +164,11 @@ def _layers_of(curve: LearningCurve, scale: Scale, j: int, place: int, x: Any, y
         sizes = np.linspace(curve.sizes[0], curve.n_rows, STEPS)
         errors = law.at(sizes)
         scores = curve.best_possible - errors if curve.greater_is_better else curve.best_possible + errors
-        line = [{"x": float(size), "y": scale.shown(score)} for size, score in zip(sizes, scores, strict=True)]
-        layers.append(
-            alt.Chart(inline_data(line))
-            .mark_line(color=colour, strokeWidth=1.6 if place else 2.6, strokeDash=list(dash) or alt.Undefined)
-            .encode(x=x, y=y, order="x:Q")
-        )
+        through = [
+            {"x": float(size), "y": scale.shown(score), "n": n}
+            for n, (size, score) in enumerate(zip(sizes, scores, strict=True))
+        ]
+        layers.append(line(through, x, y, colour, dash, 1.6 if place else 2.6))
     return layers
 
 
@@ -165,33 +176,22 @@ def _labels(
     curve: LearningCurve, drawn: tuple[int, ...], low: float, high: float, x_scale: Any, y_scale: Any, width: int
 ) -> list[Any]:
     """A key beside the curves if there is room, and below the scores otherwise."""
-    alt = altair()
-    wide, layers = width >= ROOM_BESIDE, []
+    wide, span = width >= ROOM_BESIDE, high - low
     left = curve.n_rows * (1.03 if wide else 0.02)
-    letters = 34 if wide else 44
+    entries = []
     for place, j in enumerate(drawn):
-        colour, dash = (SERIES + MORE_SERIES)[place]
-        step = 0.075 if wide else 0.055
-        height = (
-            high - (0.04 + step * place) * (high - low)
-            if wide
-            else low + (0.03 + step * (len(drawn) - 1 - place)) * (high - low)
-        )
-        name = curve.names[j] if len(curve.names[j]) <= letters else curve.names[j][: letters - 1] + "…"
-        ends = [{"x": left, "y": height}, {"x": left + 0.05 * curve.n_rows, "y": height}]
-        x, y = alt.X("x:Q", scale=x_scale), alt.Y("y:Q", scale=y_scale)
-        layers.append(
-            alt.Chart(inline_data(ends))
-            .mark_line(color=colour, strokeWidth=2.5, strokeDash=list(dash) or alt.Undefined)
-            .encode(x=x, y=y)
-        )
-        text = [{"x": left + 0.065 * curve.n_rows, "y": height, "text": name + (" (winner)" if not place else "")}]
-        layers.append(
-            alt.Chart(inline_data(text))
-            .mark_text(align="left", baseline="middle", color=INK, fontSize=11 if wide else 12)
-            .encode(x=x, y=y, text="text:N")
-        )
-    return layers
+        from_top, from_bottom = 0.04 + 0.075 * place, 0.03 + 0.055 * (len(drawn) - 1 - place)
+        height = high - from_top * span if wide else low + from_bottom * span
+        name = shortened_name(curve.names[j], 34 if wide else 44) + (" (winner)" if not place else "")
+        entries.append((name, *(SERIES + MORE_SERIES)[place], height))
+    return key_of_lines(
+        entries,
+        altair().X("x:Q", scale=x_scale),
+        altair().Y("y:Q", scale=y_scale),
+        ends=(left, left + 0.05 * curve.n_rows),
+        beside=left + 0.065 * curve.n_rows,
+        size=11 if wide else 12,
+    )
 
 
 def _domain(curve: LearningCurve, scale: Scale, drawn: tuple[int, ...]) -> tuple[float, float]:

@@ -18,25 +18,17 @@ MOST_FOLDS = 20
 
 @dataclass(frozen=True)
 class OuterRow:
-    """An outer fold.
-
-    Attributes
-    ----------
-    place : str
-        Its number, from 1, and its repeat if there are several.
-    rows : int
-        Test rows.
-    winner : str
-        The fitted configuration: the inner winner, or the one configuration for all; empty if there was none.
-    inner, outer : float or None
-        Its scores, in the metric's own units.
-    """
+    """An outer fold."""
 
     place: str
+    """Its number, from 1, and its repeat if there are several."""
     rows: int
+    """Test rows."""
     winner: str
+    """The fitted configuration: the inner winner, or the one configuration for all; empty if there was none."""
     inner: float | None
     outer: float | None
+    """``inner``, ``outer``: its scores, in the metric's own units."""
 
 
 @dataclass(frozen=True)
@@ -51,27 +43,17 @@ class ChosenRow:
 
 @dataclass(frozen=True)
 class OuterSummary:
-    """All outer folds.
-
-    Attributes
-    ----------
-    how : str
-    chosen : tuple of ChosenRow
-        The most frequent first.
-    unnamed : int
-        The number of others that were selected.
-    agreement : str
-    folds : tuple of OuterRow
-    means : str
-        A sentence that compares inner and outer scores.
-    """
+    """All outer folds."""
 
     how: str
     chosen: tuple[ChosenRow, ...]
+    """The most frequent first."""
     unnamed: int
+    """The number of others that were selected."""
     agreement: str
     folds: tuple[OuterRow, ...]
     means: str
+    """A sentence that compares inner and outer scores."""
 
     @property
     def first(self) -> tuple[OuterRow, ...]:

@@ -20,29 +20,19 @@ Decimals: TypeAlias = Annotated[int, Between(0, 20)]
 
 @dataclass(frozen=True)
 class Scale:
-    """How the report shows one metric.
-
-    Attributes
-    ----------
-    title : str
-        The readable name: "ROC AUC".
-    definition : str
-        What it measures; empty for a metric of the user's own.
-    greater_is_better : bool
-        The direction of the numbers shown.
-    sign : 1 or -1
-        -1 for scikit-learn's ``neg_`` losses, which are negative and shown as positive losses.
-    decimals : int
-    ideal : float or None
-        The best value of a metric without a better direction.
-    """
+    """How the report shows one metric."""
 
     title: str
+    """The readable name: "ROC AUC"."""
     definition: str
+    """What it measures; empty for a metric of the user's own."""
     greater_is_better: bool
+    """The direction of the numbers shown."""
     sign: Annotated[int, Between(-1, 1)] = 1
+    """-1 for scikit-learn's ``neg_`` losses, which are negative and shown as positive losses."""
     decimals: Decimals = 3
     ideal: float | None = None
+    """The best value of a metric without a better direction."""
 
     def shown(self, value: float | None) -> float | None:
         """A value as shown; None if it is not finite."""

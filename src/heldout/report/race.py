@@ -29,48 +29,34 @@ from heldout.result import Evaluation
 
 @dataclass(frozen=True)
 class BarrierRow:
-    """The decisions after one split.
-
-    Attributes
-    ----------
-    after, rows : int
-        Splits done, and rows predicted by then.
-    before, dropped, failed, go_on : int
-        Configurations before it, those dropped, those failed, and those that continue.
-    leader : str
-    risk : float or None
-        Estimated probability that the best was among those dropped; None if unknown.
-    """
+    """The decisions after one split."""
 
     after: int
     rows: int
+    """``after``, ``rows``: splits done, and rows predicted by then."""
     before: int
     dropped: int
     failed: int
     go_on: int
+    """``before``, ``dropped``, ``failed``, ``go_on``: configurations before it, those dropped, those failed, and
+    those that continue."""
     leader: str
     risk: float | None
+    """Estimated probability that the best was among those dropped; None if unknown."""
 
 
 @dataclass(frozen=True)
 class DroppedRow:
-    """A configuration that was dropped.
-
-    Attributes
-    ----------
-    after : int
-        Splits on which it was fitted.
-    why : str
-    mean, spread : float or None
-        Mean and standard deviation of its scores on those splits.
-    """
+    """A configuration that was dropped."""
 
     index: int
     name: str
     after: int
+    """Splits on which it was fitted."""
     why: str
     mean: float | None
     spread: float | None
+    """``mean``, ``spread``: mean and standard deviation of its scores on those splits."""
 
 
 @dataclass(frozen=True)
@@ -83,45 +69,28 @@ class SplitsNeeded:
 
 @dataclass(frozen=True)
 class RaceSummary:
-    """All decisions of a search that could drop configurations.
-
-    Attributes
-    ----------
-    how : str
-    barriers : tuple of BarrierRow
-        Those at which a configuration was dropped or failed.
-    quiet : str
-        A sentence on the others.
-    stopped : str
-        A sentence if the rule stopped the search; empty otherwise.
-    alive : tuple of int
-        Configurations fitted on each planned split, in the order of the splits.
-    configurations : int
-    fits, saved : int
-    risk : float or None
-        Sum over the barriers, at most 1; None if none was dropped.
-    risk_sentence : str
-    dropped : tuple of DroppedRow
-        Latest first, and better first among those dropped together.
-    dropped_sentence : str
-    needed : tuple of SplitsNeeded
-        The nearest first.
-    needed_sentence : str
-    """
+    """All decisions of a search that could drop configurations."""
 
     how: str
     barriers: tuple[BarrierRow, ...]
+    """Those at which a configuration was dropped or failed."""
     quiet: str
+    """A sentence on the others."""
     stopped: str
+    """A sentence if the rule stopped the search; empty otherwise."""
     alive: tuple[int, ...]
+    """Configurations fitted on each planned split, in the order of the splits."""
     configurations: int
     fits: int
     saved: int
     risk: float | None
+    """Sum over the barriers, at most 1; None if none was dropped."""
     risk_sentence: str
     dropped: tuple[DroppedRow, ...]
+    """Latest first, and better first among those dropped together."""
     dropped_sentence: str
     needed: tuple[SplitsNeeded, ...] = ()
+    """The nearest first."""
     needed_sentence: str = ""
 
     @property

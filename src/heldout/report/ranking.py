@@ -18,31 +18,21 @@ MOST_TICKS = 100
 
 @dataclass(frozen=True)
 class RankedConfiguration:
-    """One candidate's scores, in the metric's own units.
-
-    Attributes
-    ----------
-    rank : int
-        From 1.
-    index : int
-        Its position in the search, from 0.
-    mean, spread : float or None
-        Mean and standard deviation of its fold scores.
-    pooled : float or None
-        Its score on all held-out rows together.
-    selected : float or None
-        Share of bootstraps that selected it.
-    fold_scores : tuple of float or None
-    """
+    """One candidate's scores, in the metric's own units."""
 
     rank: int
+    """From 1."""
     index: int
+    """Its position in the search, from 0."""
     name: str
     is_winner: bool
     mean: float | None
     spread: float | None
+    """``mean``, ``spread``: mean and standard deviation of its fold scores."""
     pooled: float | None
+    """Its score on all held-out rows together."""
     selected: float | None
+    """Share of bootstraps that selected it."""
     fold_scores: tuple[float | None, ...] = ()
 
 
@@ -57,23 +47,17 @@ class FailureGroup:
 
 @dataclass(frozen=True)
 class Ranking:
-    """The best configurations, a sentence on the others, and the failed ones.
-
-    Attributes
-    ----------
-    low, high : float or None
-        The range of the fold scores shown.
-    whole : str
-        The head of the column of scores that are not means over folds.
-    """
+    """The best configurations, a sentence on the others, and the failed ones."""
 
     shown: tuple[RankedConfiguration, ...]
     how: str
     rest: str
     low: float | None
     high: float | None
+    """``low``, ``high``: the range of the fold scores shown."""
     failures: tuple[FailureGroup, ...] = ()
     whole: str = "Pooled"
+    """The head of the column of scores that are not means over folds."""
 
     @property
     def columns(self) -> tuple[str, ...]:

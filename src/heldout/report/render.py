@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from heldout.protocols.validation.estimate import Validation
 from heldout.report import figures, validation_figures
 from heldout.report import validation_words as words
 from heldout.report.content import ReportContent
+from heldout.report.diagnostics import Diagnostics
 from heldout.report.from_search import report_content
 from heldout.report.from_validation import validation_content
 from heldout.report.numbers import decimals_for
@@ -186,59 +187,44 @@ def safe(text: str) -> Any:
 
 
 def _figures(content: ReportContent) -> dict[str, Any]:
-    drawn: dict[str, str] = dict.fromkeys(
-        (
-            "distribution_wide",
-            "distribution_narrow",
-            "race_wide",
-            "race_narrow",
-            "roc",
-            "calibration",
-            "fitted",
-            "residuals",
-        ),
-        "",
-    )
-    if content.race is not None and content.race.saved:
-        for name, width in (("wide", WIDE), ("narrow", NARROW)):
-            drawn[f"race_{name}"] = figures.race_svg(content.race, key=f"race-{name}", width=width)
-    if content.distribution is not None:
-        for name, width in (("wide", WIDE), ("narrow", NARROW)):
-            drawn[f"distribution_{name}"] = figures.distribution_svg(
-                content.distribution, key=f"distribution-{name}", width=width
-            )
-    diagnostics = content.diagnostics
-    if diagnostics is not None and diagnostics.roc:
-        drawn["roc"] = figures.roc_svg(diagnostics.roc, key="roc")
-    if diagnostics is not None and diagnostics.calibration is not None:
-        drawn["calibration"] = figures.calibration_svg(diagnostics.calibration, key="calibration")
-    if diagnostics is not None and diagnostics.residuals is not None:
-        drawn["fitted"] = figures.fitted_svg(diagnostics.residuals, key="fitted")
-        drawn["residuals"] = figures.residuals_svg(diagnostics.residuals, key="residuals")
-    return {name: safe(svg) for name, svg in drawn.items()}
+    """The figures by name; empty text where there is nothing to draw."""
+    race = content.race if content.race is not None and content.race.saved else None
+    of = content.diagnostics or Diagnostics("", 0, 0)
+    parts: dict[str, tuple[Callable[..., str], Any]] = {
+        "roc": (figures.roc_svg, of.roc),
+        "calibration": (figures.calibration_svg, of.calibration),
+        "fitted": (figures.fitted_svg, of.residuals),
+        "residuals": (figures.residuals_svg, of.residuals),
+    }
+    return {
+        **in_both_widths("distribution", figures.distribution_svg, content.distribution),
+        **in_both_widths("race", figures.race_svg, race),
+        **{name: safe(draw(part, key=name)) if part else "" for name, (draw, part) in parts.items()},
+    }
+
+
+def in_both_widths(name: str, draw: Callable[..., str], part: Any) -> dict[str, Any]:
+    """A figure for wide pages and for narrow ones; empty text if there is nothing to draw."""
+    return {
+        f"{name}_{size}": "" if part is None else safe(draw(part, key=f"{name}-{size}", width=width))
+        for size, width in (("wide", WIDE), ("narrow", NARROW))
+    }
 
 
 def _validation_figures(content: ValidationContent) -> dict[str, Any]:
-    """The figures by kind, each a list with one per class."""
-    drawn: dict[str, Any] = {
-        "roc": [
-            safe(validation_figures.corrected_roc_svg(curve, key=f"roc-{n}")) for n, curve in enumerate(content.roc)
-        ],
-        "calibration": [
-            safe(validation_figures.corrected_calibration_svg(curve, key=f"calibration-{n}"))
-            for n, curve in enumerate(content.calibration)
-        ],
-        "decision": [
-            safe(validation_figures.decision_svg(curve, key=f"decision-{n}"))
-            for n, curve in enumerate(content.decision)
-        ],
+    """The figures by kind; those of curves are lists with one per class."""
+    curves: dict[str, tuple[Callable[..., str], Sequence[Any]]] = {
+        "roc": (validation_figures.corrected_roc_svg, content.roc),
+        "calibration": (validation_figures.corrected_calibration_svg, content.calibration),
+        "decision": (validation_figures.decision_svg, content.decision),
     }
-    if content.optimism is None:
-        return drawn
-    for name, width in (("wide", WIDE), ("narrow", NARROW)):
-        svg = validation_figures.optimism_svg(content.optimism, key=f"optimism-{name}", width=width)
-        drawn[f"optimism_{name}"] = safe(svg)
-    return drawn
+    return {
+        **{
+            kind: [safe(draw(part, key=f"{kind}-{n}")) for n, part in enumerate(parts)]
+            for kind, (draw, parts) in curves.items()
+        },
+        **in_both_widths("optimism", validation_figures.optimism_svg, content.optimism),
+    }
 
 
 def _captions(content: ReportContent) -> dict[str, str]:

@@ -7,7 +7,9 @@ of Okabe and Ito. Text and lines use a few fixed colours that the page's style s
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any, TypeAlias
 from xml.etree import ElementTree
 
 from heldout.errors import MissingExtraError
@@ -19,6 +21,15 @@ SERIES = ((BLUE, ()), (VERMILLION, (6, 3)), (GREEN, (2, 2)), (PURPLE, (8, 3, 2, 
 MORE_SERIES = ((SKY, (4, 2, 1, 2)), (BLACK, (1, 3)))
 
 WIDTH, TALL = 390, 370
+_WITH_BARS, _UPPER, _LOWER = 318, 246, 54
+"""Width of a figure with bars below it, height of its upper part, and of its bars."""
+DOTTED = (1.5, 3)
+
+Dash: TypeAlias = tuple[float, ...]
+"""Lengths of the dashes of a line and of the gaps between them; empty for a solid line."""
+KeyEntry: TypeAlias = tuple[str, str, Dash, float]
+"""Name, colour and dash of a line, and the height of its entry in the key."""
+
 _SVG = "http://www.w3.org/2000/svg"
 
 
@@ -92,8 +103,93 @@ def inline_data(rows: list[dict[str, Any]]) -> Any:
 
 
 def diagonal(low: float, high: float, x: Any, y: Any) -> Any:
+    return line([{"x": low, "y": low}, {"x": high, "y": high}], x, y, MUTED, DOTTED, 1.2)
+
+
+def unit_axes(x_title: str | None, y_title: str) -> tuple[Any, Any]:
+    """The encodings of x and y for shares, from 0 to 1; without a title x has no labels either."""
     alt = altair()
-    ends = [{"x": low, "y": low}, {"x": high, "y": high}]
+    unit = alt.Scale(domain=[0, 1], nice=False)
+    labels = {"labels": False, "ticks": False} if x_title is None else {"format": ".1f"}
+    x = alt.X("x:Q", scale=unit, axis=alt.Axis(title=x_title, tickCount=5, **labels))
+    return x, alt.Y("y:Q", scale=unit, axis=alt.Axis(title=y_title, tickCount=5, format=".1f"))
+
+
+def line(points: list[dict[str, Any]], x: Any, y: Any, colour: str, dash: Dash, width: float, **mark: Any) -> Any:
+    """A line through points, in their order where they have a number ``n``, else by their x."""
+    style = {"strokeDash": list(dash)} if dash else {}
+    order = {"order": "n:Q"} if points and "n" in points[0] else {}
+    chart = altair().Chart(inline_data(points)).mark_line(color=colour, strokeWidth=width, **style, **mark)
+    return chart.encode(x=x, y=y, **order)
+
+
+def texts(places: list[dict[str, Any]], x: Any, y: Any, *, size: float = 13, **mark: Any) -> Any:
+    """The ``text`` of each place."""
+    chart = altair().Chart(inline_data(places)).mark_text(color=INK, fontSize=size, **mark)
+    return chart.encode(x=x, y=y, text="text:N")
+
+
+def key_of_lines(
+    entries: Iterable[KeyEntry],
+    x: Any,
+    y: Any,
+    *,
+    ends: tuple[float, float],
+    beside: float,
+    width: float = 2.5,
+    size: float = 12,
+) -> list[Any]:
+    """A piece of each line, with its ends at these x, and the line's name beside it."""
+    layers = []
+    for name, colour, dash, height in entries:
+        layers.append(line([{"x": end, "y": height} for end in ends], x, y, colour, dash, width))
+        place = [{"x": beside, "y": height, "text": name}]
+        layers.append(texts(place, x, y, size=size, align="left", baseline="middle"))
+    return layers
+
+
+def shortened_name(name: str, letters: int) -> str:
+    return name if len(name) <= letters else name[: letters - 1] + "…"
+
+
+def histogram(edges: Sequence[float], counts: Sequence[int], x_scale: Any, y_scale: Any, axis: Any) -> Any:
+    """The bars of the steps that are not empty."""
+    alt = altair()
+    bars = [
+        {"from": low, "to": high, "count": count, "zero": 0}
+        for (low, high), count in zip(pairwise(edges), counts, strict=True)
+        if count
+    ]
     return (
-        alt.Chart(inline_data(ends)).mark_line(color=MUTED, strokeWidth=1.2, strokeDash=[1.5, 3]).encode(x=x, y=y)
+        alt.Chart(inline_data(bars))
+        .mark_bar(color=SKY, x2Offset=-1)
+        .encode(
+            x=alt.X("from:Q", scale=x_scale, axis=axis),
+            x2="to:Q",
+            y=alt.Y("count:Q", scale=y_scale, axis=None),
+            y2="zero:Q",
+        )
     )
+
+
+def rows_below(upper: Any, rows: Sequence[float], low: float, span: float, scale: Any, axis: Any) -> Any:
+    """A figure with bars below it: rows by prediction, in equal steps from ``low`` over ``span``."""
+    alt = altair()
+    steps = len(rows)
+    bars = [
+        {"from": low + span * step / steps, "to": low + span * (step + 1) / steps, "rows": count, "zero": 0}
+        for step, count in enumerate(rows)
+        if count
+    ]
+    lower = (
+        alt.Chart(inline_data(bars))
+        .mark_bar(color=MUTED, x2Offset=-1)
+        .encode(
+            x=alt.X("from:Q", scale=scale, axis=axis),
+            x2="to:Q",
+            y=alt.Y("rows:Q", axis=alt.Axis(title="rows", tickCount=2, grid=False, format=",.0f")),
+            y2="zero:Q",
+        )
+        .properties(width=_WITH_BARS, height=_LOWER)
+    )
+    return alt.vconcat(upper.properties(width=_WITH_BARS, height=_UPPER), lower, spacing=14)

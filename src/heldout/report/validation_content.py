@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
-from heldout.estimates.types import json_safe
-from heldout.report.content import Citation, Fact, Headline, Parameter
+from heldout.report.content import PageContent
 from heldout.report.numbers import Decimals, Scale
 from heldout.report.ranking import FailureGroup
 
@@ -30,15 +28,7 @@ class ScoredRow:
 
 @dataclass(frozen=True)
 class CandidateRow:
-    """One of several models.
-
-    Attributes
-    ----------
-    failed : int
-        Bootstraps without a model.
-    reason : str
-        Why it is not a candidate; empty if it is one.
-    """
+    """One of several models."""
 
     name: str
     is_selected: bool
@@ -48,7 +38,9 @@ class CandidateRow:
     low: float | None
     high: float | None
     failed: int
+    """Bootstraps without a model."""
     reason: str = ""
+    """Why it is not a candidate; empty if it is one."""
 
 
 @dataclass(frozen=True)
@@ -86,122 +78,65 @@ class OptimismPicture:
     caption: str
 
 
-@dataclass(frozen=True)
-class RocPicture:
-    """A ROC curve, with its areas as text."""
+@dataclass(frozen=True, kw_only=True)
+class CurvePicture:
+    """A curve for the model of all rows, corrected for optimism, with a band."""
 
     name: str
+    """The class or time that it is about; empty if there is only one."""
     x: tuple[float, ...]
     apparent: tuple[float | None, ...]
     corrected: tuple[float | None, ...]
     low: tuple[float | None, ...]
     high: tuple[float | None, ...]
-    area_apparent: str
-    area_corrected: str
     note: str = ""
 
 
-@dataclass(frozen=True)
-class CalibrationPicture:
-    """A calibration curve, groups of rows as (predicted, observed), and a histogram of the predictions.
+@dataclass(frozen=True, kw_only=True)
+class RocPicture(CurvePicture):
+    """A ROC curve, with its areas as text."""
 
-    Attributes
-    ----------
-    name : str
-        The class or time that is predicted; empty for a regression.
-    low_end, high_end : float
-        The range of both axes: 0 and 1 for probabilities.
-    histogram : tuple of int
-        Rows by prediction in equal steps of this range.
-    caption : str
-    """
+    area_apparent: str
+    area_corrected: str
 
-    name: str
-    x: tuple[float, ...]
-    apparent: tuple[float | None, ...]
-    corrected: tuple[float | None, ...]
-    low: tuple[float | None, ...]
-    high: tuple[float | None, ...]
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrationPicture(CurvePicture):
+    """A calibration curve, groups of rows as (predicted, observed), and a histogram of the predictions."""
+
     groups: tuple[tuple[float, float], ...]
     low_end: float
     high_end: float
+    """``low_end``, ``high_end``: the range of both axes, 0 and 1 for probabilities."""
     histogram: tuple[int, ...]
+    """Rows by prediction in equal steps of this range."""
     caption: str
-    note: str = ""
 
 
-@dataclass(frozen=True)
-class DecisionPicture:
+@dataclass(frozen=True, kw_only=True)
+class DecisionPicture(CurvePicture):
     """Net benefit by threshold."""
 
-    name: str
-    x: tuple[float, ...]
-    apparent: tuple[float | None, ...]
-    corrected: tuple[float | None, ...]
-    low: tuple[float | None, ...]
-    high: tuple[float | None, ...]
     act_on_all: tuple[float, ...]
-    note: str = ""
 
 
-@dataclass(frozen=True)
-class ValidationContent:
-    """The content of the report on a validation.
+@dataclass(frozen=True, kw_only=True)
+class ValidationContent(PageContent):
+    """The content of the report on a validation; the uncorrected score of its headline is the apparent one."""
 
-    Attributes
-    ----------
-    title : str
-    headline : Headline
-        Its uncorrected score is the apparent one, its winner the validated model.
-    facts : tuple of Fact
-        Rows, models, bootstraps, fits.
-    table : tuple of ScoredRow
-        A row per metric.
-    table_sentence : str
-    candidates : tuple of CandidateRow
-        Empty for a single model.
-    candidates_sentence : str
-    imputation : ImputationPart or None
-    curves_sentence : str
-    roc, calibration, decision : tuples of pictures
-        One, or one per class.
-    optimism : OptimismPicture or None
-    failures : tuple of FailureGroup
-        Bootstraps without a model, by message.
-    failures_sentence : str
-    parameters : tuple of Parameter
-    method : tuple of str
-    settings : tuple of Fact
-    flags : tuple of str
-    citations : tuple of Citation
-    command : str
-    reproduction : tuple of Fact
-    """
-
-    title: str
-    headline: Headline
-    facts: tuple[Fact, ...]
     table: tuple[ScoredRow, ...]
+    """A row per metric."""
     table_sentence: str
     candidates: tuple[CandidateRow, ...] = ()
+    """Empty for a single model."""
     candidates_sentence: str = ""
     imputation: ImputationPart | None = None
     curves_sentence: str = ""
     roc: tuple[RocPicture, ...] = ()
     calibration: tuple[CalibrationPicture, ...] = ()
     decision: tuple[DecisionPicture, ...] = ()
+    """``roc``, ``calibration``, ``decision``: one, or one per class."""
     optimism: OptimismPicture | None = None
     failures: tuple[FailureGroup, ...] = ()
+    """Bootstraps without a model, by message."""
     failures_sentence: str = ""
-    parameters: tuple[Parameter, ...] = ()
-    method: tuple[str, ...] = ()
-    settings: tuple[Fact, ...] = ()
-    flags: tuple[str, ...] = ()
-    citations: tuple[Citation, ...] = ()
-    command: str = ""
-    reproduction: tuple[Fact, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        plain: dict[str, Any] = json_safe(asdict(self))
-        return plain

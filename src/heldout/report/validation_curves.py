@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,11 +43,7 @@ def roc_pictures(replicates: Replicates) -> tuple[RocPicture, ...]:
         pictures.append(
             RocPicture(
                 name=_of_class(curve.name),
-                x=tuple(curve.false_positive_rate.tolist()),
-                apparent=_numbers(curve.apparent),
-                corrected=_clipped(curve.corrected),
-                low=_clipped(curve.low),
-                high=_clipped(curve.high),
+                **_points(curve.false_positive_rate, curve, _clipped),
                 area_apparent=number_text(curve.area_apparent, 3),
                 area_corrected=number_text(curve.area_corrected, 3),
                 note=curve.flags.get(Flag.CURVE_BEYOND_RANGE, ""),
@@ -73,17 +69,12 @@ def calibration_pictures(replicates: Replicates) -> tuple[CalibrationPicture, ..
 
 def _calibration(curve: CalibrationCurve, kind: TaskKind) -> CalibrationPicture:
     is_probability = kind is not TaskKind.REGRESSION
-    shown = _clipped if is_probability else _numbers
     low, high = (0.0, 1.0) if is_probability else _ends(curve)
     decimals = decimals_for(curve.mean_absolute_error)
     counts, _ = np.histogram(curve.of_rows, bins=CALIBRATION_BINS, range=(low, high))
     return CalibrationPicture(
         name=_of_class(curve.name) if kind.is_classification else curve.name,
-        x=tuple(curve.predicted.tolist()),
-        apparent=shown(curve.apparent),
-        corrected=shown(curve.corrected),
-        low=shown(curve.low),
-        high=shown(curve.high),
+        **_points(curve.predicted, curve, _clipped if is_probability else _numbers),
         groups=tuple((group.predicted, group.observed) for group in curve.groups),
         low_end=low,
         high_end=high,
@@ -116,15 +107,17 @@ def decision_pictures(replicates: Replicates) -> tuple[DecisionPicture, ...]:
         pictures.append(
             DecisionPicture(
                 name=_of_class(curve.name) if kind.is_classification else curve.name,
-                x=tuple(curve.threshold.tolist()),
-                apparent=_numbers(curve.apparent),
-                corrected=_numbers(curve.corrected),
-                low=_numbers(curve.low),
-                high=_numbers(curve.high),
+                **_points(curve.threshold, curve, _numbers),
                 act_on_all=tuple(curve.act_on_all.tolist()),
             )
         )
     return tuple(pictures)
+
+
+def _points(x: Floats, curve: Any, shown: Callable[[Floats], tuple[float | None, ...]]) -> dict[str, Any]:
+    """The points of a curve and of its band."""
+    of = {name: shown(getattr(curve, name)) for name in ("apparent", "corrected", "low", "high")}
+    return {"x": tuple(x.tolist()), **of}
 
 
 def _of_class(label: str) -> str:

@@ -6,54 +6,51 @@ Apparent curves are dashed, corrected ones solid with a band; the key is inside 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 from heldout._text import number_text
 from heldout.report.svg import (
     BAND,
     BLUE,
-    INK,
+    DOTTED,
     MUTED,
-    SKY,
     TALL,
     VERMILLION,
     WIDTH,
+    Dash,
     altair,
     diagonal,
+    histogram,
     inline_data,
     inline_svg,
+    key_of_lines,
+    line,
+    rows_below,
+    texts,
+    unit_axes,
 )
 from heldout.report.validation_content import CalibrationPicture, DecisionPicture, OptimismPicture, RocPicture
 from heldout.report.validation_words import optimism_summary
 
 _Points = Sequence[float | None]
-_INNER, _UPPER, _LOWER = 318, 246, 54
-"""Width of the calibration figure, height of its curves, height of its bars."""
+_APPARENT, _CORRECTED = (VERMILLION, (6, 3)), (BLUE, ())
+"""Colour and dash of the curves."""
 
 
 def corrected_roc_svg(content: RocPicture, *, key: str) -> str:
     """Both curves with their areas."""
     alt = altair()
-    unit = alt.Scale(domain=[0, 1], nice=False)
-    x = alt.X("x:Q", scale=unit, axis=alt.Axis(title="false positive rate", tickCount=5, format=".1f"))
-    y = alt.Y("y:Q", scale=unit, axis=alt.Axis(title="true positive rate", tickCount=5, format=".1f"))
+    x, y = unit_axes("false positive rate", "true positive rate")
     # Every curve starts in the corner, even if rows are found before the first false alarm.
     start = (0.0, *content.x)
-    curves = [(0.0, *values) for values in (content.apparent, content.corrected)]
+    names = (f"apparent {content.area_apparent}", *_APPARENT), (f"corrected {content.area_corrected}", *_CORRECTED)
     layers = [
-        _band(content.x, content.low, content.high, x, unit),
+        _band(content.x, content.low, content.high, x, alt.Scale(domain=[0, 1], nice=False)),
         diagonal(0.0, 1.0, x, y),
-        _line(start, curves[0], x, y, VERMILLION, (6, 3)),
-        _line(start, curves[1], x, y, BLUE, ()),
-        *_key(
-            [
-                (f"apparent {content.area_apparent}", VERMILLION, (6, 3)),
-                (f"corrected {content.area_corrected}", BLUE, ()),
-            ],
-            x, y, left=0.5, bottom=0.06, step=0.07,
-        ),
-    ]  # fmt: skip
+        _curve(start, (0.0, *content.apparent), x, y, *_APPARENT),
+        _curve(start, (0.0, *content.corrected), x, y, *_CORRECTED),
+        *_key(names, x, y, left=0.5, bottom=0.06, step=0.07),
+    ]
     chart = alt.layer(*layers).properties(width=WIDTH, height=TALL)
     return inline_svg(
         chart, key, "ROC curve, corrected for optimism",
@@ -80,32 +77,16 @@ def corrected_calibration_svg(content: CalibrationPicture, *, key: str) -> str:
         alt.Chart(inline_data(dots))
         .mark_point(color=MUTED, fill=MUTED, opacity=1, size=34, shape="circle")
         .encode(x=x, y=y),
-        _line(content.x, content.apparent, x, y, VERMILLION, (6, 3)),
-        _line(content.x, content.corrected, x, y, BLUE, ()),
+        _curve(content.x, content.apparent, x, y, *_APPARENT),
+        _curve(content.x, content.corrected, x, y, *_CORRECTED),
         *_key(
-            [("apparent", VERMILLION, (6, 3)), ("corrected", BLUE, ())],
+            [("apparent", *_APPARENT), ("corrected", *_CORRECTED)],
             x, y, left=low + 0.6 * span, bottom=low + 0.07 * span, step=0.09 * span, length=0.11 * span,
         ),
-    ).properties(width=_INNER, height=_UPPER)  # fmt: skip
-    steps = len(content.histogram)
-    bars = [
-        {"from": low + span * step / steps, "to": low + span * (step + 1) / steps, "rows": rows, "zero": 0}
-        for step, rows in enumerate(content.histogram)
-        if rows
-    ]
+    )  # fmt: skip
     predicted = "predicted probability" if is_probability else "prediction"
-    lower = (
-        alt.Chart(inline_data(bars))
-        .mark_bar(color=MUTED, x2Offset=-1)
-        .encode(
-            x=alt.X("from:Q", scale=scale, axis=alt.Axis(title=predicted, grid=False, **ticks)),
-            x2="to:Q",
-            y=alt.Y("rows:Q", axis=alt.Axis(title="rows", tickCount=2, grid=False, format=",.0f")),
-            y2="zero:Q",
-        )
-        .properties(width=_INNER, height=_LOWER)
-    )
-    chart = alt.vconcat(upper, lower, spacing=14)
+    axis = alt.Axis(title=predicted, grid=False, **ticks)
+    chart = rows_below(upper, content.histogram, low, span, scale, axis)
     return inline_svg(chart, key, "Calibration, corrected for optimism", _calibration_text(content), fit=False)
 
 
@@ -137,15 +118,11 @@ def decision_svg(content: DecisionPicture, *, key: str) -> str:
     layers = [
         _band(content.x, content.low, content.high, x, y_scale),
         none,
-        _line(content.x, content.act_on_all, x, y, MUTED, (2, 3), width=1.6),
-        _line(content.x, content.apparent, x, y, VERMILLION, (6, 3)),
-        _line(content.x, content.corrected, x, y, BLUE, ()),
+        _curve(content.x, content.act_on_all, x, y, MUTED, (2, 3), width=1.6),
+        _curve(content.x, content.apparent, x, y, *_APPARENT),
+        _curve(content.x, content.corrected, x, y, *_CORRECTED),
         *_key(
-            [
-                ("act on all rows", MUTED, (2, 3)),
-                ("apparent", VERMILLION, (6, 3)),
-                ("corrected", BLUE, ()),
-            ],
+            [("act on all rows", MUTED, (2, 3)), ("apparent", *_APPARENT), ("corrected", *_CORRECTED)],
             x, y, left=0.55, bottom=1.14 * most, step=0.125 * most,
         ),
     ]  # fmt: skip
@@ -158,13 +135,8 @@ def decision_svg(content: DecisionPicture, *, key: str) -> str:
 
 
 def optimism_svg(content: OptimismPicture, *, key: str, width: int) -> str:
-    """Histogram of the optimism over the bootstraps, with its mean and nothing marked."""
+    """Histogram of the optimism over the bootstraps, with its mean and 0 marked."""
     alt = altair()
-    bars = [
-        {"from": low, "to": high, "count": count, "zero": 0}
-        for (low, high), count in zip(pairwise(content.edges), content.counts, strict=True)
-        if count
-    ]
     most = max(content.counts)
     first, last = min(content.edges[0], 0.0), max(content.edges[-1], 0.0)
     margin = 0.03 * (last - first)
@@ -172,53 +144,28 @@ def optimism_svg(content: OptimismPicture, *, key: str, width: int) -> str:
     y_scale = alt.Scale(domain=[0, most * 1.25], nice=False)
     axis = alt.Axis(grid=False, tickCount=max(width // 90, 3), title=f"optimism, {content.metric.title}")
     mean = number_text(content.mean, content.metric.decimals).replace("-", "−")
-    to_the_left = content.mean > (first + last) / 2
-    mark = inline_data([{"x": content.mean, "top": most * 1.2, "zero": 0, "text": f"mean {mean}"}])
-    nothing = inline_data([{"x": 0.0, "top": most * 1.05, "zero": 0}])
-    at, y = alt.X("x:Q", scale=x_scale), alt.Y("zero:Q", scale=y_scale)
+    align, shift = ("right", -6) if content.mean > (first + last) / 2 else ("left", 6)
+    at_mean = [{"x": content.mean, "top": most * 1.2, "zero": 0, "text": f"mean {mean}"}]
+    at_0 = [{"x": 0.0, "top": most * 1.05, "zero": 0}]
+    x, zero, top = alt.X("x:Q", scale=x_scale), alt.Y("zero:Q", scale=y_scale), alt.Y("top:Q", scale=y_scale)
     layers = [
-        alt.Chart(inline_data(bars))
-        .mark_bar(color=SKY, x2Offset=-1)
-        .encode(
-            x=alt.X("from:Q", scale=x_scale, axis=axis),
-            x2="to:Q",
-            y=alt.Y("count:Q", scale=y_scale, axis=None),
-            y2="zero:Q",
-        ),
-        alt.Chart(nothing)
-        .mark_rule(color=MUTED, strokeWidth=1.4, strokeDash=[1.5, 3])
-        .encode(x=at, y=y, y2="top:Q"),
-        alt.Chart(mark).mark_rule(color=BLUE, strokeWidth=2).encode(x=at, y=y, y2="top:Q"),
-        alt.Chart(mark)
-        .mark_text(
-            align="right" if to_the_left else "left",
-            baseline="top",
-            dx=-6 if to_the_left else 6,
-            color=INK,
-            fontSize=13,
-        )
-        .encode(x=at, y=alt.Y("top:Q", scale=y_scale), text="text:N"),
+        histogram(content.edges, content.counts, x_scale, y_scale, axis),
+        alt.Chart(inline_data(at_0))
+        .mark_rule(color=MUTED, strokeWidth=1.4, strokeDash=list(DOTTED))
+        .encode(x=x, y=zero, y2="top:Q"),
+        alt.Chart(inline_data(at_mean)).mark_rule(color=BLUE, strokeWidth=2).encode(x=x, y=zero, y2="top:Q"),
+        texts(at_mean, x, top, align=align, baseline="top", dx=shift),
     ]
     chart = alt.layer(*layers).resolve_scale(x="shared", y="shared").properties(width=width, height=220)
-    ends = (number_text(end, content.metric.decimals) for end in (content.edges[0], content.edges[-1]))
-    least, greatest = ends
+    least, greatest = (number_text(content.edges[end], content.metric.decimals) for end in (0, -1))
     summary = optimism_summary(content.metric.title, least, greatest, mean, content.bootstraps)
     return inline_svg(chart, key, f"Optimism of the {content.metric.title}", summary)
 
 
-def _line(
-    xs: Sequence[float], ys: _Points, x: Any, y: Any, colour: str, dash: tuple[int, ...], *, width: float = 2.0
-) -> Any:
-    """A line through the points that have a value; it is broken nowhere, as these are all in one piece."""
-    alt = altair()
+def _curve(xs: Sequence[float], ys: _Points, x: Any, y: Any, colour: str, dash: Dash, *, width: float = 2.0) -> Any:
+    """A line through the points that have a value; it is nowhere interrupted, as these are all in one piece."""
     points = [{"x": a, "y": b, "n": n} for n, (a, b) in enumerate(zip(xs, ys, strict=True)) if b is not None]
-    return (
-        alt.Chart(inline_data(points))
-        .mark_line(
-            color=colour, strokeWidth=width, strokeDash=list(dash) or alt.Undefined, strokeJoin="round", clip=True
-        )
-        .encode(x=x, y=y, order="n:Q")
-    )
+    return line(points, x, y, colour, dash, width, strokeJoin="round", clip=True)
 
 
 def _band(xs: Sequence[float], low: _Points, high: _Points, x: Any, scale: Any) -> Any:
@@ -236,7 +183,7 @@ def _band(xs: Sequence[float], low: _Points, high: _Points, x: Any, scale: Any) 
 
 
 def _key(
-    entries: Sequence[tuple[str, str, tuple[int, ...]]],
+    names: Sequence[tuple[str, str, Dash]],
     x: Any,
     y: Any,
     *,
@@ -245,21 +192,7 @@ def _key(
     step: float,
     length: float = 0.09,
 ) -> list[Any]:
-    """Names beside a piece of each line, the first one on top."""
-    alt = altair()
-    layers = []
-    for number, (text, colour, dash) in enumerate(entries):
-        height = bottom + step * (len(entries) - 1 - number)
-        line = [{"x": left, "y": height}, {"x": left + length, "y": height}]
-        layers.append(
-            alt.Chart(inline_data(line))
-            .mark_line(color=colour, strokeWidth=2.2, strokeDash=list(dash) or alt.Undefined)
-            .encode(x=x, y=y)
-        )
-        label = [{"x": left + 1.2 * length, "y": height, "text": text}]
-        layers.append(
-            alt.Chart(inline_data(label))
-            .mark_text(align="left", baseline="middle", color=INK, fontSize=12.5)
-            .encode(x=x, y=y, text="text:N")
-        )
-    return layers
+    """A key with the first name on top."""
+    entries = [(*name, bottom + step * (len(names) - 1 - number)) for number, name in enumerate(names)]
+    ends, beside = (left, left + length), left + 1.2 * length
+    return key_of_lines(entries, x, y, ends=ends, beside=beside, width=2.2, size=12.5)

@@ -7,15 +7,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
-from sklearn.utils.validation import validate_data
 
-from heldout.data.survival_target import survival_target
 from heldout.errors import InputError, MissingExtraError
 from heldout.kernels.reference import Floats
 from heldout.kernels.reference_cox import Ties
 from heldout.metrics.parameters import check_among
+from heldout.spaces.cox import CoxModel
 from heldout.spaces.cox_fit import PartialLikelihood
-from heldout.spaces.cox_model import CoxModel
 
 STILL = 1e-6
 """At a maximum Newton's next step changes no row's log hazard by more than this part."""
@@ -79,10 +77,7 @@ class StatsmodelsCox(CoxModel):
             When ``ties`` is invalid, there is no event, or the likelihood has no finite or no unique maximum.
         """
         check_among("ties", self.ties, ("efron", "breslow"))
-        X = validate_data(self, X, dtype=np.float64)
-        target = survival_target(y)
-        if len(target) != len(X):
-            raise InputError(f"X and y must have as many rows as each other, got {len(X)} and {len(target)}.")
+        X, target = self._checked_rows(X, y)
         self.coef_, self.covariance_ = _maximum(X, target, self.ties)
         likelihood = PartialLikelihood.of(X, target, np.ones(len(X)), self.ties, alpha=0.0)
         self.means_ = likelihood.means
