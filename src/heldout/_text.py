@@ -18,7 +18,7 @@ from contextvars import ContextVar
 from math import isinf, isnan
 from typing import Any, NamedTuple
 
-_OBEYED = re.compile(
+_CONTROL_CHARACTERS = re.compile(
     "["
     "\x00-\x1f\x7f-\x9f"  # control characters, those of eight bits too
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # the order of writing
@@ -44,7 +44,7 @@ def printable(text: str, keep: str = "") -> str:
     >>> print(printable("cm\u202e²"))
     cm\u202e²
     """
-    return _OBEYED.sub(lambda found: found[0] if found[0] in keep else repr(found[0])[1:-1], text)
+    return _CONTROL_CHARACTERS.sub(lambda found: found[0] if found[0] in keep else repr(found[0])[1:-1], text)
 
 
 def number_text(value: float | None, decimals: int) -> str:

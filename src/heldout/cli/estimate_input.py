@@ -139,42 +139,28 @@ def _predictions(table: Table, options: EstimateOptions) -> TablePredictions:
         if agreed and options.event is None and {*options.exclude} <= {"row", "repeat"}:
             return predictions_from_own_table(table)
         check_repeats_used(table, options.repeat)
-    if options.target is None:
-        raise InputError(f"--target is needed: which column of {table.name} holds the true values?")
-    return predictions_from_table(
-        table,
-        options.target,
-        event=options.event,
-        fold=options.fold,
-        repeat=options.repeat,
-        row=options.row,
-        group=options.group,
-        weight=options.weight,
-        exclude=options.exclude,
-        predictions=options.prediction,
-    )
+    return predictions_from_table(table, _target(table, options), **_uses_of_columns(options))
 
 
 def _of_long(table: Table, options: EstimateOptions) -> tuple[Table, TablePredictions]:
     """The table with its remarks, and the predictions of one with a line for each row and configuration."""
     from heldout.readers.long_table import LongColumns, predictions_from_long_table
 
-    assert options.row is not None, "a long table has one"
-    if options.target is None:
-        raise InputError(f"--target is needed: which column of {table.name} holds the true values?")
     columns = LongColumns(
-        configuration=options.configuration,
-        row=options.row,
-        target=options.target,
-        event=options.event,
-        fold=options.fold,
-        repeat=options.repeat,
-        group=options.group,
-        weight=options.weight,
-        predictions=options.prediction,
-        exclude=options.exclude,
+        configuration=options.configuration, target=_target(table, options), **_uses_of_columns(options)
     )
     return predictions_from_long_table(table, columns)
+
+
+def _target(table: Table, options: EstimateOptions) -> str:
+    if options.target is None:
+        raise InputError(f"--target is needed: which column of {table.name} holds the true values?")
+    return options.target
+
+
+def _uses_of_columns(options: EstimateOptions) -> dict[str, Any]:
+    names = ("event", "fold", "repeat", "row", "group", "weight", "exclude")
+    return {name: getattr(options, name) for name in names} | {"predictions": options.prediction}
 
 
 def _truth(found: TablePredictions, options: EstimateOptions) -> Truth:

@@ -48,22 +48,13 @@ def read_content(path: Path) -> ReportContent | ValidationContent:
     from heldout.report import ReportContent
     from heldout.report.validation_content import ValidationContent
 
+    remedy = "give the folder that heldout tune, heldout validate, or heldout estimate --out, wrote its files to"
     if not path.parent.is_dir():
-        raise InputError(
-            f"there is no folder {path.parent}; give the folder that heldout tune, heldout validate, or "
-            "heldout estimate --out, wrote its files to."
-        )
+        raise InputError(f"there is no folder {path.parent}; {remedy}.")
     if not path.exists():
-        unfinished = (path.parent / "run.db").exists()
-        raise InputError(
-            f"{path.parent} holds no {path.name}: "
-            + (
-                "its run is not finished; continue it by the same command with --resume."
-                if unfinished
-                else "give the folder that heldout tune, heldout validate, or heldout estimate --out, wrote its "
-                "files to."
-            )
-        )
+        if (path.parent / "run.db").exists():
+            remedy = "its run is not finished; continue it by the same command with --resume"
+        raise InputError(f"{path.parent} holds no {path.name}: {remedy}.")
     try:
         _check_file(path)
         document = from_json(Any, path.read_text(encoding="utf-8"))

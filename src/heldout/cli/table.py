@@ -27,14 +27,8 @@ def read_task(
 ) -> tuple[TableTask, str]:
     """The task of a table and the name of the table; prints what was read and decided.
 
-    Parameters
-    ----------
-    data : str
-        A file or an example.
-    target, event, kind, groups, positive, keep
-        As of ``task_from_table``.
-    predictors : sequence of str
-        The only columns to predict from, however they look; all others if empty.
+    ``data`` is a file or an example. Where there are ``predictors``, they are the only columns to predict from,
+    however they look. The rest is as for ``task_from_table``.
     """
     from heldout._text import counted
     from heldout.readers.columns import quoted

@@ -80,6 +80,9 @@ class WideTable:
 def wide_table(table: Table, columns: LongColumns) -> WideTable:
     """Turn a long table into a wide one.
 
+    A combination of row, configuration and repeat that is in two lines, or in none, is refused, and so are a row
+    with two true values (folds, groups, weights) and columns that may or may not be predictions.
+
     Examples
     --------
     >>> import pandas as pd
@@ -103,13 +106,7 @@ def wide_table(table: Table, columns: LongColumns) -> WideTable:
 
 
 def predictions_from_long_table(table: Table, columns: LongColumns) -> tuple[Table, TablePredictions]:
-    """Read a table with a line per row and configuration.
-
-    Returns
-    -------
-    Table
-        The wide table, with further remarks on assumptions.
-    """
+    """Read a table with a line per row and configuration; the table returned is wide, with further remarks."""
     wide = wide_table(table, columns)
     named = wide.columns
     predictions = predictions_from_table(

@@ -59,15 +59,7 @@ def _check_repeats(column: Any) -> None:
 
 
 def check_no_setting(predictions: Any, target: Any) -> None:
-    """Refuse columns whose values divide the lines into copies of the same rows.
-
-    Parameters
-    ----------
-    predictions : pandas.DataFrame
-        Columns that would be configurations.
-    target : pandas.Series
-        True values of the same lines.
-    """
+    """Refuse columns of ``predictions`` whose values divide the lines into copies of the same true values."""
     truth = target.factorize()[0]
     for name in predictions.columns:
         if len(set(predictions[name].head(_HEAD))) <= _HEAD // 2:
@@ -93,13 +85,7 @@ def _divides_into_copies(codes: NDArray[np.intp], n_values: int, truth: NDArray[
 
 
 def check_no_probabilities_of_classes(predictions: Any, classes: Sequence[Any]) -> None:
-    """Refuse neighbouring columns, or columns named after the classes, that sum to 1 in every row.
-
-    Parameters
-    ----------
-    predictions : pandas.DataFrame
-        Columns that would each be a configuration.
-    """
+    """Refuse neighbouring columns, or columns named after the classes, that sum to 1 in every row."""
     named = columns_of_classes(list(predictions.columns), [str(label) for label in classes])
     together = next((list(own) for own in named if _sum_to_one(predictions[list(own)])), None)
     together = together or _neighbours(predictions, len(classes))

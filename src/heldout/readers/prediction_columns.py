@@ -65,7 +65,7 @@ def prediction_columns_of(found: TablePredictions, truth: Truth) -> PredictionCo
         _check_a_column_each(plain)
         return plain
     _check_all_are_classes(frame.columns, codes, truth)
-    by_class = {stem: {codes[column]: column for column in labels} for stem, labels in stems.items()}
+    by_class = {stem: {codes[column]: column for column in own} for stem, own in stems.items()}
     complete = all(len(by_code) == truth.n_classes for by_code in by_class.values())
     needed: Sequence[int] = range(truth.n_classes)
     if not complete and truth.positive is not None and all(set(by) == {truth.positive} for by in by_class.values()):

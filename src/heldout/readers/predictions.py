@@ -90,27 +90,12 @@ def predictions_from_table(
     predictions: Sequence[str] = (),
     configurations: Configurations | None = None,
 ) -> TablePredictions:
-    """Read a table of predictions of another tool.
+    """Read a table of predictions of another tool, with a line per row, or per row and repeat.
 
-    Parameters
-    ----------
-    table : Table
-        With a line per row, or per row and repeat.
-    target : str
-        Column of true values; with ``event``, of the times to the event or to censoring.
-    event : str, optional
-        Column of events at that time: 0 and 1, or true and false.
-    fold, group, weight : str, optional
-        Columns of the fold in which a row was held out, its group and its weight.
-    repeat, row : str, optional
-        Columns of the repeat and the row of a line; without ``row`` the lines of each repeat are the same rows in
-        the same order.
-    exclude : sequence of str
-        Columns to ignore.
-    predictions : sequence of str
-        The columns of predictions; all other columns by default.
-    configurations : tuple, optional
-        The columns of each configuration, if they are known.
+    All but ``configurations`` are names of columns. With ``event`` the target holds times to that event or to
+    censoring. Without ``row`` the lines of each repeat are the same rows in the same order. ``predictions`` are by
+    default all columns without another use; ``configurations`` says to which configuration each belongs, where
+    that does not follow from their names.
     """
     roles = {
         "the target": target, "the event": event, "the folds": fold, "the repeats": repeat, "the rows": row,

@@ -72,20 +72,10 @@ def task_from_table(
 ) -> TableTask:
     """The task of predicting one column of a table from the others.
 
-    Parameters
-    ----------
-    target : str
-        Name of the column to predict; with ``event``, of the times to the event or to censoring.
-    event : str, optional
-        Name of the column of events at that time (0 and 1, or true and false), which makes the task survival.
-    kind : str, optional
-        One of ``TASKS``; by default guessed from the target's values.
-    groups : str, optional
-        Name of the column of groups of rows (patients, sites); not a predictor.
-    positive : str, optional
-        The positive class of a binary target, as text; the last in order by default.
-    keep : sequence of str
-        Columns to predict from even if they look like row numbers, names or dates.
+    All but ``kind`` and ``positive`` are names of columns. With ``event`` (0 and 1, or true and false) the target
+    holds times to that event or to censoring, and the task is survival. ``kind`` is one of ``TASKS``, by default
+    guessed from the values; ``positive`` is a class as text, by default the last in order. Columns in ``keep`` are
+    predictors even if they look like row numbers, names or dates.
 
     Examples
     --------

@@ -63,13 +63,8 @@ class Table:
 
 
 def read_table(source: str | Path) -> Table:
-    """Read a table.
-
-    Parameters
-    ----------
-    source : str or Path
-        A CSV file (delimiter found among comma, semicolon, tab and bar; may be gzipped), a Parquet file, or
-        ``example:NAME`` with a name of ``EXAMPLES``.
+    """Read a CSV file (delimiter found among comma, semicolon, tab and bar; may be gzipped), a Parquet file, or
+    ``example:NAME`` with a name of ``EXAMPLES``.
 
     Examples
     --------

@@ -148,6 +148,11 @@ def rows_text(truth: Truth) -> str:
     return f"{rows} ({of_class})"
 
 
+def facts_with_text(facts: Iterable[tuple[str, str]]) -> tuple[Fact, ...]:
+    """Labels and their texts, without those whose text is empty."""
+    return tuple(Fact(label, text) for label, text in facts if text)
+
+
 def positive_text(truth: Truth) -> str:
     """The positive class; empty if there is none."""
     return "" if truth.positive is None else str(truth.pos_label)

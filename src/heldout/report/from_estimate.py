@@ -22,6 +22,7 @@ from heldout.report.estimate_parts import distribution_of, headline_of, is_ensem
 from heldout.report.facts import (
     citations_of,
     configurations_text,
+    facts_with_text,
     folds_text,
     positive_text,
     reproduction_of,
@@ -171,12 +172,12 @@ def _facts(inputs: Inputs, failed: int, dropped: int, folds: str) -> tuple[Fact,
     predictions = inputs.predictions
     configurations = configurations_text(predictions.n_configurations, failed, dropped)
     facts = [
-        Fact("Rows", rows_text(inputs.truth)),
-        Fact("Positive class", positive_text(inputs.truth)),
-        Fact("Configurations", configurations),
+        ("Rows", rows_text(inputs.truth)),
+        ("Positive class", positive_text(inputs.truth)),
+        ("Configurations", configurations),
     ]
     if predictions.folds is not None:
-        facts.append(Fact("Folds", folds))
+        facts.append(("Folds", folds))
     elif predictions.n_repeats > 1:
-        facts.append(Fact("Repeats", str(predictions.n_repeats)))
-    return tuple(fact for fact in facts if fact.text)
+        facts.append(("Repeats", str(predictions.n_repeats)))
+    return facts_with_text(facts)

@@ -17,6 +17,7 @@ from heldout.report.facts import (
     citations_of,
     configurations_text,
     drop_text,
+    facts_with_text,
     folds_text,
     positive_text,
     reproduction_of,
@@ -147,14 +148,14 @@ def _search_facts(evaluation: Evaluation, failed: int, dropped: int, folds: str)
     n_timed = sum(cell.state is not CellState.DROPPED for cell in evaluation.cells)
     what = "all fits" if evaluation.n_fits <= n_timed + 1 else "the search on all rows"
     facts = [
-        Fact("Rows", rows_text(evaluation.task.truth)),
-        Fact("Positive class", positive_text(evaluation.task.truth)),
-        Fact("Configurations", configurations_text(len(evaluation.configurations), failed, dropped)),
-        Fact("Folds", folds),
-        Fact("Fits", fits),
-        Fact(f"Time of {what}", work_words(seconds) if seconds else ""),
+        ("Rows", rows_text(evaluation.task.truth)),
+        ("Positive class", positive_text(evaluation.task.truth)),
+        ("Configurations", configurations_text(len(evaluation.configurations), failed, dropped)),
+        ("Folds", folds),
+        ("Fits", fits),
+        (f"Time of {what}", work_words(seconds) if seconds else ""),
     ]
-    return tuple(fact for fact in facts if fact.text)
+    return facts_with_text(facts)
 
 
 def _parameters(evaluation: Evaluation) -> tuple[Parameter, ...]:

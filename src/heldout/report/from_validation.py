@@ -23,7 +23,14 @@ from heldout.protocols.words import method_words
 from heldout.report import validation_words as words
 from heldout.report.content import Fact, Headline
 from heldout.report.estimate_parts import interval_label, shown_numbers
-from heldout.report.facts import citations_of, positive_text, reproduction_of, rows_text, settings_of
+from heldout.report.facts import (
+    citations_of,
+    facts_with_text,
+    positive_text,
+    reproduction_of,
+    rows_text,
+    settings_of,
+)
 from heldout.report.from_search import flag_sentences, parameters_of
 from heldout.report.numbers import Scale, decimals_for, scale_of
 from heldout.report.ranking import failure_groups
@@ -153,14 +160,14 @@ def _facts(validation: Validation) -> tuple[Fact, ...]:
     n_models = len(validation.candidates)
     completions = validation.replicates.n_completions
     facts = [
-        Fact("Rows", rows_text(truth)),
-        Fact("Positive class", positive_text(truth)),
-        Fact("Models", f"{n_models:,}" if n_models > 1 else ""),
-        Fact("Bootstraps", bootstraps),
-        Fact("Imputations", f"{completions:,}" if completions > 1 else ""),
-        Fact("Fits", f"{validation.n_fits:,}" if validation.n_fits else ""),
+        ("Rows", rows_text(truth)),
+        ("Positive class", positive_text(truth)),
+        ("Models", f"{n_models:,}" if n_models > 1 else ""),
+        ("Bootstraps", bootstraps),
+        ("Imputations", f"{completions:,}" if completions > 1 else ""),
+        ("Fits", f"{validation.n_fits:,}" if validation.n_fits else ""),
     ]
-    return tuple(fact for fact in facts if fact.text)
+    return facts_with_text(facts)
 
 
 def _scored(row: ValidationRow, scale: Scale) -> ScoredRow:
