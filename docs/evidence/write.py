@@ -1,7 +1,7 @@
-"""Writes docs/evidence.md: what each article claims beside what the runs in this folder found.
+"""Write docs/evidence.md: the claims of each article beside the results of the runs in this folder.
 
-``python docs/evidence/write.py`` reads the Parquet files beside it and nothing else; a test holds the page equal to
-what this writes, so that no figure there is typed by hand.
+``python docs/evidence/write.py`` reads only the Parquet files in this folder. A test compares the page with its
+output, so no figure on it is typed by hand.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ PAGE = HERE.parent / "evidence.md"
 
 @dataclass(frozen=True)
 class Run:
-    """A run that is kept here, and the claims that it tests.
+    """A stored run, and the claims that it tests.
 
     Attributes
     ----------
     file, title, command : str
-        The command says what made it, but for the folder.
+        The command is the one that made the file, without the folder.
     what : str
-        What was done, in a sentence or two.
+        What the run did, in one or two sentences.
     claims : callable
-        From the file's frame to claims.
+        From the frame in the file to claims.
     why : str
-        Where ours differs, why.
+        Why our figures differ.
     """
 
     file: str
@@ -56,7 +56,7 @@ class Run:
     claims: Callable[[Any], Sequence[Claim]]
     why: str = ""
 
-    def found(self) -> Sequence[Claim]:
+    def read_claims(self) -> Sequence[Claim]:
         """Every claim that the run can test."""
         return self.claims(pd.read_parquet(HERE / self.file))
 
@@ -84,30 +84,30 @@ ARTICLES = (
                 "All 196 settings with 500 repetitions: 98 000 matrices of held-out predictions whose truth is "
                 "known.",
                 _of_moments,
-                "The two that do not hold: the article calls BBC-CV almost unbiased and gives no number for that; "
-                "with 20 rows it is more conservative than the .02 that we let pass. And its figure 1 shows Be(9, "
-                "6) alone, of the others it says that they are similar: for them TT goes on flattering up to more "
+                "Two claims do not hold. The article calls BBC-CV almost unbiased, without a number; with 20 "
+                "rows it is more conservative than the .02 that we allow. And the article shows Be(9, 6) alone "
+                "in its figure 1 and calls the others similar, but with them TT remains optimistic up to more "
                 "rows.",
             ),
             Run(
                 "bias-auc.parquet",
                 "The same sentences for the area under the ROC curve",
                 "heldout study bias --metric roc_auc --beta 9,6 --repetitions 100",
-                "The article simulates accuracy alone, and says that BBC-CV serves any metric. 49 settings, 100 "
-                "repetitions.",
+                "The article simulates accuracy alone, and states that BBC-CV works for any metric. 49 "
+                "settings, 100 repetitions.",
                 _of_moments,
-                "An area of two rows is 0 or 1 and one of six is rough, so that TT, which reads single folds, "
-                "still flatters with 60 rows. BBC-CV pays more for few rows than with accuracy.",
+                "The area of two rows is 0 or 1, and that of six is coarse. So TT, which uses single folds, is "
+                "still optimistic with 60 rows. With few rows BBC-CV is more pessimistic than for accuracy.",
             ),
             Run(
                 "bias-mse.parquet",
                 "The same sentences for the mean squared error",
                 "heldout study bias --metric mean_squared_error --beta 9,6 --repetitions 100",
-                "49 settings, 100 repetitions; a positive bias is an error that was said to be smaller than it is.",
+                "49 settings, 100 repetitions; a positive bias means that the error was underestimated.",
                 _of_moments,
                 "The best of more configurations has a smaller true error, and a smaller error varies less from "
-                "row to row: there is less to choose by chance, and the bias of CVT falls with C. TT never "
-                "flatters here. Which of the protocols varies most with C is within chance.",
+                "row to row. So chance matters less, and the bias of CVT falls with C. TT is never optimistic "
+                "here. Which protocol varies most with C is left open by chance.",
             ),
             Run(
                 "search.parquet",
@@ -117,12 +117,12 @@ ARTICLES = (
                 "Four tables, six sizes, 3 sub-samples of each, 32 of the 610 configurations with 10 trees in a "
                 "forest. Three of the tables are the article's.",
                 lambda frame: search_claims(SearchStudy.from_frame(frame)),
-                "Twelve sub-samples of each size leave most open: the article has 180. What does not hold: few "
-                "are dropped early, as 32 configurations that were taken at equal distances of 610 hold few "
-                "copies of a hopeless one, and the speed-up of ten was that of gisette, which is not among these "
-                "tables. With 500 rows the intervals are still conservative; the article's two tables that were "
-                "not had biases that ours have not. Of the narrowing by ten repeats three or four bring 71 % with "
-                "20 rows, where we ask for 75.",
+                "Twelve sub-samples of each size leave most claims open: the article has 180. What does not "
+                "hold: few configurations are dropped early, because 32 that are evenly spaced among the 610 "
+                "contain few copies of a hopeless one, and the article's tenfold speed-up was on gisette, which "
+                "is not among these tables. With 500 rows the intervals are still conservative; they were not "
+                "on two of the article's tables, which had biases that ours do not have. With 20 rows, three or "
+                "four repeats give 71 % of the narrowing of ten, where we require 75 %.",
             ),
         ),
     ),
@@ -135,12 +135,12 @@ ARTICLES = (
                 "heldout study intervals --seed 20240",
                 "16 settings with 200 repetitions, ten methods, one-sided intervals of 95 %.",
                 lambda frame: intervals_claims(IntervalStudy.from_frame(frame)),
-                "BBC-F with 50 rows of which 5 are positive has five folds to draw, and is rejected in the "
-                "published table too. The published Hanley-McNeil code is another formula than Hanley and "
-                "McNeil's; ours is theirs, and covers more. The published two-part methods turn a column around "
-                "in a fold that it orders the wrong way, and so choose a little worse than they need. Of several "
-                "classes and of numbers, which the article names as open, [study-intervals](study-intervals.md) "
-                "has the tables.",
+                "With 50 rows, 5 of them positive, BBC-F has five folds to draw, and is rejected in the "
+                "published table too. The published Hanley-McNeil code uses another formula than Hanley and "
+                "McNeil; ours is theirs, and covers more. The published two-part methods reverse the scores of "
+                "a configuration in a fold that it ranks the wrong way, so they select a little worse than "
+                "necessary. The article leaves several classes and regression open; "
+                "[study-intervals](study-intervals.md) has the tables.",
             ),
             Run(
                 "intervals-tables.parquet",
@@ -148,25 +148,26 @@ ARTICLES = (
                 "heldout study intervals-on-tables tables --tables "
                 "credit-g,spambase,phoneme,electricity,mozilla4,bank-marketing,eeg-eye-state,musk,phishing,adult "
                 "--repetitions 10",
-                "Ten of the article's eleven tables with 10 training sets each, of 50 or 500 rows as there; 35 "
-                "configurations in place of 766 of a commercial system.",
+                "Ten of the article's eleven tables with 10 training sets each, of 50 or 500 rows as in the "
+                "article; 35 configurations instead of the 766 of a commercial system.",
                 lambda frame: tables_claims(IntervalsOnTables.from_frame(frame)),
-                "Ten training sets a table reject only what is far too low, so that the two claims about "
-                "rejections could hardly hold here. The two-part methods bound more loosely than published: their "
-                "code takes a bound of 1 where the second part has an area of 1, and its HM10p does not pay for "
-                "the choice among the tenth. Which group chooses better is within chance.",
+                "Ten training sets per table reject only coverages that are far too low, so the two claims "
+                "about rejections could hardly hold here. The bounds of the two-part methods are looser than "
+                "published: the published code takes 1 as the bound if the second part has an area of 1, and "
+                "its HM10p does not correct for the selection among the best tenth. Which group selects better "
+                "is left open by chance.",
             ),
             Run(
                 "timing.parquet",
                 "Time (figure 3, conclusions)",
                 "heldout study timing --repetitions 30",
-                "The 17 settings, medians of 30, of heldout's code and of plain NumPy that goes bootstrap by "
-                "bootstrap, as the published code does. Times differ on every machine and day.",
+                "The 17 settings, as medians of 30 runs, with heldout's code and with plain NumPy that computes "
+                "one bootstrap after another, like the published code. Times differ between machines and days.",
                 lambda frame: timing_claims(TimingStudy.from_frame(frame)),
-                "Plain code shows the article's picture, with ratios a little lower where BBC is cheap. heldout's "
-                "BBC walks through the sorted rows for many bootstraps together and takes a few milliseconds, "
-                "most of them for checking its input: there is little left for BBC-F to save. N/K counts "
-                "operations; the published times are not in proportion to it either.",
+                "With plain code the results are those of the article, with ratios a little lower where BBC is "
+                "cheap. heldout's BBC passes over the sorted rows for many bootstraps together and takes a few "
+                "milliseconds, most of them for checking its input, so there is little left for BBC-F to save. "
+                "N/K counts operations; the published times are not proportional to it either.",
             ),
         ),
     ),
@@ -177,18 +178,18 @@ ARTICLES = (
                 "flat-vs-nested.parquet",
                 "Twelve algorithms on sixty tables (tables 1, 2, 4, 5 and 6, figures 3 and 4, conclusions)",
                 "heldout study flat-vs-nested tables --small --max-rows 400 --seed 1",
-                "Sixty binary tables with 6 half splits each, as the article has 115; but of at most 400 rows, of "
-                "which half are trained on, where the article takes up to 10 000, and with smaller grids and "
-                "forests of 25 and 50 trees.",
+                "Sixty binary tables, where the article has 115, with 6 half splits each as in the article. The "
+                "tables have at most 400 rows, half of them for training, where the article has up to 10 000; "
+                "the grids are smaller, and forests have 25 and 50 trees.",
                 lambda frame: flat_vs_nested_claims(FlatVsNestedStudy.from_frame(frame)),
-                "What the article concludes holds in every analysis: the gain of nested over flat is below the "
-                "threshold of irrelevance. What differs is size. With 200 rows to score on, an accuracy errs by "
-                "more than with thousands, so that thresholds are larger, |gain| less threshold is further below "
-                "0, and twelve algorithms that are close to each other are told apart less often. With so few "
-                "rows support vector machines rank before forests of 50 trees and before boosted trees, and a "
-                "random forest is no choice that loses much. Nested cross-validation trains on four fifths of the "
-                "half, and errs on the careful side for that. The article's table 3 (2000 rows and more) asks for "
-                "a run with larger tables.",
+                "The article's conclusion holds in every analysis: the gain of nested over flat is below the "
+                "threshold of irrelevance. The sizes differ. An accuracy on 200 rows is less precise than one "
+                "on thousands, so thresholds are larger, |gain| minus threshold is further below 0, and twelve "
+                "algorithms that are close to each other are distinguished less often. With so few rows support "
+                "vector machines rank before forests of 50 trees and before boosted trees, and taking the "
+                "random forest instead of choosing loses little. Nested cross-validation trains on four fifths "
+                "of the half, so it "
+                "is pessimistic. The article's table 3 (2000 rows and more) needs a run with larger tables.",
             ),
         ),
     ),
@@ -196,13 +197,13 @@ ARTICLES = (
 
 
 def page() -> str:
-    """The page as it must be."""
+    """The whole page."""
     parts: list[str] = []
     all_claims: list[Claim] = []
     for article in ARTICLES:
         parts.append(f"## {article.title}\n")
         for run in article.runs:
-            claims = run.found()
+            claims = run.read_claims()
             all_claims += claims
             parts.append(_section(run, claims))
     head = [_wrapped(part) for part in _HEAD.format(n=len(all_claims), **_counts(all_claims)).split("\n\n")]
@@ -210,21 +211,22 @@ def page() -> str:
 
 
 _HEAD = """\
-What the articles claim, and what heldout found when it repeated their experiments: of {n} claims {n_yes} hold,
-{n_no} do not, and {n_open} are left open by chance. A claim is here when it stands in an abstract, a result or a
-conclusion and a number can test it. *Published* is the article's own figure, where it gives one; *ours* comes from
-the run that is named above each table and is kept in [evidence/](evidence) as a Parquet file with the command that
-made it. This page is written from those files (`python docs/evidence/write.py`), and a test holds it to them.
+The claims of the articles, and what heldout found when it repeated their experiments: of {n} claims {n_yes} hold,
+{n_no} do not, and {n_open} are left open by chance. The page has every claim of an abstract, a result or a
+conclusion that a number can test. *Published* is the article's own figure, if it gives one. *Ours* comes from the
+run that is named above each table, whose result is kept in [evidence/](evidence) as a Parquet file with the
+command that made it. `python docs/evidence/write.py` writes this page from those files, and a test compares the
+two.
 
-"Chance" in the last column is what the number of repetitions leaves open, as each study's page says; a published
-number holds where ours differs by no more than that. Where the article gives no number for a word such as "almost",
-this page states the number that we used for it.
+"Chance" is what the number of repetitions leaves open, as each study's page explains; a published number holds "
+"if ours differs by no more than that. If the article uses a word such as "almost" without a number, this page
+states the number that we used for it.
 """
 
 
 def _counts(claims: Sequence[Claim]) -> dict[str, int]:
-    said = [claim.holds for claim in claims]
-    return {"n_yes": said.count(True), "n_no": said.count(False), "n_open": said.count(None)}
+    holds = [claim.holds for claim in claims]
+    return {"n_yes": holds.count(True), "n_no": holds.count(False), "n_open": holds.count(None)}
 
 
 def _section(run: Run, claims: Sequence[Claim]) -> str:

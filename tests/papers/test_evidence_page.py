@@ -37,6 +37,6 @@ def test_every_run_that_is_kept_is_small_and_listed_with_its_command(written: di
 
 def test_enough_claims_are_tested(written: dict[str, Any]) -> None:
     for article in written["ARTICLES"]:
-        claims = [claim for run in article.runs for claim in run.found()]
+        claims = [claim for run in article.runs for claim in run.read_claims()]
         assert len(claims) >= 20
         assert len({(claim.text, claim.ours) for claim in claims}) == len(claims)

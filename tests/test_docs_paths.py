@@ -1,0 +1,79 @@
+"""Links, paths and names of code in the documentation exist."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/*.md")]
+MADE_BY_COMMANDS = re.compile(r"(DIR|demo)\b|.*\.(parquet|csv)$|[A-Z]+\.\w+$")
+"""Files that are not in the repository: output of commands."""
+CODE_ON = ["docs/architecture.md", "docs/decisions/*.md", "CONTRIBUTING.md"]
+"""Pages about the code, whose identifiers must exist in it."""
+OF_OTHERS = {"_fit_and_score", "CoxPHFitter"}
+"""Identifiers of other packages."""
+
+
+@cache
+def tracked_files() -> list[str]:
+    """Every file of the repository, as a path from its root."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("not a checkout")
+    return listed.stdout.split()
+
+
+@cache
+def words_of_code() -> set[str]:
+    kinds = (".py", ".pyi", ".cpp", ".hpp", ".toml", ".txt")
+    files = [file for file in tracked_files() if file.endswith(kinds) and file != "tests/test_docs_paths.py"]
+    texts = [(ROOT / file).read_text(encoding="utf-8") for file in files if (ROOT / file).exists()]
+    return {word for text in [*texts, *tracked_files()] for word in re.findall(r"\w+", text)}
+
+
+def without_code_blocks(page: Path) -> str:
+    return re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub writes them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", without_code_blocks(page)):
+        if target.startswith("http"):
+            continue
+        linked = page.parent / target if target else page
+        assert linked.exists(), f"{target} does not exist"
+        assert not anchor or anchor in anchors(linked), f"{linked.name} has no heading {anchor}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_paths_exist(page: Path) -> None:
+    files = tracked_files()
+    known = {*files, *(str(folder) for file in files for folder in Path(file).parents)}
+    for code in re.findall(r"`([^`\n]+)`", without_code_blocks(page)):
+        path = code.split(":")[0].rstrip("/")
+        is_path = re.fullmatch(r"[\w./-]+", path) and (
+            "/" in path or re.search(r"\.(py|cpp|hpp|md|toml|csv)$", path)
+        )
+        if is_path and not MADE_BY_COMMANDS.match(path):
+            assert any(other == path or other.endswith(f"/{path}") for other in known), f"{code} does not exist"
+
+
+@pytest.mark.parametrize(
+    "page", [page for pattern in CODE_ON for page in ROOT.glob(pattern)], ids=lambda page: page.name
+)
+def test_identifiers_exist(page: Path) -> None:
+    words = words_of_code() | OF_OTHERS
+    for code in re.findall(r"`([^`\n]+)`", without_code_blocks(page)):
+        for name in re.findall(r"\b[A-Za-z_]\w{3,}\b(?!\*)", code):
+            assert name in words, f"{name} of {code} does not occur in the code"
