@@ -82,7 +82,7 @@ def test_fresh_estimators_share_nothing() -> None:
         ([("a", Ridge())], None, r"must be a \(name, estimator, grid\) triple"),
         ([(Ridge(), "a", {})], None, r"must be a \(name, estimator, grid\) triple"),
         ([("a", Ridge(), {}), ("a", Ridge(), {})], None, "names must be distinct, got 'a' more than once"),
-        ([("a", Ridge(), {})], {"alpha": [1]}, "brings its own grids"),
+        ([("a", Ridge(), {})], {"alpha": [1]}, "has its own grids"),
         ([], None, "the list of estimators is empty"),
         ([("a", Ridge(), {}), ("b", RidgeClassifier(), {})], None, "'a' is a regressor and 'b' is a classifier"),
         (Ridge(), [], "no configurations"),
@@ -204,7 +204,7 @@ def test_what_has_no_canonical_form_is_refused() -> None:
             canonical_form(value)
     loop: list[Any] = []
     loop.append(loop)
-    with pytest.raises(NotHashableError, match="holds itself"):
+    with pytest.raises(NotHashableError, match="contains itself"):
         make_configurations(Ridge(), {"alpha": [loop]}).identities()
 
 

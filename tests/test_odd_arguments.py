@@ -27,7 +27,7 @@ TREE, GRID = DecisionTreeClassifier(), {"max_depth": [1, 2]}
         ({"n_jobs": 10**12}, "n_jobs must be at most 10,000, got 1000000000000; -1 uses every core"),
         ({"scoring": []}, r"scoring=\[\] with refit=False cannot be used: .*Empty list was given"),
         ({"scoring": {}}, r"scoring=\{\} with refit=False cannot be used: An empty dict was passed"),
-        ({"param_grid": {1: [2]}}, "a parameter of the grid must be named by a text, got 1"),
+        ({"param_grid": {1: [2]}}, "the name of a grid parameter must be text, got 1"),
     ],
     ids=["cv", "jobs", "many jobs", "no scorers", "no scorer", "name"],
 )

@@ -91,7 +91,7 @@ class Configuration:
         try:
             return json.dumps(canonical_form(self.fresh()), sort_keys=True, separators=(",", ":"))
         except RecursionError:
-            raise NotHashableError(f"a parameter of {self.name} holds itself") from None
+            raise NotHashableError(f"a parameter of {self.name} contains itself") from None
 
     @cached_property
     def name(self) -> str:
@@ -154,7 +154,7 @@ def make_configurations(estimator: Any, param_grid: Any = None) -> Configuration
     found: list[tuple[str | None, Any, dict[str, Any]]] = []
     if isinstance(estimator, list | tuple):
         if param_grid is not None:
-            raise InputError("a list of (name, estimator, grid) brings its own grids; leave param_grid out.")
+            raise InputError("a list of (name, estimator, grid) has its own grids; leave param_grid out.")
         for name, model, grid in checked_entries(estimator):
             found += [(name, model, {"model": name, **params}) for params in _grid(grid)]
     else:
@@ -191,7 +191,7 @@ def checked_entries(entries: Sequence[Any]) -> list[tuple[str, Any, Any]]:
         if _kind(model) != kind:
             raise InputError(
                 f"all estimators of a list must be of one kind, but {first!r} is a {kind} and {name!r} is a "
-                f"{_kind(model)}; search them apart."
+                f"{_kind(model)}; search them separately."
             )
     return checked
 
@@ -220,7 +220,7 @@ def _grid(grid: Any) -> list[dict[str, Any]]:
     for part in (grid,) if isinstance(grid, Mapping) else grid if isinstance(grid, list | tuple) else ():
         for name, values in part.items() if isinstance(part, Mapping) else ():
             if not isinstance(name, str):
-                raise InputError(f"a parameter of the grid must be named by a text, got {shortened(name)}.")
+                raise InputError(f"the name of a grid parameter must be text, got {shortened(name)}.")
             if hasattr(values, "rvs"):
                 raise InputError(f"parameter {name!r} has a distribution, and a grid needs values; {DRAW_FIRST}.")
     try:
@@ -335,5 +335,5 @@ def _source(function: Any) -> str:
         return textwrap.dedent(inspect.getsource(function))
     except (OSError, TypeError):
         if "<lambda>" in _qualified(function) or "<locals>" in _qualified(function):
-            raise NotHashableError(f"the source of {_qualified(function)} is not to be had") from None
+            raise NotHashableError(f"the source of {_qualified(function)} cannot be found") from None
         return ""

@@ -1,6 +1,6 @@
 """The main job: run a search, choose its winner, and estimate how good the winner is.
 
-``evaluate`` is the flow of the library, one line a stage; functions are named after their results.
+``evaluate`` is the flow of the library, one line per stage; functions are named after their results.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ def warn_of_failures(found: RaceResults, configurations: Configurations, error_s
         more = f"; and {failed - 5} more" if failed > 5 else ""
         number = np.nan if error_score == "raise" else error_score
         warnings.warn(
-            f"{failed} of {total} configurations failed and are no candidates (their missing scores are set to "
+            f"{failed} of {total} configurations failed and are not candidates (their missing scores are set to "
             f"{number}): {'; '.join(listed[:5])}{more}",
             FailedConfigurationsWarning,
             stacklevel=3,

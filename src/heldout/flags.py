@@ -1,7 +1,7 @@
-"""Flags: conditions that a reader of a number must know of, each with its sentence.
+"""Flags: conditions that a reader of a number must know, each with its sentence.
 
-A sentence may hold named places that the raising code fills, and arguments such as ``{argument:cv=5}``, which the
-command line prints as options.
+A sentence may contain named places, which the raising code fills, and arguments such as ``{argument:cv=5}``, which
+the command line prints as options.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class _Argument:
 
 
 class Flag(StrEnum):
-    """What a reader of an estimate must know. ``flag.sentence`` says it."""
+    """A condition that a reader of an estimate must know; ``flag.sentence`` explains it."""
 
     sentence: str
 
@@ -219,7 +219,7 @@ class Flag(StrEnum):
         "no_spread",
         "The winner's {metric} is {value:.4g} in every bootstrap, so the bootstraps show no spread. The interval "
         "therefore ends at the score at which {units} independent units (rows, pairs of rows, or folds){choice} "
-        "would all be alike just often enough by chance.{endless}",
+        "could just still all be alike by chance, at the interval's level.{endless}",
     )
     LITTLE_SPREAD = (
         "little_spread",
@@ -329,8 +329,8 @@ class Flag(StrEnum):
     )
     INTERVAL_OFF_CENTRE = (
         "interval_off_centre",
-        "No interval: samples hold some rows twice, and there models score so much better in {metric} on their "
-        "own sample than this model on its rows that the shifted interval would not hold the corrected score; "
+        "No interval: samples contain some rows twice, so models score much better in {metric} on their own sample "
+        "than this model on its rows, and the shifted interval would not contain the corrected score; "
         "{argument:interval='double'} corrects the score anew in every bootstrap.",
     )
     FEW_ROWS_A_COLUMN = (
@@ -352,7 +352,7 @@ class Flag(StrEnum):
     CURVE_BEYOND_RANGE = (
         "curve_beyond_range",
         "At {points} of {total} points the corrected curve lies outside [{low:g}, {high:g}], as differences of "
-        "means may. The numbers are reported unchanged; only a picture ends there.",
+        "means may. The numbers are reported unchanged; pictures end at these limits.",
     )
     CURVE_NOT_MONOTONE = (
         "curve_not_monotone",

@@ -22,7 +22,7 @@ UNPREDICTED_LABEL = -1
 
 @dataclass(frozen=True, eq=False)
 class HeldOutPredictions:
-    """Predictions of N rows by C configurations in R repeats, a response at a time.
+    """Predictions of N rows by C configurations in R repeats, one array per response.
 
     Attributes
     ----------
@@ -34,27 +34,27 @@ class HeldOutPredictions:
     names : tuple of str
         One for each configuration.
     folds : ndarray of int, shape (N, R), or None
-        The fold in which a row was held out, -1 where it was not.
+        The fold in which a row was held out, -1 if it was not held out.
     classes : ndarray or None
         The labels behind the codes of a classification.
     positive : int or None
         Code of the class that binary probabilities and decisions point to.
     failed : mapping of int to str
-        Configurations that failed, with the reason; they are no candidates.
+        Configurations that failed, with the reason; they are not candidates.
     dropped : mapping of int to str
-        Configurations that left the search early, with the reason; they are no candidates either.
+        Configurations that were dropped early, with the reason; they are not candidates either.
     exchangeable : bool
-        False where rows are ordered in time.
+        False if rows are ordered in time.
     training_rows : float or None
-        Mean rows behind a held-out prediction.
+        Mean number of training rows of the models behind the predictions.
     training_range : (int, int) or None
-        Fewest and most, where they were made to differ.
+        Fewest and most training rows, if the splits differ on purpose.
     grouped : bool
         Whether the search held groups of rows out whole.
     times : tuple of float
-        Of the last axis of ``survival``, ascending; empty where that holds just the times that the metric reads.
+        The times of the last axis of ``survival``, ascending; empty if they are just those that the metric reads.
     test_share : float or None
-        The share of its rows that a split tests, where the splits are those of repeated subsampling.
+        The share of the rows that each split tests, if the splits are those of repeated subsampling.
     """
 
     responses: Mapping[Response, NDArray[Any]]
@@ -149,7 +149,7 @@ class FoldScores:
     Attributes
     ----------
     values : ndarray of shape (splits, C)
-        NaN where a configuration was not fitted or the metric is undefined.
+        NaN if a configuration was not fitted or the metric is undefined.
     greater_is_better : bool
     repeat : ndarray of int, shape (splits,)
         The repeat that a split belongs to.

@@ -55,11 +55,11 @@ _RESPONSES = ("predict", "predict_proba", "predict_log_proba", "decision_functio
 class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
     """Exhaustive search with a bias-corrected estimate of the winner's performance.
 
-    The winner, ``best_score_`` and ``cv_results_`` are those of ``GridSearchCV``. Of scores that are equal but for
-    rounding errors the first wins; where ``GridSearchCV``, which goes by the last bit, would take another, the flag
-    ``tied_winner`` names it. ``best_score_`` is the best of many scores on the same folds and therefore optimistic;
-    ``estimate_`` corrects that optimism, by replaying the choice on bootstrapped held-out predictions
-    (Tsamardinos, Greasidou & Borboudakis 2018, algorithm 5).
+    The winner, ``best_score_`` and ``cv_results_`` are those of ``GridSearchCV``. If scores are equal except for
+    rounding errors, the first configuration wins; if ``GridSearchCV``, which compares the last bit, would select
+    another, the flag ``tied_winner`` names it. ``best_score_`` is the best of many scores on the same folds and
+    therefore optimistic; ``estimate_`` corrects this optimism by replaying the selection on bootstrapped held-out
+    predictions (Tsamardinos, Greasidou & Borboudakis 2018, algorithm 5).
 
     Parameters
     ----------
@@ -68,16 +68,17 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
     param_grid : dict or list of dict, optional
         As in ``GridSearchCV``; none for a list of estimators.
     scoring : str, callable, list, tuple or dict, optional
-        As in ``GridSearchCV``, and by name any metric of ``ho.metrics`` ("concordance_index"; a loss is then
-        negative). With several scorers each gets an estimate, of the one configuration that
-        ``refit`` chooses.
+        As in ``GridSearchCV``, or the name of any metric of ``ho.metrics`` ("concordance_index"; losses are
+        negative). With several scorers there is one estimate for each, all for the configuration that ``refit``
+        selects.
     cv : int, splitter or iterable, optional
         As in ``GridSearchCV``.
     repeats : int, default=1
         Repeats of the whole partition, shuffled anew each time.
     aggregate : {"folds", "pooled", "within"}, default="folds"
-        Score of a configuration: the mean over folds, the metric on all held-out rows together, or, of metrics made
-        of pairs (AUC, concordance, Somers' D), the share of the pairs of rows of one fold, summed over folds.
+        How held-out predictions become a configuration's score: the mean over folds; the metric on all held-out
+        rows together; or, for metrics made of pairs (AUC, concordance, Somers' D), the share of correctly ordered
+        pairs among all pairs of rows of the same fold.
     selection : str or selection rule, default="best"
         How the winner is chosen, replayed in every bootstrap.
     drop : str, rule of ``ho.dropping`` or None, optional
@@ -113,7 +114,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         As in ``GridSearchCV``; ``best_score_`` is uncorrected. With ``aggregate="pooled"`` it is the pooled score,
         with "within" the share of pairs within folds (``within_test_{name}`` of ``cv_results_``).
     estimate_ : Estimate or None
-        Of the metric that chose the winner.
+        For the metric that selected the winner.
     estimates_ : dict of str to Estimate
         One a scorer, each of the same winner.
     corrected_score_ : float or None

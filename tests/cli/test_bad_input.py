@@ -169,7 +169,7 @@ def test_a_run_that_is_there_already(command: Command, table: Write, tmp_path: P
 
     refused(
         command("tune", table(), "--target", "outcome", "--out", "out"),
-        "holds a run already; go on with it (--resume)",
+        "already holds a run; continue it with --resume",
     )
 
 
@@ -248,9 +248,7 @@ def test_a_folder_without_a_finished_run_has_no_report(command: Command, tmp_pat
 
 def test_tune_refuses_rules_and_methods_that_it_has_no_use_for_before_reading(command: Command) -> None:
     asked = ["tune", "nofile.csv", "--target", "outcome"]
-    refused(
-        command(*asked, "--selection", "top_k(k=3)"), "then ask heldout estimate DIR/predictions.parquet with it"
-    )
+    refused(command(*asked, "--selection", "top_k(k=3)"), "use it with heldout estimate DIR/predictions.parquet")
     refused(command(*asked, "--selection", "bets"), "--selection must be one of best, one_standard_error")
     refused(
         command(*asked, "--method", "hoeffding"), "--method hoeffding is for one development set, and here are 5"

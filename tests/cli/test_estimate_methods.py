@@ -117,7 +117,7 @@ def test_settings_reach_every_method_that_has_them(command: Command, scores: pd.
     [
         (["--method", "best"], "--method must be one of all, cv, tt, bbc"),
         (["--selection", "worst"], "--selection must be one of best"),
-        (["--candidates", "0.1"], "--candidates is no setting of --method bbc; it is one of delong"),
+        (["--candidates", "0.1"], "--candidates is not a setting of --method bbc; it is one of delong"),
         (
             ["--method", "delong", "--candidates", "few"],
             "--candidates must be best or a share such as 0.1, got 'few'",
@@ -131,17 +131,17 @@ def test_settings_reach_every_method_that_has_them(command: Command, scores: pd.
         ),
         (
             ["--method", "bbc", "--fixed-configuration", "one"],
-            "--fixed-configuration is no setting of --method bbc",
+            "--fixed-configuration is not a setting of --method bbc",
         ),
-        (["--configuration", "one", "--configuration", "two"], "which needs --row COL"),
-        (["--method", "delong", "--fixed-configuration", "one"], "give --evaluation-share 1.0 with it"),
+        (["--configuration", "one", "--configuration", "two"], "and needs --row COL"),
+        (["--method", "delong", "--fixed-configuration", "one"], "use --evaluation-share 1.0 with it"),
         (["--method", "delong", "--evaluation-share", "1"], "name one beforehand (--fixed-configuration"),
-        (["--method", "cv", "--stratify"], "--stratify is no setting of --method cv; it is one of bbc"),
+        (["--method", "cv", "--stratify"], "--stratify is not a setting of --method cv; it is one of bbc"),
         (["--control", "yes"], "--control must be auto, on or off, got 'yes'"),
         (["--interval", "narrow"], "--interval must be one of percentile, calibrated, got 'narrow'"),
         (
             ["--method", "cv", "--interval", "calibrated"],
-            "--interval is no setting of --method cv; it is one of bbc",
+            "--interval is not a setting of --method cv; it is one of bbc",
         ),
         (["--method", "wilson"], "methods that do: cv"),
         (["--alternative", "both"], "alternative must be one of two-sided"),

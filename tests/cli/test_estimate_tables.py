@@ -174,7 +174,7 @@ def test_times_to_an_event(command: Command, survival: pd.DataFrame) -> None:
         (["--event", "died", "--metric", "roc_auc"], "--metric 'roc_auc' does not fit a survival"),
         (
             ["--metric", "concordance_index"],
-            "is for times to an event; name the column that says whether the event was seen with --event COL.",
+            "is for times to an event; name the column that tells whether the event happened with --event COL.",
         ),
         (["--event", "died", "--positive", "1"], "--positive 1 needs a target of two classes, got a survival one"),
     ],

@@ -64,8 +64,7 @@ def test_a_full_stdout_is_called_so_after_the_work(
 
     assert code == 2
     assert said.splitlines()[-1] == (
-        "Error: what was to be printed could not be written to standard output (no space left on device); the "
-        "files are in out."
+        "Error: the output could not be written to standard output (no space left on device); the files are in out."
     )
     assert (tmp_path / "out" / "report.html").exists()
 
@@ -93,4 +92,4 @@ def test_help_that_cannot_be_printed_is_a_sentence(arguments: list[str]) -> None
         )
 
     assert ended.returncode == 2
-    assert ended.stderr == "Error: what was to be printed could not be written (no space left on device).\n"
+    assert ended.stderr == "Error: the output could not be written (no space left on device).\n"

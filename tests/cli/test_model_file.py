@@ -133,7 +133,7 @@ def test_files_that_are_no_models(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"must be a Python file \(\.py\)"):
         models_of_file(written(tmp_path, "no", "m.txt"))
     skops.io.dump({"a": 1}, tmp_path / "d.skops")
-    with pytest.raises(InputError, match="holds a dict, which is no estimator"):
+    with pytest.raises(InputError, match="holds a dict, which cannot be fitted again"):
         models_of_file(tmp_path / "d.skops")
 
 
@@ -165,5 +165,5 @@ def test_the_command_takes_a_saved_class_that_is_trusted(
     trusted = command(*asked, "m.skops", "--trust", "prior_of_rows.Prior", "--metric", "roc_auc")
     assert trusted.code == 0, trusted
     assert command(*asked, "logistic", "--trust", "a.B").last == (
-        "Error: --trust is of --model FILE.skops; give both, or leave it out."
+        "Error: --trust is for --model FILE.skops; use both, or leave it out."
     )

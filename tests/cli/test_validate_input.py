@@ -19,7 +19,7 @@ REFUSED = {
     "--method two_stage": "--method two_stage chooses among several models first, got one; give several --model,",
     "--interval wide": "--interval must be one of auto, location_shifted, double, percentile, none, got 'wide'.",
     "--interval percentile": "--interval percentile is for the scores of the rows left out, which --method oob",
-    "--inner-bootstraps 9": "--inner-bootstraps is of --interval double; give both, or leave it out.",
+    "--inner-bootstraps 9": "--inner-bootstraps is for --interval double; use both, or leave it out.",
     "--interval double --inner-bootstraps 1": "--inner-bootstraps must be a whole number from 2 on, got 1;",
     "--interval double --inner-bootstraps 9000000": "--interval double would take 36,000,000 fits",
     "--interval double --imputations 2": "--interval double does not go with imputation: every bootstrap",
@@ -28,7 +28,7 @@ REFUSED = {
     "--imputations -20": "--imputations must be 0 for none, or from 2 to 1000, got -20; 5 is usual.",
     "--imputation-order naive": "--imputation-order needs --imputations, the number of them; 5 is usual.",
     "--imputations 2 --imputation-order first": "--imputation-order must be one of boot_mi, mi_boot, naive, got",
-    "--time 3": "--time is of survival, which --event COL makes of the times in --target; give both.",
+    "--time 3": "--time is for survival, which needs --event COL and times in --target; add --event COL.",
     "--metric luck": "--metric must be a known name, got 'luck'; docs/metrics.md lists them.",
     "--metric r2": "--metric 'r2' does not fit a binary target; metrics that do: accuracy, ",
     "--metric f1 --metric f1": "--metric names 'f1' twice; name each once.",
@@ -119,6 +119,6 @@ def test_a_folder_that_holds_a_run(command: Command, table: Write) -> None:
     options = ["--target", "outcome", "--n-jobs", "1", "--bootstraps", "2", "--metric", "roc_auc"]
     assert command("validate", table(), *options).code == 0
     again = command("validate", table(), *options)
-    assert again.code == 2 and "holds a run already; go on with it (--resume)" in again.last
+    assert again.code == 2 and "already holds a run; continue it with --resume" in again.last
     other = command("validate", table(), *options, "--resume", "--seed", "7")
     assert other.code == 2

@@ -1,4 +1,4 @@
-"""A classifier that is as good as it is told to be, in a module that worker processes can import."""
+"""A classifier that is as good as its parameter says, in a module that worker processes can import."""
 
 from __future__ import annotations
 

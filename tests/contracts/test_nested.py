@@ -357,7 +357,7 @@ def test_a_scorer_that_cannot_be_opened_is_nested_all_the_same() -> None:
         return float(model.score(X, y))
 
     assert nested(scoring=score).value == nested().value
-    with pytest.raises(InputError, match="is for means of one loss a row"):
+    with pytest.raises(InputError, match="is for means of one loss per row"):
         nested(scoring=score, interval="bates_hastie_tibshirani")
 
 
@@ -371,11 +371,11 @@ def test_a_scorer_that_cannot_be_opened_is_nested_all_the_same() -> None:
         ({"confidence_level": 95}, "confidence_level must lie between 0 and 1"),
         ({"alternative": "up"}, "alternative must be one of"),
         ({"cv": 2}, "needs at least 3 outer folds"),
-        ({"interval": "bates_hastie_tibshirani", "scoring": "roc_auc"}, "is for means of one loss a row"),
+        ({"interval": "bates_hastie_tibshirani", "scoring": "roc_auc"}, "is for means of one loss per row"),
         ({"interval": "bates_hastie_tibshirani", "groups": np.arange(120) // 2}, "takes rows as independent"),
         ({"interval": "bates_hastie_tibshirani", "across": "all"}, "repeats the whole search"),
-        ({"across": "all", "refit": lambda results: 0}, "compares one score a configuration"),
-        ({"across": "all", "drop": "bootstrap"}, "whom no search dropped, and there may be none"),
+        ({"across": "all", "refit": lambda results: 0}, "compares one score per configuration"),
+        ({"across": "all", "drop": "bootstrap"}, "that no search dropped, of which there may be none"),
     ],
     ids=[
         "sequential",
@@ -402,7 +402,7 @@ def test_what_does_not_go_together_is_refused_before_anything_is_fitted(
 def test_a_search_that_draws_its_configurations_is_refused() -> None:
     with pytest.raises(InputError, match="fixed configurations, which RandomizedSearchCV has not"):
         ho.nested_cv(RandomizedSearchCV(KNeighborsClassifier(), NEIGHBOURS), X, Y)
-    with pytest.raises(InputError, match="GridSearchCV brings its own grid"):
+    with pytest.raises(InputError, match="GridSearchCV has its own grid"):
         ho.nested_cv(GridSearchCV(KNeighborsClassifier(), NEIGHBOURS), X, Y, NEIGHBOURS)
     with pytest.raises(InputError, match="y is None"):
         ho.nested_cv(KNeighborsClassifier(), X, None, NEIGHBOURS)

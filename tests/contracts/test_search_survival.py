@@ -209,7 +209,7 @@ def test_jobs_a_store_and_resuming_change_nothing(tmp_path: Path) -> None:
 
 def test_a_time_beyond_what_a_model_knows_fails_the_configuration() -> None:
     late = float(np.sort(Y["days"])[-2]) + 1e-6
-    with pytest.raises(InputError, match="knows no survival after time"):
+    with pytest.raises(InputError, match="gives no survival after time"):
         searched(
             scoring=f"brier_score_at(time={late})", grid={"alpha": [1.0]}, cv=[(np.arange(60), np.arange(60, 120))]
         )

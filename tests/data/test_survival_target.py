@@ -101,7 +101,7 @@ def test_settings_of_labels_are_refused(setting: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("time", [[2**53, 2**53 + 1, 3], np.array([2**63, 2**63 + 1, 3], dtype=np.uint64)])
 def test_times_that_no_float_tells_apart_are_refused(time: Any) -> None:
-    with pytest.raises(InputError, match="of which several would be one time; use a greater unit"):
+    with pytest.raises(InputError, match="several of which would become one time; use a larger unit"):
         survival_target((SEEN, time))
 
 

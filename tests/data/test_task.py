@@ -160,7 +160,7 @@ def test_groups_are_one_a_row_and_known():
     ],
 )
 def test_floats_that_may_stand_for_several_labels_are_refused(y):
-    with pytest.raises(InputError, match="may stand for several numbers, which would be one label"):
+    with pytest.raises(InputError, match="may stand for several numbers, which would become one label"):
         truth_of(y, "multiclass")
     with pytest.raises(InputError, match="groups hold"):
         checked_groups(y, 3)
@@ -193,6 +193,6 @@ def test_labels_of_several_types_are_refused_though_they_may_be_equal(y):
 
 
 def test_a_weight_that_would_become_zero_is_refused():
-    with pytest.raises(InputError, match=r"from 4.94e-324 to 1e\+308, so that beside the greatest the smallest"):
+    with pytest.raises(InputError, match=r"from 4.94e-324 to 1e\+308, so the smallest would count as 0"):
         checked_weights([5e-324, 1.0, 1e308], 3)
     assert not np.signbit(checked_weights([-0.0, 1.0, 1.0], 3)).any()

@@ -85,8 +85,8 @@ def test_rows_of_a_second_repeat_are_no_new_rows():
 @pytest.mark.parametrize(
     ("metric", "says"),
     [
-        ("roc_auc", "it bounds means of one loss a row, such as accuracy, and roc_auc is none"),
-        ("f1", "it bounds means of one loss a row, such as accuracy, and f1 is none"),
+        ("roc_auc", "it bounds means of one loss per row, such as accuracy, and roc_auc is not one"),
+        ("f1", "it bounds means of one loss per row, such as accuracy, and f1 is not one"),
         ("log_loss", "it needs losses within a range, and log_loss ranges from 0 to inf"),
         ("mean_squared_error", "it needs losses within a range, and mean_squared_error ranges from 0 to inf"),
     ],

@@ -142,7 +142,7 @@ def test_what_it_takes():
     few = Paired().unfit(metric_named("roc_auc"), Course(3, 3))
     assert few == "it takes 3 splits to test and one more to save, and here are 3 splits"
     held_out = Paired().unfit(metric_named("roc_auc"), Course(20, 1))
-    assert held_out == "its variance is that of the folds of a repeat, and here every repeat is one split"
+    assert held_out == "its variance needs several folds in a repeat, but here every repeat is one split"
     for wrong in ({"alpha": 0.0}, {"power": 1.0}):
         with pytest.raises(ho.InputError, match=f"{next(iter(wrong))} must be a number between 0 and 1"):
             Paired(**wrong)

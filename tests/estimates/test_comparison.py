@@ -60,7 +60,7 @@ def test_what_one_method_lacks_is_said_and_the_others_answer(asked: dict[str, An
     found = ho.compare_estimates(**asked | {"folds": None}, methods=["tt", "cv", "bbc"])
 
     assert list(found) == ["cv", "bbc"]
-    assert found.refused == {"tt": "it compares scores fold by fold; give folds=, a label a row"}
+    assert found.refused == {"tt": "it compares scores fold by fold; give folds=, one label per row"}
     with pytest.raises(KeyError, match="tt does not apply: it compares scores fold by fold"):
         found["tt"]
 
@@ -88,7 +88,7 @@ def test_methods_that_cannot_be_compared_are_refused(asked: dict[str, Any], meth
 
 
 def test_where_none_applies_the_reason_is_raised(asked: dict[str, Any]) -> None:
-    with pytest.raises(ho.InputError, match=r"^it compares scores fold by fold; give folds=, a label a row\.$"):
+    with pytest.raises(ho.InputError, match=r"^it compares scores fold by fold; give folds=, one label per row\.$"):
         ho.compare_estimates(**asked | {"folds": None}, methods=["tt"])
     one_class = asked | {"y_true": np.eye(1, N, dtype=int)[0]}
     with pytest.raises(ho.InputError, match="class 1 has 1 row"):
@@ -136,7 +136,7 @@ def test_the_text_is_a_table(asked: dict[str, Any]) -> None:
     assert lines[1].split() == ["method", "value", "interval", "uncorrected", "optimism", "note"]
     assert lines[2].split()[:3] == ["cv", f"{found['cv'].value:.4f}", "none"]
     assert lines[3].split()[:3] == [">", "bbc", f"{found['bbc'].value:.4f}"]
-    assert lines[4] == "tt does not apply: it compares scores fold by fold; give folds=, a label a row"
+    assert lines[4] == "tt does not apply: it compares scores fold by fold; give folds=, one label per row"
     assert lines[1].index("interval") == lines[3].index(f"{found['bbc'].interval.low:.4f}")
     assert repr(found) == "Comparison(roc_auc: cv, bbc; 1 do not apply)"
     assert found._repr_html_().count("<tr") == 3
@@ -149,5 +149,5 @@ def test_json_holds_everything(asked: dict[str, Any]) -> None:
     assert document == {
         "main": "cv",
         "estimates": {"cv": found["cv"].to_dict()},
-        "refused": {"tt": "it compares scores fold by fold; give folds=, a label a row"},
+        "refused": {"tt": "it compares scores fold by fold; give folds=, one label per row"},
     }

@@ -105,5 +105,5 @@ def test_single_rows_have_no_area_of_their_own() -> None:
 
 
 def test_a_refusal_names_the_methods_that_fit() -> None:
-    with pytest.raises(InputError, match="in a single fold they are one; methods that do: cv, bbc"):
+    with pytest.raises(InputError, match="in a single fold they are the same; methods that do: cv, bbc"):
         search("hold_out", "accuracy", "tt").fit(X, Y)

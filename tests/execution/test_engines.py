@@ -427,7 +427,7 @@ def test_workers_that_die_of_nothing_are_not_replaced_for_ever(monkeypatch: pyte
     work = make_work({"value": [0.5, 1.5]})
     with (
         pytest.raises(
-            InputError, match=r"worker processes died 3 times before they did anything .*is there memory"
+            InputError, match=r"worker processes died 3 times before they did anything .*too little memory"
         ),
         JoblibExecutor(n_jobs=2) as executor,
     ):

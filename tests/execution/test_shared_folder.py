@@ -139,6 +139,6 @@ def test_a_folder_of_joblibs_that_it_cannot_use_is_one_sentence(
     folder = tmp_path / "für später"
     folder.mkdir()
     monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(folder))
-    with pytest.raises(InputError, match=r"für später, as it takes ASCII names only; name another"):
+    with pytest.raises(InputError, match=r"für später, because it accepts only ASCII names; name another"):
         searched()
     assert not list(folder.iterdir())

@@ -135,7 +135,7 @@ GIVEN = 1 / (1 + np.exp(-2 * (TARGET[:, None] - 0.5 + RNG.normal(size=(150, 3)))
     ],
 )
 def test_a_metric_without_a_direction_chooses_none(name: str, instead: str) -> None:
-    with pytest.raises(InputError, match=f"cannot choose among 3 configurations.*{instead}"):
+    with pytest.raises(InputError, match=f"cannot select among 3 configurations.*{instead}"):
         ho.estimate(TARGET, GIVEN, metric=name, n_bootstraps=50, random_state=0)
 
 

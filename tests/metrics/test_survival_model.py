@@ -91,10 +91,10 @@ def test_a_method_that_takes_times_is_given_them_through_a_pipeline_too() -> Non
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        (Model([Step(row) for row in HEIGHTS]), "no survival after time 4, .* asked at 4.5"),
+        (Model([Step(row) for row in HEIGHTS]), "no survival after time 4, .* needs 4.5"),
         (Columns(HEIGHTS, KNOWN), "no survival after time 4"),
         (Columns(HEIGHTS, KNOWN[:2]), "3 columns, and it does not say of which times"),
-        (Model([0.5, 0.25]), "no functions of the time"),
+        (Model([0.5, 0.25]), "not functions of time"),
         (TakesTimes(), None),
     ],
     ids=["steps", "columns", "other columns", "numbers", "takes times"],
@@ -119,7 +119,7 @@ def test_a_wrong_number_of_columns_is_refused() -> None:
         def predict_survival_function(self, X: Any, times: Any) -> Any:
             return np.ones(len(X))
 
-    with pytest.raises(UnusablePredictionError, match="2 times and gave an array of shape"):
+    with pytest.raises(UnusablePredictionError, match="2 times, but gave an array of shape"):
         survival(Wrong(), ROWS, (1.0, 2.0))
 
 

@@ -126,7 +126,7 @@ def test_a_search_refuses_a_scorer_that_was_told_other_classes() -> None:
     for classes in ([2, 1, 0], [0, 1, 2, 3]):
         scoring = ho.metrics.scorer("quadratic_weighted_kappa", classes=classes)
         search = ho.HeldOutSearchCV(LogisticRegression(), {"C": [0.1, 1]}, scoring=scoring)
-        with pytest.raises(ho.InputError, match=r"was told classes=.* but those of the target are 0, 1, 2"):
+        with pytest.raises(ho.InputError, match=r"has classes=.* but the classes of the target are 0, 1, 2"):
             search.fit(SEVERAL_X, SEVERAL)
 
 
@@ -134,7 +134,7 @@ def test_a_search_refuses_a_scorer_that_was_told_other_classes() -> None:
 def test_rows_without_a_class_that_the_model_knows_are_refused_in_one_sentence(name) -> None:
     model = LogisticRegression().fit(SEVERAL_X, SEVERAL)
     few = SEVERAL < 2
-    with pytest.raises(ho.InputError, match="rows of the classes 0, 1 here, but a model predicts 3 classes"):
+    with pytest.raises(ho.InputError, match="rows of the classes 0, 1 here, but the model predicts 3 classes"):
         ho.metrics.scorer(name)(model, SEVERAL_X[few], SEVERAL[few])
 
 
@@ -147,7 +147,7 @@ def test_a_metric_of_two_classes_is_refused_for_three() -> None:
 def test_a_metric_without_a_better_direction_chooses_nothing() -> None:
     slope = ho.metrics.scorer("calibration_slope")
     grid = {"C": [0.01, 1]}
-    with pytest.raises(ho.InputError, match="best at 1 and no better beyond, so it cannot choose among 2"):
+    with pytest.raises(ho.InputError, match="neither direction is better, so it cannot select among 2"):
         ho.HeldOutSearchCV(LogisticRegression(), grid, scoring=slope).fit(X, Y)
     beside = {"auc": "roc_auc", "slope": slope}
     search = ho.HeldOutSearchCV(

@@ -227,5 +227,5 @@ def test_texts_that_numpy_makes_one_are_refused() -> None:
 
 def test_times_that_are_equal_as_floats_are_refused() -> None:
     columns = table(y=2**53 + np.arange(N), died=[0, 1] * 30)
-    with pytest.raises(InputError, match="of which several would be one time"):
+    with pytest.raises(InputError, match="several of which would become one time"):
         task_from_table(columns, "y", event="died")

@@ -227,10 +227,10 @@ def test_a_function_that_gives_no_indices_says_why(choose, said):
 
 
 REFUSED = {
-    "unknown_parameter": (lambda: OneStandardError("depth").check(1, [{"c": 1}], ["a"]), "no parameter of"),
+    "unknown_parameter": (lambda: OneStandardError("depth").check(1, [{"c": 1}], ["a"]), "not a parameter of"),
     "no_number": (lambda: Within(1, complexity="k").check(1, [{"k": "rbf"}], ["a"]), "must be a number, but"),
     "failing_function": (lambda: OneStandardError(lambda p: p["x"]).check(1, [{"k": 1}], ["a"]), "KeyError"),
-    "no_parameters": (lambda: OneStandardError("depth").check(2, [], ["a"]), "known in a search only"),
+    "no_parameters": (lambda: OneStandardError("depth").check(2, [], ["a"]), "known only in a search"),
     "too_few_numbers": (lambda: OneStandardError([1, 2]).check(3, [], ["a"]), "each of the 3 configurations"),
     "nan_complexity": (lambda: OneStandardError([1, NAN]), "complexity must be"),
     "negative_tolerance": (lambda: Within(-0.1), "tolerance must be a finite number of at least 0, got -0.1"),

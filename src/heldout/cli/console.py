@@ -87,7 +87,7 @@ class Console:
         """
         if self._lost is not None:
             why = (self._lost.strerror or str(self._lost)).lower()
-            raise InputError(f"what was to be printed could not be written to standard output ({why}); {instead}.")
+            raise InputError(f"the output could not be written to standard output ({why}); {instead}.")
 
     def _print(self, text: str, *, err: bool = False) -> None:
         try:

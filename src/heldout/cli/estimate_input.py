@@ -105,13 +105,13 @@ def read(options: EstimateOptions, console: Console) -> EstimateInput:
     _check_folds(options, found)
     if found.held is not None and options.threshold is not None:
         raise InputError(
-            f"--threshold {options.threshold:g}: {table.name} was written by heldout, where scores were cut "
-            "already; leave the option out."
+            f"--threshold {options.threshold:g}: {table.name} was written by heldout, and its scores were "
+            "already cut into labels; leave the option out."
         )
     if found.held is not None and options.response != "auto":
         raise InputError(
-            f"--response {options.response}: {table.name} was written by heldout and says itself what its "
-            "predictions are; leave the option out."
+            f"--response {options.response}: {table.name} was written by heldout, and its metadata tells what "
+            "its predictions are; leave the option out."
         )
     rule = rule_of(options.selection)
     response = cast("ResponseName", options.response)
@@ -176,7 +176,7 @@ def _truth(found: TablePredictions, options: EstimateOptions) -> Truth:
         return truth_of(found.y_true, TaskKind.SURVIVAL)
     if tasks == frozenset({TaskKind.SURVIVAL}):
         raise InputError(
-            f"--metric {metric} is for times to an event; name the column that says whether the event was seen "
+            f"--metric {metric} is for times to an event; name the column that tells whether the event happened "
             "with --event COL."
         )
     if found.held is not None and found.held.classes is not None:
@@ -211,7 +211,7 @@ def _with_positive(truth: Truth, found: TablePredictions, label: str | None) -> 
         assert truth.classes is not None
         raise InputError(
             f"--positive {label}: the scores in this file point to class {labels_text([truth.classes[own]])}, "
-            "which is fixed since they were made; leave the option out."
+            "which was fixed when they were made; leave the option out."
         )
     return truth.with_positive(code)
 

@@ -35,7 +35,7 @@ def methods_of_options(options: EstimateOptions, found: EstimateInput) -> dict[s
         if not set(able) & set(names):
             option = "--fixed-configuration" if setting == "configuration" else f"--{setting.replace('_', '-')}"
             of = f"it is one of {', '.join(able)}" if able else "no method of this version has it"
-            raise InputError(f"{option} is no setting of --method {options.method}; {of}: leave it out.")
+            raise InputError(f"{option} is not a setting of --method {options.method}; {of}: leave it out.")
     return {name: _configured(METHODS[name](), settings) for name in names}
 
 
@@ -77,17 +77,16 @@ def _configuration(options: EstimateOptions, found: EstimateInput) -> str | None
     if options.configuration and not found.long:
         if name is not None or len(options.configuration) > 1:
             raise InputError(
-                "--configuration names the column that says of which configuration a line is, which needs --row "
-                "COL: "
-                "the column that says of which row it is."
+                "--configuration names the column that identifies the configuration of a line, and needs --row "
+                "COL, the column that identifies its row."
             )
         (name,) = options.configuration
     if name is None or name in found.held.names:
         return name
     raise InputError(
         f"--fixed-configuration must name a configuration of the file, got {name!r}; they are "
-        f"{quoted(found.held.names)} (to say which column tells configurations apart: --configuration COL --row "
-        "COL)."
+        f"{quoted(found.held.names)} (to name the column that identifies configurations: --configuration COL "
+        "--row COL)."
     )
 
 

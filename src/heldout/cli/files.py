@@ -42,8 +42,8 @@ class OutputFolder:
         except OSError as error:
             why = "it is a file" if self.path.is_file() else (error.strerror or str(error)).lower()
             raise InputError(
-                f"the output folder {self.path} cannot be written to ({why}); choose another one with --out, or "
-                "make room or permissions."
+                f"the output folder {self.path} cannot be written to ({why}); choose another one with --out, "
+                "free space, or change its permissions."
             ) from None
 
     def check_room(self, n_bytes: int) -> None:
@@ -87,7 +87,7 @@ def folder_for(out: str, resume: bool) -> OutputFolder:
     folder = OutputFolder(path_named(out, "--out"))
     if folder.run_file.exists() and not resume:
         raise StoreError(
-            f"{folder.path} holds a run already; go on with it (--resume), or choose another folder with --out."
+            f"{folder.path} already holds a run; continue it with --resume, or choose another folder with --out."
         )
     return folder
 

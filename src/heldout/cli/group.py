@@ -90,7 +90,7 @@ class Group(LazyGroup):
             discard()
             with suppress(OSError):
                 why = (error.strerror or str(error)).lower()
-                click.echo(f"Error: what was to be printed could not be written ({why}).", err=True)
+                click.echo(f"Error: the output could not be written ({why}).", err=True)
             raise SystemExit(EXIT_BAD_INPUT) from None
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -102,8 +102,8 @@ def _saved(path: Path, trust: Sequence[str]) -> Any:
         return clone(members[0] if members else model)
     except (TypeError, ValueError, RuntimeError):
         raise InputError(
-            f"--model {path} holds a {type(model).__name__}, which is no estimator that can be fitted anew; save a "
-            "scikit-learn estimator."
+            f"--model {path} holds a {type(model).__name__}, which cannot be fitted again; save a scikit-learn "
+            "estimator."
         ) from None
 
 

@@ -82,7 +82,7 @@ def _state(status: FileStatus) -> str:
         case "empty":
             return "nothing was started yet"
         case "closed":
-            return "not running; an older heldout did not record how much was planned"
+            return "not running; the older heldout that wrote it did not record the number of planned fits"
         case _:
             return f"not closed by {status.owner}; a read-only folder does not show whether that process lives"
 

@@ -74,8 +74,8 @@ def check_options(options: TuneOptions) -> None:
         rule = rule_of(options.selection)
     if isinstance(rule, Threshold | WeightRule):
         raise InputError(
-            f"--selection {options.selection} chooses more than a configuration, and tune fits one on all rows; "
-            "leave it out, then ask heldout estimate DIR/predictions.parquet with it."
+            f"--selection {options.selection} selects more than one configuration, but tune fits one on all "
+            "rows; leave it out here, and use it with heldout estimate DIR/predictions.parquet."
         )
     with about_option("--drop", options.drop):
         drop_rule_of(options.drop)

@@ -70,12 +70,12 @@ def check_options(options: ValidateOptions) -> None:
     check_choice("--interval", options.interval, ("auto", *KINDS, "none"))
     interval_kind(_interval(options), "optimism" if options.method in (None, TWO_STAGE) else options.method)
     if options.inner_bootstraps is not None and options.interval != "double":
-        raise InputError("--inner-bootstraps is of --interval double; give both, or leave it out.")
+        raise InputError("--inner-bootstraps is for --interval double; use both, or leave it out.")
     if options.trust and not any(name.endswith(".skops") for name in options.model):
-        raise InputError("--trust is of --model FILE.skops; give both, or leave it out.")
+        raise InputError("--trust is for --model FILE.skops; use both, or leave it out.")
     _check_imputing(options)
     if options.time and options.event is None:
-        raise InputError("--time is of survival, which --event COL makes of the times in --target; give both.")
+        raise InputError("--time is for survival, which needs --event COL and times in --target; add --event COL.")
 
 
 def _check_imputing(options: ValidateOptions) -> None:

@@ -162,7 +162,7 @@ def check_told_apart(
         place = int(wrong.argmax())
         raise InputError(
             f"{what} hold {column.ravel()[place]!s} (row {place}, counted from 0), but a {column.dtype} that is "
-            f"infinite or at least {least:.3g} may stand for several numbers, which would be one label; "
+            f"infinite or at least {least:.3g} may stand for several numbers, which would become one label; "
             f"{otherwise}."
         )
 

@@ -80,8 +80,8 @@ def survival_target(y: Any, *, may_lack_events: bool = False) -> NDArray[Any]:
     target["time"] = _times(time)
     if not may_lack_events and not target["event"].any():
         raise InputError(
-            f"the target holds {counted(len(target), 'row')} and no event: all are censored, so that no risk can "
-            "be told to be right; check that the event is true where it was seen."
+            f"the target holds {counted(len(target), 'row')} and no event: all are censored, so no prediction "
+            "can be checked; the event must be true for rows in which it happened."
         )
     return target
 
@@ -130,8 +130,9 @@ def _times(column: NDArray[Any]) -> NDArray[np.float64]:
     times = numbers_of(column, "the time of a survival target")
     if column.dtype.kind in "iuO" and len(np.unique(times)) < len(np.unique(column)):
         raise InputError(
-            "the time of a survival target must be numbers that floats tell apart, got whole numbers up to "
-            f"{max(column.tolist())}, of which several would be one time; use a greater unit, or an earlier start."
+            "the time of a survival target must be numbers that differ as floats, got whole numbers up to "
+            f"{max(column.tolist())}, several of which would become one time; use a larger unit, or an earlier "
+            "start."
         )
     wrong = ~np.isfinite(times) | (times < 0)
     if wrong.any():

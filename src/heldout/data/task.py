@@ -128,7 +128,7 @@ def truth_of(y: Any, kind: TaskKind | str | None = None, *, classes: Any = None,
     if len(labels) < 2:
         raise InputError(
             f"the target needs at least 2 classes, got 1: {labels_text(labels)}; "
-            "with one class there is nothing to tell apart."
+            "with one class there is nothing to predict."
         )
     if len(labels) == 2:
         return Truth(TaskKind.BINARY, codes, labels, positive=_positive_code(labels, pos_label))
@@ -314,7 +314,7 @@ def checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | No
     column = column_of(sample_weight, "sample_weight")
     if column.shape != (n_rows,):
         raise InputError(
-            f"sample_weight must have shape ({n_rows},), a weight a row, got {column.shape}.",
+            f"sample_weight must have shape ({n_rows},), one weight per row, got {column.shape}.",
             argument="sample_weight",
         )
     check_labels_or_numbers(column, "sample_weight")
@@ -333,8 +333,9 @@ def checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | No
         return None
     if ((relative == 0) & (weights > 0)).any():
         raise InputError(
-            f"sample_weight reaches from {weights[weights > 0].min():.3g} to {greatest:.3g}, so that beside the "
-            "greatest the smallest would be 0; weights must be within 300 powers of ten, or 0 to leave rows out.",
+            f"sample_weight reaches from {weights[weights > 0].min():.3g} to {greatest:.3g}, so the smallest "
+            "would count as 0 beside the greatest; weights must be within 300 powers of ten, or 0 to leave rows "
+            "out.",
             argument="sample_weight",
         )
     if abs(greatest * relative.mean() - 1) < 1e-9:
@@ -349,7 +350,7 @@ def checked_groups(groups: Any, n_rows: int) -> NDArray[Any] | None:
     column = column_of(groups, "groups")
     if column.shape != (n_rows,):
         raise InputError(
-            f"groups must have shape ({n_rows},), a group a row, got {column.shape}.", argument="groups"
+            f"groups must have shape ({n_rows},), one group per row, got {column.shape}.", argument="groups"
         )
     absent = int(missing(column).sum())
     if absent:

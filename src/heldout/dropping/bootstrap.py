@@ -70,7 +70,7 @@ class Bootstrap(Racing):
     def unfit(self, metric: Metric, course: Course) -> str | None:
         """It needs a metric that can be computed on any rows."""
         if isinstance(metric, OpaqueMetric):
-            return f"it scores resampled rows, and the scorer '{metric.name}' cannot be opened"
+            return f"it scores resampled rows, but the scorer '{metric.name}' cannot be opened"
         return None
 
     def judge(self, standing: Standing) -> Verdict:

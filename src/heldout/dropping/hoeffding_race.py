@@ -40,7 +40,7 @@ class HoeffdingRace(Racing):
     --------
     >>> from heldout.metrics import metric_named
     >>> HoeffdingRace(delta=0.1).unfit(metric_named("roc_auc"), Course(10, 10))
-    'it bounds means of one loss a row, such as accuracy, and roc_auc is none'
+    'it bounds means of one loss per row, such as accuracy, and roc_auc is not one'
     """
 
     delta: float = 0.05

@@ -72,7 +72,7 @@ class Paired(Racing):
     def unfit(self, metric: Metric, course: Course) -> str | None:
         """It needs three fold scores of a repeat while there is still something to save."""
         if course.n_folds < 2:
-            return "its variance is that of the folds of a repeat, and here every repeat is one split"
+            return "its variance needs several folds in a repeat, but here every repeat is one split"
         if course.n_splits <= FEWEST_FOLDS:
             splits = f"{course.n_splits} split{'' if course.n_splits == 1 else 's'}"
             return f"it takes {FEWEST_FOLDS} splits to test and one more to save, and here are {splits}"

@@ -64,7 +64,7 @@ def wald_lines(n_steps: int, alpha: float = 0.01, beta: float = 0.1) -> WaldLine
         raise InputError(
             f"steps must be at least {least}, got {n_steps}: with fewer, a configuration that is among the best in "
             f"every step could not be told from one that is so by chance (pi1 = "
-            f"{0.5 * ((1 - beta) / alpha) ** (1 / n_steps):.3g} is no probability below 1).",
+            f"{0.5 * ((1 - beta) / alpha) ** (1 / n_steps):.3g} is not a probability below 1).",
             argument="steps",
         )
     high = 0.5 * ((1 - beta) / alpha) ** (1 / n_steps)
@@ -126,7 +126,7 @@ class Sequential(Racing):
     Traceback (most recent call last):
     ...
     heldout.errors.InputError: steps must be at least 7, got 6: with fewer, a configuration that is among the best \
-in every step could not be told from one that is so by chance (pi1 = 1.06 is no probability below 1).
+in every step could not be told from one that is so by chance (pi1 = 1.06 is not a probability below 1).
     """
 
     steps: int = 10
@@ -170,7 +170,8 @@ in every step could not be told from one that is so by chance (pi1 = 1.06 is no 
         """It compares configurations row by row."""
         if losses_behind(metric) is None:
             return (
-                f"it compares configurations row by row, and {metric.name} is no mean of one loss a row, such as "
+                f"it compares configurations row by row, and {metric.name} is not a mean of one loss per row, "
+                "such as "
                 "accuracy, log_loss, brier_score or mean_squared_error"
             )
         return "its tests count rows, which cannot be weighted" if course.weighted else None

@@ -150,7 +150,7 @@ def remaining_caption(saved: int, planned: int) -> str:
 def remaining_summary(remaining: tuple[int, ...], planned: int) -> str:
     """The text alternative of that figure."""
     counts = ", ".join(f"{count:,}" for count in remaining)
-    return f"Bars, one a split: {counts} configurations were fitted on {planned} splits."
+    return f"Bars, one per split: {counts} configurations were fitted on {planned} splits."
 
 
 def needed_sentence(after: int, finite: int, endless: int) -> str:

@@ -168,8 +168,8 @@ def _check_groups_held_out(groups: NDArray[Any] | None, folds: NDArray[np.int32]
         split = np.flatnonzero(np.bincount(pairs[0], minlength=len(names)) > 1)
         if split.size:
             raise InputError(
-                f"group {labels_text(names[split[:1]])} stands in several folds of a repeat (or partly in none), "
-                "so that its rows were predicted by models that had seen the group; use folds that keep groups "
+                f"group {labels_text(names[split[:1]])} is in several folds of a repeat (or partly in none), so "
+                "its rows were predicted by models that had seen the group; use folds that keep groups "
                 "whole, such as GroupKFold's."
             )
 
@@ -191,9 +191,9 @@ def check_selects(metrics: Iterable[Metric], n_candidates: int) -> None:
         if ideal is not None and n_candidates > 1:
             stem, bracket, parameters = metric.name.partition("(")
             raise InputError(
-                f"{metric.name} is best at {ideal:g} and no better beyond, so it cannot choose among "
-                f"{n_candidates} configurations; give the one that it should describe, or choose by its distance "
-                f"from {ideal:g} ('{stem}_error{bracket}{parameters}')."
+                f"{metric.name} is best at {ideal:g}, and neither direction is better, so it cannot select among "
+                f"{n_candidates} configurations; pass the one that it should describe, or select by its "
+                f"distance from {ideal:g} ('{stem}_error{bracket}{parameters}')."
             )
 
 

@@ -218,7 +218,7 @@ def compare_estimates(
     >>> guesses = rng.random((200, 50))  # 50 configurations that know nothing
     >>> found = ho.compare_estimates(y, guesses, metric="roc_auc", methods=["cv", "bbc", "tt"], random_state=0)
     >>> found["cv"].value > 0.55, found["bbc"].value < 0.55, found.refused
-    (True, True, {'tt': 'it compares scores fold by fold; give folds=, a label a row'})
+    (True, True, {'tt': 'it compares scores fold by fold; give folds=, one label per row'})
     """
     arguments = dict(locals())
     chosen = methods_of(arguments.pop("methods"))

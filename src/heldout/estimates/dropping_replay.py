@@ -36,7 +36,7 @@ from heldout.selection import Best
 from heldout.selection.replay import SelectionReplay
 
 N_WITHIN = 200
-"""Bootstraps within each bootstrap, where the metric is no mean of one loss a row."""
+"""Bootstraps within each bootstrap, if the metric is not a mean of one loss per row."""
 
 
 def with_dropping_replayed(
@@ -145,7 +145,7 @@ class _Field:
         column, fold = self.history.splits[number]
         tested = self.predictions.folds[:, column] == fold
         if not tested.any():
-            raise InputError(f"fold {fold} of repeat {column} was met in the race, but no row is of that fold.")
+            raise InputError(f"fold {fold} of repeat {column} was part of the race, but no row is in that fold.")
         return tested
 
     @cached_property
@@ -160,7 +160,7 @@ class _Field:
 
     @cached_property
     def _of_rows(self) -> OfRowLosses | None:
-        """The metric that decides, where it is a mean of one loss a row; None where it is not."""
+        """The metric that decides, if it is a mean of one loss per row; otherwise None."""
         metric = fitted(next(iter(self.question.selected_on.values())), self.truth)
         if isinstance(metric, Signed) and metric.metric.greater_is_better == (metric.sign > 0):
             metric = metric.metric

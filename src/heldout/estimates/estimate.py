@@ -41,27 +41,28 @@ def estimate(
         Labels of any one type, or numbers for a regression metric; no missing or masked value. For a survival
         metric scikit-survival's structured array, a table or list of (event, time), or a tuple of the two columns.
     predictions : array-like, table or HeldOutPredictions
-        (N, C), (N, C, R repeats) or (N, C, R, n_classes or n_times), always in that order: what each configuration
-        said of each row when it had not seen it. NaN (None for labels) or masked where it was not predicted.
-        Columns and tables of pandas and polars will do, here and below.
+        (N, C), (N, C, R repeats) or (N, C, R, n_classes or n_times), always in that order: the prediction of each
+        row by each configuration, from a model that had not seen the row. NaN (None for labels) or masked where
+        there is none. Columns and tables of pandas and polars are accepted, here and below.
     metric : str or Metric
         A scikit-learn scorer name (``neg_`` values are negative, as there), a plain function name (``log_loss``,
         ``mean_squared_error``, ...), or ``ho.metrics.custom(...)``.
     method : str or method
-        A name of ``ho.estimates.METHODS``, or a configured method of ``ho.estimates``. Each refuses what it is not
-        for and names those that are.
+        A name of ``ho.estimates.METHODS``, or a configured method of ``ho.estimates``. A method that does not fit
+        is refused, and the message names those that fit.
     folds : array-like of shape (N,) or (N, R), optional
         The fold in which each row was held out; needed by "tt", "bbc_f" and ``aggregate="folds"`` or "within".
     groups : array-like of shape (N,), optional
         Rows of one group are drawn together.
     sample_weight : array-like of shape (N,), optional
-        Importance weights, of which only the ratios count: they are divided by their mean, and equal ones are none.
+        Importance weights. Only their ratios matter: they are divided by their mean, so equal weights change
+        nothing.
     aggregate : "pooled", "folds" or "within", optional
-        The metric over all rows of a repeat, or its mean over folds; then the mean over repeats. "within" is for
-        metrics made of pairs (AUC, concordance, Somers' D): the share of the pairs of rows of one fold and repeat,
-        summed over folds, which asks nothing of the scales of different folds' scores. By default all rows
-        together, as published, unless these scales are clearly not one (flag ``incomparable_folds``): then
-        "within". "tt" and "bbc_f" take the mean over folds always.
+        "pooled" is the metric on all rows of a repeat and "folds" its mean over folds; then the mean over repeats.
+        "within" is for metrics made of pairs (AUC, concordance, Somers' D): the share of correctly ordered pairs
+        among all pairs of rows of one fold and repeat, which does not compare scores of different folds' models.
+        The default is "pooled", as published, or "within" if the scores of the folds are clearly not on one scale
+        (flag ``incomparable_folds``). "tt" and "bbc_f" always use the mean over folds.
     selection : str, rule or callable
         How the winner is chosen, on the data and again in every bootstrap: "best", "one_standard_error", a rule of
         ``ho.selection`` (``Within(0.01)``, ``AverageRank([...])``, ...), or a function from scores (B, C), greater
@@ -76,10 +77,10 @@ def estimate(
     pos_label : label, optional
         The positive class of a binary task, which scores point to; the last of ``classes`` by default.
     response : "auto", "labels", "probabilities" or "decision"
-        What ``predictions`` are; "auto" asks back where it matters and cannot be told: hard 0 and 1 where the
-        first class is positive, numbers beyond [0, 1] that all lie on one side of 0.
+        What ``predictions`` are. "auto" raises an error if this matters and cannot be inferred: only 0 and 1 with
+        the first class as the positive one, or numbers beyond [0, 1] that all lie on one side of 0.
     threshold : float, optional
-        Where a metric on labels cuts scores: strictly above is positive; .5 for probabilities, 0 for decisions.
+        Where scores are cut for a metric of labels: greater is positive; .5 for probabilities, 0 for decisions.
     random_state : int, RandomState, Generator or None
         The same seed gives the same bits, for any ``n_jobs``.
     n_jobs : int, optional

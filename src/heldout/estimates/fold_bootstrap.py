@@ -62,7 +62,8 @@ def map_folds(
         return map_blocks(block, settings.n_bootstraps, n_threads=settings.n_threads, block=size)
     except UndefinedDrawsError as error:
         raise InputError(
-            "a bootstrap of the folds needs one with a score among the drawn and one among the others, but "
+            "a bootstrap of the folds needs a fold with a score both among the drawn folds and among the "
+            "others, but "
             f"{error}; use more folds, or larger ones in which the metric is defined."
         ) from error
 
@@ -104,6 +105,6 @@ def needs_two_folds(evidence: Evidence) -> str | None:
     if fewest >= 2:
         return None
     return (
-        f"each repeat needs two folds with a score, one to draw and one to leave out, and one repeat has {fewest} "
+        f"each repeat needs two folds with a score, one to draw and one to leave out, but one repeat has {fewest} "
         "(splits that overlap, as ShuffleSplit's do, are a repeat each)"
     )

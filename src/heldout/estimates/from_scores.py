@@ -221,9 +221,7 @@ def _fold_scores(scores: Any, greater_is_better: bool | None, repeats: Any) -> F
     if isinstance(scores, FoldScores):
         for name, value in (("greater_is_better", greater_is_better), ("repeats", repeats)):
             if value is not None:
-                raise InputError(
-                    f"{name}= says what an array is, but FoldScores know that themselves; leave it out."
-                )
+                raise InputError(f"{name}= describes an array, but FoldScores already contain it; leave it out.")
         values, known = _checked_values(scores.values), scores.greater_is_better
         repeat = np.asarray(scores.repeat)
         if repeat.shape != (len(values),):

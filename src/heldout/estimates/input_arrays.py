@@ -103,7 +103,7 @@ def checked_held_out(
     read = [str(name) for name in metric.responses if name in predictions.responses]
     if response != "auto" and read != [response]:
         raise InputError(
-            f"{argument('response', response)} says what an array is, but HeldOutPredictions know that themselves "
+            f"{argument('response', response)} describes an array, but HeldOutPredictions already contain it "
             f"({metric.name} reads their {' and '.join(read) or 'nothing'}); leave it out, or pass an array.",
             argument="response",
         )
@@ -156,7 +156,8 @@ def _four_dimensional(truth: Truth, predictions: Any) -> tuple[NDArray[Any], tup
     if array.ndim == 1:
         as_column = "to_frame()" if hasattr(predictions, "to_frame") else "reshape(-1, 1)"
         raise InputError(
-            f"predictions must have a column a configuration, got shape {array.shape}; for one configuration use "
+            f"predictions must have one column per configuration, got shape {array.shape}; for one "
+            "configuration use "
             f"predictions.{as_column}.",
             argument="predictions",
         )

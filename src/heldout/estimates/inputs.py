@@ -219,7 +219,7 @@ def _selected_on(rule: Rule, measured: Metric, truth: Truth) -> dict[str, Metric
         return {measured.name: measured}
     if rule.metrics is None:
         raise InputError(
-            f"{argument('selection', 'average_rank')} ranks by several metrics, and here none are scored besides; "
+            f"{argument('selection', 'average_rank')} ranks by several metrics, but here there is only one; "
             "name them: \"average_rank(metrics=['roc_auc', 'log_loss'])\".",
             argument="selection",
         )

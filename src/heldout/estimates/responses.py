@@ -121,7 +121,7 @@ def _of_labels(
         otherwise = f"but from labels {metric.name} cannot be computed ({other})"
     raise InputError(
         f"predictions hold only {labels_text(np.unique(present))}: labels, or scores of "
-        f"{positive}, which read the other way round; say "
+        f"{positive}, which mean the opposite; pass "
         f"{argument('response', as_scores)} if a greater number means more of class {label}, {otherwise}."
     )
 

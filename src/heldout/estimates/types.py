@@ -63,24 +63,24 @@ class Estimate:
     Attributes
     ----------
     value : float
-        The estimate, in the metric's own direction and units; NaN (and a flag) where there is none.
+        The estimate, in the metric's own direction and units; NaN with a flag if there is none.
     interval : Interval or None
-        None where the method has none.
+        None if the method has none.
     uncorrected : float
         The winner's cross-validated score.
     optimism : float
-        Uncorrected minus corrected for a score, corrected minus uncorrected for a loss: positive when the search
-        flattered itself.
+        Uncorrected minus corrected for a score, corrected minus uncorrected for a loss: positive if the
+        uncorrected score is too good.
     standard_error : float or None
-        Where the method gives one.
+        None if the method has none.
     selected : int
         Index of the winner.
     selected_name : str
     metric, method : str
     n_rows_used : int
-        0 where only scores were given.
+        0 if only scores were passed.
     distribution : ndarray of shape (B,) or None
-        The bootstrapped scores behind value and interval; (B R,) where each of R repeats was drawn by itself.
+        The bootstrapped scores behind value and interval; (B R,) if each of R repeats was drawn separately.
     selection_frequency : ndarray of shape (C,) or None
         Share of bootstraps that selected each configuration.
     flags : mapping of Flag to str

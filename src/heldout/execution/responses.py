@@ -124,7 +124,9 @@ def _coded(context: ResponseContext, model: Any, response: Response, answer: NDA
         codes = codes_of(answer.reshape(-1), classes)
         if (codes < 0).any():
             stranger = answer.reshape(-1)[codes < 0][:1]
-            raise UnusablePredictionError(f"it predicted {labels_text(stranger)}, which is no class of the target")
+            raise UnusablePredictionError(
+                f"it predicted {labels_text(stranger)}, which is not a class of the target"
+            )
         return codes
     numbers = answer.astype(np.float64)
     if not np.isfinite(numbers).all():
@@ -136,7 +138,7 @@ def _coded(context: ResponseContext, model: Any, response: Response, answer: NDA
         return numbers
     if response in (Response.VALUES, Response.RISK):
         if numbers.size != len(numbers):
-            raise UnusablePredictionError(f"it predicted an array of shape {numbers.shape}, not a number a row")
+            raise UnusablePredictionError(f"it predicted an array of shape {numbers.shape}, not one number per row")
         return numbers.reshape(-1)
     assert classes is not None
     return _by_class(context, numbers, np.asarray(getattr(model, "classes_", classes)), response)

@@ -212,15 +212,15 @@ def _check_subsampled(search: Search) -> None:
     name = method_of(search.estimation.method).name
     if search.folds.test_share is None:
         raise InputError(
-            f"method '{name}' is for repeated subsampling, in which each split draws the rows that it tests anew, "
-            f"and here are {search.folds.n_splits} other splits; use "
+            f"method '{name}' is for repeated subsampling, in which each split draws its test rows anew, but "
+            f"here are {search.folds.n_splits} other splits; use "
             f"{argument('cv', 'repeated_holdout:50:0.2', python='ho.protocols.repeated_hold_out(50, 0.2)')}, or "
             f"{argument('method', 'bbc')}.",
             argument="method",
         )
     if search.estimation.aggregate != "folds":
         raise InputError(
-            f"method '{name}' takes the winner to be the best mean over splits, got "
+            f"method '{name}' assumes that the winner has the best mean over splits, got "
             f"{argument('aggregate', search.estimation.aggregate)}; use {argument('aggregate', 'folds')}, or "
             f"{argument('method', 'bbc')}."
         )

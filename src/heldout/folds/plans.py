@@ -231,7 +231,7 @@ class Repeated(FoldPlan):
     def __post_init__(self) -> None:
         _check_count("times", self.times, 1, "10 repeats are usual")
         if not isinstance(self.plan, FoldPlan):
-            raise InputError(f"what is repeated must be a number of folds or a plan of them, got {self.plan!r}.")
+            raise InputError(f"repeated needs a number of folds or a plan, got {self.plan!r}.")
         if self.plan.n_rounds > 1:
             raise InputError(f"{self.plan!r} is repeated already; give the product as times.")
         if not self.plan.is_shuffled:

@@ -330,7 +330,7 @@ def _numbered(pairs: Iterable[tuple[Any, Any]], n_rows: int, first_repeat: int) 
             empty = "test" if not len(test_rows) else "training"
             raise InputError(f"split {number} has no {empty} rows; use fewer folds, or folds of larger groups.")
         if len(np.unique(test_rows)) < len(test_rows):
-            raise InputError(f"split {number} tests a row twice; every row can be tested once a split.")
+            raise InputError(f"split {number} tests a row twice; every row can be tested once per split.")
         in_training[:] = False
         in_training[train_rows] = True
         if in_training[test_rows].any():
@@ -388,7 +388,7 @@ def folds_from_labels(labels: Any, n_rows: int, n_repeats: int) -> NDArray[np.in
         table = table[:, None]
     if table.ndim != 2 or table.shape[0] != n_rows or table.shape[1] not in (1, n_repeats):
         raise InputError(
-            f"folds must have shape ({n_rows},) or ({n_rows}, {n_repeats}), a label a row (and repeat), got "
+            f"folds must have shape ({n_rows},) or ({n_rows}, {n_repeats}), one label per row (and repeat), got "
             f"{shape}.",
             argument="folds",
         )

@@ -114,7 +114,7 @@ def column_of_kind(raw: NDArray[Any], name: Any, categorical: bool, most: int) -
     seen = raw[~missing(raw)]
     if not len(seen):
         raise InputError(
-            f"column {name!r} has no value at all in these {len(raw)} rows, so that nothing says what to impute; "
+            f"column {name!r} has no value at all in these {len(raw)} rows, so there is nothing to impute from; "
             "leave it out."
         )
     if raw.dtype.kind == "f" and not np.isfinite(seen).all():
@@ -142,7 +142,7 @@ def _labels(seen: NDArray[Any], name: Any) -> NDArray[Any]:
     except TypeError:
         kind = type(seen[0]).__name__
         raise InputError(
-            f"column {name!r} holds values of type {kind}, which are no categories; convert them to text."
+            f"column {name!r} holds values of type {kind}, which are not categories; convert them to text."
         ) from None
     if any(hasattr(value, "isoformat") for value in ordered):
         raise InputError(f"column {name!r} holds dates, which are not imputed; convert them to numbers.")

@@ -169,15 +169,15 @@ def _check_draws(imputer: Any) -> None:
         )
     if not _seed_names(imputer):
         raise InputError(
-            f"the imputer {name} has no random_state, so that all completions would be the same and imputed values "
-            "count as observed ones; use one that draws, such as ChainedImputer() or "
+            f"the imputer {name} has no random_state, so all completions would be the same and imputed values "
+            "would count as observed ones; use one that draws, such as ChainedImputer() or "
             "IterativeImputer(sample_posterior=True)."
         )
     for part in (imputer, *imputer.get_params().values()):
         if getattr(part, "sample_posterior", True) is False:
             raise InputError(
-                f"{type(part).__name__}(sample_posterior=False) imputes the best guess and no draw, so that "
-                "imputed values count as observed ones; set sample_posterior=True."
+                f"{type(part).__name__}(sample_posterior=False) imputes the best guess instead of a draw, so "
+                "imputed values would count as observed ones; set sample_posterior=True."
             )
 
 
@@ -185,8 +185,8 @@ def _refuse_empty(table: Any, holes: Holes) -> None:
     empty = np.flatnonzero(np.all(holes, axis=0))
     if empty.size:
         raise InputError(
-            f"column {columns_named(table)[empty[0]]!r} has no value at all in these {len(holes)} rows, so that "
-            "nothing says what to impute; leave it out."
+            f"column {columns_named(table)[empty[0]]!r} has no value at all in these {len(holes)} rows, so "
+            "there is nothing to impute from; leave it out."
         )
 
 

@@ -124,8 +124,8 @@ def scorer_for(scorer: Any, truth: Truth) -> Any:
     classes: Any = truth.classes
     if function.classes is not None and list(function.classes) != classes.tolist():
         raise InputError(
-            f"the scorer of '{function.metric.name}' was told classes={list(function.classes)!r}, but those of the "
-            f"target are {labels_text(classes)} in this order; leave classes out, as a search knows them."
+            f"the scorer of '{function.metric.name}' has classes={list(function.classes)!r}, but the classes of "
+            f"the target are {labels_text(classes)} in this order; leave classes out, because a search knows them."
         )
     own._score_func = replace(function, classes=tuple(classes.tolist()))
     return own
@@ -148,7 +148,8 @@ def _with_sign(metric: Metric, sign: int) -> Metric:
         return metric
     if sign > 0:
         warnings.warn(
-            f"this scorer maximises '{metric.name}', of which less is better; if that is not meant, pass "
+            f"this scorer maximises '{metric.name}', but smaller is better for this metric; if that is a "
+            "mistake, pass "
             "greater_is_better=False to make_scorer.",
             HeldoutWarning,
             stacklevel=3,

@@ -65,8 +65,9 @@ class MetricFunction:
         if columns != expected:
             model_knows = f"{columns[0]} classes" if columns else "2 classes"
             raise InputError(
-                f"metric '{self.metric.name}' scores rows of the classes {labels_text(classes)} here, but a model "
-                f"predicts {model_knows}; name the classes of all rows: ho.metrics.scorer(..., classes=[...]), and "
+                f"metric '{self.metric.name}' scores rows of the classes {labels_text(classes)} here, but the "
+                f"model predicts {model_knows}; name the classes of all rows: ho.metrics.scorer(..., "
+                "classes=[...]), and "
                 "let every training part hold all of them."
             )
         return predicted

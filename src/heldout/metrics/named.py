@@ -153,7 +153,7 @@ def metric_named(name: Any) -> Metric:
             return inside
         raise InputError(
             f"metric must be a name or a metric object, got the function {getattr(name, '__name__', name)!r}; "
-            "a function does not say whether greater is better nor what it is computed from: wrap it as "
+            "a function does not tell whether greater is better, nor what it is computed from: wrap it as "
             "ho.metrics.custom(f, greater_is_better=..., response=...).",
             argument="metric",
         )

@@ -86,8 +86,8 @@ class IntegratedBrier(Metric):
         """
         if self.times is None:
             raise InputError(
-                f"{self.name} needs the times that its survival probabilities are of, one for each place of the "
-                f"predictions' last axis; give them as '{self.name}(times=[1, 2, 5])'"
+                f"{self.name} needs the times of the survival probabilities, one for each place on the last "
+                f"axis of the predictions; give them as '{self.name}(times=[1, 2, 5])'"
                 f"{in_python(' or ho.metrics.IntegratedBrier(times=[...])')}.",
                 argument="metric",
             )

@@ -133,7 +133,7 @@ def _of_curve(curve: Any, asked: Floats) -> Floats:
         heights = getattr(curve, "a", 1.0) * np.asarray(curve.y, dtype=np.float64) + getattr(curve, "b", 0.0)
         return _steps(np.asarray(curve.x, dtype=np.float64), heights[None, :], asked, _end_of(curve))[0]
     if not callable(curve):
-        raise UnusablePredictionError(f"its survival functions are no functions of the time, got {curve!r:.60}")
+        raise UnusablePredictionError(f"its survival functions are not functions of time, got {curve!r:.60}")
     try:
         return np.asarray(curve(asked), dtype=np.float64).reshape(len(asked))
     except ValueError as error:
@@ -151,8 +151,8 @@ def _steps(known: Floats, heights: Floats, asked: Floats, end: float | None = No
     end = float(known[-1]) if end is None else max(end, float(known[-1]))
     if (asked > end).any():
         raise UnusablePredictionError(
-            f"it knows no survival after time {end:g}, the last of its training rows, and is asked at "
-            f"{asked[asked > end][0]:g}; ask at earlier times"
+            f"it gives no survival after time {end:g}, the last of its training rows, but a metric needs "
+            f"{asked[asked > end][0]:g}; use earlier times"
         )
     place = np.searchsorted(known, asked, side="right")
     return np.concatenate([np.ones((len(heights), 1)), heights], axis=1)[:, place]
@@ -162,7 +162,7 @@ def _checked(answer: Any, asked: Floats) -> Floats:
     numbers = np.asarray(answer, dtype=np.float64)
     if numbers.ndim != 2 or numbers.shape[1] != len(asked):
         raise UnusablePredictionError(
-            f"it was asked for survival at {len(asked)} times and gave an array of shape {numbers.shape}, not a "
-            "column a time"
+            f"it should give survival at {len(asked)} times, but gave an array of shape {numbers.shape}, not "
+            "one column per time"
         )
     return numbers

@@ -129,7 +129,7 @@ def _without_nul(path: Path, lines: IO[str]) -> Iterator[str]:
     for number, line in enumerate(lines, start=1):
         if "\0" in line:
             raise InputError(
-                f"{path} holds a NUL character in line {number}, which no text does; save it as UTF-8."
+                f"{path} contains a NUL character in line {number}, which text does not; save it as UTF-8."
             )
         yield line
 

@@ -121,7 +121,8 @@ def _by_order(repeats: LineKey) -> NDArray[np.intp]:
     if odd.size:
         raise InputError(
             f"repeat {labels[0]!s} has {counts[0]} rows and repeat {labels[odd[0]]!s} {counts[odd[0]]}; each "
-            "repeat must hold the same rows: leave out the others, or name the column of row names with --row COL."
+            "repeat must contain the same rows: leave out the others, or name the column of row names with "
+            "--row COL."
         )
     return np.argsort(repeats.codes, kind="stable").astype(np.intp).reshape(len(labels), -1).T
 

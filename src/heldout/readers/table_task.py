@@ -242,7 +242,7 @@ def _check_size(column: Any, what: str) -> None:
     if excess.any():
         first = int(excess.argmax())
         raise InputError(
-            f"{what} holds {counted(int(excess.sum()), 'number')} that no model can take, infinite or beyond "
+            f"{what} holds {counted(int(excess.sum()), 'number')} that no model accepts, infinite or beyond "
             f"±{GREATEST:.0e}: {column.iloc[first]!s} in row {first + 1} is the first; if they stand for missing "
             "values leave them empty, else scale them."
         )

@@ -90,7 +90,7 @@ def test_one_fold_is_a_development_set_and_several_are_none():
 
 
 REFUSED = {
-    "roc_auc": ("means of one loss a row, such as accuracy, and roc_auc is none", {}),
+    "roc_auc": ("means of one loss per row, such as accuracy, and roc_auc is not one", {}),
     "log_loss": ("ranges from 0 to inf", {}),
     "accuracy": ("come in groups", {"groups": np.arange(100) // 5}),
 }

@@ -141,7 +141,7 @@ def test_a_regression_has_no_strata(method):
 
 @METHODS
 def test_groups_must_be_of_one_class_to_be_stratified(method):
-    with pytest.raises(ho.InputError, match="a group holds rows of the classes 0"):
+    with pytest.raises(ho.InputError, match="a group contains rows of the classes 0"):
         of(method, groups=np.arange(100) // 10)
     of_one_class = np.where(Y == 1, np.cumsum(Y) // 3, 100 + np.cumsum(1 - Y) // 3)
     assert ho.Flag.STRATIFIED in of(method, groups=of_one_class).flags

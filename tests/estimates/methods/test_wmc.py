@@ -136,12 +136,12 @@ def test_the_same_seed_gives_the_same_weights():
 
 
 def test_a_rule_other_than_the_best_is_refused():
-    with pytest.raises(ho.InputError, match=r"takes the winner to be the best mean, .*'refit callable <lambda>'"):
+    with pytest.raises(ho.InputError, match=r"winner has the best mean, .*'refit callable <lambda>'"):
         of(selection=CallableRefit(lambda results: 1))
 
 
 def test_a_winner_by_the_median_over_repeats_is_refused():
-    with pytest.raises(ho.InputError, match="best mean, and here it was chosen by the median over repeats"):
+    with pytest.raises(ho.InputError, match="best mean, but here it was selected by the median over repeats"):
         of(selection=Best("median"), repeats=np.arange(30) // 10)
 
 
@@ -188,7 +188,7 @@ def test_a_search_that_chooses_otherwise_refuses_them_before_it_fits():
     y = np.resize([0, 1], 30)
     for other, said in (
         ({"aggregate": "pooled"}, "best mean over splits"),
-        ({"selection": "one_standard_error"}, "chosen by 'one_standard_error'"),
+        ({"selection": "one_standard_error"}, "selected by 'one_standard_error'"),
     ):
         with pytest.raises(ho.InputError, match=said):
             ho.HeldOutSearchCV(NeverFitted(), {"C": [0.1, 1.0]}, **settings, **other).fit(ERRORS, y)

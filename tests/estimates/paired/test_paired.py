@@ -287,7 +287,7 @@ def test_everything_reads_as_text_table_and_json(compared) -> None:
 def test_an_ensemble_is_no_configuration_to_compare() -> None:
     rng = np.random.default_rng(0)
     with pytest.raises(
-        ho.InputError, match="cannot be compared: it is for one configuration, and the rule 'top_k'"
+        ho.InputError, match="cannot be compared: it is for one configuration, but the rule 'top_k'"
     ):
         ho.compare_configurations(
             rng.integers(0, 2, 60), rng.random((60, 4)), metric="brier_score", selection=ho.selection.TopK(2)

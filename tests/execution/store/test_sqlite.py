@@ -259,7 +259,7 @@ def test_what_differs_is_said_in_words_where_the_run_has_any(path):
     assert str(refusal.value) == (
         f"the run file {path} holds a run that was started with other settings: --preset quick then, standard "
         f"now; --drop "
-        "not given then, bootstrap now; other rows (150 then, 160 now). Resume it with what it was started with, "
+        "not given then, bootstrap now; other rows (150 then, 160 now). Resume it with the same settings, "
         "or use another folder for a new run."
     )
     settings = '{"error_score":"nan","scorers":{}}', '{"error_score":"raise","scorers":{}}'

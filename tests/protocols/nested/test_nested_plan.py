@@ -205,7 +205,7 @@ def test_an_inner_splitter_may_repeat_itself_and_outer_folds_need_not_be_a_parti
         (3, "remaining", True, "inner='remaining' with two folds left out needs at least 4 outer folds, got 3"),
         (2, 2, True, "needs at least 3 outer folds"),
         (5, "others", False, "inner must be 'remaining', 'holdout', a number of folds or a splitter, got 'others'"),
-        (5, [([0], [1])], False, "a list of splits cannot say"),
+        (5, [([0], [1])], False, "a list of splits cannot describe"),
         (TimeSeriesSplit(3), "remaining", False, "needs outer folds that test every row once"),
         (TimeSeriesSplit(3), 2, True, "the interval of Bates, Hastie and Tibshirani needs outer folds that test"),
         (5, 1, False, "inner must be .* or a number of folds of at least 2, got 1"),

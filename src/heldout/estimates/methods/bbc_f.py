@@ -174,4 +174,4 @@ def needs_fold_replay(evidence: Evidence) -> str | None:
     if evidence.fold_replay is not None:
         return None
     chosen_by = evidence.provenance.get("selection", "the selection rule")
-    return f"the selection ('{chosen_by}') reads more than the fold scores that are known, so it cannot be replayed"
+    return f"the selection ('{chosen_by}') reads more than the known fold scores, so it cannot be replayed"

@@ -70,10 +70,10 @@ class Hoeffding(Method):
         if refused:
             return refused
         if matrix.grouped:
-            return "it takes rows as independent, and here they come in groups"
+            return "it treats rows as independent, but here they come in groups"
         if evidence.repeat_of_split is not None and np.bincount(evidence.repeat_of_split).max() > 1:
             return (
-                "it is for one development set, predicted by one model a configuration, and here are "
+                "it is for one development set, predicted by one model per configuration, but here are "
                 f"{len(evidence.repeat_of_split)} folds with a model each"
             )
         if not matrix.in_play.all():

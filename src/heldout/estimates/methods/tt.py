@@ -48,7 +48,7 @@ class TT(Method):
         """It knows nothing but fold scores."""
         reason = needs_columns(evidence) or needs_folds(evidence)
         if reason is None and evidence.fold_scores is not None and len(evidence.fold_scores) == 1:
-            return "it compares the best of each fold with the winner, and in a single fold they are one"
+            return "it compares the best of each fold with the winner, and in a single fold they are the same"
         return reason
 
     def estimate(self, evidence: Evidence) -> Estimate:

@@ -280,7 +280,7 @@ def _unfit(evidence: Evidence) -> str | None:
     replay = evidence.fold_replay
     if replay is not None and replay.rule != Best():
         by = "the median over repeats" if isinstance(replay.rule, Best) else f"'{replay.rule.name}'"
-        return f"it takes the winner to be the best mean, and here it was chosen by {by}"
+        return f"it assumes that the winner has the best mean, but here it was selected by {by}"
     greatest = float(np.nanmax(np.abs(evidence.fold_scores)))
     if greatest and not LEAST_SIZE < greatest < 1 / LEAST_SIZE:
         return f"it squares scores, and squares of {greatest:g} are beyond what float64 holds; use other units"

@@ -162,7 +162,7 @@ class ConfigurationComparison:
         if rule != Best():
             raise InputError(
                 f"the optimism curve replays {argument('selection', 'best')} on subsets, got the rule "
-                f"'{rule.name if rule else 'none'}'; ask with {argument('selection', 'best')}."
+                f"'{rule.name if rule else 'none'}'; use {argument('selection', 'best')}."
             )
         n = self.scores.n_candidates
         points = curve_points(n) if sizes is None else np.asarray(sizes)

@@ -155,8 +155,8 @@ class Processes(_Workers):
         if self._unexplained < MOST_UNEXPLAINED:
             return
         raise InputError(
-            f"worker processes died {MOST_UNEXPLAINED} times before they did anything ({reason}); is there memory "
-            "for them? Use a smaller n_jobs, or threads (joblib.parallel_config('threading'))."
+            f"worker processes died {MOST_UNEXPLAINED} times before they did anything ({reason}); there may be "
+            "too little memory for them. Use a smaller n_jobs, or threads (joblib.parallel_config('threading'))."
         ) from error
 
     def _payload_of(self, work: Work) -> FilePayload:
@@ -181,8 +181,8 @@ class Processes(_Workers):
         except UnicodeEncodeError as error:
             self._open.close()
             raise InputError(
-                f"joblib cannot start worker processes with temporary files in {self._folder.parent}, as it takes "
-                "ASCII names only; name another folder in JOBLIB_TEMP_FOLDER."
+                f"joblib cannot start worker processes with temporary files in {self._folder.parent}, because "
+                "it accepts only ASCII names; name another folder in JOBLIB_TEMP_FOLDER."
             ) from error
         return self
 

@@ -125,7 +125,7 @@ def _pieces(work: Work) -> Iterator[bytes | memoryview]:
         raise InputError(
             "the estimator, its parameters, the scorer or the data cannot be sent to other processes "
             f"({' '.join(str(error).split())}); use {argument('n_jobs', 1)}, threads "
-            "(joblib.parallel_config('threading')), or what can be pickled."
+            "(joblib.parallel_config('threading')), or objects that can be pickled."
         ) from error
     contents = [memoryview(header), *(buffer.raw() for buffer in buffers)]
     table = np.array([len(contents), *(len(content) for content in contents)], dtype=np.uint64).tobytes()

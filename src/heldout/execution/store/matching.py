@@ -103,8 +103,7 @@ def other_run(path: Path, stored: StoredRun, wanted: RunIdentity, found: list[st
         found = [part for part in found if not part.startswith("random_state ")]
     return (
         f"the run file {path} holds a run that was started with other settings: {'; '.join([*options, *found])}. "
-        f"Resume it "
-        "with what it was started with, or use another folder for a new run."
+        f"Resume it with the same settings, or use another folder for a new run."
     )
 
 

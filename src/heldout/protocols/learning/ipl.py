@@ -110,7 +110,7 @@ def _flags_of_fit(law: PowerLaw) -> dict[Flag, str]:
 
 def _no_curve(metric: Metric, sizes: Floats, scores: Floats, winner: int) -> str:
     if not np.isfinite(best_possible(metric)):
-        return f"a power law is of errors, and the best possible value of {metric.name} is not known"
+        return f"a power law describes errors, but the best possible value of {metric.name} is not known"
     there = int((~np.isnan(scores[:, :, winner])).any(axis=1).sum())
     return f"a power law has {LEAST_SIZES} coefficients, and the winner has scores at {there} training sizes"
 

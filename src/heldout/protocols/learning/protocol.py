@@ -126,7 +126,8 @@ def learning_curve(
     ).with_search()  # fmt: skip
     if arguments.drop is not None:
         raise InputError(
-            "a learning curve fits every configuration at every size, so none is dropped, got a search with "
+            "a learning curve fits every configuration at every size, so no configuration can be dropped, got a "
+            "search with "
             f"{argument('drop', arguments.drop)}; use {argument('drop', 'never', python='None')}."
         )
     search = replace(arguments, cv=2, repeats=1, aggregate="folds").search_on(X, y, groups, sample_weight)

@@ -52,40 +52,39 @@ def bootstrap_search(
 ) -> SearchBootstrapEstimate:
     """Repeat a search on bootstrap samples of the rows, and score each on the rows that its sample left out.
 
-    ``scheme="cvt"``, the direct bootstrap (Paraschakis et al. 2024, section 2). For b = 1..B draw N rows with
+    ``scheme="cvt"`` is the direct bootstrap (Paraschakis et al. 2024, section 2). For b = 1..B draw N rows with
     replacement, run the whole search on them (K folds; the copies of a row lie in one fold), fit its winner on the
-    drawn rows with their copies, and score that model on the rows that were not drawn. These chose nothing, so each
-    score S_b is one of the whole procedure. Value: the mean of S_1..S_B; interval: their percentiles. With C
-    configurations it takes B (K C + 1) fits, and K C + 1 more for the search on all rows, whose winner is what
-    ``model`` holds.
+    drawn rows with their copies, and score that model on the rows that were not drawn. Those rows selected nothing,
+    so each score S_b is a score of the whole procedure. Value: the mean of S_1..S_B; interval: their percentiles.
+    With C configurations this takes B (K C + 1) fits, and K C + 1 more for the search on all rows, whose winner is
+    ``model``.
 
-    ``scheme="models"`` (Tsamardinos et al. 2018, section 4). All C configurations are fitted on each sample and
-    predict the rows left out: B C fits, and one for ``model``, the configuration of the best mean score out of bag.
-    The paper reports that best mean, which is optimistic again: the rows that choose are the rows that score. Here
-    it is ``uncorrected``. The value is the mean of S_b, where S_b is the score, on the rows that sample b left out,
-    of the model of sample b and the configuration j_b; and j_b is the best on the rows that b *drew* (as often as
-    it drew them), as the models of the other samples predicted them. No row that scores took part in the choice,
-    and none is predicted by a model that saw it. But rows that score have trained models that chose, as with
-    ``method="bbc"``: if models memorise rows, some of the optimism remains, and a flag says so (docs/protocols.md
-    has figures).
+    ``scheme="models"`` (Tsamardinos et al. 2018, section 4) fits all C configurations on each sample, and predicts
+    the rows left out: B C fits, and one more for ``model``, the configuration with the best mean score out of bag.
+    The paper reports this best mean. It is optimistic, because the same rows select and score, and is
+    ``uncorrected`` here. The value is the mean of B scores. For sample b, the models of the *other* samples predict
+    the rows that b drew, the configuration with the best score on them is selected, and its model of sample b is
+    scored on the rows that b left out. So the rows that score selected nothing, and no model saw them. But they
+    trained models that took part in the selection, as with ``method="bbc"``: if models memorise rows, some optimism
+    remains, which a flag reports (docs/protocols.md has figures).
 
-    A model of a sample has seen about 63 % of the rows, so both are pessimistic for one trained on all of them, and
-    the percentiles of scores on about 37 % of the rows are wider than the uncertainty of the value.
+    The models of samples have seen about 63 % of the rows, so both values are pessimistic for a model trained on
+    all rows, and the percentiles of scores on about 37 % of the rows are wider than the uncertainty of the value.
 
     Parameters
     ----------
     estimator : estimator, list of (name, estimator, grid), or search
-        As ``ho.HeldOutSearchCV`` takes them, or such a search (or ``GridSearchCV``), fitted or not. Its settings
-        hold for every argument that is at its default here, except ``n_bootstraps``; a part that differs from that
-        of the search is refused.
+        As in ``ho.HeldOutSearchCV``, or such a search (or ``GridSearchCV``), fitted or not. The settings of a
+        search apply to every argument left at its default here, except ``n_bootstraps``; an argument with another
+        value than the search's is refused.
     X : array-like of shape (N, n_features)
     y : array-like of shape (N,)
     param_grid : dict or list of dict, optional
     scheme : {"cvt", "models"}, default="cvt"
     scoring, cv, aggregate, selection, drop, refit, error_score, n_jobs, pre_dispatch, fit_timeout, store
-        As in ``ho.HeldOutSearchCV``. ``cv`` is of the searches inside: a splitter or an integer divides the
-        distinct rows of each sample, a list of splits is cut down to them. With ``scheme="models"`` there are no
-        folds, and neither ``cv`` nor ``drop`` is taken.
+        As in ``ho.HeldOutSearchCV``. ``cv`` makes the folds of the searches inside: a splitter or an integer
+        divides the distinct rows of each sample, a list of splits is reduced to them. ``scheme="models"`` has no
+        folds, and accepts neither ``cv`` nor ``drop``.
     n_bootstraps : int, default=100
         B.
     confidence_level : float, default=0.95

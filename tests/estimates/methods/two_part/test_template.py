@@ -185,7 +185,7 @@ REFUSED = {
     "two-sided tilting": ({"method": "tilting"}, r"alternative='greater' \(got 'two-sided'\)"),
     "less by mabt": ({"method": "mabt", "alternative": "less"}, r"alternative='greater' \(got 'less'\)"),
     "groups": ({"method": "delong", "groups": np.arange(200) // 4}, "come in groups"),
-    "weights": ({"method": "delong", "sample_weight": np.arange(200) + 1}, "no place for sample_weight"),
+    "weights": ({"method": "delong", "sample_weight": np.arange(200) + 1}, "does not allow sample_weight"),
     "all rows, nobody named": ({"method": DeLong(evaluation_share=1.0)}, "choose among 12 configurations"),
     "stranger": (
         {"method": DeLong(evaluation_share=1.0, configuration="svm")},
@@ -232,7 +232,7 @@ def test_rows_that_lack_a_repeat_are_refused():
         ({"candidates": True}, "candidates must be"),
         ({"within_classes": "yes"}, "within_classes must be True or False, got 'yes'"),
         ({"evaluation_share": 1.5}, "evaluation_share must be above 0 and up to 1, got 1.5"),
-        ({"configuration": 2}, r"give evaluation_share=1.0 with it \(got 0.25\)"),
+        ({"configuration": 2}, r"use evaluation_share=1.0 with it \(got 0.25\)"),
         ({"configuration": 2.5, "evaluation_share": 1.0}, "a name or an index, got 2.5"),
     ],
     ids=["word", "nothing", "boolean", "how it is drawn", "beyond", "named for nothing", "fraction"],

@@ -169,8 +169,8 @@ class TwoPart(Method):
             raise InputError(f"configuration must be a name or an index, got {named!r}.", argument="configuration")
         if named is not None and self.evaluation_share != 1:
             raise InputError(
-                f"{argument('configuration', named)} names the one to bound beforehand, so that no rows are "
-                f"needed to choose it; give {argument('evaluation_share', 1.0)} with it (got "
+                f"{argument('configuration', named)} names the configuration to bound, so no rows are needed to "
+                f"select it; use {argument('evaluation_share', 1.0)} with it (got "
                 f"{self.evaluation_share!r}).",
                 argument="configuration",
             )
@@ -386,12 +386,12 @@ def normal_bound(value: float, standard_error: float, tails: Tails) -> Bound:
 def unfit_rows(matrix: Matrix, takes_repeats: bool) -> str | None:
     """Why the rows are none that a closed form holds for: groups, weights, repeats."""
     if matrix.grouped:
-        return "it takes rows as independent, and here they come in groups"
+        return "it treats rows as independent, but here they come in groups"
     if matrix.sample_weight is not None:
-        return "its formula has no place for sample_weight"
+        return "its formula does not allow sample_weight"
     n_repeats = matrix.in_play.shape[1]
     if n_repeats > 1 and not takes_repeats:
-        return f"it counts rows that are right or wrong once, and here each has {n_repeats} predictions (repeats)"
+        return f"it counts each row as right or wrong once, but here each has {n_repeats} predictions (repeats)"
     if not matrix.in_play.all():
         return "it needs every row predicted in every repeat"
     return None

@@ -271,7 +271,8 @@ def _grid(predicted: Floats) -> Floats:
     if len(predicted) <= 2 * OUTERMOST:
         raise InputError(
             f"the curve runs from the {OUTERMOST}th smallest prediction to the {OUTERMOST}th largest, which takes "
-            f"more than {2 * OUTERMOST} rows, got {len(predicted)}; say at= which predictions it is wanted."
+            f"more than {2 * OUTERMOST} rows, got {len(predicted)}; pass the predictions at which you want it "
+            "as at=."
         )
     ranked = np.sort(predicted)
     return np.linspace(ranked[OUTERMOST - 1], ranked[-OUTERMOST], N_POINTS)
