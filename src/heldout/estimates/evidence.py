@@ -39,7 +39,7 @@ class Matrix:
     out_of_bag : AggregateScore
         The same, as rows left out of a bootstrap are scored (pooled where folds are too small).
     by_fold : AggregateScore or None
-        The same with a segment a split; None where the folds are not known.
+        The same with one segment per split; None if the folds are not known.
     replay : SelectionReplay
     averages : Averages or None
         What a rule of weights averages, in the response of the reported metric; None for a rule that chooses one
@@ -293,8 +293,8 @@ def needs_predictions(evidence: Evidence) -> str | None:
     if evidence.matrix is not None:
         return None
     return (
-        "it needs held-out predictions, and here are fold scores only (HeldOutSearchCV keeps predictions, unless "
-        "its scorer cannot be opened, as those made by make_scorer can)"
+        "it needs held-out predictions, but there are only fold scores (HeldOutSearchCV keeps predictions, "
+        "unless its scorer cannot be opened, as those made by make_scorer can)"
     )
 
 
@@ -302,7 +302,7 @@ def needs_folds(evidence: Evidence) -> str | None:
     """Half a sentence where no fold scores are known; None where they are."""
     if evidence.fold_scores is not None:
         return None
-    return f"it compares scores fold by fold; give {argument('folds', ...)}{in_python(', a label a row')}"
+    return f"it compares scores fold by fold; give {argument('folds', ...)}{in_python(', one label per row')}"
 
 
 def needs_columns(evidence: Evidence) -> str | None:
@@ -319,4 +319,4 @@ def needs_one_configuration(evidence: Evidence) -> str | None:
     if evidence.thresholds is None and not evidence.chooses_ensemble:
         return None
     what = "an ensemble" if evidence.chooses_ensemble else "a decision threshold"
-    return f"it is for one configuration, and the rule '{evidence.provenance.get('selection')}' chooses {what}"
+    return f"it is for one configuration, but the rule '{evidence.provenance.get('selection')}' chooses {what}"

@@ -67,7 +67,7 @@ def evidence_from(columns: MatrixColumns, question: Question) -> Evidence:
     if question.aggregate != "pooled" and columns.segments["folds"] is None:
         raise InputError(
             f"{argument('aggregate', question.aggregate)} needs "
-            f"{argument('folds', ...)}{in_python(', a fold label a row')}; or use "
+            f"{argument('folds', ...)}{in_python(', one fold label per row')}; or use "
             f"{argument('aggregate', 'pooled')}.",
             argument="aggregate",
         )
@@ -160,7 +160,8 @@ def _check_within(scores: AggregateScore, aggregate: Aggregate) -> None:
     once = np.ones((1, scores.n_rows), dtype=np.uint8)
     if aggregate == "within" and not scores.defined(once)[0]:
         raise InputError(
-            f"{argument('aggregate', 'within')} counts pairs of rows of one fold, and no fold holds the rows that "
+            f"{argument('aggregate', 'within')} counts pairs of rows of one fold, but no fold contains the rows "
+            "that "
             f"{scores.metric.name} needs; use larger folds or {argument('aggregate', 'pooled')}.",
             argument="aggregate",
         )

@@ -280,7 +280,7 @@ def read_as(rule: Rule, metric: Metric, truth: Truth) -> Metric:
     if isinstance(rule, Threshold):
         if Response.LABELS not in metric.responses:
             raise InputError(
-                f"{argument('selection', rule.name)} tunes where scores are cut into labels, and {metric.name} "
+                f"{argument('selection', rule.name)} tunes where scores are cut into labels, but {metric.name} "
                 f"reads {' or '.join(metric.responses)}; use a metric of labels (accuracy, f1, balanced_accuracy, "
                 "...).",
                 argument="selection",
@@ -300,8 +300,8 @@ def read_as(rule: Rule, metric: Metric, truth: Truth) -> Metric:
     if {Response.PROBABILITIES, Response.LABELS} & set(metric.responses) and truth.kind.is_classification:
         return OpaqueMetric.in_place_of(metric, f"{metric.name} of an ensemble", (Response.PROBABILITIES,))
     raise InputError(
-        f"{argument('selection', rule.name)} averages predictions, and {metric.name} reads "
-        f"{' or '.join(metric.responses)}, which of different models are on no common scale; use a metric of "
+        f"{argument('selection', rule.name)} averages predictions, but {metric.name} reads "
+        f"{' or '.join(metric.responses)}, which are not on one scale for different models; use a metric of "
         "probabilities or of predicted values.",
         argument="selection",
     )
@@ -311,8 +311,8 @@ def threshold_of_reading(rule: Rule, metrics: Sequence[Metric], threshold: float
     """The threshold at which predictions are cut as they are read; None where they are averaged first."""
     if threshold is not None and isinstance(rule, Threshold):
         raise InputError(
-            f"{argument('threshold', threshold)} says where to cut, and {argument('selection', rule.name)} tunes "
-            f"just that; leave one out (or try a few: 'threshold(grid=[{threshold}, ...])').",
+            f"{argument('threshold', threshold)} sets where to cut, but {argument('selection', rule.name)} "
+            f"tunes this; leave one out (or try a few: 'threshold(grid=[{threshold}, ...])').",
             argument="threshold",
         )
     averaged = isinstance(rule, WeightRule) and any(Response.LABELS in metric.responses for metric in metrics)
@@ -331,7 +331,7 @@ def refuse_labels(rule: Rule, truth: Truth, predictions: Any, response: str) -> 
     verb, give = (
         ("tunes where scores are cut into labels", "probabilities or decisions")
         if isinstance(rule, Threshold)
-        else ("averages predictions, and labels have no average", "probabilities")
+        else ("averages predictions, but labels have no average", "probabilities")
     )
     raise InputError(
         f"{argument('selection', rule.name)} {verb}, but the predictions are labels; pass {give} (and say "

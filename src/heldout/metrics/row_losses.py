@@ -254,7 +254,7 @@ def no_bounded_mean(metric: Metric) -> str | None:
     it needs losses within a range, and log_loss ranges from 0 to inf
     """
     if not metric.row_wise:
-        return f"it bounds means of one loss a row, such as accuracy, and {metric.name} is none"
+        return f"it bounds means of one loss per row, such as accuracy, and {metric.name} is not one"
     low, high = metric.range
     if not np.isfinite([low, high]).all():
         return f"it needs losses within a range, and {metric.name} ranges from {low:g} to {high:g}"

@@ -64,7 +64,7 @@ def complexities(complexity: Any, n_configurations: int, params: Sequence[Mappin
         return np.asarray(complexity, dtype=np.float64)
     if not params or not any(params):
         raise InputError(
-            "complexity reads the parameters of the configurations, which are known in a search only; give a "
+            "complexity reads the parameters of the configurations, which are known only in a search; give a "
             "number for each configuration, or None for the order given."
         )
     return np.array([_one(complexity, mine) for mine in params])
@@ -74,7 +74,8 @@ def _one(complexity: Any, params: Mapping[str, Any]) -> float:
     if isinstance(complexity, str):
         if complexity not in params:
             raise InputError(
-                f"complexity='{complexity}' is no parameter of the configuration {dict(params)}; name one that all "
+                f"complexity='{complexity}' is not a parameter of the configuration {dict(params)}; name one "
+                "that all "
                 "have, or give a function of the parameters."
             )
         value, source = params[complexity], f"the parameter '{complexity}'"
@@ -190,7 +191,7 @@ class OneStandardError(SelectionRule):
         if table.fold_scores is None:
             raise SelectionFailedError(
                 "it needs the scores of single folds; give "
-                f"{argument('folds', ...)}{in_python(', a fold label a row')}"
+                f"{argument('folds', ...)}{in_python(', one fold label per row')}"
             )
         scores = table.values[:, :, 0]
         best = first_greatest(scores)

@@ -191,7 +191,7 @@ def _check(folds: Folds, inner: Any, pairs: bool, n_folds: int | None) -> None:
     if not isinstance(inner, str | int | np.integer) and not hasattr(inner, "split"):
         raise InputError(
             f"inner must be 'remaining', 'holdout', a number of folds or a splitter, got {inner!r}; a list of "
-            "splits cannot say how the rows that each outer fold leaves are split.",
+            "splits cannot describe how the remaining rows of each outer fold are split.",
             argument="inner",
         )
     if isinstance(inner, int | np.integer) and inner < 2:
@@ -243,7 +243,7 @@ class NestedSettings:
         check_interval_settings(1, self.confidence_level, self.alternative)
         if self.across == "all" and search.estimation.rule.reads_all_metrics:
             raise InputError(
-                f"{argument('across', 'all')} compares one score a configuration, and the selection rule "
+                f"{argument('across', 'all')} compares one score per configuration, but the selection rule "
                 f"'{search.estimation.rule.name}' reads several; use {argument('across', 'folds')}.",
                 argument="across",
             )
@@ -262,7 +262,7 @@ class NestedSettings:
         name = search.scoring.refit_metric if metric is None else metric.name
         reason = None
         if metric is None or not metric.row_wise:
-            reason = f"is for means of one loss a row, such as accuracy, and {name} is not one that can be opened"
+            reason = f"is for means of one loss per row, such as accuracy, and {name} is not one that can be opened"
         elif search.task.groups is not None:
             reason = "takes rows as independent, and here they come in groups"
         elif search.task.sample_weight is not None:
