@@ -151,23 +151,18 @@ def make_configurations(estimator: Any, param_grid: Any = None) -> Configuration
     >>> make_configurations([("lr", LogisticRegression(), {"C": [1, 10]}), ("ridge", RidgeClassifier(), {})]).names
     ('lr (C=1)', 'lr (C=10)', 'ridge')
     """
-    found: list[tuple[str | None, Any, dict[str, Any]]] = []
+    found: list[tuple[dict[str, Any], Any, str | None]] = []
     if isinstance(estimator, list | tuple):
         if param_grid is not None:
             raise InputError("a list of (name, estimator, grid) has its own grids; leave param_grid out.")
         for name, model, grid in checked_entries(estimator):
-            found += [(name, model, {"model": name, **params}) for params in _grid(grid)]
+            found += [({"model": name, **params}, model, name) for params in _grid(grid)]
     else:
-        found = [(None, estimator, params) for params in _grid(param_grid)]
+        found = [(params, estimator, None) for params in _grid(param_grid)]
     if not found:
         raise InputError("the search has no configurations; give at least one estimator and a grid with values.")
-    return _numbered(found)
-
-
-def _numbered(found: Sequence[tuple[str | None, Any, dict[str, Any]]]) -> Configurations:
-    return Configurations(
-        tuple(Configuration(position, params, model, name) for position, (name, model, params) in enumerate(found))
-    )
+    members = (Configuration(position, *parts) for position, parts in enumerate(found))
+    return Configurations(tuple(members))
 
 
 def checked_entries(entries: Sequence[Any]) -> list[tuple[str, Any, Any]]:

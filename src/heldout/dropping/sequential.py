@@ -20,7 +20,6 @@ from heldout.dropping.matched_samples import cochran_q, cochran_q_of_each, fried
 from heldout.errors import InputError
 from heldout.folds.splits import Folds
 from heldout.kernels.reference import Floats
-from heldout.metrics.aggregate import Segment
 from heldout.metrics.base import Metric, oriented
 from heldout.metrics.regression import R2, MeanSquaredError
 from heldout.metrics.row_losses import OfRowLosses
@@ -178,7 +177,7 @@ in every step could not be told from one that is so by chance (pi1 = 1.06 is not
 
     def judge(self, standing: Standing) -> Verdict:
         """Drop those that were among the best too seldom; stop if the remaining ones do not differ."""
-        traces = np.vstack([_judged(standing), self._among_the_best(standing)])
+        traces = np.vstack([_earlier_traces(standing), self._among_the_best(standing)])
         sums, step = traces.sum(axis=0), len(traces)
         keep = np.ones(standing.n_configurations, dtype=bool)
         if step >= FIRST_DECISION:
@@ -197,7 +196,8 @@ in every step could not be told from one that is so by chance (pi1 = 1.06 is not
         assert standing.predictions is not None, "it judges at a barrier of a search"
         of_step = standing.predictions[step.rows, :, step.repeat]
         losses = _of_blocks(metric.losses(step.truth, of_step), standing.unit_of_row[step.rows])
-        scores = tie_exactly(oriented(score.metric, _observed(step)))
+        observed = step.statistic.all(np.ones((1, len(step.rows)), dtype=np.uint8))[0]
+        scores = tie_exactly(oriented(score.metric, observed))
         return in_top_set(scores, losses, self.similarity_level).astype(np.float64)
 
     def _are_alike(self, traces: Floats) -> bool:
@@ -250,10 +250,6 @@ def losses_behind(metric: Metric) -> OfRowLosses | None:
     return inner if isinstance(inner, OfRowLosses) else None
 
 
-def _observed(step: Segment) -> Floats:
-    return step.statistic.all(np.ones((1, len(step.rows)), dtype=np.uint8))[0]
-
-
 def _of_blocks(losses: NDArray[Any], unit_of_row: NDArray[np.intp]) -> NDArray[Any]:
     """Losses of rows, or mean losses of groups, which are no longer 0 or 1."""
     codes = np.unique(unit_of_row, return_inverse=True)[1]
@@ -266,7 +262,7 @@ def _of_blocks(losses: NDArray[Any], unit_of_row: NDArray[np.intp]) -> NDArray[A
     return means
 
 
-def _judged(standing: Standing) -> Floats:
+def _earlier_traces(standing: Standing) -> Floats:
     """(steps, A): the traces at earlier barriers; barriers without judgement have none."""
     if standing.noted is None:
         return np.empty((0, standing.n_configurations))

@@ -106,7 +106,7 @@ def signed_rank_p(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     tied = (ordered[1:] == ordered[:-1]).any(axis=0) | zero.any(axis=0)
     p = np.empty(n_columns)
     exact = tied if n <= MOST_TIED else np.zeros(n_columns, dtype=bool)
-    p[exact] = _exact_p(np.where(zero, 0, doubled)[:, exact], observed[exact])
+    p[exact] = _upper_tail(np.where(zero, 0, doubled)[:, exact])[np.arange(int(exact.sum())), observed[exact]]
     plain = ~tied & (n <= MOST_UNTIED)
     if plain.any():  # the same distribution for all of them
         p[plain] = _upper_tail(2 * np.arange(1, n + 1)[:, None])[0, observed[plain]]
@@ -114,11 +114,6 @@ def signed_rank_p(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     if rest.any():
         p[rest] = _normal_p(doubled[:, rest], observed[rest] + np.where(zero, doubled, 0).sum(axis=0)[rest] / 2)
     return p
-
-
-def _exact_p(doubled: NDArray[np.int64], observed: NDArray[np.int64]) -> NDArray[np.float64]:
-    tail = _upper_tail(doubled)
-    return np.asarray(tail[np.arange(len(observed)), observed])
 
 
 def _upper_tail(ranks: NDArray[np.int64]) -> NDArray[np.float64]:

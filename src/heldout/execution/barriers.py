@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from heldout._random import stream
 from heldout.data.task import Task
-from heldout.dropping.base import Barrier, Dropped, DropRule, Standing, Verdict
+from heldout.dropping.base import Barrier, Dropped, DropRule, Standing
 from heldout.errors import InputError
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.question import Aggregate, Question, Settings
@@ -59,18 +59,19 @@ class BarrierJudge:
         if len(racing) == 1 or len(rows) < self.rule.min_predictions or not self.judged[len(splits) - 1]:
             return barrier
         try:
-            return self._judged(barrier, found)
+            return self._judged_barrier(barrier, found)
         except (InputError, UndefinedDrawsError):
             # Too few rows so far: they lack a class or an event.
             return barrier
 
-    def _judged(self, barrier: Barrier, found: RaceResults) -> Barrier:
+    def _judged_barrier(self, barrier: Barrier, found: RaceResults) -> Barrier:
         standing, columns = self._standing(found)
         with quiet_if_foreign([score.metric for score in standing.replay.scores]):
             verdict = self.rule.judge(standing)
             keep = verdict.keep.copy()
             keep[standing.leader] = True
-            reasons = {int(c): self._reason(verdict, int(c)) for c in np.flatnonzero(~keep)}
+            name, statistic = self.rule.statistic_name, verdict.statistic
+            reasons = {int(c): f"{name} was {statistic[c]:.3g}" for c in np.flatnonzero(~keep)}
             behind = self._behind_of_two(standing, barrier, found.outcome)
             if behind is not None and keep[behind]:
                 reasons[behind] = (
@@ -140,12 +141,9 @@ class BarrierJudge:
             n_folds=self.n_folds,
             n_threads=self.n_threads,
             predictions=matrix.predictions,
-            noted=_noted(found.outcome, evidence.candidates),
+            noted=_notes(found.outcome, evidence.candidates),
         )
         return standing, evidence.candidates
-
-    def _reason(self, verdict: Verdict, column: int) -> str:
-        return f"{self.rule.statistic_name} was {verdict.statistic[column]:.3g}"
 
     def _behind_of_two(self, standing: Standing, barrier: Barrier, outcome: RaceOutcome) -> int | None:
         """The worse of the last two columns, if only they remain since ``resolve_ties_after`` barriers."""
@@ -159,8 +157,8 @@ class BarrierJudge:
         return 1 - standing.leader if alone >= self.rule.resolve_ties_after else None
 
 
-def _noted(outcome: RaceOutcome, columns: NDArray[np.intp]) -> NDArray[np.float64]:
-    """(barriers so far, A): what the rule noted of the remaining configurations."""
+def _notes(outcome: RaceOutcome, columns: NDArray[np.intp]) -> NDArray[np.float64]:
+    """(barriers so far, A): the notes of the rule on the remaining configurations."""
     rows = [[barrier.noted.get(int(each), np.nan) for each in columns] for barrier in outcome.barriers]
     return np.array(rows, dtype=np.float64).reshape(-1, len(columns))
 

@@ -18,7 +18,7 @@ from heldout.configurations import Configurations, NotHashableError, canonical_f
 from heldout.data.task import Task
 from heldout.errors import StoreError
 from heldout.execution.executors.base import Work
-from heldout.execution.fit import CellContext, fit_cell
+from heldout.execution.fit import fit_cell
 from heldout.execution.store.base import RunIdentity
 
 _OUR_OWN = ("heldout", "heldout_papers", "sklearn", "numpy", "scipy", "builtins")
@@ -65,11 +65,8 @@ def run_identity(task: Task, work: Work, entropy: int) -> tuple[RunIdentity, lis
 
 def _settings(work: Work) -> dict[str, Any]:
     """The other settings that decide the cells."""
+    context = work.context
     own = {} if work.do is fit_cell else {"do": canonical_form(work.identity)}
-    return _settings_of_context(work.context) | own
-
-
-def _settings_of_context(context: CellContext) -> dict[str, Any]:
     return {
         "error_score": str(context.error_score),
         "train_scores": context.return_train_score,
@@ -80,6 +77,7 @@ def _settings_of_context(context: CellContext) -> dict[str, Any]:
         "fit": canonical_form(_as_arrays(context.routed.fit)),
         "fit_of_model": canonical_form({k: _as_arrays(v) for k, v in context.routed.fit_of_model.items()}),
         "score": canonical_form(_as_arrays(context.routed.score)),
+        **own,
     }
 
 

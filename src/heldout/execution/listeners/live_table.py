@@ -136,17 +136,14 @@ class LiveTable:
             table.add_row("best so far", Text(printable(best)))
         if tally.n_lost:
             reason = printable(tally.lost_reason)
-            table.add_row("lost", Text(f"workers {_times(tally.n_lost)}: {reason}", style="red"))
+            times = "once" if tally.n_lost == 1 else f"{tally.n_lost} times"
+            table.add_row("lost", Text(f"workers {times}: {reason}", style="red"))
         left = left_words(tally, seconds)
         label, shown = (
             ("time left", left) if tally.left else ("time", f"{duration(seconds)} since the first fit began")
         )
         table.add_row(label, Text(shown or "not known before the first fit is done"))
         return table
-
-
-def _times(n: int) -> str:
-    return "once" if n == 1 else f"{n} times"
 
 
 class _Unfailing:

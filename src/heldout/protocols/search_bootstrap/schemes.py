@@ -119,7 +119,7 @@ class BootstrapPlan:
         why = next((f" ({each.reason})" for each in bootstraps if each.reason), "")
         flags = flags_of_draws(
             evidence, total=len(scores), undefined=int(undefined.sum()),
-            why=why, redraws=drawn.redraws, needs=_needs(evidence),
+            why=why, redraws=drawn.redraws, needs=f"{evidence.metric.needs}, or rows of every class,",
         )  # fmt: skip
         value = float(scores[~undefined].mean()) if not undefined.all() else float("nan")
         if undefined.all():
@@ -164,10 +164,6 @@ class BootstrapPlan:
             return float(len(np.unique(task.groups)))
         few = not metric.row_wise and task.truth.classes is not None
         return float(task.truth.class_counts().min() if few else task.n_rows)
-
-
-def _needs(evidence: Evidence) -> str:
-    return f"{evidence.metric.needs}, or rows of every class,"
 
 
 def _uncorrected(search: Search, evaluation: Evaluation) -> float:
