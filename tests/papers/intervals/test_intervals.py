@@ -81,18 +81,18 @@ def test_the_truth_is_that_of_what_a_method_chose() -> None:
 
 
 def test_it_depends_on_the_seed_and_nothing_else(tmp_path: Path) -> None:
-    study = intervals(**SMALL, repetitions=13, random_state=5)
-    both = intervals(**SMALL, repetitions=13, random_state=5, n_jobs=2, folder=tmp_path)
-    again = intervals(**SMALL, repetitions=13, random_state=5, folder=tmp_path)
+    study = intervals(**SMALL, repetitions=11, random_state=5)
+    both = intervals(**SMALL, repetitions=11, random_state=5, n_jobs=2, folder=tmp_path)
+    again = intervals(**SMALL, repetitions=11, random_state=5, folder=tmp_path)
     fewer = intervals(**SMALL, repetitions=4, methods=["bbc_f", "tilting"], random_state=5)
-    other = intervals(**SMALL, repetitions=13, random_state=6)
+    other = intervals(**SMALL, repetitions=4, methods=["bbc"], random_state=6)
 
     for name, column in study.columns[0].items():
         assert np.array_equal(column, both.columns[0][name], equal_nan=column.dtype.kind == "f")
         assert np.array_equal(column, again.columns[0][name], equal_nan=column.dtype.kind == "f")
     for name, column in fewer.columns[0].items():
         assert np.array_equal(column, study.columns[0][name][:4], equal_nan=column.dtype.kind == "f")
-    assert not np.array_equal(study.columns[0]["bbc.low"], other.columns[0]["bbc.low"])
+    assert not np.array_equal(study.columns[0]["bbc.low"][:4], other.columns[0]["bbc.low"])
     assert len(list(tmp_path.glob("*.npz"))) == 2
 
 
