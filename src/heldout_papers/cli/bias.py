@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heldout_papers.cli.options import StudyOptions, names_typed, option, pairs_of_numbers, whole_numbers
-from heldout_papers.cli.running import PreparedStudy, study_command
+from heldout_papers.cli.study import PreparedStudy, study_command
 
 TEXT = """\
 How biased each protocol's estimate of the winner's performance is, for your rows, configurations and folds.

@@ -12,7 +12,7 @@ from heldout_papers.cli.options import (
     pairs_of_numbers,
     whole_numbers,
 )
-from heldout_papers.cli.running import PreparedStudy, study_command
+from heldout_papers.cli.study import PreparedStudy, study_command
 
 TASKS = ("binary", "multiclass", "regression")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heldout_papers.cli.options import StudyOptions, names_typed, option, table_options
-from heldout_papers.cli.running import PreparedStudy, study_command
+from heldout_papers.cli.study import PreparedStudy, study_command
 
 QUICK_TABLES = 3
 

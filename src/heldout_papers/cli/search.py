@@ -7,7 +7,7 @@ from typing import Any
 
 from heldout.errors import InputError
 from heldout_papers.cli.options import StudyOptions, option, table_options, whole_numbers
-from heldout_papers.cli.running import PreparedStudy, study_command
+from heldout_papers.cli.study import PreparedStudy, study_command
 
 FULL_SPACE = "tsamardinos2018"
 QUICK_TABLES, FULL_TREES = 2, 1000

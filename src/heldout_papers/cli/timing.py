@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from heldout.errors import InputError
 from heldout_papers.cli.options import StudyOptions, names_typed, option, whole_numbers
-from heldout_papers.cli.running import PreparedStudy, study_command
+from heldout_papers.cli.study import PreparedStudy, study_command
 
 TEXT = """\
 How long BBC and BBC-F take, where the number of rows, of configurations or of folds is varied.

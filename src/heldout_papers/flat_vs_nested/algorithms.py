@@ -18,7 +18,7 @@ from heldout._text import in_python
 from heldout.configurations import NotHashableError, checked_entries, make_configurations
 from heldout.errors import InputError
 from heldout.execution.fit import seeded_model
-from heldout_papers.flat_vs_nested.paths import Floats, Rows, predicted
+from heldout_papers.flat_vs_nested.paths import Floats, Rows, predictions_of
 from heldout_papers.spaces.wainer_cawley import FULL, TOP3
 
 SCENARIOS: Mapping[str, tuple[str, ...]] = {"top3": TOP3, "full": FULL}
@@ -73,7 +73,7 @@ class PreparedRows:
         self._entropy, self._place = entropy, place
         self._by_steps: dict[tuple[int, ...], Rows] = {}
 
-    def scored(self, algorithm: Algorithm, only: Sequence[int] | None = None) -> AlgorithmScores:
+    def scores(self, algorithm: Algorithm, only: Sequence[int] | None = None) -> AlgorithmScores:
         """The accuracies of an algorithm's configurations, or of some by their places."""
         wanted = range(len(algorithm.configurations)) if only is None else only
         try:
@@ -82,7 +82,7 @@ class PreparedRows:
             return AlgorithmScores(np.full(len(wanted), np.nan), 0.0, f"{type(error).__name__}: {error}")
         began = time.process_time()
         model = seeded_model(clone(algorithm.model), self._entropy, *self._place)
-        found = predicted(model, [algorithm.configurations[place] for place in wanted], rows)
+        found = predictions_of(model, [algorithm.configurations[place] for place in wanted], rows)
         seconds = time.process_time() - began
         truth = self._test[1]
         values = [np.nan if one.labels is None else float((one.labels == truth).mean()) for one in found]
@@ -101,17 +101,17 @@ class PreparedRows:
         return self._by_steps[key]
 
 
-def checked_algorithms(asked: Any) -> tuple[tuple[str, ...], Entries | None, str]:
+def checked_algorithms(algorithms: Any) -> tuple[tuple[str, ...], Entries | None, str]:
     """Names, the user's own (name, estimator, grid) where given, and what these are recognised by."""
-    if isinstance(asked, str):
-        if asked not in SCENARIOS:
+    if isinstance(algorithms, str):
+        if algorithms not in SCENARIOS:
             raise InputError(
                 f"algorithms must be {' or '.join(map(repr, SCENARIOS))}"
-                f"{in_python(', names or a list of (name, estimator, grid)')}, got {asked!r}.",
+                f"{in_python(', names or a list of (name, estimator, grid)')}, got {algorithms!r}.",
                 argument="algorithms",
             )
-        return SCENARIOS[asked], None, ""
-    listed = list(asked)
+        return SCENARIOS[algorithms], None, ""
+    listed = list(algorithms)
     if listed and all(isinstance(one, str) for one in listed):
         stranger = next((name for name in listed if name not in FULL), None)
         if stranger is not None:

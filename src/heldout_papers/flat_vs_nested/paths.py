@@ -35,7 +35,7 @@ class Rows:
 
     X: Any
     y: Labels
-    asked: Any
+    test: Any
 
 
 @dataclass(frozen=True)
@@ -49,21 +49,21 @@ class Path:
 
 
 @dataclass(frozen=True)
-class Predicted:
+class LabelsOrReason:
     """Predictions of a configuration, or why there are none."""
 
     labels: Labels | None
     reason: str = ""
 
 
-def predicted(model: BaseEstimator, configurations: Sequence[Parameters], rows: Rows) -> list[Predicted]:
+def predictions_of(model: BaseEstimator, configurations: Sequence[Parameters], rows: Rows) -> list[LabelsOrReason]:
     """Predictions of each configuration of a model.
 
     ``model``: its ``random_state`` is set, so that fits can be repeated. A configuration that fails
     has none, and no other suffers from it.
     """
     path = PATHS.get(type(model))
-    found: dict[int, Predicted] = {}
+    found: dict[int, LabelsOrReason] = {}
     for places in _groups(configurations, None if path is None else path.parameter):
         first = configurations[places[0]]
         if path is None or path.parameter not in first:
@@ -74,7 +74,7 @@ def predicted(model: BaseEstimator, configurations: Sequence[Parameters], rows: 
         try:
             shared = clone(model).set_params(**others)
             together = (
-                [Predicted(labels) for labels in path.predictions(shared, values, rows)]
+                [LabelsOrReason(labels) for labels in path.predictions(shared, values, rows)]
                 if path.applies(shared) and _can_be_shared(values)
                 else None
             )
@@ -86,11 +86,11 @@ def predicted(model: BaseEstimator, configurations: Sequence[Parameters], rows: 
     return [found[place] for place in range(len(configurations))]
 
 
-def _alone(model: BaseEstimator, configuration: Parameters, rows: Rows) -> Predicted:
+def _alone(model: BaseEstimator, configuration: Parameters, rows: Rows) -> LabelsOrReason:
     try:
-        return Predicted(clone(model).set_params(**configuration).fit(rows.X, rows.y).predict(rows.asked))
+        return LabelsOrReason(clone(model).set_params(**configuration).fit(rows.X, rows.y).predict(rows.test))
     except Exception as error:
-        return Predicted(None, error_line(error))
+        return LabelsOrReason(None, error_line(error))
 
 
 def _can_be_shared(values: Sequence[Any]) -> bool:
@@ -123,21 +123,21 @@ def _equal(known: Parameters, others: Parameters) -> bool:
 
 def _forest(model: Any, values: Sequence[int], rows: Rows) -> Iterator[Labels]:
     forest = model.set_params(n_estimators=max(values)).fit(rows.X, rows.y)
-    asked = np.ascontiguousarray(rows.asked, dtype=np.float32)
-    votes = np.cumsum([tree.predict_proba(asked, check_input=False) for tree in forest.estimators_], axis=0)
+    test = np.ascontiguousarray(rows.test, dtype=np.float32)
+    votes = np.cumsum([tree.predict_proba(test, check_input=False) for tree in forest.estimators_], axis=0)
     for value in values:
         yield forest.classes_[(votes[value - 1] / value).argmax(axis=1)]
 
 
 def _boosting(model: Any, values: Sequence[int], rows: Rows) -> Iterator[Labels]:
-    stages = list(model.set_params(n_estimators=max(values)).fit(rows.X, rows.y).staged_predict(rows.asked))
+    stages = list(model.set_params(n_estimators=max(values)).fit(rows.X, rows.y).staged_predict(rows.test))
     for value in values:
         yield stages[value - 1]
 
 
 def _boosted_linear(model: Any, values: Sequence[int], rows: Rows) -> Iterator[Labels]:
     boosted = model.set_params(n_iterations=max(values)).fit(rows.X, rows.y)
-    stages = list(boosted.staged_decision_function(rows.asked))
+    stages = list(boosted.staged_decision_function(rows.test))
     for value in values:
         scores = stages[value - 1]
         best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
@@ -148,12 +148,12 @@ def _neighbours(model: Any, values: Sequence[int], rows: Rows) -> Iterator[Label
     # Which of equally far rows are the nearest depends on their number: only training is shared.
     model.set_params(n_neighbors=max(values)).fit(rows.X, rows.y)
     for value in values:
-        yield model.set_params(n_neighbors=value).predict(rows.asked)
+        yield model.set_params(n_neighbors=value).predict(rows.test)
 
 
 def _subspaces(model: Any, values: Sequence[int], rows: Rows) -> Iterator[Labels]:
     fitted = model.set_params(n_neighbors=max(values)).fit(rows.X, rows.y)
-    for votes in fitted.votes(rows.asked, values):
+    for votes in fitted.votes(rows.test, values):
         yield fitted.classes_[votes.argmax(axis=1)]
 
 
@@ -165,9 +165,9 @@ def _machine(model: Any, values: Sequence[float], rows: Rows) -> Iterator[Labels
         gamma = 1 / rows.X.shape[1]
     how = {"filter_params": True, "gamma": gamma, "degree": model.degree, "coef0": model.coef0}
     trained = pairwise_kernels(rows.X, metric=model.kernel, **how)
-    asked = pairwise_kernels(rows.asked, rows.X, metric=model.kernel, **how)
+    test = pairwise_kernels(rows.test, rows.X, metric=model.kernel, **how)
     for value in values:
-        yield clone(model).set_params(kernel="precomputed", C=value).fit(trained, rows.y).predict(asked)
+        yield clone(model).set_params(kernel="precomputed", C=value).fit(trained, rows.y).predict(test)
 
 
 def _is_plain_machine(model: Any) -> bool:

@@ -27,8 +27,8 @@ from heldout_papers.engine.batches import (
     StudyPlan,
     study,
 )
+from heldout_papers.flat_vs_nested.algorithm_results import AlgorithmResult, algorithm_results, halves
 from heldout_papers.flat_vs_nested.algorithms import Algorithm, Entries, checked_algorithms
-from heldout_papers.flat_vs_nested.measuring import AlgorithmResult, halves, measured
 from heldout_papers.flat_vs_nested.result import COLUMNS, FlatVsNestedStudy
 from heldout_papers.spaces.wainer_cawley import wainer_cawley2021
 from heldout_papers.tables import TableFile, TableFolder, smallest_tables, tables_in
@@ -89,7 +89,7 @@ def do_batch(batch: Batch[FlatVsNestedSetting], entropy: int) -> Columns:
         algorithms = setting.found_on(X.iloc[split[0]], y[split[0]])
         seed = stream(entropy, "study flat-vs-nested models", *place)
         with unchecked if setting.entries is None else nullcontext():
-            of_each = measured(algorithms, X, y, split, setting.folds, seed, ())
+            of_each = algorithm_results(algorithms, X, y, split, setting.folds, seed, ())
         for name, values in zip(FOUND, zip(*map(astuple, of_each), strict=True), strict=True):
             found[name].append(list(values))
     return {name: np.array(values) for name, values in found.items()}

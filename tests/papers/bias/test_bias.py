@@ -14,7 +14,7 @@ from heldout.dropping.shares import share_of_more_errors
 from heldout.errors import InputError, StoreError
 from heldout_papers import BiasSetting, BiasStudy, bias
 from heldout_papers.bias.matrix import BiasMatrix, stratified
-from heldout_papers.bias.predicted import RightOrWrong
+from heldout_papers.bias.predictions import RightOrWrong
 from heldout_papers.bias.protocols import (
     PROTOCOLS,
     ProtocolEstimate,

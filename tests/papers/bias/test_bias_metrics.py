@@ -15,7 +15,7 @@ from heldout.kernels.draws import Draws, always
 from heldout_papers import BiasSetting, bias
 from heldout_papers.bias import BiasMoments
 from heldout_papers.bias.matrix import BiasMatrix
-from heldout_papers.bias.predicted import MetricPredictions
+from heldout_papers.bias.predictions import MetricPredictions
 from heldout_papers.bias.protocols import PROTOCOLS, bbc, bced, cross_validation, nested, tibshirani
 from heldout_papers.bias.setting import METRICS
 

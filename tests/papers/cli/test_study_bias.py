@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from typed import typed_options
+from study_options import typed_options
 
 from heldout_papers import bias
 from heldout_papers.cli import STUDIES

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from typed import typed_options
+from study_options import typed_options
 
 from heldout_papers import intervals_on_tables
 from heldout_papers.cli.intervals_on_tables import OPTIONS

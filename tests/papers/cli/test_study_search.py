@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from typed import typed_options
+from study_options import typed_options
 
 from heldout.estimates.types import json_safe
 from heldout_papers import SearchStudy

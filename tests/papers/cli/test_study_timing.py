@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from typed import typed_options
+from study_options import typed_options
 
 from heldout_papers import timing
 from heldout_papers.cli.timing import OPTIONS

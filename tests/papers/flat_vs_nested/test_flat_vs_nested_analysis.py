@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from flat_vs_nested_slowly import Measured, Row, by_table, deviations, each, errors, ranks, signed_rank_below
-from flat_vs_nested_slowly import averaged as slow_averaged
+from comparisons_one_by_one import Measured, Row, by_table, deviations, each, errors, ranks, signed_rank_below
+from comparisons_one_by_one import averaged as slow_averaged
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flat_vs_nested_made import ORDER, made
+from simulated_accuracies import ORDER, made
 
 from heldout_papers.engine.claims import Claim
 from heldout_papers.flat_vs_nested import FlatVsNestedStudy

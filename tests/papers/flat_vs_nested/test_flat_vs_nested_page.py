@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from flat_vs_nested_made import made
+from simulated_accuracies import made
 
 from heldout_papers.engine.page import StudyPage, StudyTable, render_study
 from heldout_papers.flat_vs_nested import FlatVsNestedStudy

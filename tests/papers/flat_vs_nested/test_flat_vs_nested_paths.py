@@ -18,7 +18,7 @@ from sklearn.svm import SVC
 from heldout.execution.fit import seeded_model
 from heldout.execution.threads import single_threaded
 from heldout.spaces import BoostedLinear, RandomSubspaceKNN, wainer_cawley2021
-from heldout_papers.flat_vs_nested.paths import PATHS, Rows, predicted
+from heldout_papers.flat_vs_nested.paths import PATHS, Rows, predictions_of
 
 X, Y = make_classification(90, 8, n_informative=3, flip_y=0.2, random_state=3)
 ROWS = Rows(X[:60], Y[:60], X[60:])
@@ -33,7 +33,7 @@ def one_thread() -> Iterator[None]:
 
 
 def alone(model: Any, configuration: dict[str, Any], rows: Rows) -> list[Any]:
-    return clone(model).set_params(**configuration).fit(rows.X, rows.y).predict(rows.asked).tolist()
+    return clone(model).set_params(**configuration).fit(rows.X, rows.y).predict(rows.test).tolist()
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
@@ -46,7 +46,7 @@ def test_each_configuration_predicts_what_it_does_alone(name: str) -> None:
     scale = Rows(X[:60] / X[:60].std(axis=0), Y[:60], X[60:] / X[:60].std(axis=0))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a neural network that has not converged
-        together = predicted(model, configurations, scale)
+        together = predictions_of(model, configurations, scale)
         expected = [alone(model, configuration, scale) for configuration in configurations]
     assert [one.labels.tolist() for one in together if one.labels is not None] == expected
     # That they all agree would be no wonder if all were the same.
@@ -57,19 +57,19 @@ def test_each_configuration_predicts_what_it_does_alone(name: str) -> None:
 def test_a_kernel_is_what_the_machine_makes_of_its_gamma(gamma: Any) -> None:
     configurations = [{"C": value} for value in (0.1, 1.0, 30.0)]
     for model in (SVC(gamma=gamma), SVC(kernel="poly", gamma=gamma, degree=2, coef0=0.5, class_weight="balanced")):
-        found = predicted(model, configurations, ROWS)
+        found = predictions_of(model, configurations, ROWS)
         assert [one.labels.tolist() for one in found if one.labels is not None] == [
             alone(model, configuration, ROWS) for configuration in configurations
         ]
 
 
 def test_labels_are_those_of_training() -> None:
-    rows = Rows(ROWS.X, np.where(ROWS.y == 1, "yes", "no"), ROWS.asked)
+    rows = Rows(ROWS.X, np.where(ROWS.y == 1, "yes", "no"), ROWS.test)
     for name, (pipeline, grid) in ALGORITHMS.items():
         if type(pipeline[-1]) in PATHS:
             configuration = {key.removeprefix("fit__"): values[0] for key, values in grid.items()}
             model = seeded_model(clone(pipeline[-1]), 7)
-            (found,) = predicted(model, [configuration], rows)
+            (found,) = predictions_of(model, [configuration], rows)
             assert found.labels is not None and found.labels.tolist() == alone(model, configuration, rows), name
 
 
@@ -87,7 +87,7 @@ def test_labels_are_those_of_training() -> None:
     ids=["no trees asked", "boosting that stops by itself", "neighbours by any search", "another kernel"],
 )
 def test_what_cannot_be_shared_is_fitted_one_by_one(model: Any, configurations: list[dict[str, Any]]) -> None:
-    found = predicted(model, configurations, ROWS)
+    found = predictions_of(model, configurations, ROWS)
     assert [one.labels.tolist() for one in found if one.labels is not None] == [
         alone(model, configuration, ROWS) for configuration in configurations
     ]
@@ -95,7 +95,7 @@ def test_what_cannot_be_shared_is_fitted_one_by_one(model: Any, configurations: 
 
 def test_one_that_fails_takes_no_other_with_it() -> None:
     model = KNeighborsClassifier(algorithm="brute")
-    found = predicted(model, [{"n_neighbors": 3}, {"n_neighbors": 61}, {"n_neighbors": 5}], ROWS)
+    found = predictions_of(model, [{"n_neighbors": 3}, {"n_neighbors": 61}, {"n_neighbors": 5}], ROWS)
     assert found[1].labels is None
     assert "n_samples_fit = 60" in found[1].reason
     assert [one.labels.tolist() for one in (found[0], found[2]) if one.labels is not None] == [
@@ -116,7 +116,7 @@ def test_one_that_fails_takes_no_other_with_it() -> None:
 @pytest.mark.parametrize("too_few", [0, -2])
 def test_a_count_below_one_fails_beside_others_as_it_does_alone(model: Any, name: str, too_few: int) -> None:
     """Its place in a path would be counted from the end."""
-    failed, works = predicted(model, [{name: too_few}, {name: 4}], ROWS)
+    failed, works = predictions_of(model, [{name: too_few}, {name: 4}], ROWS)
     assert failed.labels is None
     assert name in failed.reason
     assert works.labels is not None and works.labels.tolist() == alone(model, {name: 4}, ROWS)
@@ -130,7 +130,7 @@ def test_arrays_in_a_grid_are_compared_without_a_word() -> None:
         for n in (2, 5)
         for place in (0, 1)
     ]
-    found = predicted(model, grid, ROWS)
+    found = predictions_of(model, grid, ROWS)
     assert [one.labels.tolist() for one in found if one.labels is not None] == [
         alone(model, configuration, ROWS) for configuration in grid
     ]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from searched import SPACE
 from sklearn.metrics import get_scorer
+from small_spaces import SPACE
 
 from heldout.configurations import make_configurations
 from heldout.data.task import Task, truth_of

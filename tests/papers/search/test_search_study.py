@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from searched import of_table
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
+from small_spaces import of_table
 
 from heldout.configurations import make_configurations
 from heldout.errors import InputError

@@ -45,7 +45,7 @@ def halves(y: NDArray[np.intp], max_rows: int | None, seed: int) -> tuple[Places
     return train, test
 
 
-def measured(
+def algorithm_results(
     algorithms: Sequence[Algorithm],
     X: Any,
     y: NDArray[np.intp],
@@ -61,18 +61,18 @@ def measured(
     """
     train, test = split
 
-    def scored(fitted_on: Places, scored_on: Places, *where: int | str) -> list[AlgorithmScores]:
+    def scores(fitted_on: Places, scored_on: Places, *where: int | str) -> list[AlgorithmScores]:
         rows = PreparedRows(_rows(X, y, fitted_on), _rows(X, y, scored_on), entropy, (*place, *where))
-        return [rows.scored(algorithm) for algorithm in algorithms]
+        return [rows.scores(algorithm) for algorithm in algorithms]
 
     outer, inner = [], []
     with warnings.catch_warnings():
         # Of thousands of fits some do not converge, and some folds lack the rarer class: it is part of the study.
         warnings.simplefilter("ignore")
         for k, (rest, fold) in enumerate(_folds(train, y, n_folds, numpy_seed(entropy, "folds", *place))):
-            outer.append(scored(rest, fold, "outer", k))
+            outer.append(scores(rest, fold, "outer", k))
             within = _folds(rest, y, n_folds, numpy_seed(entropy, "inner folds", *place, k))
-            inner.append([scored(less, part, "inner", k, m) for m, (less, part) in enumerate(within)])
+            inner.append([scores(less, part, "inner", k, m) for m, (less, part) in enumerate(within)])
         half = PreparedRows(_rows(X, y, train), _rows(X, y, test), entropy, (*place, "half"))
         return [
             _of_one(algorithm, [fold[a] for fold in outer], [[part[a] for part in fold] for fold in inner], half)
@@ -93,7 +93,7 @@ def _of_one(
     flat, nested, future, reason = np.nan, np.nan, np.nan, ""
     flat_seconds = sum(fold.seconds for fold in outer)
     if winner is not None and None not in chosen:
-        last = half.scored(algorithm, [winner])
+        last = half.scores(algorithm, [winner])
         flat, future, reason = float(means[winner]), float(last.values[0]), last.reason
         nested = float(np.mean([by_fold[k, c] for k, c in enumerate(chosen)]))
         flat_seconds += last.seconds

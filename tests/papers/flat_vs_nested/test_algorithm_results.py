@@ -16,9 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from heldout.execution.threads import single_threaded
-from heldout_papers.flat_vs_nested import measuring
+from heldout_papers.flat_vs_nested import algorithm_results as module
+from heldout_papers.flat_vs_nested.algorithm_results import AlgorithmResult, algorithm_results, halves
 from heldout_papers.flat_vs_nested.algorithms import Algorithm
-from heldout_papers.flat_vs_nested.measuring import AlgorithmResult, halves, measured
 
 DATA = load_breast_cancer(as_frame=True)
 X, Y = DATA.data, DATA.target.to_numpy().astype(np.intp)
@@ -34,7 +34,7 @@ def one_thread() -> Iterator[None]:
 
 
 def one(algorithm: Algorithm, split: tuple[Any, Any], **how: Any) -> AlgorithmResult:
-    (found,) = measured([algorithm], X, Y, split, 5, 3, ("table", 0), **how)
+    (found,) = algorithm_results([algorithm], X, Y, split, 5, 3, ("table", 0), **how)
     return found
 
 
@@ -57,7 +57,7 @@ def test_as_searches_of_scikit_learn(monkeypatch: pytest.MonkeyPatch, pipeline: 
         found = StratifiedKFold(n_folds).split(places, y[places])
         return [(places[rest], places[fold]) for rest, fold in found]
 
-    monkeypatch.setattr(measuring, "_folds", folds)  # in order, so that a search can be given the same
+    monkeypatch.setattr(module, "_folds", folds)  # in order, so that a search can be given the same
     train, test = halves(Y, 200, 1)
     grid = GRID if pipeline else GRID | {"standardscaler__with_mean": [True]}
     found = one(Algorithm.of("knn", KNN, grid), (train, test))
@@ -78,7 +78,7 @@ def test_a_constant_answer_has_no_gain_by_its_choice() -> None:
 
 
 def test_of_those_that_tie_the_first_is_chosen_and_none_that_failed() -> None:
-    best = measuring._best
+    best = module._best
     assert best(np.array([0.8, 0.9, 0.9])) == 1
     assert best(np.array([np.nan, 0.1 + 0.2, 0.3])) == 1
     assert best(np.array([np.nan, np.nan])) is None
@@ -96,6 +96,6 @@ def test_a_step_that_fails_is_the_algorithm_s_own_failure() -> None:
     y = np.arange(40) // 2 % 2
     split = np.arange(0, 20), np.arange(20, 40)
     knn, constant = Algorithm.of("knn", KNN, GRID), Algorithm.of("constant", DummyClassifier(), {})
-    failed, fine = measured([knn, constant], frame, y.astype(np.intp), split, 5, 0, ())
+    failed, fine = algorithm_results([knn, constant], frame, y.astype(np.intp), split, 5, 0, ())
     assert "could not convert string to float" in failed.reason
     assert fine.flat == fine.nested == 0.5
