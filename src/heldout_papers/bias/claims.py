@@ -23,8 +23,8 @@ from heldout_papers.engine.claims import (
     ClaimTest,
     ClaimVerdict,
     Finding,
-    agreement,
     judged_claims,
+    near,
     order,
     verdict,
 )
@@ -202,8 +202,7 @@ def _number(published: float, decimals: int, *, worst: bool) -> Judge:
         times = SURE if worst else 2.0
         chance = times * spread * float(np.sqrt(1 / means.repetitions + 1 / PUBLISHED_REPETITIONS))
         where = f" {means.place(line, column)}" if worst else ""
-        near = agreement(ours - published, chance + 0.5 * 10**-decimals, 4)
-        return Finding(f"{ours:.4f}{where}", near, f"{published:.{decimals}f}")
+        return near(ours, published, chance, decimals, shown=4, where=where)
 
     return judge
 

@@ -12,7 +12,7 @@ Matrices of held-out predictions are drawn whose true performance is known (Tsam
 6.1). Without options all 196 settings of the article are repeated, 98 000 matrices. DIR receives bias.parquet
 (a row a repetition and protocol), bias.csv (a row a setting and protocol), moments.parquet (the means and
 covariances of the errors, from which the claims follow), study.json and report.html; finished batches are kept
-in DIR/batches, from which --resume goes on.
+in DIR/batches, and --resume continues from them.
 """
 OPTIONS = (
     option(
@@ -32,11 +32,11 @@ OPTIONS = (
         "14,6 and 24,6 and 54,6 by default, 9,6 with --quick.",
         read=pairs_of_numbers, quick=((9.0, 6.0),), metavar="A,B", multiple=True,
     ),
-    option("--folds", "Of the cross-validation.", type=int, default=10, show_default=True),
+    option("--folds", "Folds of the cross-validation.", type=int, default=10, show_default=True),
     option("--repetitions", "Matrices of each setting; 500 by default, 30 with --quick.", quick=30, type=int),
     option(
-        "--bootstraps", "Of bbc and bced; 1000 by default, 200 with --quick.", argument="n_bootstraps", quick=200,
-        type=int,
+        "--bootstraps", "Bootstraps of bbc and bced; 1000 by default, 200 with --quick.",
+        argument="n_bootstraps", quick=200, type=int,
     ),
     option(
         "--protocols", "Some of cv,tt,nested_cv,bbc,bced; all by default.", read=names_typed, metavar="NAME,NAME"

@@ -16,8 +16,8 @@ Whether nested cross-validation chooses a better algorithm than flat cross-valid
 FOLDER holds tables of two classes, CSV or Parquet. On half of each, the accuracy of every algorithm is
 estimated in both ways; what is chosen by either is scored on the other half (Wainer and Cawley 2021). DIR
 receives flat-vs-nested.parquet (a row a table, repetition and algorithm), flat-vs-nested.csv (a row a scenario
-and analysis), study.json and report.html; finished repetitions are kept in DIR/batches, from which --resume
-goes on.
+and analysis), study.json and report.html; finished repetitions are kept in DIR/batches, and --resume continues
+from them.
 """
 
 
@@ -35,10 +35,10 @@ OPTIONS = (
         "--small", "Smaller grids and fewer trees: a tenth of the time.", read=_if_set, quick=True, is_flag=True
     ),
     option("--repetitions", "Half splits of each table; 6 by default, 1 with --quick.", quick=1, type=int),
-    option("--folds", "Of flat cv and of both loops of nested cv.", type=int, default=5, show_default=True),
+    option("--folds", "Folds of flat cv and of both loops of nested cv.", type=int, default=5, show_default=True),
     option(
-        "--max-rows", "Drawn of larger tables; 10000 by default, 100 with --quick.", quick=100, type=int,
-        metavar="N",
+        "--max-rows", "Rows that are drawn of larger tables; 10000 by default, 100 with --quick.",
+        quick=100, type=int, metavar="N",
     ),
 )  # fmt: skip
 

@@ -23,7 +23,8 @@ How often each method's lower bound is below the truth, and how far, for your ro
 Matrices of held-out predictions are drawn whose true performances are known (Paraschakis et al. 2024, table
 2). Without options its 16 settings are repeated, 200 matrices each, with all methods. DIR receives
 intervals.parquet (a row a repetition and method), intervals.csv (a row a setting and method), study.json and
-report.html; finished batches are kept in DIR/batches, from which --resume goes on.
+report.html; finished batches are kept in DIR/batches, and --resume continues from
+them.
 """
 OPTIONS = (
     option(
@@ -37,11 +38,11 @@ OPTIONS = (
         "--beta", "True performances are drawn from Beta(A, B); repeatable. 24,6 and 9,6 by default.",
         read=pairs_of_numbers, metavar="A,B", multiple=True,
     ),
-    option("--folds", "Of the cross-validation, at most.", type=int, default=10, show_default=True),
+    option("--folds", "Folds of the cross-validation, at most.", type=int, default=10, show_default=True),
     option("--repetitions", "Matrices of each setting; 200 by default, 30 with --quick.", quick=30, type=int),
     option(
-        "--bootstraps", "1000 by default, 500 with --quick; twice as many for tilting.", argument="n_bootstraps",
-        quick=500, type=int,
+        "--bootstraps", "Bootstraps, twice as many for tilting; 1000 by default, 500 with --quick.",
+        argument="n_bootstraps", quick=500, type=int,
     ),
     option(
         "--methods",
@@ -49,7 +50,7 @@ OPTIONS = (
         "naive_bootstrap; all by default.",
         read=names_typed, metavar="NAME,NAME",
     ),
-    option("--confidence-level", "Of the intervals.", type=float, default=0.95, show_default=True),
+    option("--confidence-level", "Confidence level of the intervals.", type=float, default=0.95, show_default=True),
 )  # fmt: skip
 
 

@@ -14,28 +14,30 @@ How often each method's lower bound of the AUC holds on real tables, and how tig
 FOLDER holds tables of two classes, CSV or Parquet. Of each, small training sets are searched, and what each
 method chooses is scored on all other rows (Paraschakis et al. 2024, table 3). DIR receives
 intervals-on-tables.parquet (a row a training set and method), intervals-on-tables.csv (a row a table and
-method), study.json and report.html; finished training sets are kept in DIR/batches, from which --resume goes
-on.
+method), study.json and report.html; finished training sets are kept in DIR/batches, and --resume continues
+from them.
 """
 OPTIONS = (
     *table_options("three"),
     option(
-        "--train-rows", "Of a training set; 50 by default, 500 for tables of 12 000 rows and more.", type=int,
+        "--train-rows", "Rows of a training set; 50 by default, 500 for tables of 12 000 rows and more.", type=int,
         metavar="N",
     ),
     option("--repetitions", "Training sets of each table; 100 by default, 3 with --quick.", quick=3, type=int),
     option("--space", "The space to search: light, quick or standard.", default="light", show_default=True),
     option(
-        "--configurations", "How many of its configurations; all by default, 12 with --quick.", quick=12, type=int
+        "--configurations", "How many configurations of the space; all by default, 12 with --quick.",
+        quick=12, type=int
     ),
     option(
-        "--bootstraps", "Twice as many for tilting; 1000 by default, 300 with --quick.", argument="n_bootstraps",
-        quick=300, type=int,
+        "--bootstraps", "Bootstraps, twice as many for tilting; 1000 by default, 300 with --quick.",
+        argument="n_bootstraps", quick=300, type=int,
     ),
     option(
-        "--methods", "Some of those of the study intervals; all by default.", read=names_typed, metavar="NAME,NAME"
+        "--methods", "Some of the methods of heldout study intervals; all by default.",
+        read=names_typed, metavar="NAME,NAME"
     ),
-    option("--confidence-level", "Of the intervals.", type=float, default=0.95, show_default=True),
+    option("--confidence-level", "Confidence level of the intervals.", type=float, default=0.95, show_default=True),
 )  # fmt: skip
 
 

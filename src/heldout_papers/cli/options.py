@@ -82,7 +82,7 @@ def table_options(n_quick: str) -> tuple[StudyOption, ...]:
     """
     return (
         option(
-            "--tables", f"Only these; all that fit by default, {n_quick} with --quick.", argument="names",
+            "--tables", f"Only these tables; all that fit by default, {n_quick} with --quick.", argument="names",
             read=names_typed, metavar="NAME,NAME",
         ),
         option("--target", "The column of the classes.", metavar="COL", default="target", show_default=True),

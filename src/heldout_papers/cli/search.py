@@ -19,34 +19,39 @@ How far each protocol's estimate of the AUC is from the truth, and how good its 
 FOLDER holds tables of two classes, CSV or Parquet. Of 30 % of each, small sub-samples are drawn and searched by
 every protocol; what it chooses is scored on the other 70 % (Tsamardinos et al. 2018, section 6.2). DIR receives
 search.parquet (a row a sub-sample and protocol), search.csv (a row a table, number of rows and protocol),
-study.json and report.html; finished sub-samples are kept in DIR/batches, from which --resume goes on.
+study.json and report.html; finished sub-samples are kept in DIR/batches, and --resume continues from
+them.
 
-All of the article takes weeks: choose --tables, --configurations and --trees.
+The whole experiment of the article takes weeks: choose --tables, --configurations and --trees.
 """
 OPTIONS = (
     *table_options("two"),
     option(
-        "--rows", "Of sub-samples; 20,40,60,80,100,500 by default, 40,80 with --quick.", read=whole_numbers,
+        "--rows", "Rows of a sub-sample; 20,40,60,80,100,500 by default, 40,80 with --quick.", read=whole_numbers,
         quick=(40, 80), metavar="N,N",
     ),
     option(
-        "--subsamples", "Of each table and number of rows; 20 by default, 2 with --quick.", quick=2, type=int
+        "--subsamples", "Sub-samples of each table and number of rows; 20 by default, 2 with --quick.",
+        quick=2, type=int
     ),
     option(
         "--space", "The space to search: tsamardinos2018 (610 configurations), quick or standard.", metavar="NAME",
         default=FULL_SPACE, show_default=True,
     ),
-    option("--trees", "Of each forest of tsamardinos2018; 1000 by default, 10 with --quick.", quick=10, type=int),
+    option(
+        "--trees", "Trees in a forest of tsamardinos2018; 1000 by default, 10 with --quick.",
+        quick=10, type=int,
+    ),
     option(
         "--configurations",
         "How many configurations of the space, at equal distances; all by default, 8 with --quick.",
         quick=8, type=int, metavar="M",
     ),
-    option("--folds", "Of the cross-validation.", type=int, default=10, show_default=True),
-    option("--repeats", "Of the folds; 10 by default, 3 with --quick.", quick=3, type=int),
+    option("--folds", "Folds of the cross-validation.", type=int, default=10, show_default=True),
+    option("--repeats", "Repeats of the folds; 10 by default, 3 with --quick.", quick=3, type=int),
     option(
-        "--bootstraps", "Of bbc and bced; 1000 by default, 200 with --quick.", argument="n_bootstraps", quick=200,
-        type=int,
+        "--bootstraps", "Bootstraps of bbc and bced; 1000 by default, 200 with --quick.",
+        argument="n_bootstraps", quick=200, type=int,
     ),
 )  # fmt: skip
 

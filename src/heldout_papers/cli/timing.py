@@ -32,7 +32,7 @@ OPTIONS = (
         metavar="N,C,K",
     ),
     option("--repetitions", "Problems of each setting; 100 by default, 10 with --quick.", quick=10, type=int),
-    option("--bootstraps", "Of both; 200 by default.", argument="n_bootstraps", type=int),
+    option("--bootstraps", "Bootstraps of each method; 200 by default.", argument="n_bootstraps", type=int),
     option(
         "--ways", "Some of bbc,bbc_f,plain_bbc,plain_bbc_f; all by default.", read=names_typed, metavar="NAME,NAME"
     ),

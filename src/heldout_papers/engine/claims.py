@@ -100,6 +100,17 @@ def agreement(difference: float, chance: float, decimals: int) -> ClaimVerdict:
     )
 
 
+def near(
+    ours: float, published: float, chance: float, decimals: int, *, shown: int, where: str = "", unit: str = ""
+) -> Finding:
+    """Whether our number is a published one with so many ``decimals``, of which ours is shown with ``shown``.
+
+    ``chance``: what chance does to both numbers; half a unit of the published number's last digit is added.
+    """
+    agrees = agreement(ours - published, chance + 0.5 * 10**-decimals, shown)
+    return Finding(f"{ours:.{shown}f}{unit}{where}", agrees, f"{published:.{decimals}f}{unit}")
+
+
 def order(difference: float, chance: float, decimals: int = 4) -> ClaimVerdict:
     """Whether one number is greater than another, as is claimed.
 

@@ -20,8 +20,8 @@ from heldout_papers.engine.claims import (
     ClaimTest,
     ClaimVerdict,
     Finding,
-    agreement,
     judged_claims,
+    near,
     order,
 )
 from heldout_papers.flat_vs_nested.accuracies import Accuracies, Estimated, Floats, table_ranks
@@ -238,9 +238,7 @@ def _equal(
         found = number(means)
         # Their standard error is ours, for the number of their tables.
         both = SURE * scale * found.error * float(np.sqrt(1 + found.n_tables / n_tables))
-        more = decimals + 1
-        near = agreement(scale * found.value - published, both + 0.5 * 10**-decimals, more)
-        return Finding(f"{scale * found.value:.{more}f}{unit}", near, f"{published:.{decimals}f}{unit}")
+        return near(scale * found.value, published, both, decimals, shown=decimals + 1, unit=unit)
 
     return ClaimTest(text, judge, needs.are_met_by)
 

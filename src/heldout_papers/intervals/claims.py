@@ -21,8 +21,8 @@ from heldout_papers.engine.claims import (
     ClaimTest,
     ClaimVerdict,
     Finding,
-    agreement,
     judged_claims,
+    near,
     order,
     verdict,
 )
@@ -255,11 +255,10 @@ def _worse_tightness(rows: SimulatedRows) -> Finding:
 def _performance(group: str, rows: SimulatedRows) -> Finding:
     names = SELECTORS[group]
     ours, published = true_performance(rows.complete, {group: names})[group], TRUE_PERFORMANCE[group]
-    allowed = 2 * _error_of_performance(rows, names) + 0.00005
-    near = agreement(ours - published, allowed, 4)
-    if group == "best of 75 %" and ours - published > allowed:
-        near = ClaimVerdict(near.holds, f"{near.sentence} {WHY_TURNED}")
-    return Finding(f"{ours:.4f}", near, f"{published:.4f}")
+    found = near(ours, published, 2 * _error_of_performance(rows, names), 4, shown=4)
+    if group == "best of 75 %" and not found.verdict.holds and ours > published:
+        return found._replace(verdict=ClaimVerdict(False, f"{found.verdict.sentence} {WHY_TURNED}"))
+    return found
 
 
 def _error_of_performance(rows: SimulatedRows, names: Sequence[str]) -> float:
