@@ -18,8 +18,7 @@ from sklearn.metrics import roc_auc_score
 import heldout as ho
 from heldout.data.task import truth_of
 from heldout.estimates import MABT, ClopperPearson, DeLong, HanleyMcNeil, Tilting, Wilson
-from heldout.estimates.methods.two_part.parts import SecondPart, split
-from heldout.estimates.methods.two_part.template import Tails
+from heldout.estimates.methods.two_part.parts import SecondPart, Tails, split
 from heldout.estimates.question import Settings
 from heldout.metrics import metric_named
 from heldout.metrics.signed import Reading, Share

@@ -1,17 +1,17 @@
-"""The least width of an interval: what bootstraps cannot show where the rows that they draw are all alike.
+"""The least width of an interval, for rows that are all alike, so that bootstraps of them show no spread.
 
-Where all predictions are right, they are right in every bootstrap, and percentiles give an interval without width.
-But n rows that behave alike do not show that all rows do: a share ε of rows that behave otherwise goes unseen with
-the probability (1 - ε)^n, so that ε is at most 1 - α^(1/n) with confidence 1 - α. A mean of losses within [lo, hi]
-that are all c therefore lies within [(1 - ε)c + ε lo, (1 - ε)c + ε hi]; for 20 of 20 right this is [.861, 1], the
-exact binomial bound. An area under the ROC curve has as many disjoint pairs of rows as its smaller class has rows.
+If all predictions are right, they are right in every bootstrap, and the percentiles are one number. But n rows that
+behave alike do not prove that all rows do. A share ε of rows that behave otherwise is missed with probability
+(1 - ε)^n, so ε is at most 1 - α^(1/n) with confidence 1 - α. A mean of losses within [lo, hi] that are all c
+therefore lies within [(1 - ε)c + ε lo, (1 - ε)c + ε hi]. For 20 of 20 right this is [.861, 1], the exact binomial
+bound. An area under the ROC curve has as many disjoint pairs of rows as its smaller class has rows.
 
-The winner of several candidates may be the one that was lucky, so that its tail pays for the choice as simultaneous
-bounds of so many different candidates would (Šidák 1967). Copies of each other count once.
+The winner of several candidates may only have been lucky. Its tail is therefore made smaller, as for simultaneous
+bounds of that many different candidates (Šidák 1967). Candidates with the same predictions count once.
 
-With a few wrong rows bootstraps have some spread, but too little: the end then reaches at least as far as the
-binomial bound (labels), or as the score bound by Hanley and McNeil's variance (areas). It pays for no choice, since
-bootstraps with spread replay that. Simulations: docs/intervals.md.
+If a few rows are wrong, bootstraps show some spread, but too little. The interval then reaches at least as far as
+the binomial bound (labels), or the score bound with Hanley and McNeil's variance (areas). This bound is not
+corrected for the selection, because bootstraps with spread repeat the selection. Simulations: docs/intervals.md.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ MOST_CORRELATED = 2000
 
 
 class Reached(NamedTuple):
-    """An interval that is wide enough, with the flag that says why where it was widened; or why there is none."""
+    """An interval that is wide enough, and a flag that says why it was widened, or why there is none."""
 
     interval: Interval | None
     flags: dict[Flag, str]
@@ -74,8 +74,8 @@ def with_least_width(
     Returns
     -------
     Reached
-        With an infinite end where the metric has no worst value, and without an interval where that holds of both
-        ends or where a few bootstraps agree that the rows do not bear out (one bootstrap does).
+        An end is infinite if the metric has no worst value. There is no interval if both ends would be infinite, or
+        if too few bootstraps were drawn to show a spread.
     """
     if interval is None or math.isnan(interval.low):
         return Reached(interval, {})
@@ -129,7 +129,7 @@ class Alike:
     candidates: float
 
     def otherwise(self, tail: float) -> float:
-        """The greatest share of units that behave otherwise, exceeded with the probability of ``tail`` at most."""
+        """The greatest share of units that may behave otherwise, with confidence 1 - ``tail``."""
         return -math.expm1(math.log(tail) / max(self.units, 1.0))
 
     def interval(
@@ -142,7 +142,7 @@ class Alike:
     ) -> Interval:
         """The interval of a value that all units share, within the metric's range.
 
-        An end of the range needs no tail, so that all of it goes to the other side.
+        If the value is an end of the range, the whole tail goes to the other side.
         """
         least, greatest = possible
         sides = (value > least) + (value < greatest) if alternative == "two-sided" else 1
@@ -220,16 +220,16 @@ def reads_labels(metric: Metric) -> bool:
 
 
 def count_of(matrix: Matrix, rows: NDArray[np.bool_]) -> float:
-    """As how many units of equal weight some rows (a mask) count."""
+    """The effective number of units of some rows (a mask)."""
     weights = matrix.sample_weight
     return effective_units(matrix.unit_of_row[rows], None if weights is None else weights[rows])[1]
 
 
 def different_candidates(evidence: Evidence) -> float:
-    """How many different candidates the choice was among: 1 + (c - 1)(1 - mean r²) of c distinct ones.
+    """The effective number of candidates: 1 + (c - 1)(1 - mean r²) for c distinct ones (Nyholt 2004, equation 5).
 
-    r is the correlation of two candidates' errors (Nyholt 2004, equation 5), less what chance alone gives. So
-    copies of a candidate cost nothing, and candidates that err independently count in full.
+    r² is the squared correlation of two candidates' errors, minus its expected value for independent errors. Copies
+    of a candidate add nothing, and candidates with independent errors count fully.
     """
     if evidence.matrix is None:
         return float(len(evidence.candidates) if evidence.fold_scores is None else distinct(evidence.fold_scores))
@@ -243,10 +243,10 @@ def distinct(columns: NDArray[Any]) -> int:
 
 
 def errors_of(matrix: Matrix) -> NDArray[Any]:
-    """(cells, C) or (cells, C, outputs): what tells candidates apart, on rows and repeats in play.
+    """(cells, C) or (cells, C, outputs): errors by which candidates differ, on rows and repeats in play.
 
-    Whether a label is right, on all of them, as errors may be rare; how far a number is off, or of scores and risks
-    their ranks, on some thousands.
+    For labels, whether each is right, on all rows because errors may be rare. For numbers, their errors; for scores
+    and risks, their ranks within classes; both on some thousands of rows.
     """
     row, repeat = np.nonzero(matrix.in_play)
     labels = matrix.predictions.dtype.kind in "iub"
@@ -272,9 +272,9 @@ def _ranks_within_classes(scores: Floats, codes: NDArray[Any]) -> Floats:
 
 
 def mean_square_correlation(errors: NDArray[Any]) -> float:
-    """The mean of r² over pairs of the distinct columns, less what independent ones have by chance; 0 to 1.
+    """The mean of r² over pairs of distinct columns, minus its expected value for independent ones; 0 to 1.
 
-    Columns without spread are correlated with none. Of very many columns it is 0, which costs width alone.
+    Columns without spread count as uncorrelated. For very many columns it is 0, which can only widen the interval.
     """
     if errors.ndim > 2:
         return 0.0
@@ -320,7 +320,7 @@ def _near_an_end(interval: Interval, evidence: Evidence, value: float) -> Reache
 
 
 class _Bound(NamedTuple):
-    """How far from the end of the range, and as how many misses in how many trials the score stands there."""
+    """The distance of the bound from the end of the range, and the score as misses in a number of trials."""
 
     error: float
     missing: float
@@ -329,7 +329,7 @@ class _Bound(NamedTuple):
 
 
 def _of_few_labels(evidence: Evidence, matrix: Matrix, share: float, tail: float) -> _Bound | None:
-    """The bound where few labels are wrong, or few right; None where there is spread enough."""
+    """The bound if few labels are wrong, or few right; None if there is enough spread."""
     wrong, total = wrong_rows(matrix, evidence.winner_column), count_of(matrix, _all(matrix.truth))
     trials = units_of(evidence)
     missing = trials * (1 - share)
@@ -340,7 +340,7 @@ def _of_few_labels(evidence: Evidence, matrix: Matrix, share: float, tail: float
 
 
 def _of_few_pairs(evidence: Evidence, matrix: Matrix, share: float, tail: float) -> _Bound | None:
-    """The bound of an area of which less than one disjoint pair is misplaced; None where there is spread enough."""
+    """The bound of an area if less than one disjoint pair is misplaced; None if there is enough spread."""
     reading = reading_of(evidence.metric, matrix.truth.kind)
     if reading is None or reading.share is not Share.AUC:
         return None

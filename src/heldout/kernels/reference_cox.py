@@ -50,14 +50,7 @@ class CoxFits(Columns):
     The slope is NaN if no finite slope is the best: if no event has weight, or if at each event the row with the
     event has the greatest (or each time the least) value among the rows at risk. The log-likelihood at the slope is
     then the limit for ever steeper slopes; if all values at risk are equal, it is the same for all slopes.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n, C)
-        Finite: log hazards.
-    event : ndarray of bool, shape (n,)
-    time : ndarray of float64, shape (n,)
-    ties : "efron" or "breslow"
+    ``values`` (n, C) are log hazards, all finite; ``event`` and ``time`` (n,) are the target.
 
     Examples
     --------

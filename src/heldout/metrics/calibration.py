@@ -23,8 +23,7 @@ from heldout.kernels.reference import Floats, Weightings
 from heldout.kernels.reference_calibration import LineFits
 from heldout.metrics.base import Metric, Needs, Response, Sums
 from heldout.metrics.by_kind import ByKind, OfKind
-from heldout.metrics.classification import checked_probabilities
-from heldout.metrics.parameters import check_among, name_with
+from heldout.metrics.parameters import check_among, checked_probabilities, name_with
 from heldout.metrics.row_losses import most_drawn, total_weight
 from heldout.metrics.survival_calibration import FittedPart, cox_slope, cox_slope_error
 

@@ -21,7 +21,7 @@ from heldout.metrics.confusion import (
     mean_recall,
     ratio,
 )
-from heldout.metrics.parameters import check_among, is_number
+from heldout.metrics.parameters import check_among, checked_probabilities, is_number
 from heldout.metrics.row_losses import Finish, MeanLoss, mean_loss, mean_of_errors
 
 _LABELS: tuple[Response, ...] = (Response.LABELS,)
@@ -394,14 +394,3 @@ class Brier(Metric):
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
         return mean_loss(self.losses(truth, predictions))
-
-
-def checked_probabilities(name: str, predictions: NDArray[Any]) -> Floats:
-    """Predictions as float64; InputError, naming the metric, where they are beyond [0, 1]."""
-    given: Floats = np.asarray(predictions, dtype=np.float64)
-    if given.size and not (given.min() >= 0 and given.max() <= 1):
-        raise InputError(
-            f"metric '{name}' needs probabilities from 0 to 1, got values from {given.min():g} to "
-            f"{given.max():g}; give probabilities, or use a metric that takes decision values."
-        )
-    return given

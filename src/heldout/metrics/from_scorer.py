@@ -1,9 +1,9 @@
-"""What is inside a scikit-learn scorer: the only file that knows.
+"""From a scikit-learn scorer to a metric. No other file reads the private members of scorers.
 
-A scorer of ``get_scorer`` or ``make_scorer`` holds a function, a sign, keyword arguments and the methods
-that it asks of an estimator, in order. Where we have a kernel for the function with those arguments, the
-scorer becomes that metric; otherwise the function itself is called, on the slow path. Checked on
-scikit-learn 1.6 to 1.9.
+A scorer of ``get_scorer`` or ``make_scorer`` holds a function, a sign, keyword arguments and the names of the
+estimator methods that it calls, in order of preference. If we have a kernel for the function with those arguments,
+the scorer becomes that metric; otherwise the function itself is called, which is slower. Tested with scikit-learn
+1.6 to 1.9.
 """
 
 from __future__ import annotations
@@ -23,9 +23,7 @@ from sklearn.metrics._scorer import _PassthroughScorer, _Scorer
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import HeldoutWarning, InputError
 from heldout.metrics.base import ESTIMATOR_METHODS, Metric, Needs, Response, fitted
-from heldout.metrics.classification import (
-    Accuracy,
-)
+from heldout.metrics.classification import Accuracy
 from heldout.metrics.custom import CustomMetric, accepts_weights, name_of
 from heldout.metrics.metric_function import MetricFunction
 from heldout.metrics.operating_points import PartialRocAuc
@@ -37,23 +35,23 @@ from heldout.metrics.survival import ConcordanceIndex
 from heldout.metrics.survival_model import last_step, scores_concordance
 
 _ACCURACIES = {"KNeighborsClassifier.score", "RadiusNeighborsClassifier.score", "DummyClassifier.score"}
-"""Methods of their own that come to the same: they treat a missing X differently, which does not matter here."""
+"""``score`` methods that override ClassifierMixin's and equal accuracy: they differ only for a missing X."""
 
 
 def metric_from_scorer(scorer: Any, *, survival: bool = False) -> Metric | None:
-    """The metric that a scorer computes, in the scorer's sign and with its order of responses.
+    """The metric that a scorer computes, with the scorer's sign and its order of responses.
 
     Parameters
     ----------
     scorer : object
         Of ``sklearn.metrics.get_scorer``, ``make_scorer`` or ``check_scoring``.
     survival : bool
-        Whether the models are survival models, so that what they predict are risks.
+        Whether the models are survival models, so that ``predict`` gives risks.
 
     Returns
     -------
     Metric or None
-        None where the scorer cannot be opened, as a plain ``callable(estimator, X, y)``: it gives fold
+        None for a scorer that cannot be opened, such as a plain ``callable(estimator, X, y)``: it gives fold
         scores only.
 
     Examples
@@ -79,13 +77,13 @@ def metric_from_scorer(scorer: Any, *, survival: bool = False) -> Metric | None:
 
 
 def members_of(scorer: Any) -> Mapping[str, Any]:
-    """The scorers that scikit-learn has gathered into one, by name; a single one as ``score``."""
+    """The scorers of scikit-learn's multi-metric scorer by name; a single scorer as ``score``."""
     members = getattr(scorer, "_scorers", None)
     return members if isinstance(members, Mapping) else {"score": scorer}
 
 
 def title_of(scorer: Any) -> str:
-    """What a scorer is called that cannot be opened: its function, or the model's own method; else "score".
+    """The name of a scorer that cannot be opened: that of its function or of the model's method, else "score".
 
     Examples
     --------
@@ -101,10 +99,10 @@ def title_of(scorer: Any) -> str:
 
 
 def scorer_for(scorer: Any, truth: Truth) -> Any:
-    """The scorer (or several, gathered by scikit-learn) whose metrics know classes and censoring of all rows.
+    """The same scorer, or multi-metric scorer, with the classes and the censoring of all rows.
 
-    A fold may lack some of the classes, and its score still counts all. The censoring is estimated on all rows, so
-    that the folds are scored on the scale of the estimate.
+    Without them a fold that lacks a class would be scored on the others alone. Censoring is estimated on all rows,
+    so that folds are scored on the same scale as the estimate.
     """
     members = getattr(scorer, "_scorers", None)
     if isinstance(members, Mapping):
@@ -117,7 +115,7 @@ def scorer_for(scorer: Any, truth: Truth) -> Any:
         return scorer
     own = copy(scorer)
     if of_survival:
-        # A metric of another kind of task is refused later, in better words.
+        # A metric of another kind of task is refused later, with a better message.
         fits = truth.kind in function.metric.tasks
         own._score_func = replace(function, metric=fitted(function.metric, truth)) if fits else function
         return own

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
+from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric
 
 
@@ -81,3 +82,14 @@ def at_times_of(metric: Metric, array: NDArray[Any], times: Sequence[float]) -> 
             f"{', '.join(f'{time:g}' for time in times)}; predict them at its times too."
         )
     return array[..., [place[time] for time in read]]
+
+
+def checked_probabilities(name: str, predictions: NDArray[Any]) -> Floats:
+    """Predictions as float64; InputError, naming the metric, where they are beyond [0, 1]."""
+    given: Floats = np.asarray(predictions, dtype=np.float64)
+    if given.size and not (given.min() >= 0 and given.max() <= 1):
+        raise InputError(
+            f"metric '{name}' needs probabilities from 0 to 1, got values from {given.min():g} to "
+            f"{given.max():g}; give probabilities, or use a metric that takes decision values."
+        )
+    return given

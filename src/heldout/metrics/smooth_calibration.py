@@ -31,8 +31,7 @@ from heldout.kernels.reference import (
 from heldout.kernels.reference_lowess import SPAN, Lowess
 from heldout.metrics.base import Metric, Needs, Response, Statistic, Sums
 from heldout.metrics.calibration import log_odds
-from heldout.metrics.classification import checked_probabilities
-from heldout.metrics.parameters import check_among, is_number, name_with
+from heldout.metrics.parameters import check_among, checked_probabilities, is_number, name_with
 from heldout.metrics.row_losses import total_weight
 
 Smoother = Literal["lowess", "logistic"]

@@ -1,9 +1,9 @@
 """Metrics of the risks of survival models: their concordance with what happened.
 
-A concordance index is a share of pairs: of an event and a row that outlasted it, whether the risk of the event is
-the greater one. Its denominator is the same for every column. Where censoring is weighed away (Uno's index, and
-what is measured at a time), its distribution is estimated once, on all rows that the metric is bound to, and is a
-fixed number a row from then on: neither bootstraps nor folds nor importance weights change it.
+A concordance index is the share of pairs, of a row with an event and a row that outlasted it, in which the row with
+the event has the greater risk. Its denominator is the same for every column. Metrics that correct for censoring by
+weights (Uno's index, and metrics at a time) estimate its distribution once, on all rows that the metric is bound
+to. The weights are fixed from then on: bootstraps, folds and importance weights do not change them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class PairShare:
     sums : ConcordanceSums
         Twice the concordant weight, ties once.
     pairs : ConcordanceSums
-        Of one column of equal risks, which all pairs tie in: the weight of all pairs.
+        Of one column of equal risks, so that all pairs are tied: the weight of all pairs.
     """
 
     sums: Sums
@@ -54,7 +54,7 @@ class PairShare:
 
 @dataclass(frozen=True, eq=False)
 class ExactPairShare(PairShare):
-    """... of whole numbers, so that the greatest sum is the greatest share; with the fused path."""
+    """A share of whole numbers, so that the greatest sum is the greatest share; with the fused path."""
 
     def best_out_of_bag(self, counts: NDArray[np.uint8]) -> Selected:
         columns, sums = best_out_of_bag(self.sums, counts, greatest=True)
@@ -65,7 +65,7 @@ class ExactPairShare(PairShare):
 def _share(doubled: NDArray[Any], pairs: NDArray[Any]) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         share: Floats = doubled / (2.0 * pairs)
-    return np.minimum(share, 1.0)  # sums of real weights round, and all of them may be a little more than all
+    return np.minimum(share, 1.0)  # rounding may carry sums of real weights beyond 1
 
 
 def _pair_share(
@@ -80,16 +80,16 @@ def _pair_share(
 
 @dataclass(frozen=True)
 class ConcordanceIndex(PairBased):
-    """Harrell's concordance index: the share of comparable pairs that the risks order right, ties half.
+    """Harrell's concordance index: the share of comparable pairs that the risks order right; ties count half.
 
-    Two rows are comparable where the earlier time is an event; at one time, an event and a censored row are, the
-    event being the earlier, and two events are not (Harrell, Lee & Mark 1996). A row that a bootstrap drew twice is
-    not comparable with its copy. A constant predictor has .5; without a comparable pair it is NaN.
+    Two rows are comparable if the earlier time is an event. At equal times an event and a censored row are
+    comparable, and the event counts as the earlier one; two events are not (Harrell, Lee & Mark 1996). A row that a
+    bootstrap drew twice is not comparable with its copy. A constant predictor has .5. NaN if no pair is comparable.
 
     Notes
     -----
     scikit-survival's ``concordance_index_censored`` with ``tied_tol=0``. Its default takes risks within 1e-8 of
-    each other as tied; here only equal ones are, so that the units of the risks change nothing.
+    each other as tied; here only equal ones are, so that the units of the risks do not matter.
 
     Examples
     --------
@@ -166,10 +166,10 @@ class ObservedOutcomes(NamedTuple):
     Attributes
     ----------
     outcome : ndarray of float64, shape (N,)
-        1 of a row that was seen without the event after the time; else 0.
+        1 for a row that was observed after the time without the event; else 0.
     weight : ndarray of float64, shape (N,)
-        1 / G, G being the probability of not being censored until the time, or until the row's event if that came
-        first; 0 of a row that was censored before, of which nothing is known.
+        1 / G, where G is the probability of not being censored until the time, or until the row's event if that is
+        earlier; 0 for a row that was censored before, whose outcome is unknown.
     """
 
     outcome: Floats
@@ -177,7 +177,7 @@ class ObservedOutcomes(NamedTuple):
 
 
 def observed_by(truth: Truth, time: float, censoring: Censoring | None = None) -> ObservedOutcomes:
-    """What was observed by a time, weighed for the censoring that it escaped (Graf et al. 1999, section 4).
+    """Outcomes observed by a time, weighted for censoring (Graf et al. 1999, section 4).
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def inverse(probabilities: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class ConcordanceUno(PairBased):
-    """Uno's concordance index: Harrell's with each pair weighted for the censoring that it escaped.
+    """Uno's concordance index: Harrell's with each pair weighted for censoring.
 
     The pairs of an event at time T weigh 1 / G(T)², G being the probability of not being censored until T; then the
     index does not depend on how the rows of this study were censored (Uno, Cai, Pencina, D'Agostino & Wei 2011).
@@ -259,7 +259,7 @@ class ConcordanceUno(PairBased):
             )
 
     def for_truth(self, truth: Truth) -> ConcordanceUno:
-        """With the distribution of censoring of these rows, unless it has one already.
+        """The metric with the distribution of censoring of these rows, if it has none yet.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""The area under the ROC curve at one time: whether those with an event until then had the greater risk."""
+"""The area under the ROC curve at one time: whether rows with an event by then had the greater risks."""
 
 from __future__ import annotations
 
@@ -21,14 +21,7 @@ from heldout.metrics.within import PairBased
 
 @dataclass(frozen=True, eq=False)
 class WeighedArea:
-    """The area under the ROC curve of rows that stand for others too; a ``Statistic``.
-
-    Attributes
-    ----------
-    area : Area
-    standing_for : ndarray of shape (n,)
-        How many rows each stands for.
-    """
+    """The area under the ROC curve of weighted rows; ``standing_for`` (n,) is how many rows each one represents."""
 
     area: Area
     standing_for: Floats
@@ -45,12 +38,12 @@ class WeighedArea:
 
 @dataclass(frozen=True)
 class RocAucAt(PairBased):
-    """Area under the ROC curve at one time: of a row with an event until then and one that was there after it, the
-    chance that the first had the greater risk; ties count half.
+    """Area under the ROC curve at one time: the chance that a row with an event by then has a greater risk than a
+    row that was observed after it; ties count half.
 
-    Rows censored before are left out, and the others weigh for them: 1 / G, G being the probability of not being
-    censored until the event, or until the time (Uno, Cai, Tian & Wei 2007). G is estimated once on all rows of the
-    target, without importance weights, and taken as known. NaN where no weight is on one of the sides.
+    Rows censored before the time are left out, and the others get the weight 1 / G, where G is the probability of
+    not being censored until the event, or until the time (Uno, Cai, Tian & Wei 2007). G is estimated once on all
+    rows of the target, without importance weights, and taken as known. NaN if one of the two groups has no weight.
 
     Attributes
     ----------
@@ -94,7 +87,7 @@ class RocAucAt(PairBased):
         return name_with("roc_auc_at", self, "time")
 
     def for_truth(self, truth: Truth) -> RocAucAt:
-        """With the distribution of censoring of these rows, unless it has one already.
+        """The metric with the distribution of censoring of these rows, if it has none yet.
 
         Raises
         ------

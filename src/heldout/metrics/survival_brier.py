@@ -1,8 +1,8 @@
 """Brier scores of survival probabilities: at one time, and integrated over a span of times.
 
-At each time the predicted probability of no event until then is compared with what happened, rows weighted for the
-censoring that they escaped (Graf, Schmoor, Sauerbrei & Schumacher 1999). The distribution of censoring is estimated
-once on all rows of the target and taken as known, so that a score is a mean of one loss a row.
+At each time the predicted probability of no event until then is compared with the outcome, and rows are weighted
+for censoring (Graf, Schmoor, Sauerbrei & Schumacher 1999). The distribution of censoring is estimated once on all
+rows of the target and taken as known, so that a score is a mean of one loss a row.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class IntegratedBrier(Metric):
         object.__setattr__(self, "times", tuple(times.tolist()))  # so that it compares and hashes
 
     def for_truth(self, truth: Truth) -> IntegratedBrier:
-        """With the distribution of censoring of these rows, unless it has one already.
+        """The metric with the distribution of censoring of these rows, if it has none yet.
 
         Raises
         ------
@@ -153,7 +153,7 @@ class BrierAt(Metric):
         return () if self.time is None else (float(self.time),)
 
     def for_truth(self, truth: Truth) -> BrierAt:
-        """With the distribution of censoring of these rows, unless it has one already.
+        """The metric with the distribution of censoring of these rows, if it has none yet.
 
         Raises
         ------
@@ -177,7 +177,7 @@ class BrierAt(Metric):
 def squared_errors(
     truth: Truth, predictions: NDArray[Any], times: tuple[float, ...], censoring: Censoring, weights: Floats
 ) -> Floats:
-    """(n, C): the squared error of each row at each time, weighed for censoring, in a sum over times."""
+    """(n, C): the squared error of each row, weighted for censoring and summed over the times."""
     observed = [observed_by(truth, time, censoring) for time in times]
     outcome = np.stack([at.outcome for at in observed], axis=1)
     weight = np.stack([at.weight for at in observed], axis=1) * weights
@@ -186,7 +186,7 @@ def squared_errors(
 
 
 def check_time(time: Any) -> None:
-    """Refuse what is no time; None is none yet."""
+    """Refuse values that are no times; None stands for times that are not given yet."""
     if time is not None and not (is_number(time) and 0 <= time < np.inf):
         raise InputError(f"time must be a finite number of at least 0, got {time!r}.", argument="time")
 
@@ -200,7 +200,7 @@ def no_time(name: str, of_class: str) -> InputError:
 
 
 def check_within(parameter: str, times: tuple[float, ...], truth: Truth) -> None:
-    """Refuse times of which the target says nothing."""
+    """Refuse times outside of those that the target covers."""
     first, last = float(truth.values["time"].min()), float(truth.values["time"].max())
     if times[0] < first or times[-1] >= last:
         given = f"{times[0]:g}" + (f" to {times[-1]:g}" if len(times) > 1 else "")
@@ -212,7 +212,7 @@ def check_within(parameter: str, times: tuple[float, ...], truth: Truth) -> None
 
 
 def check_has_times(name: str, predictions: NDArray[Any], n_times: int) -> None:
-    """Refuse predictions whose last axis is not of the metric's times."""
+    """Refuse predictions whose last axis does not match the metric's times."""
     if predictions.ndim != 3 or predictions.shape[2] != n_times:
         raise InputError(
             f"{name} reads survival probabilities at {counted(n_times, 'time')}, got predictions of "

@@ -10,8 +10,8 @@ from scipy.optimize import brentq
 from scipy.special import betainc, betaincinv, ndtri
 
 from heldout.estimates.base import MethodWords
-from heldout.estimates.methods.two_part.parts import SecondPart
-from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPart, TwoPartWords
+from heldout.estimates.methods.two_part.parts import Bound, SecondPart, Tails
+from heldout.estimates.methods.two_part.template import TwoPart, TwoPartWords
 from heldout.metrics.signed import Share
 
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from heldout.estimates.base import MethodWords
-from heldout.estimates.methods.two_part.parts import SecondPart
-from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPart, TwoPartWords, no_bound, normal_bound
+from heldout.estimates.methods.two_part.parts import Bound, SecondPart, Tails, no_bound, normal_bound
+from heldout.estimates.methods.two_part.template import TwoPart, TwoPartWords
 from heldout.kernels.reference import Floats
 from heldout.metrics.signed import Share
 

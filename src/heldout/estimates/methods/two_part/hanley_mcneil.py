@@ -9,8 +9,8 @@ import numpy as np
 
 from heldout.estimates.base import MethodWords
 from heldout.estimates.intervals import standard_error_of_area
-from heldout.estimates.methods.two_part.parts import SecondPart
-from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPart, TwoPartWords, no_bound, normal_bound
+from heldout.estimates.methods.two_part.parts import Bound, SecondPart, Tails, no_bound, normal_bound
+from heldout.estimates.methods.two_part.template import TwoPart, TwoPartWords
 from heldout.metrics.signed import Share
 
 

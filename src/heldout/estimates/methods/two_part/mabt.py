@@ -12,8 +12,8 @@ from heldout.estimates.base import MethodWords
 from heldout.estimates.intervals import order_statistic
 from heldout.estimates.methods.two_part.binomial import strict_bound
 from heldout.estimates.methods.two_part.delong import NO_SPREAD
-from heldout.estimates.methods.two_part.parts import SecondPart
-from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPartWords, no_bound
+from heldout.estimates.methods.two_part.parts import Bound, SecondPart, Tails, no_bound
+from heldout.estimates.methods.two_part.template import TwoPartWords
 from heldout.estimates.methods.two_part.tilting import (
     Bootstraps,
     Tilting,

@@ -14,11 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from heldout._random import stream
 from heldout.data.task import Truth, labels_text
 from heldout.estimates.evidence import Evidence, Matrix
 from heldout.estimates.question import Settings
+from heldout.estimates.types import Alternative
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Statistic
@@ -209,3 +211,47 @@ def second_part(
         evidence.metric.statistic(truth, predictions[:, :, repeat]) for repeat in range(predictions.shape[2])
     )
     return SecondPart(reading, truth, predictions, statistics, evidence.settings)
+
+
+class Tails(NamedTuple):
+    """The chance that the truth lies below the interval, and above it; None where that end is open."""
+
+    below: float | None
+    above: float | None
+
+
+class Bound(NamedTuple):
+    """An interval for the final's share, within [0, 1].
+
+    ``flags`` hold ``NO_BOUND`` where the ends are NaN.
+    """
+
+    low: float
+    high: float
+    standard_error: float | None = None
+    flags: dict[Flag, str] = {}  # noqa: RUF012 (never changed)
+
+
+def no_bound(reason: str) -> Bound:
+    """Where the final has a score and no bound."""
+    return Bound(float("nan"), float("nan"), flags={Flag.NO_BOUND: Flag.NO_BOUND.filled(reason=reason)})
+
+
+def normal_bound(value: float, standard_error: float, tails: Tails) -> Bound:
+    """value ∓ z · standard error, within [0, 1]."""
+    low = 0.0 if tails.below is None else value + float(ndtri(tails.below)) * standard_error
+    high = 1.0 if tails.above is None else value - float(ndtri(tails.above)) * standard_error
+    return Bound(max(low, 0.0), min(high, 1.0), standard_error)
+
+
+def tails_of(tail: float, alternative: Alternative) -> Tails:
+    return {"two-sided": Tails(tail / 2, tail / 2), "greater": Tails(tail, None), "less": Tails(None, tail)}[
+        alternative
+    ]
+
+
+def indicator(rows: Rows, n_rows: int) -> NDArray[np.uint8]:
+    """(1, n): once each of the rows."""
+    counts = np.zeros((1, n_rows), dtype=np.uint8)
+    counts[0, rows] = 1
+    return counts

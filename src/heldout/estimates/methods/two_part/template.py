@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from heldout._text import argument
 from heldout.data.task import TaskKind
@@ -21,7 +20,19 @@ from heldout.errors import InputError
 from heldout.estimates.base import Method, MethodWords, conclude, no_value
 from heldout.estimates.data_flags import flags_of_dependence
 from heldout.estimates.evidence import Evidence, Matrix, needs_one_configuration, needs_predictions
-from heldout.estimates.methods.two_part.parts import Parts, Rows, SecondPart, second_part, split, split_at_random
+from heldout.estimates.methods.two_part.parts import (
+    Bound,
+    Parts,
+    Rows,
+    SecondPart,
+    Tails,
+    indicator,
+    no_bound,
+    second_part,
+    split,
+    split_at_random,
+    tails_of,
+)
 from heldout.estimates.types import Alternative, Estimate, Interval
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, oriented
@@ -70,25 +81,6 @@ class TwoPartWords(MethodWords):
         how = super().sentence(bootstraps)
         sidak = f" {SIDAK}" if finalists > 1 and self.pays_by_sidak else ""
         return f"{parts.format(finalists=finalists)} {how}{sidak}"
-
-
-class Tails(NamedTuple):
-    """The chance that the truth lies below the interval, and above it; None where that end is open."""
-
-    below: float | None
-    above: float | None
-
-
-class Bound(NamedTuple):
-    """An interval for the final's share, within [0, 1].
-
-    ``flags`` hold ``NO_BOUND`` where the ends are NaN.
-    """
-
-    low: float
-    high: float
-    standard_error: float | None = None
-    flags: dict[Flag, str] = {}  # noqa: RUF012 (never changed)
 
 
 class Chosen(NamedTuple):
@@ -272,7 +264,7 @@ class TwoPart(Method):
         level = settings.level
         tail = self._tail(1 - level, second.n_finalists)
         lacking = second.lacks()
-        bound = no_bound(lacking) if lacking else self._bound(second, _tails(tail, settings.alternative))
+        bound = no_bound(lacking) if lacking else self._bound(second, tails_of(tail, settings.alternative))
         reading = second.reading
         ends = sorted([reading.reported(bound.low), reading.reported(bound.high)])  # NaN sorts as it stands
         selected = int(evidence.candidates[chosen.column])
@@ -364,25 +356,6 @@ class TwoPart(Method):
         raise NotImplementedError
 
 
-def indicator(rows: Rows, n_rows: int) -> NDArray[np.uint8]:
-    """(1, n): once each of the rows."""
-    counts = np.zeros((1, n_rows), dtype=np.uint8)
-    counts[0, rows] = 1
-    return counts
-
-
-def no_bound(reason: str) -> Bound:
-    """Where the final has a score and no bound."""
-    return Bound(float("nan"), float("nan"), flags={Flag.NO_BOUND: Flag.NO_BOUND.filled(reason=reason)})
-
-
-def normal_bound(value: float, standard_error: float, tails: Tails) -> Bound:
-    """value ∓ z · standard error, within [0, 1]."""
-    low = 0.0 if tails.below is None else value + float(ndtri(tails.below)) * standard_error
-    high = 1.0 if tails.above is None else value - float(ndtri(tails.above)) * standard_error
-    return Bound(max(low, 0.0), min(high, 1.0), standard_error)
-
-
 def unfit_rows(matrix: Matrix, takes_repeats: bool) -> str | None:
     """Why the rows are none that a closed form holds for: groups, weights, repeats."""
     if matrix.grouped:
@@ -406,12 +379,6 @@ def _best_of_second(matrix: Matrix, second: SecondPart, rows: Rows, columns: NDA
         counts = indicator(rows, matrix.truth.n_rows)
         values = oriented(chooses.metric, chooses.all(counts))[0, columns]
     return int(np.argmax(np.where(np.isnan(values), -np.inf, tie_exactly(values))))
-
-
-def _tails(tail: float, alternative: Alternative) -> Tails:
-    return {"two-sided": Tails(tail / 2, tail / 2), "greater": Tails(tail, None), "less": Tails(None, tail)}[
-        alternative
-    ]
 
 
 def _is_share(number: Any) -> bool:

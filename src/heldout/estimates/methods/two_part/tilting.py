@@ -14,8 +14,8 @@ from heldout._random import stream
 from heldout.estimates.base import MethodWords
 from heldout.estimates.methods.two_part.binomial import mid_p_bound
 from heldout.estimates.methods.two_part.delong import NO_SPREAD, placements
-from heldout.estimates.methods.two_part.parts import SecondPart
-from heldout.estimates.methods.two_part.template import Bound, Tails, TwoPart, TwoPartWords, no_bound
+from heldout.estimates.methods.two_part.parts import Bound, SecondPart, Tails, no_bound
+from heldout.estimates.methods.two_part.template import TwoPart, TwoPartWords
 from heldout.estimates.types import Alternative
 from heldout.flags import Flag
 from heldout.kernels.blocks import map_blocks
@@ -48,14 +48,14 @@ class Bootstraps(NamedTuple):
 
 
 class Tilted(NamedTuple):
-    """The tilt found, and how many bootstraps of equal weight above the observed share would say it as surely."""
+    """The tilt, and the effective number of bootstraps above the observed share that it rests on."""
 
     tau: float
     effective: float
 
 
 def influences(second: SecondPart) -> Floats:
-    """(n,): what each row does to the final's share.
+    """(n,): the influence of each row on the final's share.
 
     Accuracy: whether the row is predicted right. AUC: (n / n_s)(placement - A), with n_s the rows of its class.
     """
@@ -101,12 +101,12 @@ def bootstraps(second: SecondPart) -> Bootstraps:
 def tilt(drawn: Floats, exceeds: Floats, tail: float, of_rows: Sequence[Floats]) -> Tilted | None:
     """The tilt τ < 0 under which the tilted chance of ``exceeds`` is ``tail``; None where there is none.
 
-    A bootstrap's weight is ∏ (n p_i)^count with p_i ∝ exp(τ U_i). Its mean is 1 whatever τ, so that the chance is
-    the sum of weights over B. To divide by their sum, which a few bootstraps of great weight dominate, is ten times
-    as noisy.
+    A bootstrap's weight is ∏ (n p_i)^count with p_i ∝ exp(τ U_i). Its mean is 1 for every τ, so the chance is the
+    sum of weights over B. Dividing by the sum of the weights instead is ten times as noisy, because a few large
+    weights dominate it.
 
-    The chance grows with τ, but for noise. It is looked for from the strongest tilt upwards, so that of several
-    solutions the most conservative is taken, and of the last bracket the end that is within the tail.
+    Apart from noise the chance grows with τ. The search starts at the strongest tilt, so that it finds the most
+    conservative of several solutions, and returns the end of the last bracket that is within the tail.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ class Tilting(TwoPart):
 
 
 def infeasible(second: SecondPart) -> str:
-    """Why there is no tilt, and what else there is."""
+    """Why no tilt reaches the level, and which method may give a bound."""
     of_pairs = second.reading.share is Share.AUC
     name = "an AUC" if of_pairs else "an accuracy"
     if float(np.ptp(influences(second))) < NO_SPREAD:  # no number of bootstraps would help
@@ -256,7 +256,7 @@ def infeasible(second: SecondPart) -> str:
 
 
 def instead_of(second: SecondPart) -> str:
-    """The closed form for the same share, or bbc where there is none: for accuracy over several repeats."""
+    """A method with a closed form for the same share; "bbc" for accuracy over several repeats, which has none."""
     if second.reading.share is Share.AUC:
         return "delong"
     return "wilson" if second.n_repeats == 1 else "bbc"
