@@ -40,7 +40,6 @@ from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
 from heldout.evaluate import evaluate
 from heldout.execution.collect import RaceResults
-from heldout.execution.events import Listener
 from heldout.execution.fit import Routing, make_scoring
 from heldout.execution.listeners.callbacks import SklearnCallbacks
 from heldout.execution.store import entropy_of_run
@@ -231,8 +230,12 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         X, y = rows_of(X, checked_target(model, y, type(self).__name__))
         params = _check_method_params(X, params=params)
         metadata = self._get_routed_params_for_fit(params)
-        task = self._task(X, y, metadata)
-        running = arguments.running(self._callbacks())
+        # The bootstrap replays the choice, and so weighs rows exactly where the scorers weighed them.
+        weights = metadata.scorer.score.get("sample_weight")
+        task = task_of(model, X, y, metadata.splitter.split.get("groups"), weights)
+        # scikit-learn has callbacks since 1.9.
+        callbacks = [SklearnCallbacks(self, bool(self.refit))] if hasattr(self, "set_callbacks") else []
+        running = arguments.running(callbacks)
         entropy = entropy_of_run(self.random_state, running.store)
         configurations = arguments.configurations
         folds = self._folds(task, drop, entropy, metadata, len(configurations))
@@ -319,12 +322,6 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     # From scikit-learn's nouns to ours, and back.
 
-    def _task(self, X: Any, y: Any, metadata: Any) -> Task:
-        groups = metadata.splitter.split.get("groups")
-        # The bootstrap replays the choice, and so weighs rows exactly where the scorers weighed them.
-        weights = metadata.scorer.score.get("sample_weight")
-        return task_of(self._of_first_model().estimator, X, y, groups, weights)
-
     def _folds(
         self, task: Task, drop: DropRule | None, entropy: int, metadata: Any, n_configurations: int
     ) -> Folds:
@@ -347,10 +344,6 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         of_model = {name: metadata[_route(name)].fit for name in models if _route(name) in metadata}
         return Routing(metadata.estimator.fit, of_model, metadata.scorer.score)
 
-    def _callbacks(self) -> list[Listener]:
-        # scikit-learn has callbacks since 1.9.
-        return [SklearnCallbacks(self, bool(self.refit))] if hasattr(self, "set_callbacks") else []
-
     def _choice_of_refit(self, table: ResultsTable, found: RaceResults) -> int:
         """The choice of a callable ``refit``."""
         self.cv_results_ = table(found.cells, found.fold_scores, found.failures)
@@ -370,9 +363,8 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def _adopt(self, evaluation: Evaluation, table: ResultsTable) -> None:
         """Set the fitted attributes."""
-        names = tuple(evaluation.fold_scores)
         if self.multimetric_ and callable(self.scoring):
-            self._check_refit_for_multimetric(names)
+            self._check_refit_for_multimetric(tuple(evaluation.fold_scores))
         if not callable(self.refit):
             dropped_at = None if drop_rule_of(self.drop) is None else evaluation.dropped_at_split
             out = evaluation.predictions.out

@@ -26,14 +26,10 @@ from heldout.data.task import Task, TaskKind, truth_of
 from heldout.errors import InputError
 from heldout.folds.plans import (
     FoldPlan,
-    HoldOut,
     KFolds,
-    LeaveOut,
-    Repeated,
     hold_out,
     k_folds,
     leave_one_out,
-    plan_named,
     repeated,
     repeated_hold_out,
 )
@@ -165,32 +161,6 @@ def test_groups_reach_a_plan_with_and_without_routing() -> None:
                 LogisticRegression(), {"C": [0.1, 1]}, cv=k_folds(3), n_bootstraps=50, random_state=0
             ).fit(X, LABELS, groups=GROUPS)
         assert search.predictions_.grouped
-
-
-def test_names() -> None:
-    assert plan_named("10") == KFolds(10)
-    assert plan_named(" loo ") == LeaveOut()
-    assert plan_named("holdout") == HoldOut()
-    assert plan_named("holdout:0.3") == HoldOut(0.3)
-    assert plan_named("repeated_holdout:20") == plan_named("repeated-holdout:20:.25") == Repeated(HoldOut(), 20)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("1", "cv must be at least 2, got 1"),
-        ("five", "cv must be a number of folds, loo, holdout"),
-        ("holdout:1.5", "test_share must lie between 0 and 1, got 1.5"),
-        ("holdout:a", "got 'holdout:a'"),
-        ("holdout:.2:3", "got 'holdout:.2:3'"),
-        ("repeated_holdout", "got 'repeated_holdout'"),
-        ("repeated_holdout:0", "times must be an integer of at least 1, got 0"),
-        ("loo:3", "got 'loo:3'"),
-    ],
-)
-def test_what_is_no_plan_is_refused(text: str, said: str) -> None:
-    with pytest.raises(InputError, match=said.replace("(", r"\(")):
-        plan_named(text)
 
 
 def test_what_cannot_be_repeated_is_refused() -> None:

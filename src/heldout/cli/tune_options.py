@@ -20,6 +20,7 @@ PROTOCOLS = NESTED + BOOTSTRAP
 """Values of ``--method`` besides the methods that need no fits of their own."""
 _NESTED_DEFAULTS = {"inner": "remaining", "across": "folds"}
 _BOOTSTRAP_DEFAULTS = {"scheme": "cvt"}
+_PLAN_TEXTS = "a number of folds, loo, holdout[:SHARE], or repeated_holdout:TIMES[:SHARE]"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +51,6 @@ class TuneOptions(RunOptions):
     @property
     def fold_plan(self) -> FoldPlan:
         """The plan that --cv names."""
-        from heldout.folds.plans import plan_named
-
         parts = {"cv": "--cv", "test_share": "the share", "times": "the number of repeats"}
         with about_option("--cv", self.cv), arguments_as_options({name: OptionText(parts[name]) for name in parts}):
             return plan_named(self.cv)
@@ -182,4 +181,38 @@ def nested_settings(options: TuneOptions) -> NestedSettings:
         None if interval == "none" else interval,
         options.confidence_level,
         cast("Alternative", options.alternative),
+    )
+
+
+def plan_named(text: str) -> FoldPlan:
+    """A plan as the command line writes it.
+
+    Raises InputError for any other text, naming the forms.
+
+    Examples
+    --------
+    >>> [plan_named(text).words for text in ("5", "loo", "holdout:0.3", "repeated_holdout:20:0.25")]
+    ['5 folds', 'leave-one-out', 'one hold-out of 30% of the rows', '20 repeats of one hold-out of 25% of the rows']
+    """
+    from heldout.errors import InputError
+    from heldout.folds.plans import HoldOut, KFolds, LeaveOut, Repeated
+
+    name, *numbers = text.strip().split(":")
+    name = name.replace("repeated-", "repeated_")
+    try:
+        if name == "loo" and not numbers:
+            return LeaveOut()
+        if name == "holdout" and len(numbers) <= 1:
+            return HoldOut(*map(float, numbers))
+        if name == "repeated_holdout" and 1 <= len(numbers) <= 2:
+            return Repeated(HoldOut(*map(float, numbers[1:])), int(numbers[0]))
+        if not numbers and (n_folds := int(name)) < 2:
+            raise InputError(f"cv must be at least 2, got {n_folds}; use 5 or 10 folds.", argument="cv")
+        if not numbers:
+            return KFolds(int(name))
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+    raise InputError(
+        f"cv must be {_PLAN_TEXTS}, got {text!r}; for instance 10 or repeated_holdout:20:0.25.", argument="cv"
     )

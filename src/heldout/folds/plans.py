@@ -261,40 +261,6 @@ def _check_count(name: str, value: object, least: int, advice: str) -> None:
         raise InputError(f"{name} must be an integer of at least {least}, got {value!r}; {advice}.", argument=name)
 
 
-WRITTEN = "a number of folds, loo, holdout[:SHARE], or repeated_holdout:TIMES[:SHARE]"
-
-
-def plan_named(text: str) -> FoldPlan:
-    """A plan as the command line writes it.
-
-    Raises InputError for any other text, naming the forms.
-
-    Examples
-    --------
-    >>> [plan_named(text).words for text in ("5", "loo", "holdout:0.3", "repeated_holdout:20:0.25")]
-    ['5 folds', 'leave-one-out', 'one hold-out of 30% of the rows', '20 repeats of one hold-out of 25% of the rows']
-    """
-    name, *numbers = text.strip().split(":")
-    name = name.replace("repeated-", "repeated_")
-    try:
-        if name == "loo" and not numbers:
-            return LeaveOut()
-        if name == "holdout" and len(numbers) <= 1:
-            return HoldOut(*map(float, numbers))
-        if name == "repeated_holdout" and 1 <= len(numbers) <= 2:
-            return Repeated(HoldOut(*map(float, numbers[1:])), int(numbers[0]))
-        if not numbers and (n_folds := int(name)) < 2:
-            raise InputError(f"cv must be at least 2, got {n_folds}; use 5 or 10 folds.", argument="cv")
-        if not numbers:
-            return KFolds(int(name))
-    except ValueError as error:
-        if isinstance(error, InputError):
-            raise
-    raise InputError(
-        f"cv must be {WRITTEN}, got {text!r}; for instance 10 or repeated_holdout:20:0.25.", argument="cv"
-    )
-
-
 def rounds_of(plan: FoldPlan, repeats: int, entropy: int, *, stratified: bool, grouped: bool) -> Sequence[Splitter]:
     """The splitters of a plan, one a repeat; seeded by the run if the plan has no seed.
 

@@ -1,0 +1,35 @@
+"""Plans of folds as ``--cv`` writes them."""
+
+from __future__ import annotations
+
+import pytest
+
+from heldout.cli.tune_options import plan_named
+from heldout.errors import InputError
+from heldout.folds.plans import HoldOut, KFolds, LeaveOut, Repeated
+
+
+def test_each_plan_has_a_text() -> None:
+    assert plan_named("10") == KFolds(10)
+    assert plan_named(" loo ") == LeaveOut()
+    assert plan_named("holdout") == HoldOut()
+    assert plan_named("holdout:0.3") == HoldOut(0.3)
+    assert plan_named("repeated_holdout:20") == plan_named("repeated-holdout:20:.25") == Repeated(HoldOut(), 20)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1", "cv must be at least 2, got 1"),
+        ("five", "cv must be a number of folds, loo, holdout"),
+        ("holdout:1.5", "test_share must lie between 0 and 1, got 1.5"),
+        ("holdout:a", "got 'holdout:a'"),
+        ("holdout:.2:3", "got 'holdout:.2:3'"),
+        ("repeated_holdout", "got 'repeated_holdout'"),
+        ("repeated_holdout:0", "times must be an integer of at least 1, got 0"),
+        ("loo:3", "got 'loo:3'"),
+    ],
+)
+def test_other_texts_are_refused(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message.replace("(", r"\(")):
+        plan_named(text)
