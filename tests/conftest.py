@@ -25,7 +25,8 @@ import pytest
 import sklearn
 
 # A test that passes once always passes, and no property test asserts a time: a busy machine is slow now and then.
-hypothesis.settings.register_profile("heldout", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("heldout", deadline=None, derandomize=True, max_examples=25)
+hypothesis.settings.register_profile("long", deadline=None, max_examples=1000)  # pytest --hypothesis-profile=long
 hypothesis.settings.load_profile("heldout")
 
 

@@ -103,7 +103,7 @@ def test_ids_do_not_depend_on_position_or_on_how_parameters_are_set() -> None:
     assert ids(PIPELINE, {"svc__C": [2]}) == ids(PIPELINE, {"svc": [SVC(C=2)]})
 
 
-def test_equal_configurations_are_told_apart_by_an_ordinal() -> None:
+def test_equal_configurations_are_distinguished_by_an_ordinal() -> None:
     # 1.0 is the default: the second is the first, said aloud.
     assert len(set(ids(SVC(), [{}, {"C": [1.0]}, {}]))) == 3
 

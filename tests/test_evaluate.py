@@ -105,7 +105,7 @@ def test_aggregate_changes_the_winner_where_folds_differ_in_size() -> None:
     assert pooled.estimate is not None and pooled.estimate.uncorrected == pytest.approx(-0.8)
 
 
-def test_predictions_are_what_models_said_of_rows_they_had_not_seen() -> None:
+def test_predictions_are_from_models_that_never_saw_the_rows() -> None:
     found = regression(COLUMNS, TARGET, [1, 0])
     values = found.predictions.responses[Response.VALUES]
     assert values.shape == (9, 2, 1)
@@ -195,14 +195,14 @@ def test_a_fold_of_one_class_is_left_out_for_everybody() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Only one class is present")
-def test_a_metric_that_no_split_defines_chooses_nobody() -> None:
+def test_a_metric_that_no_split_defines_selects_nothing() -> None:
     y = np.repeat([0, 1], 10)
     splits = [(np.arange(2, 18), np.arange(2)), (np.arange(2, 18), np.arange(18, 20))]
     with pytest.raises(InputError, match="roc_auc needs a row of every class, which 2 of 2 test parts lack"):
         auc_search(y, np.random.default_rng(0).normal(size=(20, 2)), splits)
 
 
-def test_a_class_of_one_row_is_said_before_fitting_and_leaves_a_flagged_nan() -> None:
+def test_a_class_of_one_row_warns_before_fitting_and_leaves_a_flagged_nan() -> None:
     y = np.array([0] * 19 + [1])
     X = np.random.default_rng(0).normal(size=(20, 2))
     splits = [(np.arange(10), np.arange(10, 20)), (np.arange(10, 20), np.arange(10))]
@@ -221,7 +221,7 @@ def test_a_class_of_one_row_is_said_before_fitting_and_leaves_a_flagged_nan() ->
     assert found.estimate is not None and np.isnan(found.estimate.value) and "undefined" in found.estimate.flags
 
 
-def test_a_split_that_trains_without_a_class_is_nobodys_failure() -> None:
+def test_a_split_that_trains_without_a_class_fails_no_configuration() -> None:
     y = np.array([0] * 12 + [1] * 4)
     X = np.random.default_rng(0).normal(size=(16, 3))
     task, everything = Task(X, truth_of(y)), np.arange(16)

@@ -43,5 +43,5 @@ def test_a_response_that_is_not_held_is_named():
         held(decision=DECISION).for_metric(metric_named("log_loss"))
 
 
-def test_repr_says_the_shape():
+def test_repr_names_the_shape():
     assert repr(held(decision=DECISION)) == ("HeldOutPredictions(4 rows x 3 configurations x 1 repeats: decision)")

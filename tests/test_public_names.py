@@ -80,7 +80,7 @@ def test_estimates_of_a_parquet_file_stand_with_the_estimates() -> None:
         from heldout.estimates import nonsense  # noqa: F401
 
 
-def test_the_store_of_run_files_is_there_when_asked_for() -> None:
+def test_the_store_of_run_files_is_imported_on_request() -> None:
     from heldout.execution import store
     from heldout.execution.store.sqlite import SQLiteStore
 

@@ -43,13 +43,16 @@ def parameters(one: object) -> list[str]:
         return []
 
 
-def calls() -> Iterator[tuple[str, ast.Call, str]]:
-    """Where, the call, and the name of what is called, for every call in the sources."""
-    for path in (path for source in SOURCES for path in sorted(source.rglob("*.py"))):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call):
-                called = getattr(node.func, "id", getattr(node.func, "attr", ""))
-                yield f"{path.name}:{node.lineno}", node, called
+@cache
+def calls() -> tuple[tuple[str, ast.Call, str], ...]:
+    """File and line, the call, and the name of what is called, for every call in the sources."""
+    paths = (path for source in SOURCES for path in sorted(source.rglob("*.py")))
+    return tuple(
+        (f"{path.name}:{node.lineno}", node, getattr(node.func, "id", getattr(node.func, "attr", "")))
+        for path in paths
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+    )
 
 
 def beginning(node: ast.expr) -> str:

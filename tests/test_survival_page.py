@@ -12,7 +12,7 @@ ROOT = next(parent for parent in Path(__file__).parents if (parent / "pyproject.
 PAGE = (ROOT / "docs" / "survival.md").read_text(encoding="utf-8")
 
 
-def test_the_example_prints_what_the_page_says(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_example_prints_what_the_page_shows(capsys: pytest.CaptureFixture[str]) -> None:
     (example,) = re.findall(r"^```python\n(.*?)^```", PAGE, flags=re.MULTILINE | re.DOTALL)
     exec(compile(example, "survival.md", "exec"), {})
     assert capsys.readouterr().out.splitlines() == re.findall(r"^# (.*)$", example, flags=re.MULTILINE)

@@ -54,15 +54,16 @@ FLAGS = (
 MEASURE = """
 <script>
 const measured = {};
-document.querySelectorAll("iframe").forEach((frame) => frame.addEventListener("load", () => {
-  const page = frame.contentDocument, width = frame.clientWidth;
+document.addEventListener("load", ({target: frame}) => {
+  if (frame.tagName !== "IFRAME") return;
+  const page = frame.contentDocument, width = frame.clientWidth, name = frame.name;
   const beyond = [...page.querySelectorAll("body *")].filter(
     (e) => !e.closest(".scroll, pre, svg") && getComputedStyle(e).position !== "absolute"
       && !e.closest("thead") && e.getBoundingClientRect().right > width + 0.5);
   const seen = (e) => e.getBoundingClientRect().width > 0;
   const text = [...page.querySelectorAll("figure svg")].filter(seen).map((svg) =>
     Math.min(...[...svg.querySelectorAll("text")].map((t) => t.getBoundingClientRect().height)));
-  measured[width] = {
+  measured[name] = {
     width: page.documentElement.scrollWidth,
     beyond: beyond.map((e) => e.tagName + "." + e.className + ": " + e.textContent.slice(0, 60)),
     figures: [...page.querySelectorAll("figure svg")].filter(seen).length,
@@ -71,7 +72,7 @@ document.querySelectorAll("iframe").forEach((frame) => frame.addEventListener("l
     loaded: frame.contentWindow.performance.getEntriesByType("resource").map((entry) => entry.name),
   };
   document.body.dataset.measured = JSON.stringify(measured);
-}));
+}, true);  // capturing, for a load event does not bubble
 </script>
 """
 
@@ -80,25 +81,27 @@ def chromium(folder: Path, *arguments: str) -> str:
     """What the browser prints."""
     assert CHROMIUM is not None
     command = [CHROMIUM, *FLAGS, f"--user-data-dir={folder / 'profile'}", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     return done.stdout
 
 
-def measured(page: str, widths: tuple[int, ...], folder: Path) -> dict[int, dict[str, Any]]:
-    """The layout of the page for each width in pixels."""
+def measured(pages: dict[str, str], widths: tuple[int, ...], folder: Path) -> dict[tuple[str, int], dict[str, Any]]:
+    """The layout of each page for each width in pixels."""
     frames = [
-        f'<iframe style="border:0;width:{width}px;height:900px" srcdoc="{html.escape(page)}"></iframe>'
+        f'<iframe name="{name} {width}" style="border:0;width:{width}px;height:900px" srcdoc="{html.escape(page)}">'
+        "</iframe>"
+        for name, page in pages.items()
         for width in widths
     ]
     outside = folder / "outside.html"
-    outside.write_text(f"<!doctype html><body style='margin:0'>{''.join(frames)}{MEASURE}</body>", encoding="utf-8")
+    outside.write_text(f"<!doctype html><body style='margin:0'>{MEASURE}{''.join(frames)}</body>", encoding="utf-8")
     dumped = chromium(
         folder, "--virtual-time-budget=10000", "--window-size=1400,1000", "--dump-dom", outside.as_uri()
     )
     match = re.search(r'data-measured="([^"]*)"', dumped)
     assert match is not None, "the measuring script did not run"
     found: dict[str, Any] = json.loads(html.unescape(match.group(1)))
-    return {width: found[str(width)] for width in widths}
+    return {(name, width): found[f"{name} {width}"] for name in pages for width in widths}
 
 
 @cache
@@ -143,15 +146,15 @@ def compared() -> ReportContent:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 200)
     scores = 1 / (1 + np.exp(-y[:, None] * rng.random(12) - rng.normal(size=(200, 12))))
-    asked = read_inputs(y, scores, metric="roc_auc", folds=np.arange(200) % 10, n_bootstraps=200, random_state=0)
-    comparison = compare(asked, methods_of("all"))
+    inputs = read_inputs(y, scores, metric="roc_auc", folds=np.arange(200) % 10, n_bootstraps=200, random_state=0)
+    comparison = compare(inputs, methods_of("all"))
     return estimate_content(
-        comparison["bbc"], asked, comparison=comparison, command="heldout estimate p.csv", title="p.csv"
+        comparison["bbc"], inputs, comparison=comparison, command="heldout estimate p.csv", title="p.csv"
     )
 
 
 def unwieldy(content: ReportContent) -> ReportContent:
-    """The same with the longest names that one may meet, none with a place to break."""
+    """The same content with very long names, none with a place to break."""
     long = "a_very_long_name_without_any_place_to_break_" * 4
     assert content.ranking is not None
     rows = tuple(replace(row, name=f"{long}{row.index}") for row in content.ranking.shown)
@@ -164,7 +167,7 @@ def unwieldy(content: ReportContent) -> ReportContent:
         needed=(SplitsNeeded(long, 12),),
         needed_sentence="How many more splits:",
     )
-    flags = (f"{long}: something was set aside", *content.flags)
+    flags = (f"{long}: something was excluded", *content.flags)
     return replace(
         content,
         title=long,
@@ -177,7 +180,7 @@ def unwieldy(content: ReportContent) -> ReportContent:
 
 
 def validated() -> ValidationContent:
-    """A model validated on rows with missing values, and what one may meet of long names."""
+    """A model validated on rows with missing values, and very long names."""
     X, y = make_classification(150, 4, n_informative=3, n_redundant=0, flip_y=0.1, random_state=0)
     X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
     found = ho.bootstrap_validate(LogisticRegression(C=np.inf), X, y, n_bootstraps=10, imputation=2, random_state=0)
@@ -197,6 +200,15 @@ def validated() -> ValidationContent:
     )
 
 
+def learning_curve_page() -> str:
+    X, y = make_classification(80, 4, flip_y=0.2, random_state=0)
+    curve = learning_curve(
+        LogisticRegression(), X, y, {"C": [0.01, 0.1, 1.0, 10.0]}, n_subsamples=3, random_state=0
+    )
+    long = "a_very_long_name_without_any_place_to_break_" * 3
+    return render_learning_curve(replace(curve, names=tuple(f"{long}{j}" for j in range(4))))
+
+
 @cache
 def content_of(kind: str) -> ReportContent | ValidationContent:
     if kind == "compared":
@@ -206,6 +218,11 @@ def content_of(kind: str) -> ReportContent | ValidationContent:
     return unwieldy(searched("raced")) if kind == "unwieldy" else searched(kind)
 
 
+@cache
+def page_of(kind: str) -> str:
+    return render_html(content_of(kind))
+
+
 KINDS = ("binary", "multiclass", "regression", "raced", "unwieldy", "compared", "validated")
 WIDTHS = (375, 740, 1200)
 Layout = Callable[[str, int], dict[str, Any]]
@@ -213,13 +230,10 @@ Layout = Callable[[str, int], dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def layout(tmp_path_factory: pytest.TempPathFactory) -> Layout:
-    """The layout of a kind of report in a width; the browser starts once for each kind."""
-
-    @cache
-    def of(kind: str) -> dict[int, dict[str, Any]]:
-        return measured(render_html(content_of(kind)), WIDTHS, tmp_path_factory.mktemp(kind))
-
-    return lambda kind, width: of(kind)[width]
+    """The layout of a page in a width; the browser starts once for all of them."""
+    pages = {kind: page_of(kind) for kind in KINDS} | {"learning curve": learning_curve_page()}
+    found = measured(pages, WIDTHS, tmp_path_factory.mktemp("browser"))
+    return lambda kind, width: found[kind, width]
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -266,7 +280,7 @@ def test_every_method_of_a_comparison_can_be_read(layout: Layout) -> None:
 @pytest.mark.parametrize("kind", ["multiclass", "unwieldy", "compared", "validated"])
 def test_the_page_prints(kind: str, tmp_path: Path) -> None:
     page, paper = tmp_path / "report.html", tmp_path / "report.pdf"
-    page.write_text(render_html(content_of(kind)), encoding="utf-8")
+    page.write_text(page_of(kind), encoding="utf-8")
     chromium(tmp_path, "--no-pdf-header-footer", f"--print-to-pdf={paper}", page.as_uri())
     printed = paper.read_bytes()
     assert printed.startswith(b"%PDF")
@@ -274,14 +288,9 @@ def test_the_page_prints(kind: str, tmp_path: Path) -> None:
     assert 2 <= sheets <= 10
 
 
-def test_the_page_of_learning_curves_fits(tmp_path: Path) -> None:
-    X, y = make_classification(80, 4, flip_y=0.2, random_state=0)
-    curve = learning_curve(
-        LogisticRegression(), X, y, {"C": [0.01, 0.1, 1.0, 10.0]}, n_subsamples=3, random_state=0
-    )
-    long = "a_very_long_name_without_any_place_to_break_" * 3
-    curve = replace(curve, names=tuple(f"{long}{j}" for j in range(4)))
-    for width, found in measured(render_learning_curve(curve), (360, 1200), tmp_path).items():
+def test_the_page_of_learning_curves_fits(layout: Layout) -> None:
+    for width in (375, 1200):
+        found = layout("learning curve", width)
         assert found["width"] <= width and not found["beyond"]
         assert found["figures"] == 1 and found["smallest"] > 8
         assert found["loaded"] == [] and "Learning curves" in found["text"]

@@ -30,6 +30,8 @@ from heldout.metrics.survival_area import RocAucAt
 from heldout.metrics.survival_brier import BrierAt, IntegratedBrier
 
 N, C, L = 40, 4, 7
+COMPARED = 3
+"""Of the L draws these are compared with the references, which are slow; a draw does not depend on the others."""
 TIMES = (1.0, 2.5, 3.0)
 NEW_BRIER = parse_version(sklearn.__version__) >= parse_version("1.7")
 
@@ -358,11 +360,9 @@ def predicted(table: Table, metric: Metric, response: Response) -> NDArray[Any]:
     return at_times_of(metric, table.responses[response], TIMES)
 
 
-def expected(
-    table: Table, metric: Metric, response: Response, counts: NDArray[Any] | None, lanes: int = 1
-) -> NDArray[np.float64]:
+def expected(table: Table, metric: Metric, response: Response, counts: NDArray[Any] | None) -> NDArray[np.float64]:
     reference = REFERENCES[metric.name.partition("(")[0]]
-    weights = [None] * lanes if counts is None else list(counts.astype(np.float64))
+    weights = [None] if counts is None else list(counts.astype(np.float64))
     return np.array(
         [[reference(table.truth, table.y, table.column(response, j), w) for j in range(C)] for w in weights]
     )
@@ -377,10 +377,10 @@ def test_equals_scikit_learn_on_bootstrap_counts(metric: Metric, kind: TaskKind,
     table = table_of(kind, 0)
     counts = defined(metric, table.truth, bootstraps(10))
     bound = metric.statistic(table.truth, predicted(table, metric, response))
-    theirs = expected(table, metric, response, counts)
-    assert_equal(bound.all(counts), theirs)
+    theirs = expected(table, metric, response, counts[:COMPARED])
+    assert_equal(bound.all(counts)[:COMPARED], theirs)
     columns = np.random.default_rng(0).integers(0, C, len(counts))
-    assert_equal(bound.selected(counts, columns), theirs[np.arange(len(counts)), columns])
+    assert_equal(bound.selected(counts, columns)[:COMPARED], theirs[np.arange(COMPARED), columns[:COMPARED]])
 
 
 @pytest.mark.parametrize(("metric", "kind", "response"), WEIGHTED_CASES)
@@ -389,10 +389,10 @@ def test_equals_scikit_learn_on_real_weights(metric: Metric, kind: TaskKind, res
     weights = np.random.default_rng(4).gamma(1.0, size=(L, N)) * bootstraps(5)
     weights = defined(metric, table.truth, weights)
     bound = metric.statistic(table.truth, predicted(table, metric, response))
-    theirs = expected(table, metric, response, weights)
-    assert_equal(bound.all(weights), theirs)
+    theirs = expected(table, metric, response, weights[:COMPARED])
+    assert_equal(bound.all(weights)[:COMPARED], theirs)
     columns = np.arange(len(weights)) % C
-    assert_equal(bound.selected(weights, columns), theirs[np.arange(len(weights)), columns])
+    assert_equal(bound.selected(weights, columns)[:COMPARED], theirs[np.arange(COMPARED), columns[:COMPARED]])
 
 
 @pytest.mark.parametrize(("metric", "kind", "response"), CASES)
@@ -502,17 +502,23 @@ def _perfect(truth: Truth, response: Response) -> NDArray[Any]:
     return sure[:, None, :] if truth.kind is TaskKind.MULTICLASS else sure[:, truth.positive][:, None]
 
 
-LABELS_OF_TWO = [["no", "yes"], [1, 2], [False, True], [-1, 1], ["b", "a"]]
+LABELS_OF_TWO = [
+    (["no", "yes"], 0),
+    (["b", "a"], 1),
+    ([1, 2], 1),
+    ([False, True], 0),
+    ([-1, 1], 0),
+]
+"""Two classes, and which of them is the positive one."""
 
 
-@pytest.mark.parametrize("labels", LABELS_OF_TWO, ids=str)
-@pytest.mark.parametrize("positive", [0, 1], ids=["pos_label first", "pos_label second"])
+@pytest.mark.parametrize(("labels", "positive"), LABELS_OF_TWO, ids=str)
 @pytest.mark.parametrize(("metric", "response"), [p.values[::2] for p in CASES if p.values[1] == "binary"])
 def test_labels_may_be_of_any_type_and_either_class_positive(
     labels: list[Any], positive: int, metric: Metric, response: Response
 ) -> None:
     table = table_of(TaskKind.BINARY, 14, labels, positive)
-    counts = defined(metric, table.truth, bootstraps(15))[:2]
+    counts = defined(metric, table.truth, bootstraps(15))[:1]
     bound = metric.statistic(table.truth, predicted(table, metric, response))
     assert_equal(bound.all(counts), expected(table, metric, response, counts))
 
@@ -520,7 +526,7 @@ def test_labels_may_be_of_any_type_and_either_class_positive(
 @pytest.mark.parametrize(("metric", "response"), [p.values[::2] for p in CASES if p.values[1] == "multiclass"])
 def test_labels_of_several_classes_may_be_of_any_type(metric: Metric, response: Response) -> None:
     table = table_of(TaskKind.MULTICLASS, 16, ["ant", "bee", "cow", "dog"])
-    counts = defined(metric, table.truth, bootstraps(17))
+    counts = defined(metric, table.truth, bootstraps(17))[:2]
     bound = metric.statistic(table.truth, predicted(table, metric, response))
     assert_equal(bound.all(counts), expected(table, metric, response, counts))
 

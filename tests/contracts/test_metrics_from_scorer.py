@@ -416,7 +416,7 @@ def test_a_function_that_is_called_needs_the_classes_that_its_kernel_would(score
     assert needed_codes(metric, truth_of(TWO)) == codes
 
 
-def test_a_log_loss_that_is_told_the_classes_has_a_score_in_every_fold() -> None:
+def test_a_log_loss_with_given_classes_has_a_score_in_every_fold() -> None:
     for labels, undefined_without in ((None, Needs.EVERY_CLASS), ([0, 1, 2], Needs.ROW)):
         scorer = make_scorer(
             skm.log_loss, normalize=False, labels=labels, greater_is_better=False, response_method="predict_proba"

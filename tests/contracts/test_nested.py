@@ -1,10 +1,11 @@
-"""What nested cross-validation promises: whatever it is given, and however it is run."""
+"""What nested cross-validation promises: for every kind of argument, and however it is run."""
 
 from __future__ import annotations
 
 import json
 import math
 import sqlite3
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -52,9 +53,9 @@ def nested(**settings: Any) -> NestedEstimate:
     return ho.nested_cv(KNeighborsClassifier(), X, Y, NEIGHBOURS, **settings)
 
 
-def said(found: NestedEstimate) -> dict[str, Any]:
-    """Everything but times."""
-    return found.to_dict()
+@cache
+def plain() -> NestedEstimate:
+    return nested()
 
 
 def test_it_is_an_estimate_with_its_outer_folds_in_json_and_in_a_table() -> None:
@@ -73,7 +74,7 @@ def test_it_is_an_estimate_with_its_outer_folds_in_json_and_in_a_table() -> None
     assert found.provenance["training_rows"] == 90 and found.provenance["n_folds"] == 4
 
 
-def test_a_finished_estimate_names_what_it_estimates_and_whom_it_cites() -> None:
+def test_a_finished_estimate_names_its_quantity_and_its_sources() -> None:
     found = nested(repeats=2, interval="bates_hastie_tibshirani", across="folds")
     assert "whole search" in found.provenance["quantity"]
     assert {"tsamardinos2018", "varma2006", "bates2024"} <= set(found.provenance["sources"])
@@ -89,12 +90,12 @@ def test_a_finished_estimate_names_what_it_estimates_and_whom_it_cites() -> None
 @pytest.mark.parametrize("interval", ["nadeau_bengio", "bates_hastie_tibshirani", None])
 def test_the_interval_never_changes_the_value(interval: str | None) -> None:
     found = nested(interval=interval)
-    assert found.value == nested().value
+    assert found.value == plain().value
     assert (found.interval is None) == (interval is None) == (found.standard_error is None)
 
 
 def test_a_lower_bound_lies_above_the_lower_end() -> None:
-    two, one = nested(), nested(alternative="greater")
+    two, one = plain(), nested(alternative="greater")
     assert two.interval.low < one.interval.low < two.value and one.interval.high == 1.0
 
 
@@ -157,12 +158,12 @@ def test_a_part_that_differs_from_that_of_the_search_is_refused() -> None:
     assert same.provenance["aggregate"] == "pooled" and same.interval.confidence_level == 0.9
 
 
-def test_a_callable_refit_chooses_in_every_search_and_may_read_times() -> None:
+def test_a_callable_refit_selects_in_every_search_and_may_read_times() -> None:
     def fastest_of_the_best(results: dict[str, Any]) -> int:
         assert len(results["mean_fit_time"]) == 3
         return int(np.argmax(results["mean_test_score"]))
 
-    assert nested(refit=fastest_of_the_best).to_dict()["outer_folds"] == nested().to_dict()["outer_folds"]
+    assert nested(refit=fastest_of_the_best).to_dict()["outer_folds"] == plain().to_dict()["outer_folds"]
 
 
 def test_the_cv_of_a_search_is_the_inner_one_where_there_is_another() -> None:
@@ -177,23 +178,23 @@ def test_several_estimators_and_seeds_give_the_same_for_any_number_of_jobs() -> 
         return ho.nested_cv(MODELS, X, Y, cv=3, scoring="roc_auc", random_state=5, n_jobs=n_jobs)
 
     one, two = searched(1), searched(2)
-    assert said(one) == said(two)
+    assert one.to_dict() == two.to_dict()
     assert one.model.predict_proba(X).tobytes() == two.model.predict_proba(X).tobytes()
     assert one.selected_name.startswith(("knn", "forest"))
     other = ho.nested_cv(MODELS, X, Y, cv=3, scoring="roc_auc", random_state=6)
-    assert said(other) != said(one)
+    assert other.to_dict() != one.to_dict()
 
 
 @pytest.mark.parametrize("drop", [None, "bootstrap"])
-def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path, drop: str | None) -> None:
-    arguments = SearchArguments(MODELS, scoring="roc_auc", cv=4, random_state=5, drop=drop)
+def test_an_interrupted_run_continues_where_it_stopped(tmp_path: Path, drop: str | None) -> None:
+    arguments = SearchArguments(MODELS, scoring="roc_auc", cv=3, random_state=5, drop=drop)
 
     def run(*running: Any, **settings: Any) -> NestedEstimate:
         return nested_of_search(arguments.search_on(X, Y), NestedSettings(), RunSettings(*running, **settings))
 
     whole = run()
     n_cells = whole.n_fits - 1
-    for stop in (1, n_cells // 2, n_cells - 1):
+    for stop in (1, n_cells // 2):
         store = SQLiteStore(tmp_path / f"{stop}.db")
         seen = [0]
 
@@ -206,7 +207,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path, drop: str |
             run(store, resume=True, listeners=[interrupt])
         done: list[Event] = []
         again = run(store, resume=True, listeners=[done.append])
-        assert said(again) == said(whole)
+        assert again.to_dict() == whole.to_dict()
         assert again.model.predict_proba(X).tobytes() == whole.model.predict_proba(X).tobytes()
         assert sum(isinstance(event, CellFinished) for event in done) == n_cells - stop
         with sqlite3.connect(store.path) as file:
@@ -214,19 +215,20 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path, drop: str |
         file.close()
 
 
-def test_a_store_is_gone_on_with_by_the_same_call(tmp_path: Path) -> None:
+def test_the_same_call_continues_a_store(tmp_path: Path) -> None:
     first = nested(store=tmp_path / "run.db")
-    assert said(nested(store=str(tmp_path / "run.db"))) == said(first) == said(nested())
-    assert said(nested(store=tmp_path / "run.db", random_state=None)) == said(first)
+    assert nested(store=str(tmp_path / "run.db")).to_dict() == first.to_dict() == plain().to_dict()
+    assert nested(store=tmp_path / "run.db", random_state=None).to_dict() == first.to_dict()
 
 
-def test_dropping_spares_fits_in_every_search_by_itself() -> None:
+def test_every_search_drops_on_its_own_and_saves_fits() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3))
     y = (X[:, 0] > 0).astype(int)
-    grid = {"C": [1e-6, 1e-5, 1.0, 10.0], "max_iter": [100, 200], "class_weight": [None, {0: 9, 1: 1}]}
-    found = ho.nested_cv(LogisticRegression(), X, y, grid, cv=4, drop="bootstrap", random_state=0)
-    plain = ho.nested_cv(LogisticRegression(), X, y, grid, cv=4, random_state=0)
+    grid = {"C": [1e-6, 1.0, 10.0], "class_weight": [None, {0: 9, 1: 1}]}
+    settings = {"cv": 3, "inner": 4, "interval": None, "random_state": 0}
+    found = ho.nested_cv(LogisticRegression(), X, y, grid, **settings, drop="bootstrap")
+    plain = ho.nested_cv(LogisticRegression(), X, y, grid, **settings)
 
     assert found.n_fits_saved > 0 and found.n_fits + found.n_fits_saved == plain.n_fits
     assert all(fold.barriers for fold in found.outer_folds)
@@ -237,7 +239,7 @@ def test_dropping_spares_fits_in_every_search_by_itself() -> None:
 
 
 class Fragile(ClassifierMixin, BaseEstimator):
-    """Fails where it is told to: with so many training rows, or always."""
+    """Fails with these numbers of training rows; with -1, always."""
 
     def __init__(self, breaks_with=(), label=0):
         self.breaks_with = breaks_with
@@ -276,7 +278,7 @@ class FailsLater(Fragile):
         return super().fit(X, y)
 
 
-def test_a_winner_that_fails_on_the_outer_rows_leaves_no_value_and_says_so() -> None:
+def test_a_winner_that_fails_on_the_outer_rows_leaves_no_value_and_a_flag() -> None:
     FailsLater.n_fits = 0
     with pytest.warns(
         HeldoutWarning, match=r"outer fold 0 of repeat 0 has a winner that failed \(ValueError: too la"
@@ -314,7 +316,7 @@ def test_outer_folds_in_which_the_metric_is_undefined_are_left_out_and_counted()
     assert found.standard_error == pytest.approx(np.sqrt(expected))
 
 
-def test_groups_are_kept_whole_by_integers_too() -> None:
+def test_an_integer_cv_keeps_groups_whole() -> None:
     groups = np.arange(120) // 4
     found = nested(groups=groups, inner=3, repeats=2)
     for fold in found.outer_folds:
@@ -337,9 +339,9 @@ def test_weights_reach_fit_and_scorer() -> None:
     for fold in found.outer_folds:
         model = LogisticRegression(solver="liblinear", C=[0.01, 1.0][fold.selected])
         model.fit(X[fold.training_rows], Y[fold.training_rows], weights[fold.training_rows])
-        said = model.predict(X[fold.test_rows])
+        labels = model.predict(X[fold.test_rows])
         assert fold.score == pytest.approx(
-            accuracy_score(Y[fold.test_rows], said, sample_weight=weights[fold.test_rows]), abs=1e-12
+            accuracy_score(Y[fold.test_rows], labels, sample_weight=weights[fold.test_rows]), abs=1e-12
         )
     with pytest.raises(InputError, match="Pipeline"):
         ho.nested_cv(make_pipeline(StandardScaler(), Ridge()), X, Y, cv=3, sample_weight=weights)
@@ -352,17 +354,17 @@ def test_rows_in_the_order_of_time() -> None:
     assert all(fold.training_rows.max() < fold.test_rows.min() for fold in found.outer_folds)
 
 
-def test_a_scorer_that_cannot_be_opened_is_nested_all_the_same() -> None:
+def test_a_scorer_that_cannot_be_opened_is_accepted() -> None:
     def score(model: Any, X: Any, y: Any) -> float:
         return float(model.score(X, y))
 
-    assert nested(scoring=score).value == nested().value
+    assert nested(scoring=score).value == plain().value
     with pytest.raises(InputError, match="is for means of one loss per row"):
         nested(scoring=score, interval="bates_hastie_tibshirani")
 
 
 @pytest.mark.parametrize(
-    "settings, said",
+    "settings, message",
     [
         ({"drop": "sequential"}, "drop='sequential' plans its own splits"),
         ({"across": "each"}, "across must be 'folds' or 'all', got 'each'"),
@@ -392,10 +394,8 @@ def test_a_scorer_that_cannot_be_opened_is_nested_all_the_same() -> None:
         "drop-all",
     ],
 )
-def test_what_does_not_go_together_is_refused_before_anything_is_fitted(
-    settings: dict[str, Any], said: str
-) -> None:
-    with pytest.raises(InputError, match=said):
+def test_contradictory_settings_are_refused_before_any_fit(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         nested(**settings)
 
 

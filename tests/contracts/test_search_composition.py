@@ -183,7 +183,7 @@ def test_no_method_no_estimate() -> None:
     assert fitted.estimates_ == {}
 
 
-def test_predictions_are_not_kept_unless_asked_for() -> None:
+def test_predictions_are_dropped_on_request() -> None:
     fitted = search(keep_predictions=False).fit(X, Y)
     assert fitted.predictions_ is None and fitted.evaluation_ is None
     assert fitted.corrected_score_ == search().fit(X, Y).corrected_score_
@@ -222,7 +222,7 @@ def test_verbose_prints_the_plan(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.skipif(not hasattr(GridSearchCV, "set_callbacks"), reason="callbacks came with scikit-learn 1.9")
 @pytest.mark.parametrize("refit", [True, False])
 @pytest.mark.parametrize("method", ["bbc", None])
-def test_callbacks_are_told_what_grid_search_tells_them(refit: bool, method: str | None) -> None:
+def test_callbacks_receive_what_grid_search_passes_to_them(refit: bool, method: str | None) -> None:
     class Recorder:
         def __init__(self) -> None:
             self.told: list[tuple[Any, ...]] = []

@@ -103,7 +103,7 @@ def test_the_number_of_workers_changes_nothing(dropped: ho.HeldOutSearchCV, n_jo
     assert outcome(search(n_jobs=n_jobs).fit(X, Y)) == outcome(dropped)
 
 
-def test_a_run_may_be_gone_on_with_by_another_rule(dropped: ho.HeldOutSearchCV, tmp_path: Path) -> None:
+def test_another_rule_may_continue_a_run(dropped: ho.HeldOutSearchCV, tmp_path: Path) -> None:
     """What a store holds of those who left is not looked at; what it lacks of those who stay is done."""
     store = tmp_path / "run.db"
     complete = search(drop=None, store=store).fit(X, Y)
@@ -183,7 +183,7 @@ class OfTheFirst(Everybody):
         return Verdict(keep, np.zeros(len(keep)))
 
 
-def test_ties_of_two_are_resolved_when_asked_for() -> None:
+def test_ties_of_two_are_resolved_on_request() -> None:
     everybody = search(drop=OfTheFirst(min_predictions=1)).fit(X, Y)
     resolved = search(drop=OfTheFirst(min_predictions=1, resolve_ties_after=2)).fit(X, Y)
     assert (everybody.cv_results_["n_splits_evaluated"] == N_FOLDS).sum() >= 2

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from heldout.search import HeldOutSearchCV
 
 SEARCHES = {
-    "classifier": HeldOutSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, n_bootstraps=20),
-    "regressor": HeldOutSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, n_bootstraps=20),
-    "list": HeldOutSearchCV(
-        [("ridge", Ridge(), {"alpha": [0.1, 1.0]}), ("plain", Ridge(alpha=1e-6), {})], n_bootstraps=20
+    "classifier": HeldOutSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=StratifiedKFold(2), n_bootstraps=5),
+    "list of regressors": HeldOutSearchCV(
+        [("ridge", Ridge(), {"alpha": [0.1, 1.0]}), ("plain", Ridge(alpha=1e-6), {})], cv=KFold(2), n_bootstraps=5
     ),
 }
 

@@ -73,7 +73,7 @@ def test_weights_weigh_the_scores_and_the_bootstrap() -> None:
 
 
 @pytest.mark.parametrize("scored", [True, False])
-def test_metadata_routing_sends_weights_as_asked(scored: bool) -> None:
+def test_metadata_routing_sends_weights_as_requested(scored: bool) -> None:
     with sklearn.config_context(enable_metadata_routing=True):
         estimator = make_pipeline(StandardScaler(), LogisticRegression().set_fit_request(sample_weight=True))
         estimator[0].set_fit_request(sample_weight=False)

@@ -152,7 +152,7 @@ def test_a_function_of_the_target_and_risks_is_opened() -> None:
     assert ours.best_score_ == searched(aggregate="pooled").best_score_ and np.isfinite(ours.estimate_.value)
 
 
-def test_a_function_of_survival_is_asked_at_its_times() -> None:
+def test_a_function_of_survival_is_evaluated_at_its_times() -> None:
     def alive(y: Any, probabilities: Any) -> float:
         return float(np.mean(np.abs((y["time"] > 0.5) - probabilities[:, 1])))
 
@@ -306,7 +306,7 @@ def test_a_finished_search_is_corrected() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite")
-def test_a_split_that_trains_without_an_event_is_nobodys_fault() -> None:
+def test_a_split_that_trains_without_an_event_fails_no_configuration() -> None:
     class Strict(Hazard):
         def fit(self, X: Any, y: Any) -> Strict:
             if not y["died"].any():

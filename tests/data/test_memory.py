@@ -157,7 +157,7 @@ def _paths(folder: Path, groups: str) -> Callable[[str], Path]:
     return lambda path: folder / "cgroup" if path == "/proc/self/cgroup" else Path(path)
 
 
-def test_what_nobody_could_foresee_is_said_too() -> None:
+def test_an_unforeseen_lack_of_memory_is_an_error_too() -> None:
     said = r"copies of it did not fit in memory \(std::bad_alloc\); use less"
     with pytest.raises(InputError, match=said), enough_memory("copies of it", "less"):
         raise MemoryError("std::bad_alloc")

@@ -56,7 +56,7 @@ def test_a_seed_that_is_drawn_is_the_same_for_all(asked: dict[str, Any]) -> None
     assert len({estimate.provenance["entropy"] for estimate in found.values()}) == 1
 
 
-def test_what_one_method_lacks_is_said_and_the_others_answer(asked: dict[str, Any]) -> None:
+def test_a_method_that_does_not_apply_has_a_reason_and_the_others_have_values(asked: dict[str, Any]) -> None:
     found = ho.compare_estimates(**asked | {"folds": None}, methods=["tt", "cv", "bbc"])
 
     assert list(found) == ["cv", "bbc"]

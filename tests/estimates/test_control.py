@@ -109,7 +109,7 @@ def _cost(y_true, y_pred):
     {"metric": RMSE, "sample_weight": np.linspace(0.5, 1.5, N)},
     {"metric": RMSE, "groups": np.arange(N) // 2},
 ])  # fmt: skip
-def test_the_control_of_whatever_can_be_chosen(asked):
+def test_the_control_of_every_kind_of_candidate(asked):
     found = ho.estimate(Y, VALUES, **asked, **FAST)
     plain = ho.estimate(Y, VALUES, **asked, **FAST, method=BBC(control=False))
     assert found.provenance["control_size"] != 0
@@ -144,7 +144,7 @@ def test_without_a_finite_difference_nothing_is_subtracted():
     assert {"no_control", "undefined"} <= set(found.flags) and np.isnan(found.value)
 
 
-def test_the_flag_of_scales_says_what_was_done():
+def test_the_flag_of_scales_depends_on_the_control():
     asked = {"metric": "r2", "folds": FOLDS, "aggregate": "folds", **FAST}
     controlled = ho.estimate(Y, VALUES, **asked).flags["out_of_bag_pooled"]
     published = ho.estimate(Y, VALUES, method=BBC(control=False), **asked).flags["out_of_bag_pooled"]

@@ -81,7 +81,7 @@ def test_several_classes():
     assert same(from_labels, from_cube)
 
 
-def test_the_class_order_of_the_last_axis_can_be_said():
+def test_the_class_order_of_the_last_axis_can_be_passed():
     y = np.array(["low", "mid", "high"])[RNG.integers(0, 3, 60)]
     classes = ["low", "mid", "high"]
     hot = np.stack([(y == label) for label in classes], axis=-1).astype(float)[:, None, None]
@@ -413,7 +413,7 @@ def test_tt_chooses_by_the_mean_over_folds_that_it_corrects():
 
 
 @pytest.mark.filterwarnings("ignore::heldout.errors.HeldoutWarning")
-def test_a_loss_beyond_float64_is_no_estimate_and_says_so():
+def test_a_loss_beyond_float64_is_no_estimate_and_flagged():
     y = RNG.normal(size=40)
     for method in ("cv", "bbc"):
         found = ho.estimate(y, np.full((40, 2), 1e200), metric="mean_squared_error", method=method, **FAST)
@@ -421,7 +421,7 @@ def test_a_loss_beyond_float64_is_no_estimate_and_says_so():
         assert {"undefined", "undefined_bootstraps"} & set(found.flags)
 
 
-def test_a_metric_that_warns_in_every_bootstrap_is_heard_by_nobody():
+def test_warnings_of_a_metric_in_bootstraps_are_silenced():
     def warns(y_true, y_pred):
         warnings.warn("again", UserWarning, stacklevel=1)
         return float(np.mean(y_true == (y_pred > 0)))
@@ -455,7 +455,7 @@ def test_booleans_are_read_as_the_numbers_that_they_are(metric):
     )
 
 
-def test_methods_said_to_fit_are_none_that_would_refuse_the_rows():
+def test_methods_that_are_suggested_accept_the_rows():
     y = np.repeat([0, 1], [39, 1])
     scores = np.random.default_rng(0).normal(size=(40, 3))
     with pytest.raises(InputError, match=r"class 1 has 1 row, .*; methods that do: cv, delong, hanley_mcneil\.$"):

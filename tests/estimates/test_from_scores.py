@@ -99,7 +99,7 @@ def test_a_configuration_with_a_failed_split_is_no_candidate():
 
 
 @pytest.mark.parametrize("method", ["tt", "cv", "bbc_f", "wmc"])
-def test_a_split_without_scores_is_left_out_and_said(method):
+def test_a_split_without_scores_is_left_out_and_flagged(method):
     asked = {"method": method} | ({"test_share": 0.2} if method == "wmc" else {})
     found = of(np.insert(SCORES, 3, np.nan, axis=0), **asked)
     assert found.flags[ho.Flag.UNSCORED_SPLITS].startswith("1 of 9 splits have no score")
@@ -107,7 +107,7 @@ def test_a_split_without_scores_is_left_out_and_said(method):
         assert found.value == pytest.approx(of(**asked).value, abs=1e-12)
 
 
-def test_open_ends_are_infinite_unless_the_range_is_known():
+def test_open_ends_are_infinite_where_the_range_is_unknown():
     asked = {"method": "bbc_f", "alternative": "greater"}
     assert of(**asked).interval.high == np.inf
     assert of(**asked, range=(0, 1)).interval.high == 1
@@ -172,7 +172,7 @@ def test_wmc_of_predictions_is_refused_with_the_way_to_go():
             )
 
 
-def test_leave_one_out_makes_tt_useless_and_says_so():
+def test_leave_one_out_makes_tt_useless_and_is_flagged():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 40)
     predictions = np.where(rng.random((40, 30)) < 0.6, y[:, None], 1 - y[:, None])
@@ -201,7 +201,7 @@ def test_rows_that_no_method_left_out_are_not_spoken_of():
     assert ho.Flag.OUT_OF_BAG_POOLED in ho.estimate(y, predictions, method="bbc", **asked).flags
 
 
-def test_a_rule_is_asked_whether_it_fits():
+def test_a_rule_that_does_not_fit_is_refused():
     with pytest.raises(ho.InputError, match="average_rank ranks by 'roc_auc', which is not scored here"):
         of(selection=ho.selection.AverageRank(["roc_auc", "log_loss"]))
     with pytest.raises(ho.InputError, match="selection='greedy_ensemble' chooses an ensemble"):
@@ -209,7 +209,7 @@ def test_a_rule_is_asked_whether_it_fits():
     assert of(selection="one_standard_error", method="bbc_f").provenance["selection"] == "one_standard_error"
 
 
-def test_the_results_of_a_search_are_not_its_scores_and_where_these_are_is_said():
+def test_the_results_of_a_search_are_refused_and_the_error_names_its_scores():
     results = {f"split{k}_test_score": [0.7 + 0.1 * k, 0.8 - 0.1 * k, 0.6] for k in range(3)}
 
     with pytest.raises(ho.InputError, match=r"got a mapping with the keys .*; of the cv_results_ of a search take"):

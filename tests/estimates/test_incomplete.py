@@ -68,7 +68,7 @@ def test_the_rows_of_a_labelled_training_part_are_counted():
     assert same(found, ho.estimate(Y, HOLD_OUT, folds=TEST_ONLY, **FAST))
 
 
-def test_without_folds_it_is_not_said_what_trained_the_models():
+def test_without_folds_the_training_rows_are_unknown():
     found = ho.estimate(Y, HOLD_OUT, **FAST)
     assert same(found, ho.estimate(Y, HOLD_OUT, folds=TEST_ONLY, **FAST))
     assert found.provenance["training_rows"] is None

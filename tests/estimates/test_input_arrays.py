@@ -72,7 +72,7 @@ def test_masked_rows_of_other_columns_are_refused():
     ],
     ids=["int", "object", "from bool", "sums of 1.01"],
 )
-def test_three_axes_that_sum_to_one_are_refused_whatever_their_type(cube):
+def test_three_axes_that_sum_to_one_are_refused_in_every_type(cube):
     with pytest.raises(InputError, match=r"sum to 1 .*predictions\[:, :, None, :\]"):
         ho.estimate(Y, cube, metric="accuracy")
 

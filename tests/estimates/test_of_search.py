@@ -110,7 +110,7 @@ def test_a_closed_scorer_has_tt_and_no_bbc():
     assert np.isnan(nothing.value) and "undefined" in nothing.flags
 
 
-def test_a_metric_that_cannot_read_the_winner_gives_nan_and_says_so():
+def test_a_metric_that_cannot_read_the_winner_gives_nan_and_a_flag():
     probabilities = np.full((120, 6, 1), 0.5)
     probabilities[:, 3] = np.nan
     both = replace(PREDICTIONS, responses={**PREDICTIONS.responses, Response.PROBABILITIES: probabilities})

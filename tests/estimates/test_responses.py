@@ -61,7 +61,7 @@ def test_labels_stay_labels_when_the_first_class_is_positive(y, labels):
 
 
 @pytest.mark.filterwarnings("ignore::heldout.errors.HeldoutWarning")
-def test_probabilities_and_decisions_are_told_by_where_they_lie():
+def test_probabilities_and_decisions_are_distinguished_by_their_range():
     assert value(Y, P) == best(P > 0.5)
     assert value(Y, DECISIONS) == best(DECISIONS > 0)
     assert value(Y, np.column_stack([DECISIONS, np.full(100, np.nan)])) == best(DECISIONS > 0)
@@ -85,11 +85,11 @@ def test_ranks_need_no_unit(predictions):
         (np.column_stack([DECISIONS[:, 0], P[:, 0]]), 0.5, best(np.column_stack([DECISIONS[:, 0], P[:, 0]]) > 0.5)),
     ],
 )
-def test_a_cut_that_was_said_needs_no_reading(predictions, threshold, expected):
+def test_a_threshold_that_is_passed_needs_no_response(predictions, threshold, expected):
     assert value(Y, predictions, threshold=threshold) == expected
 
 
-def test_what_was_asked_back_can_be_said():
+def test_an_ambiguous_response_can_be_passed():
     assert value(Y, 100 * P, response="decision") == best(P > 0)
     assert value(Y, HARD.astype(float), pos_label=0, response="labels") == best(HARD)
     assert value(Y, HARD.astype(float), pos_label=0, response="probabilities") == best(1 - HARD)
@@ -136,7 +136,7 @@ def test_the_order_of_classes_may_make_the_first_class_positive():
     ],
     ids=["0 and 1", "0, 1 and NaN", "-1 and 1"],
 )
-def test_floats_that_could_be_labels_or_scores_of_the_first_class_are_asked_back(y, predictions):
+def test_floats_that_could_be_labels_or_scores_of_the_first_class_are_refused(y, predictions):
     with pytest.raises(InputError, match=r"response=.* or 'labels' if they are the classes themselves"):
         value(y, predictions, pos_label=y.min())
 

@@ -86,7 +86,7 @@ def test_a_winner_without_the_large_error_of_all_others_is_flagged_too():
     assert found.selected == 3 and "the median configuration" in found.flags["few_rows_carry"]
 
 
-def test_many_rows_are_enough_whatever_their_share():
+def test_many_rows_are_enough_at_any_share():
     errors = RNG.standard_t(4, size=20_000)
     assert ENOUGH < effective_errors(errors**2) < FEWEST_SHARE * len(errors) * 2
     found = ho.estimate(

@@ -98,7 +98,7 @@ def test_cv_and_naive_bootstrap_take_what_was_chosen_as_it_stands(name):
     assert naive.interval.low < naive.value < naive.interval.high
 
 
-def test_what_was_chosen_is_said_beside_the_configuration():
+def test_what_was_selected_is_in_the_name_and_the_provenance():
     ensemble = estimate("roc_auc", TopK(3))
     weights = np.array(ensemble.provenance["weights"])
     assert np.count_nonzero(weights) == 3 and weights.sum() == pytest.approx(1)
@@ -161,7 +161,7 @@ def test_an_ensemble_of_classes_and_of_numbers():
     )
 
 
-def test_averaged_probabilities_are_cut_where_told():
+def test_averaged_probabilities_are_cut_at_the_threshold_passed():
     found = estimate("accuracy", TopK(3), threshold=0.4, method="cv")
     average = PROBABILITIES @ found.provenance["weights"]
     assert found.value == pytest.approx(np.mean((average > 0.4) == Y))
@@ -263,7 +263,7 @@ def test_what_a_rule_is_not_for_is_refused(case):
         ask()
 
 
-def test_zeros_and_ones_may_be_said_to_be_probabilities():
+def test_zeros_and_ones_may_be_declared_probabilities():
     hard = LABELS.astype(float)
     found = estimate("brier_score", TopK(3), hard, response="probabilities", method="cv")
     assert found.value == pytest.approx(np.mean((hard @ found.provenance["weights"] - Y) ** 2))
@@ -342,7 +342,7 @@ def test_a_search_takes_functions_of_scores_and_of_parameters():
         search(OneStandardError("depth"))
 
 
-def test_what_a_search_cannot_refit_is_asked_of_its_predictions():
+def test_what_a_search_cannot_refit_is_estimated_from_its_predictions():
     with pytest.raises(InputError, match=r"here one configuration must be chosen.*search\.predictions_"):
         search("greedy_ensemble")
     models = [
@@ -363,7 +363,7 @@ def first_best(scores):
     return (scores >= scores.max(axis=1, keepdims=True) - 1e-9).argmax(axis=1)
 
 
-def test_the_first_wins_a_tie_of_weighted_scores_whatever_their_last_bits_say():
+def test_the_first_wins_a_tie_of_weighted_scores_that_differ_in_their_last_bits():
     y, weights = np.resize([0, 1], 8), np.array([1.0, 2, 3, 2, 3, 3, 2, 3])
     first = np.isin(np.arange(8), [0, 3, 4])  # weights of 6, and so are those of the second
     second = np.isin(np.arange(8), [2, 7])

@@ -117,7 +117,7 @@ def test_repeats_of_folds_are_repeats_of_the_search() -> None:
     )
 
 
-def test_a_seed_of_its_own_is_kept_whatever_the_run_s() -> None:
+def test_a_plan_keeps_its_own_seed_in_every_run() -> None:
     task = task_of(LABELS)
     for plan in (k_folds(3, random_state=4), repeated(KFolds(3, 4), 2), repeated(3, 2, random_state=4)):
         assert make_folds(task, plan, entropy=1).fingerprint() == make_folds(task, plan, entropy=2).fingerprint()

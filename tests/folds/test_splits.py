@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import (
     GroupKFold,
@@ -88,7 +88,6 @@ def test_repeated_k_fold_is_repeats_of_a_partition() -> None:
     assert folds.is_partition and folds.n_repeats == 3
 
 
-@settings(max_examples=30)
 @given(st.integers(1, 8), st.integers(0, 1000), st.floats(0.1, 0.6))
 def test_every_test_row_of_shuffle_splits_keeps_its_split(n_splits: int, seed: int, share: float) -> None:
     splitter = ShuffleSplit(n_splits, test_size=share, random_state=seed)

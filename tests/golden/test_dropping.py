@@ -64,7 +64,7 @@ PRUNED = {
 
 
 @pytest.mark.parametrize(("p_threshold", "n_startup"), list(PRUNED), ids=str)
-def test_it_drops_whom_optuna_prunes(p_threshold, n_startup):
+def test_it_drops_what_optuna_prunes(p_threshold, n_startup):
     scores = np.array(IN_64THS).T / 64
     rule = Wilcoxon(p_threshold=p_threshold, n_startup_folds=n_startup)
     kept = np.array([rule.judge(standing_of_scores(scores[:k])).keep[1:] for k in range(2, 21)])

@@ -140,7 +140,7 @@ def test_two_configurations_and_three_folds_by_hand():
 
 
 @pytest.mark.parametrize("k, c, repeats", [(3, 2, 1), (5, 4, 1), (4, 3, 2)])
-def test_it_fits_exactly_as_often_as_it_says(k, c, repeats):
+def test_the_number_of_fits_is_exact(k, c, repeats):
     X, y = np.zeros((40, 1)), np.arange(40) % 2
     settings = {"cv": k, "repeats": repeats, "scoring": "accuracy", "random_state": 0}
 
@@ -157,7 +157,7 @@ def test_it_fits_exactly_as_often_as_it_says(k, c, repeats):
     assert fits(refit=False) == repeats * (k * k * c + k)
 
 
-def test_it_fits_exactly_as_often_as_it_says_with_pairs_of_folds():
+def test_the_number_of_fits_is_exact_with_pairs_of_folds():
     k, c = 5, 3
     X, y = np.zeros((40, 1)), np.arange(40) % 2
     OneOfTwo.fits.clear()

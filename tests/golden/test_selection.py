@@ -227,7 +227,7 @@ def test_ensembles(metric, rule):
     assert found.selected_name == f"ensemble of {np.count_nonzero(of_all)} configurations"
 
 
-def test_an_ensemble_is_scored_by_folds_where_asked():
+def test_an_ensemble_can_be_scored_by_folds():
     expected = []
     for inside, outside in draws():
         best = np.argsort(-np.nanmean(in_folds(inside, PROBABILITIES), axis=0), kind="stable")[:2]

@@ -248,7 +248,7 @@ def _second_part(y, labels, n_bootstraps, seed):
     return SecondPart(share, truth, labels[:, :, None], statistics, settings, final=0)
 
 
-def test_mabt_of_accuracies_tends_to_what_enumeration_says():
+def test_mabt_of_accuracies_tends_to_the_result_of_enumeration():
     """All the bootstraps of 30 rows that two finalists get right or wrong in four ways, each with its chance."""
     both, first, second, neither = 20, 6, 3, 1  # rows, by who is right
     n, alpha = 30, 0.05

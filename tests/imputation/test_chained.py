@@ -50,7 +50,7 @@ def test_pandas_categories_of_codes_are_categories() -> None:
     assert hasattr(named.columns_[1], "labels")
 
 
-def test_draws_may_leave_the_observed_range_and_do_not_when_asked() -> None:
+def test_draws_may_leave_the_observed_range_or_be_kept_within_it() -> None:
     rng = np.random.default_rng(5)
     X = rng.uniform(size=(300, 2))
     X[::2, 1] = np.nan

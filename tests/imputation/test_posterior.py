@@ -38,7 +38,7 @@ def test_a_line_is_centred_at_ridge_and_its_noise_at_the_residuals() -> None:
     assert drawn.noise == pytest.approx(np.sqrt(((y - ridge.predict(Z[:, 1:])) ** 2).sum() / 116), rel=1e-3)
 
 
-def test_lines_spread_as_least_squares_says() -> None:
+def test_lines_spread_as_in_least_squares() -> None:
     Z, rng = rows()
     y = Z @ [1.0, 0.5, -1.0, 0.0] + rng.normal(size=120)
     drawn = np.array([linear_equation(Z, y, rng).coefficients for _ in range(4000)])

@@ -47,7 +47,7 @@ def test_without_agreement_nothing_is_pooled() -> None:
         pooled.intervals(95)
 
 
-def test_events_count_where_they_are_said() -> None:
+def test_events_count_where_they_are_passed() -> None:
     few = [Coefficients(("x",), np.array([v]), np.eye(1), n_informative=10) for v in (0.0, 1.0)]
     many = [one(v, 1.0) for v in (0.0, 1.0)]
     by_events, by_rows = pool_coefficients(few, 500), pool_coefficients(many, 10)

@@ -65,7 +65,7 @@ class Drawn(TransformerMixin, BaseEstimator):
     ],
     ids=["one", "fraction", "true", "order", "outcome", "text", "class", "no draws", "best guess", "inside"],
 )
-def test_what_cannot_be_asked_is_refused(settings: dict[str, Any], said: str) -> None:
+def test_invalid_settings_are_refused(settings: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
         Imputation(**settings)
 

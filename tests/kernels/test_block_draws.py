@@ -59,7 +59,7 @@ def split_by_definition(seed: int, b: int, attempt: int, sizes: list[int]) -> li
 
 
 @pytest.mark.parametrize(("n", "block"), [(10, 10), (10, 3), (1, 1), (64, 32), (65, 64), (129, 1), (1000, 77)])
-def test_a_split_is_what_its_definition_says(blocks: ModuleType, n: int, block: int) -> None:
+def test_a_split_follows_its_definition(blocks: ModuleType, n: int, block: int) -> None:
     sizes = [min(block, n - first) for first in range(0, n, block)]
     bootstraps = np.array([0, 5, 2**40], dtype=np.uint64)
     for attempt in (0, 3):

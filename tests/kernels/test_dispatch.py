@@ -20,7 +20,7 @@ def not_built(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.delattr(heldout.kernels, "_core")
 
 
-def test_the_reference_can_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reference_can_be_requested(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HELDOUT_KERNELS", "numpy")
     assert dispatch._kernels_in_use() == "numpy"
 
@@ -32,7 +32,7 @@ def test_without_a_build_the_reference_is_used(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.usefixtures("not_built")
-def test_compiled_kernels_that_are_asked_for_must_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiled_kernels_that_are_requested_must_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HELDOUT_KERNELS", "compiled")
     with pytest.raises(InputError, match=r"built without a C\+\+ compiler"):
         dispatch._kernels_in_use()

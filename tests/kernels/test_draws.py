@@ -23,7 +23,7 @@ def counts_by_definition(seed: int, b: int, attempt: int, n: int) -> list[int]:
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 97, 500])
 @pytest.mark.parametrize("seed", [0, 1, 2**63, 2**64 - 1])
-def test_a_draw_is_what_numpys_philox_says(kernels: ModuleType, seed: int, n: int) -> None:
+def test_a_draw_is_that_of_numpys_philox(kernels: ModuleType, seed: int, n: int) -> None:
     bootstraps = np.array([0, 1, 7, 2**40, 2**64 - 1], dtype=np.uint64)
     for attempt in (0, 1, 999):
         drawn = kernels.draw_units(seed, bootstraps, attempt, n)
@@ -85,7 +85,7 @@ def test_the_left_out_rows_must_be_defined_too() -> None:
     assert (counts[:, 1] == 0).all()
 
 
-def test_a_draw_that_is_never_defined_gives_up_and_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_draw_that_is_never_defined_is_an_error_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
     def never(counts: np.ndarray) -> np.ndarray:

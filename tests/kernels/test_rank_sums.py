@@ -35,7 +35,7 @@ def test_by_hand(kernels: ModuleType) -> None:
 def test_equals_scikit_learn_with_the_counts_as_weights(kernels: ModuleType, decimals: int) -> None:
     rng = np.random.default_rng(decimals)
     y = rng.random(60) < 0.3
-    scores = np.round(rng.normal(size=(60, 3)) + y[:, None], decimals)
+    scores = np.round(rng.normal(size=(60, 2)) + y[:, None], decimals)
     counts = rng.integers(0, 4, size=(70, 60), dtype=np.uint8)
     sums = kernels.RankSums(scores, y, ~y).all(counts)
     pairs = 2 * counts[:, y].sum(axis=1, dtype=int) * counts[:, ~y].sum(axis=1, dtype=int)

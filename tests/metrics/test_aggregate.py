@@ -259,7 +259,7 @@ def test_weights_of_0_are_no_rows_of_a_fold() -> None:
     assert score.degenerate_segments == 2
 
 
-def test_a_fold_in_which_a_function_gives_nobody_a_number_is_left_out() -> None:
+def test_a_fold_in_which_a_function_is_never_defined_is_left_out() -> None:
     def undeclared(y_true: Any, y_pred: Any) -> float:
         if y_true.max() == 0:
             raise ZeroDivisionError("no events")
@@ -274,7 +274,7 @@ def test_a_fold_in_which_a_function_gives_nobody_a_number_is_left_out() -> None:
     assert "ZeroDivisionError: no events" in score.failures
 
 
-def test_it_says_whether_values_come_from_others_and_how_the_best_is_found() -> None:
+def test_foreign_code_and_the_fused_path_are_declared() -> None:
     mine = custom(lambda y, p: 0.0, greater_is_better=True, response="labels", name="nothing")
     labels = np.zeros((N, 2, 1), np.int32)
     assert pooled(mine, LABELS, labels).calls_foreign_code

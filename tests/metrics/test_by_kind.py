@@ -17,7 +17,7 @@ from heldout.metrics.base import Needs
 SURVIVAL = truth_of(([True, False, True], [1.0, 2.0, 3.0]), "survival")
 
 
-def test_a_target_says_what_is_read() -> None:
+def test_a_target_determines_the_response() -> None:
     metric = CalibrationSlope()
     assert metric.tasks == {TaskKind.BINARY, TaskKind.REGRESSION, TaskKind.SURVIVAL}
     assert metric.responses == (Response.PROBABILITIES, Response.VALUES, Response.RISK)

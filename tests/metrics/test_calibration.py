@@ -166,7 +166,7 @@ def test_a_flat_likelihood_has_its_maximum_all_the_same(y: list[int], given: lis
     assert bound.all(np.ones((1, 4), dtype=np.uint8))[0, 0] == pytest.approx((e + np.log(3)) / 2, abs=1e-5)
 
 
-def test_where_every_configuration_separates_the_classes_no_row_is_said_to_be_lacking() -> None:
+def test_where_every_configuration_separates_the_classes_no_row_is_called_missing() -> None:
     y, given = [0, 1, 0, 1], np.array([[0.1, 0.3], [0.8, 0.6], [0.2, 0.2], [0.9, 0.7]])
     with pytest.raises(InputError, match=r"\(calibration_slope_error gives a number for none of them\)"):
         ho.estimate(y, given, metric="calibration_slope_error")

@@ -57,7 +57,7 @@ def test_rows_are_repeated_for_a_function_without_weights_and_weighted_for_one_w
         plain.statistic(truth, predicted).all(COUNTS * 0.5)
 
 
-def test_takes_weights_can_be_said_where_the_signature_does_not() -> None:
+def test_takes_weights_can_be_passed_where_the_signature_is_unknown() -> None:
     def keywords(y_true: Any, y_pred: Any, **more: Any) -> float:
         return float(np.average(y_true == y_pred, weights=more["sample_weight"]))
 
@@ -124,7 +124,7 @@ def test_arguments_that_neither_hash_nor_compare_are_no_obstacle() -> None:
     assert len({one, other, Signed(one, -1), Signed(one, -1)}) == 3
 
 
-def test_it_says_that_it_runs_code_of_others() -> None:
+def test_it_declares_that_it_runs_code_of_others() -> None:
     metric = custom(share_right, greater_is_better=True, response="labels")
     assert metric.calls_foreign_code
     assert Signed(metric, -1).calls_foreign_code

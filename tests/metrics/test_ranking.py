@@ -35,7 +35,7 @@ def test_a_constant_predictor_has_area_one_half_under_any_draw() -> None:
         np.testing.assert_allclose(values(metric, [0, 1, 2, 1], three, counts), 0.5, rtol=1e-15)
 
 
-def test_near_ties_are_told_apart_in_float64() -> None:
+def test_near_ties_differ_in_float64() -> None:
     # In float32 all four scores are equal and the area would be .5.
     scores = 1e3 + np.array([[0.0], [1e-9], [2e-9], [3e-9]])
     assert values(RocAuc(), [0, 0, 1, 1], scores) == 1.0

@@ -99,7 +99,7 @@ def test_a_method_that_takes_times_is_given_them_through_a_pipeline_too() -> Non
     ],
     ids=["steps", "columns", "other columns", "numbers", "takes times"],
 )
-def test_what_cannot_be_read_is_said(model: Any, said: str | None) -> None:
+def test_what_cannot_be_read_is_an_error(model: Any, said: str | None) -> None:
     if said is None:  # whoever takes times answers for them
         assert survival(model, ROWS, (4.5,)).tolist() == [[1.0], [1.0]]
         return

@@ -122,7 +122,7 @@ def test_classes_in_another_order_do_not_turn_a_score_around() -> None:
     assert scale(model, X, named) == pytest.approx(sk.cohen_kappa_score(named, model.predict(X)), abs=1e-12)
 
 
-def test_a_search_refuses_a_scorer_that_was_told_other_classes() -> None:
+def test_a_search_refuses_a_scorer_with_other_classes() -> None:
     for classes in ([2, 1, 0], [0, 1, 2, 3]):
         scoring = ho.metrics.scorer("quadratic_weighted_kappa", classes=classes)
         search = ho.HeldOutSearchCV(LogisticRegression(), {"C": [0.1, 1]}, scoring=scoring)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from twins import compiled_kernels
@@ -61,7 +61,6 @@ def assert_same(one: Any, other: Any) -> None:
 
 @needs_compiled
 @KEPT
-@settings(max_examples=80)
 @given(problem=problems())
 def test_counts_give_the_same_whole_numbers(kept: bool, problem: dict[str, Any]) -> None:
     slow, fast = prepared(reference_concordance, problem), prepared(compiled, problem, kept=kept)
@@ -73,7 +72,6 @@ def test_counts_give_the_same_whole_numbers(kept: bool, problem: dict[str, Any])
 
 @needs_compiled
 @KEPT
-@settings(max_examples=60)
 @given(problem=problems(), weighting=st.sampled_from(["counts", "weights"]), with_factors=st.booleans())
 def test_weights_and_factors_give_the_same_numbers(
     kept: bool, problem: dict[str, Any], weighting: str, with_factors: bool
@@ -91,7 +89,6 @@ def _picked(values: Any, columns: Any) -> Any:
 
 @needs_compiled
 @KEPT
-@settings(max_examples=40)
 @given(problem=problems(), greatest=st.booleans())
 def test_the_fused_selection_equals_the_reference(kept: bool, problem: dict[str, Any], greatest: bool) -> None:
     slow = reference.best_out_of_bag(prepared(reference_concordance, problem), problem["counts"], greatest=greatest)
@@ -122,7 +119,6 @@ def test_neither_blocks_nor_threads_change_a_bit(kept: bool) -> None:
 
 
 @needs_compiled
-@settings(max_examples=60)
 @given(problem=problems())
 def test_rows_in_another_order_are_the_same_rows(problem: dict[str, Any]) -> None:
     order = np.random.default_rng(0).permutation(len(problem["time"]))

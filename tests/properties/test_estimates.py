@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import heldout as ho
 from heldout.estimates import bootstrap as of_rows
 
-QUICK = settings(max_examples=25)
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -21,7 +20,6 @@ def data(seed: int, rows: int = 40, configurations: int = 5) -> tuple[NDArray[np
     return y, np.round(rng.normal(size=(rows, configurations)) + 0.5 * y[:, None], 2)
 
 
-@QUICK
 @given(seed=seeds)
 def test_auc_knows_only_ranks(seed):
     y, scores = data(seed)
@@ -30,7 +28,6 @@ def test_auc_knows_only_ranks(seed):
     np.testing.assert_array_equal(a.distribution, b.distribution)
 
 
-@QUICK
 @given(seed=seeds, metric=st.sampled_from(["roc_auc", "accuracy", "brier_score", "average_precision"]))
 def test_copies_of_a_configuration_change_nothing(seed, metric):
     y, scores = data(seed)
@@ -42,7 +39,6 @@ def test_copies_of_a_configuration_change_nothing(seed, metric):
     assert b.selection_frequency[5:].sum() == 0  # of equal ones the first wins
 
 
-@QUICK
 @given(seed=seeds, order=st.permutations(range(5)))
 def test_the_order_of_configurations_matters_only_in_ties(seed, order):
     rng = np.random.default_rng(seed)
@@ -54,7 +50,6 @@ def test_the_order_of_configurations_matters_only_in_ties(seed, order):
     assert order[b.selected] == a.selected
 
 
-@QUICK
 @given(seed=seeds)
 def test_a_score_and_its_loss_mirror_each_other(seed):
     y, scores = data(seed)
@@ -66,7 +61,6 @@ def test_a_score_and_its_loss_mirror_each_other(seed):
     assert right.selected == wrong.selected
 
 
-@QUICK
 @given(seed=seeds, block=st.sampled_from([1, 7, 64, 300]), threads=st.sampled_from([1, 3]))
 def test_blocks_and_threads_change_no_bit(seed, block, threads):
     y, scores = data(seed)
@@ -81,7 +75,6 @@ def test_blocks_and_threads_change_no_bit(seed, block, threads):
     assert found.interval == expected.interval
 
 
-@QUICK
 @given(seed=seeds)
 def test_folds_of_all_rows_are_the_pooled_score(seed):
     y, scores = data(seed)
@@ -92,7 +85,6 @@ def test_folds_of_all_rows_are_the_pooled_score(seed):
     np.testing.assert_array_equal(pooled.distribution, one_fold.distribution)
 
 
-@QUICK
 @given(seed=seeds)
 def test_equal_repeats_are_one_repeat(seed):
     y, scores = data(seed)

@@ -7,7 +7,7 @@ from typing import Any
 import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import heldout as ho
@@ -19,7 +19,6 @@ MATRICES = hnp.arrays(
     elements=st.integers(0, 40).map(lambda n: n / 40),  # few values, so that there are many ties
 )
 SEEDS = st.integers(0, 2**64 - 1)
-QUICK = settings(max_examples=30)
 
 
 def of(scores: np.ndarray, method: Any, seed: int = 0, **others: Any) -> ho.Estimate:
@@ -29,7 +28,6 @@ def of(scores: np.ndarray, method: Any, seed: int = 0, **others: Any) -> ho.Esti
     return ho.estimate_from_scores(scores, method=method, **(shared | others))
 
 
-@QUICK
 @given(MATRICES, SEEDS)
 def test_bbc_f_lies_within_the_scores_and_its_interval_around_its_draws(scores: np.ndarray, seed: int) -> None:
     found = of(scores, "bbc_f", seed)
@@ -43,7 +41,6 @@ def test_bbc_f_lies_within_the_scores_and_its_interval_around_its_draws(scores: 
     assert found.uncorrected == pytest.approx(scores.mean(axis=0).max(), abs=1e-12)
 
 
-@QUICK
 @given(MATRICES, SEEDS)
 def test_other_configurations_in_other_places_are_chosen_all_the_same(scores: np.ndarray, seed: int) -> None:
     # A worse copy of each column never wins, wherever it stands.
@@ -53,7 +50,6 @@ def test_other_configurations_in_other_places_are_chosen_all_the_same(scores: np
     np.testing.assert_array_equal(among.selection_frequency[: scores.shape[1]], alone.selection_frequency)
 
 
-@QUICK
 @given(MATRICES, SEEDS)
 def test_repeats_that_are_alike_differ_by_their_draws_only(scores: np.ndarray, seed: int) -> None:
     twice = of(np.concatenate([scores, scores]), "bbc_f", seed, repeats=np.repeat([0, 1], len(scores)))
@@ -62,7 +58,6 @@ def test_repeats_that_are_alike_differ_by_their_draws_only(scores: np.ndarray, s
     assert twice.value == pytest.approx((first.mean() + second.mean()) / 2, abs=1e-12)
 
 
-@QUICK
 @given(MATRICES)
 def test_tt_corrects_downward_and_by_no_more_than_the_spread(scores: np.ndarray) -> None:
     found = of(scores, "tt")
@@ -70,7 +65,6 @@ def test_tt_corrects_downward_and_by_no_more_than_the_spread(scores: np.ndarray)
     assert found.optimism <= np.ptp(scores, axis=1).mean() + 1e-12
 
 
-@QUICK
 @given(MATRICES, SEEDS)
 def test_the_naive_bootstrap_knows_the_winner_alone(scores: np.ndarray, seed: int) -> None:
     found = of(scores, NaiveBootstrap(unit="folds"), seed)
@@ -79,7 +73,6 @@ def test_the_naive_bootstrap_knows_the_winner_alone(scores: np.ndarray, seed: in
     assert found.value == alone.value == found.uncorrected
 
 
-@QUICK
 @given(MATRICES, SEEDS)
 def test_weighted_means_lie_within_the_means(scores: np.ndarray, seed: int) -> None:
     means = scores.mean(axis=0)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from twins import compiled_kernels
@@ -69,7 +69,6 @@ def assert_same(one: Any, other: Any) -> None:
 @needs_compiled
 @pytest.mark.parametrize("weighting", ["counts", "weights"])
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=60)
 @given(problem=problems())
 def test_compiled_equals_reference(kind: str, weighting: str, problem: dict[str, Any]) -> None:
     slow, fast = (prepared(kernels, kind, problem) for kernels in (reference, compiled))
@@ -82,7 +81,6 @@ def test_compiled_equals_reference(kind: str, weighting: str, problem: dict[str,
 
 @needs_compiled
 @pytest.mark.parametrize("kind", ["ranks", "ranks within folds", "cells", "losses"])
-@settings(max_examples=60)
 @given(problem=problems(), greatest=st.booleans())
 def test_the_fused_selection_equals_the_reference(kind: str, problem: dict[str, Any], greatest: bool) -> None:
     assert compiled is not None
@@ -93,7 +91,6 @@ def test_the_fused_selection_equals_the_reference(kind: str, problem: dict[str, 
 
 
 @needs_compiled
-@settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**64 - 1),
     first=st.integers(0, 2**63),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from twins import compiled_kernels
@@ -72,7 +72,6 @@ def assert_same(one: Any, other: Any) -> None:
 @needs_compiled
 @pytest.mark.parametrize("weighting", ["counts", "weights"])
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=60)
 @given(problem=problems())
 def test_compiled_equals_reference(kind: str, weighting: str, problem: dict[str, Any]) -> None:
     slow, fast = (prepared(kernels, kind, problem) for kernels in (KINDS[kind], compiled))

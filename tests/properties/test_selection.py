@@ -22,7 +22,6 @@ from heldout.selection import (
     Within,
 )
 
-QUICK = settings(max_examples=25)
 seeds = st.integers(0, 2**32 - 1)
 C, SPLITS = 5, 4
 
@@ -49,7 +48,6 @@ def table_of(seed: int, resamples: int = 8) -> ScoreTable:
     return ScoreTable(folds.mean(axis=1), ["a", "b"], [{}] * C, folds, folds)
 
 
-@QUICK
 @given(seed=seeds, name=st.sampled_from(list(rules(None))))
 def test_nan_never_wins_and_where_all_are_nan_none_is_chosen(seed, name):
     table = table_of(seed)
@@ -61,7 +59,6 @@ def test_nan_never_wins_and_where_all_are_nan_none_is_chosen(seed, name):
         assert column == NONE_CHOSEN or has_scores[row, column]
 
 
-@QUICK
 @given(
     seed=seeds,
     name=st.sampled_from([n for n in rules(None) if n != "average_rank"]),
@@ -83,7 +80,6 @@ def test_another_order_of_configurations_moves_the_choice_along(seed, name, orde
     np.testing.assert_array_equal(order[second[known]], first[known])
 
 
-@QUICK
 @given(seed=seeds, name=st.sampled_from(list(rules(None))))
 def test_a_resample_is_chosen_for_by_itself(seed, name):
     table, rule = table_of(seed), rules(None)[name]
@@ -96,7 +92,6 @@ def test_a_resample_is_chosen_for_by_itself(seed, name):
         assert rule(alone)[0] == together[b]
 
 
-@QUICK
 @given(seed=seeds)
 def test_without_tolerance_the_rules_are_the_best(seed):
     rng = np.random.default_rng(seed)
@@ -115,7 +110,6 @@ def data(seed: int) -> tuple[np.ndarray, np.ndarray]:
 ENSEMBLES = {"top_k": TopK(2), "greedy_ensemble": GreedyEnsemble(3)}
 
 
-@QUICK
 @given(seed=seeds, name=st.sampled_from(list(ENSEMBLES)), order=st.permutations(range(C)))
 def test_another_order_moves_the_weights_along(seed, name, order):
     y, table = data(seed)
@@ -127,7 +121,6 @@ def test_another_order_moves_the_weights_along(seed, name, order):
     np.testing.assert_allclose(np.array(first.provenance["weights"])[order], second.provenance["weights"])
 
 
-@QUICK
 @given(seed=seeds, metric=st.sampled_from(["roc_auc", "log_loss", "brier_score"]))
 def test_an_ensemble_of_one_is_the_best(seed, metric):
     y, table = data(seed)
@@ -141,7 +134,6 @@ def test_an_ensemble_of_one_is_the_best(seed, metric):
         assert (one.selected, one.selected_name) == (best.selected, best.selected_name)
 
 
-@QUICK
 @given(seed=seeds, metric=st.sampled_from(["accuracy", "f1", "matthews_corrcoef"]))
 def test_a_grid_of_the_usual_threshold_is_the_best(seed, metric):
     y, table = data(seed)
@@ -151,7 +143,6 @@ def test_a_grid_of_the_usual_threshold_is_the_best(seed, metric):
     np.testing.assert_array_equal(cut.selection_frequency, best.selection_frequency)
 
 
-@QUICK
 @given(seed=seeds, metric=st.sampled_from(["accuracy", "balanced_accuracy", "f1"]))
 def test_tuning_the_threshold_never_scores_worse_uncorrected(seed, metric):
     y, table = data(seed)

@@ -22,7 +22,7 @@ from heldout.result import Evaluation
 MakeEvaluation = Callable[..., Evaluation]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_evaluation() -> MakeEvaluation:
     return evaluation_by_hand
 

@@ -1,4 +1,4 @@
-"""Learning curves as a picture and a page: what is drawn, where, and what is said."""
+"""Learning curves as a picture and a page: marks, places and sentences."""
 
 from __future__ import annotations
 
@@ -36,6 +36,11 @@ def curve() -> LearningCurve:
     )  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def page(curve: LearningCurve) -> str:
+    return render_learning_curve(curve, title="<data>")
+
+
 def test_the_winner_and_the_next_best_are_drawn(curve: LearningCurve) -> None:
     drawn = drawn_configurations(curve)
     assert drawn[0] == curve.winner and len(drawn) == len(set(drawn)) == 5
@@ -52,12 +57,10 @@ def test_ids_and_the_text_alternative_are_the_pictures_own(curve: LearningCurve)
     assert {"27", "45", "63", "90"} <= set(texts) and f"{curve.names[curve.winner]} (winner)" in texts
 
 
-def test_the_page_shows_the_estimate_as_a_loss_with_its_flags(curve: LearningCurve) -> None:
-    page = render_learning_curve(curve, title="<data>")
+def test_the_page_shows_the_estimate_as_a_loss_with_its_flags(curve: LearningCurve, page: str) -> None:
     assert f'<p class="value">{-curve.estimate.value:.2f}' in page and "&lt;data&gt;" in page
     assert "leaves most of the optimism of the selection in" in page
     assert "Ding, Y." in page
-    assert page == render_learning_curve(curve, title="<data>")
 
 
 def test_without_curves_there_are_dots(curve: LearningCurve) -> None:
@@ -67,8 +70,8 @@ def test_without_curves_there_are_dots(curve: LearningCurve) -> None:
     assert "the winner's curve at all" not in page.split("Learning curves</h2>")[0].split("<header>")[1]
 
 
-def test_it_is_written_to_the_path_or_refused(curve: LearningCurve, tmp_path: Path) -> None:
-    path = write_learning_curve(curve, tmp_path / "curves.html")
-    assert path.read_text(encoding="utf-8") == render_learning_curve(curve)
+def test_it_is_written_to_the_path_or_refused(curve: LearningCurve, page: str, tmp_path: Path) -> None:
+    path = write_learning_curve(curve, tmp_path / "curves.html", title="<data>")
+    assert path.read_text(encoding="utf-8") == page  # the same bytes each time
     with pytest.raises(ho.InputError, match=r"could not be written to .*no such file"):
         write_learning_curve(curve, tmp_path / "absent" / "curves.html")

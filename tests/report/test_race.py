@@ -57,14 +57,19 @@ def barrier(after: int, before: int, leaving: list[int], risk: float = 0.0, **mo
     return Barrier(after, 30 * after, before, leader=4, dropped=dropped, risk=risk, **more)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def race(make_evaluation: Make) -> Evaluation:
     """Six configurations on four splits: one is not judged at first, three leave after the second."""
     barriers = (barrier(1, 6, []), barrier(2, 6, [0, 1, 5], 0.012), barrier(3, 3, [2], 0.001))
     return raced(make_evaluation(), barriers)
 
 
-def told(evaluation: Evaluation) -> RaceSummary:
+@pytest.fixture(scope="module")
+def page(race: Evaluation) -> str:
+    return render_html(report_content(race))
+
+
+def summary_of(evaluation: Evaluation) -> RaceSummary:
     summary = report_content(evaluation).race
     assert summary is not None
     return summary
@@ -77,7 +82,7 @@ def test_without_barriers_there_is_no_race(make_evaluation: Make) -> None:
 
 
 def test_every_barrier_with_a_dropped_configuration_is_listed(race: Evaluation) -> None:
-    summary = told(race)
+    summary = summary_of(race)
     leader = race.configurations.names[4]
     assert [
         (b.after, b.rows, b.before, b.dropped, b.failed, b.go_on, b.leader, b.risk) for b in summary.barriers
@@ -91,25 +96,25 @@ def test_every_barrier_with_a_dropped_configuration_is_listed(race: Evaluation) 
 
 
 def test_the_probability_that_the_best_was_dropped_is_the_sum_with_what_it_is_worth(race: Evaluation) -> None:
-    summary = told(race)
+    summary = summary_of(race)
     assert summary.risk == pytest.approx(0.013)
     assert "among those dropped is 1.3 %, summed over the splits." in summary.risk_sentence
     assert "does not anticipate" in summary.risk_sentence
 
 
 def test_a_sum_of_shares_is_no_probability_above_one(make_evaluation: Make) -> None:
-    summary = told(raced(make_evaluation(), (barrier(1, 6, [0, 1], 0.7), barrier(2, 4, [2, 5], 0.6))))
+    summary = summary_of(raced(make_evaluation(), (barrier(1, 6, [0, 1], 0.7), barrier(2, 4, [2, 5], 0.6))))
     assert summary.risk == 1.0 and "among those dropped is 100.0 %" in summary.risk_sentence
 
 
 def test_an_unknown_share_is_reported_as_missing(make_evaluation: Make) -> None:
-    summary = told(raced(make_evaluation(), (barrier(1, 6, [0], float("nan")), barrier(2, 5, [1], 0.02))))
+    summary = summary_of(raced(make_evaluation(), (barrier(1, 6, [0], float("nan")), barrier(2, 5, [1], 0.02))))
     assert (summary.barriers[0].risk, summary.risk) == (None, pytest.approx(0.02))
     assert "2.0 %, summed over the splits (without 1 at which it is unknown)" in summary.risk_sentence
 
 
 def test_dropped_configurations_are_listed_last_first_with_the_reason(race: Evaluation) -> None:
-    rows = told(race).dropped
+    rows = summary_of(race).dropped
     values = race.fold_scores["roc_auc"].values
     assert [row.after for row in rows] == [3, 2, 2, 2]
     assert rows[0].index == 2
@@ -122,7 +127,7 @@ def test_dropped_configurations_are_listed_last_first_with_the_reason(race: Eval
 
 def test_of_a_loss_the_smaller_mean_comes_first(make_evaluation: Make) -> None:
     searched = make_evaluation("regression", ("neg_mean_absolute_error",))
-    rows = told(raced(searched, (barrier(2, 6, [0, 1, 2, 3]),))).dropped
+    rows = summary_of(raced(searched, (barrier(2, 6, [0, 1, 2, 3]),))).dropped
     means = [row.mean for row in rows if row.mean is not None]
     assert len(means) == 4 and means == sorted(means) and means[0] > 0
 
@@ -130,10 +135,10 @@ def test_of_a_loss_the_smaller_mean_comes_first(make_evaluation: Make) -> None:
 def test_a_reason_of_another_kind_is_shown_unchanged(make_evaluation: Make) -> None:
     tie = Dropped(3, 2, 0.6, "only two remained, and it was behind for 2 more splits")
     made = raced(make_evaluation(), (Barrier(2, 60, 6, 4, (tie,), 0.1),))
-    assert told(made).dropped[0].why == tie.reason
+    assert summary_of(made).dropped[0].why == tie.reason
 
 
-def test_who_was_dropped_is_neither_ranked_nor_failed(race: Evaluation) -> None:
+def test_dropped_configurations_are_neither_ranked_nor_failed(race: Evaluation) -> None:
     content = report_content(race)
     assert content.ranking is not None
     assert {row.index for row in content.ranking.shown} == {3, 4}
@@ -145,7 +150,7 @@ def test_who_was_dropped_is_neither_ranked_nor_failed(race: Evaluation) -> None:
     assert settings["Dropping"] == "bootstrap (threshold 0.99, min_predictions 50)"
 
 
-def test_who_failed_was_not_dropped(make_evaluation: Make) -> None:
+def test_failed_configurations_were_not_dropped(make_evaluation: Make) -> None:
     searched = make_evaluation(failures={1: "ValueError: no"})
     failed = Dropped(1, 1, float("nan"), "it failed: ValueError: no")
     worse = Dropped(0, 1, 1.0, BECAUSE.replace("0.998", "1"))
@@ -159,9 +164,9 @@ def test_who_failed_was_not_dropped(make_evaluation: Make) -> None:
     assert facts["Configurations"] == "6, 1 dropped, 1 failed"
 
 
-def test_where_only_failures_left_there_is_no_probability_to_tell(make_evaluation: Make) -> None:
+def test_with_failures_only_there_is_no_probability(make_evaluation: Make) -> None:
     failed = Dropped(1, 1, float("nan"), "it failed: no")
-    summary = told(raced(make_evaluation(failures={1: "no"}), (Barrier(1, 60, 6, 4, (failed,)),)))
+    summary = summary_of(raced(make_evaluation(failures={1: "no"}), (Barrier(1, 60, 6, 4, (failed,)),)))
     assert (summary.risk, summary.risk_sentence, summary.barriers[0].risk, summary.dropped) == (None, "", None, ())
 
 
@@ -171,7 +176,7 @@ def test_the_headline_counts_those_left_and_names_those_dropped(race: Evaluation
     assert "selected among 2 (another 4 dropped early)" in head.quote
 
 
-def test_the_last_one_left_does_not_owe_nothing_to_selection(make_evaluation: Make) -> None:
+def test_the_headline_names_the_only_configuration_left(make_evaluation: Make) -> None:
     made = raced(make_evaluation(), (barrier(2, 6, [0, 1, 2, 3, 5]),))
     head = report_content(made).headline
     assert head.sentence.startswith("All 5 others were dropped, so")
@@ -180,21 +185,21 @@ def test_the_last_one_left_does_not_owe_nothing_to_selection(make_evaluation: Ma
 
 def test_none_dropped_and_a_search_that_stopped_early(make_evaluation: Make) -> None:
     searched = make_evaluation()
-    nobody = told(raced(searched, (barrier(1, 6, []), barrier(2, 6, []))))
+    nobody = summary_of(raced(searched, (barrier(1, 6, []), barrier(2, 6, []))))
     assert (
         nobody.quiet
         == "The rule was applied 2 times, and no configuration was far enough behind: every fit was made."
     )
-    never = told(raced(searched, (barrier(1, 6, [], judged=False),)))  # 30 rows, and it is asked from 50 on
+    never = summary_of(raced(searched, (barrier(1, 6, [], judged=False),)))  # 30 rows, and it is asked from 50 on
     assert never.quiet.startswith("The rule could not drop any: it applies once 50 rows are predicted")
-    unknown = told(raced(searched, (barrier(2, 6, [], judged=False),)))
+    unknown = summary_of(raced(searched, (barrier(2, 6, [], judged=False),)))
     assert unknown.quiet.startswith("The rule was never applied, because")
     assert (nobody.stopped, nobody.risk_sentence, nobody.dropped_sentence) == ("", "", "")
     ended = raced(searched, (barrier(1, 6, [0]), barrier(2, 5, [], stopped=True)), n_splits_planned=8)
-    assert told(ended).stopped == (
+    assert summary_of(ended).stopped == (
         "After 2 of 8 splits the rule found no more differences, and the race ended for the 5 configurations."
     )
-    assert told(ended).alive == (6, 5, 0, 0, 0, 0, 0, 0)
+    assert summary_of(ended).alive == (6, 5, 0, 0, 0, 0, 0, 0)
     facts = {entry.label: entry.text for entry in report_content(ended).facts}
     assert facts["Folds"] == "4 of 8 splits"
 
@@ -202,7 +207,7 @@ def test_none_dropped_and_a_search_that_stopped_early(make_evaluation: Make) -> 
 def test_splits_needed_are_listed_nearest_first(make_evaluation: Make) -> None:
     needed = {1: 7.0, 2: float("inf"), 3: 2.0, 5: float("nan")}
     made = raced(make_evaluation(), (barrier(3, 6, [0], folds_needed=needed),))
-    summary = told(made)
+    summary = summary_of(made)
     names = made.configurations.names
     assert [(row.name, row.folds) for row in summary.needed] == [(names[3], 2), (names[1], 7)]
     assert summary.needed_sentence.endswith("For the one other no number of splits is enough.")
@@ -215,8 +220,7 @@ def test_the_rule_is_cited(race: Evaluation) -> None:
     assert REFERENCES["tsamardinos2018"].doi in dois
 
 
-def test_the_page_holds_the_race_and_every_name(race: Evaluation) -> None:
-    page = render_html(report_content(race))
+def test_the_page_holds_the_race_and_every_name(page: str) -> None:
     for text in ("The race", "Dropped", "worse in 0.998 of the bootstraps", "7 of 24, 29 %", "1.3 %"):
         assert text in page
     assert "Failed" not in page
@@ -232,11 +236,11 @@ def test_of_many_the_first_are_shown_and_the_others_are_there(make_evaluation: M
     assert page.count("worse in 0.998") == 35
 
 
-def test_the_content_comes_back_from_json(race: Evaluation, tmp_path: Any) -> None:
+def test_the_content_comes_back_from_json(race: Evaluation, page: str, tmp_path: Any) -> None:
     content = report_content(race)
     path = tmp_path / "report.json"
     path.write_text(json.dumps(content.to_dict(), allow_nan=False), encoding="utf-8")
-    assert render_html(read_content(path)) == render_html(content)
+    assert render_html(read_content(path)) == page
 
 
 @pytest.mark.parametrize("splits", [2, 10, 100])
@@ -245,7 +249,7 @@ def test_the_bars_are_as_high_as_configurations_and_their_numbers_do_not_meet(
     race: Evaluation, splits: int, width: int
 ) -> None:
     alive = tuple(max(200 - 3 * n, 20) for n in range(splits))
-    summary = replace(told(race), alive=alive, configurations=200)
+    summary = replace(summary_of(race), alive=alive, configurations=200)
     root = ElementTree.fromstring(race_svg(summary, key="k", width=width))
     solid = [node.attrib["d"] for node in root.iter(f"{SVG}path") if node.get("fill") == "#56b4e9"]
     heights = [float(re.findall(r"v(-?[\d.]+)", path)[0]) for path in solid]

@@ -48,23 +48,24 @@ class Page(HTMLParser):
         return [attrs for tag, attrs in self.elements if tag in tags]
 
 
-def every_kind(make: Make) -> list[str]:
+@pytest.fixture(scope="module")
+def pages(make_evaluation: Make) -> list[str]:
     """Pages that between them show every part."""
     classes = tuple(f"class {HOSTILE} {n}" for n in range(3))
     return [
         render_html(report_content(evaluation, title=HOSTILE, command=HOSTILE))
         for evaluation in (
-            make(metrics=("roc_auc", "neg_log_loss"), failures={1: HOSTILE}, name=HOSTILE, repeats=2),
-            make("multiclass", ("accuracy",), classes=classes, name=HOSTILE),
-            make("regression", ("neg_mean_absolute_error",), configurations=24),
-            make(method=None),
-            make(method="cv"),
+            make_evaluation(metrics=("roc_auc", "neg_log_loss"), failures={1: HOSTILE}, name=HOSTILE, repeats=2),
+            make_evaluation("multiclass", ("accuracy",), classes=classes, name=HOSTILE),
+            make_evaluation("regression", ("neg_mean_absolute_error",), configurations=24),
+            make_evaluation(method=None),
+            make_evaluation(method="cv"),
         )
     ]
 
 
-def test_pages_load_nothing(make_evaluation: Make) -> None:
-    for text in every_kind(make_evaluation):
+def test_pages_load_nothing(pages: list[str]) -> None:
+    for text in pages:
         page = Page(text)
         assert not page.all("link", "script", "img", "iframe", "object", "embed", "image")
         assert not [attrs for _, attrs in page.elements if "src" in attrs or "srcset" in attrs]
@@ -74,14 +75,14 @@ def test_pages_load_nothing(make_evaluation: Make) -> None:
         assert policy.startswith("default-src 'none'")
 
 
-def test_what_the_user_wrote_is_escaped(make_evaluation: Make) -> None:
-    for text in every_kind(make_evaluation)[:2]:
+def test_what_the_user_wrote_is_escaped(pages: list[str]) -> None:
+    for text in pages[:2]:
         assert "<script" not in text
         assert "&lt;script&gt;" in text
 
 
-def test_pages_are_well_formed_and_accessible(make_evaluation: Make) -> None:
-    for text in every_kind(make_evaluation):
+def test_pages_are_well_formed_and_accessible(pages: list[str]) -> None:
+    for text in pages:
         page = Page(text)
         assert page.open == []
         assert page.all("html")[0]["lang"] == "en"

@@ -52,6 +52,11 @@ def content(validation: Validation) -> ValidationContent:
     return validation_content(validation, title="people.csv", command="heldout validate people.csv")
 
 
+@pytest.fixture(scope="module")
+def page(content: ValidationContent) -> str:
+    return render_html(content)
+
+
 class Moody(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Fails on samples whose first column has a mean above that of all rows by more than ``most``."""
 
@@ -234,8 +239,7 @@ def test_without_a_corrected_score_nothing_is_quoted(validation: Validation) -> 
 # --- Page ---------------------------------------------------------------------------------------------------
 
 
-def test_the_data_survive_json_and_give_the_same_page(content: ValidationContent) -> None:
-    page = render_html(content)
+def test_the_data_survive_json_and_give_the_same_page(content: ValidationContent, page: str) -> None:
     again = of_type(ValidationContent, json.loads(json.dumps(content.to_dict(), allow_nan=False)))
     assert again == content and render_html(again) == page
 
@@ -246,8 +250,7 @@ def test_a_validation_is_written_as_it_is(validation: Validation, tmp_path: Path
     assert "http" not in re.sub(r"http(s://doi\.org|://www\.w3\.org|-equiv)", "", page)  # nothing is loaded
 
 
-def test_all_sections_stand_in_order(content: ValidationContent) -> None:
-    page = render_html(content)
+def test_all_sections_stand_in_order(page: str) -> None:
     headings = re.findall(r'<h2 id="\w+">([^<]*)</h2>', page)
     assert [each for each in headings if each != "Flagged"] == [
         "Every metric", "Curves", "The bootstrap", "The model’s parameters", "How the number was computed",

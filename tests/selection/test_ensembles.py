@@ -44,7 +44,7 @@ def test_greedy_adds_what_cancels_the_errors():
     assert library.asked[1] == ([0, 2], [0, 1, 2])
 
 
-def test_greedy_forgets_what_came_after_the_best_unless_told():
+def test_greedy_ends_at_its_best_round_by_default():
     library = Errors([1, 1], [1, 1.1])  # nothing helps: the first alone is the best
     assert GreedyEnsemble(rounds=3).weigh(library).tolist() == [1, 0]
     worse = Errors([1, 0], [-1, 0.1])  # after one each (0, .05) all rounds are worse

@@ -48,7 +48,7 @@ def test_the_best_mean_of_the_drawn_folds_is_chosen() -> None:
     assert replay().choose(counts([1, 1, 1], [0, 2, 1], [0, 0, 3])).tolist() == [0, 1, 2]
 
 
-def test_equal_means_tie_whatever_their_last_bits() -> None:
+def test_equal_means_tie_in_spite_of_their_last_bits() -> None:
     scores = np.array([[0.8, 0.9], [0.9, 0.8], [0.1, 0.1]])[:, :, None]
     tied = replay(scores=scores, candidates=(0, 1), n_configurations=2)
     assert tied.choose(counts([1, 1, 1], [1, 1, 0])).tolist() == [0, 0]

@@ -33,7 +33,7 @@ def test_least_mean_rank_wins(repeats, winner):
     assert chosen(repeats) == [winner]
 
 
-def test_only_the_last_repeats_count_if_asked():
+def test_only_the_last_repeats_count_on_request():
     repeats = [[0.9, 0.1], [0.9, 0.1], [0.9, 0.1], [0.1, 0.2]]
     assert [chosen(repeats, last) for last in (None, 4, 3, 1)] == [[0], [0], [0], [1]]
     assert chosen([[NAN, 0.1], [0.3, 0.2]], last=1, values=[0.3, 0.15]) == [0]

@@ -93,7 +93,7 @@ def test_a_callable_that_chooses_a_failed_configuration_has_chosen_none():
     "refit, said",
     [(lambda results: results["mean_fit_time"], "KeyError: 'mean_fit_time'"), (lambda results: 7, "returned 7")],
 )
-def test_a_callable_that_cannot_be_replayed_says_why(refit, said):
+def test_a_callable_that_cannot_be_replayed_has_a_reason(refit, said):
     with pytest.raises(SelectionFailedError, match=said):
         CallableRefit(refit)(table([0.1, 0.5], params=[{}, {}]))
 
@@ -191,7 +191,7 @@ def test_within_of_losses_and_of_infinite_scores():
     assert Within(0.1)(table([NAN, NAN])).tolist() == [NONE_CHOSEN]
 
 
-def test_average_rank_shares_ranks_and_leaves_out_who_lacks_a_score():
+def test_average_rank_shares_ranks_and_leaves_out_configurations_without_a_score():
     #  ranks of a: 1.5, 1.5, 3; of b: 2, 3, 1; the last has no b, and takes no rank of a either
     values = np.array([[[0.9, 0.5], [0.9, 0.4], [0.7, 0.6], [1.0, NAN]]])
     scores = ScoreTable(values, ["a", "b"])
@@ -221,7 +221,7 @@ def test_a_function_of_the_scores_is_a_rule():
     ],
     ids=["scalar", "floats", "too_large", "negative", "raises"],
 )
-def test_a_function_that_gives_no_indices_says_why(choose, said):
+def test_a_function_that_gives_no_indices_has_a_reason(choose, said):
     with pytest.raises(SelectionFailedError, match=said):
         CallableRule(choose)(table([0.1, 0.2]))
 
@@ -255,7 +255,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", list(REFUSED))
-def test_what_a_rule_cannot_be_asked_is_refused(case):
+def test_invalid_parameters_of_a_rule_are_refused(case):
     ask, said = REFUSED[case]
     with pytest.raises(InputError, match=said):
         ask()

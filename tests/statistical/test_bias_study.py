@@ -51,7 +51,7 @@ def compare(study: BiasStudy) -> None:
 
 
 def test_mean_biases_in_short():
-    compare(bias([20, 100, 500], CONFIGURATIONS, [(9, 6)], repetitions=25, n_bootstraps=200, random_state=0))
+    compare(bias([20, 100, 500], CONFIGURATIONS, [(9, 6)], repetitions=25, n_bootstraps=60, random_state=0))
 
 
 @pytest.mark.slow
@@ -72,7 +72,7 @@ def test_of_other_metrics_the_uncorrected_flatters_and_bbc_does_not(metric):
     Four are asked for, and of nested cross-validation no more than four beyond .02: chance denies any of it in less
     than 1 of 10^4 seeds.
     """
-    study = bias([20, 40], [100, 300], [(9, 6)], metric=metric, repetitions=30, n_bootstraps=200, random_state=2)
+    study = bias([20, 40], [100, 300], [(9, 6)], metric=metric, repetitions=30, n_bootstraps=60, random_state=2)
     rows = {name: [row for row in study.rows() if row["protocol"] == name] for name in ("cv", "nested_cv", "bbc")}
     mean = {name: np.mean([row["bias"] for row in mine]) for name, mine in rows.items()}
     error = {name: np.sqrt(sum(row["standard_error"] ** 2 for row in mine)) / 4 for name, mine in rows.items()}

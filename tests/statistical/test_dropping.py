@@ -39,7 +39,7 @@ def test_one_look_of_the_bootstrap_drops_one_of_two_equals_as_often_as_its_thres
             np.zeros(100), table, "mean_absolute_error", kind="regression", seed=int(rng.integers(2**31))
         )
 
-    assert within(dropped_of_two(Bootstrap(threshold=0.95, n_bootstraps=200), 1200, errors), 1200, 0.0515)
+    assert within(dropped_of_two(Bootstrap(threshold=0.95, n_bootstraps=200), 800, errors), 800, 0.0515)
 
 
 def test_one_look_of_the_hoeffding_race_drops_one_of_two_equals_as_often_as_its_width_says():
@@ -52,9 +52,9 @@ def test_one_look_of_the_hoeffding_race_drops_one_of_two_equals_as_often_as_its_
     def coins(rng):
         return standing_of(np.resize([0, 1], n), rng.integers(0, 2, size=(n, 2)), n_barriers=1)
 
-    times = dropped_of_two(HoeffdingRace(delta=delta), 2000, coins)
-    assert within(times, 2000, expected)
-    assert times <= delta * 2000
+    times = dropped_of_two(HoeffdingRace(delta=delta), 1400, coins)
+    assert within(times, 1400, expected)
+    assert times <= delta * 1400
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)

@@ -52,7 +52,7 @@ def test_folds_are_predicted_by_models_that_did_not_see_them():
     assert errors.mean(axis=0) == pytest.approx(found.truth["models"], abs=6 * errors.std(axis=0).max() / 60**0.5)
 
 
-def test_a_hold_out_is_covered_as_often_as_it_says():
+def test_a_hold_out_is_covered_at_its_level():
     setting = KFoldSetting("accuracy", 60, 1)
     asked = {name: asked_of(setting)[name] for name in ("clopper_pearson", "bbc", "bbc calibrated")}
     found = simulate_folds(setting, 80, asked=asked, n_bootstraps=100)

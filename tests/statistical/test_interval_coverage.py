@@ -75,11 +75,11 @@ def test_a_tally_by_hand():
 def test_of_one_configuration_out_of_bag_scores_spread_as_derived():
     """The mean over samples of their variance is (n E[1/m] - 1) = 1/.7554² = 1.75 times the sampling variance.
 
-    300 sampled variances of a mean over 100 rows have a relative standard error of 8 %, of which 4.5 are allowed.
+    200 sampled variances of a mean over 100 rows have a relative standard error of 10 %, of which 4.5 are allowed.
     """
     rng = np.random.default_rng(0)
     values, spreads = [], []
-    for seed in range(300):
+    for seed in range(200):
         labels = (rng.random((100, 1)) < 0.7).astype(int)
         found = ho.estimate(
             np.arange(100) % 2,
@@ -91,7 +91,7 @@ def test_of_one_configuration_out_of_bag_scores_spread_as_derived():
         values.append(found.uncorrected)
         spreads.append(found.distribution.var())
     ratio = np.mean(spreads) / np.var(values, ddof=1)
-    assert ratio == pytest.approx(1 / 0.7554**2, rel=0.36)
+    assert ratio == pytest.approx(1 / 0.7554**2, rel=0.45)
     # Against the variance of the sample itself there is no such error: S²/n with S² = n/(n - 1) p (1 - p).
     p = np.array(values)
     assert np.mean(spreads / (p * (1 - p) / 99)) == pytest.approx(1 / 0.7554**2, rel=0.03)
@@ -99,7 +99,7 @@ def test_of_one_configuration_out_of_bag_scores_spread_as_derived():
 
 @pytest.mark.parametrize("kind, configurations", [("accuracy", 1), ("accuracy", 30), ("auc", 30)])
 def test_calibrated_covers_and_is_narrower(kind, configurations):
-    found = summaries(Setting(kind, 60, configurations), 120, [BBC, CALIBRATED], n_bootstraps=300)
+    found = summaries(Setting(kind, 60, configurations), 80, [BBC, CALIBRATED], n_bootstraps=200)
     for alternative in ("two-sided", "greater"):
         assert_covers(found[BBC, alternative])
         assert_covers(found[CALIBRATED, alternative])

@@ -54,7 +54,7 @@ EXPECTED = {
 
 @pytest.mark.parametrize("rows", [20, 100])
 def test_cv_flatters_and_bbc_does_not(rows):
-    found = biases(rows, 300, repetitions=40)
+    found = biases(rows, 300, repetitions=40, n_bootstraps=60)
     assert_mean(found["cv"], EXPECTED[rows]["cv"], 0.012)
     assert_mean(found["bbc"], EXPECTED[rows]["bbc"], 0.012)
     assert found["cv"].mean() > 0 > found["bbc"].mean()

@@ -82,7 +82,7 @@ HOLDING = {
 
 @pytest.mark.parametrize("case", HOLDING)
 def test_bounds_hold_their_level_short(case):
-    hits = covered(*HOLDING[case], rows=400, draws=60)
+    hits = covered(*HOLDING[case], rows=400, draws=40, n_bootstraps=300)
     assert binom.cdf(int(hits.sum()), len(hits), 0.95) > FALSE_ALARM
 
 

@@ -29,13 +29,13 @@ def assert_held(found: Coverage, kind: str, at_least: float) -> None:
 
 
 def test_shifted_intervals_of_few_columns() -> None:
-    assert_held(coverage(100, range(25), 50, effects=FEW_COLUMNS), "location_shifted", at_least=0.88)
+    assert_held(coverage(100, range(20), 40, effects=FEW_COLUMNS), "location_shifted", at_least=0.88)
 
 
 def test_shifted_intervals_of_an_overfitted_model_hold_what_apparent_ones_miss() -> None:
-    found = coverage(100, range(20), 40)
+    found = coverage(100, range(15), 30)
     assert_held(found, "location_shifted", at_least=0.7)
-    assert not could_be(found.held("apparent")[0], 20, 0.95)
+    assert not could_be(found.held("apparent")[0], 15, 0.95)
     assert (found.held("location_shifted") > found.held("apparent")).all()
     np.testing.assert_allclose(found.width("location_shifted"), found.width("apparent"))
 

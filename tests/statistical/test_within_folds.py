@@ -60,7 +60,7 @@ def assert_covered(found: list[ho.Estimate], share: float) -> None:
 
 @pytest.mark.parametrize(("shift", "columns"), [(0.0, 10), (2.0, 1), (2.0, 10)])
 def test_pairs_within_folds_do_not_see_shifts(shift: float, columns: int) -> None:
-    found = estimates(shift, columns, 30, 60, ("pooled", "folds", "within", None))
+    found = estimates(shift, columns, 20, 40, ("pooled", "folds", "within", None))
     for name in ("folds", "within", None):
         # Allowed: choosing from .632 of the rows is a little pessimistic.
         assert_mean(found[name], TRUTH, 0.01)

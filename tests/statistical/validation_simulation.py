@@ -70,20 +70,22 @@ def cross_validated(model: BaseEstimator, X: np.ndarray, y: np.ndarray, seed: in
 
 
 def errors(
-    model: BaseEstimator, n: int, seeds: Sequence[int], n_bootstraps: int, effects: np.ndarray = EFFECTS
+    model: BaseEstimator, n: int, seeds: Sequence[int], n_bootstraps: int, methods: Sequence[str] = METHODS
 ) -> np.ndarray:
     """(repetitions, methods, metrics): estimates less the truth of the model that was fitted."""
-    found = np.empty((len(seeds), len(METHODS), len(METRICS)))
+    found = np.empty((len(seeds), len(methods), len(METRICS)))
     for place, seed in enumerate(seeds):
         rng = np.random.default_rng([n, seed])
-        X, y = drawn(n, rng, effects)
-        truth = scores_of(clone(model).fit(X, y), *drawn(N_NEW, rng, effects))
-        found[place] = estimates(model, X, y, n_bootstraps, seed) - truth
+        X, y = drawn(n, rng)
+        truth = scores_of(clone(model).fit(X, y), *drawn(N_NEW, rng))
+        found[place] = estimates(model, X, y, n_bootstraps, seed, methods) - truth
     return found
 
 
-def estimates(model: BaseEstimator, X: np.ndarray, y: np.ndarray, n_bootstraps: int, seed: int) -> np.ndarray:
-    """(methods, metrics): what each method says."""
+def estimates(
+    model: BaseEstimator, X: np.ndarray, y: np.ndarray, n_bootstraps: int, seed: int, methods: Sequence[str]
+) -> np.ndarray:
+    """The estimates of each method, (methods, metrics)."""
     replicates = ho.bootstrap_validate(
         model, X, y, metric=list(METRICS), n_bootstraps=n_bootstraps, interval=None, random_state=seed
     ).replicates
@@ -92,8 +94,10 @@ def estimates(model: BaseEstimator, X: np.ndarray, y: np.ndarray, n_bootstraps: 
         correction.name: [correction.corrected(replicates, each).value for each in scores]
         for correction in CORRECTIONS
     }
-    found |= {"apparent": [each.apparent for each in scores], "cv": cross_validated(model, X, y, seed)}
-    return np.array([found[method] for method in METHODS])
+    found["apparent"] = [each.apparent for each in scores]
+    if "cv" in methods:
+        found["cv"] = cross_validated(model, X, y, seed)
+    return np.array([found[method] for method in methods])
 
 
 def mean_and_error(found: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

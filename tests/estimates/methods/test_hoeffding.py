@@ -104,7 +104,7 @@ def test_refused(metric):
         ho.estimate(np.resize([0, 1], 100), rng.random((100, 3)), metric=metric, method=Hoeffding(), **asked)
 
 
-def test_it_says_what_it_bounds():
+def test_the_quantity_it_bounds_is_named():
     y, labels = labels_right(0.7)
     found = ho.estimate(y, labels, metric="accuracy", method="hoeffding")
     assert "not of a model fitted again" in found.provenance["quantity"]

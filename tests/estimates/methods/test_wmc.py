@@ -155,7 +155,7 @@ def test_scores_without_a_square_are_refused(unit):
         )
 
 
-def test_predictions_are_sent_to_where_they_can_be_asked_for_at_once():
+def test_predictions_are_refused_with_the_function_that_takes_scores():
     y = np.resize([0, 1], 30)
     for folds in (None, np.arange(30) % 3):
         with pytest.raises(ho.InputError, match=r"use ho\.estimate_from_scores\(\.\.\., test_share=\)"):

@@ -113,7 +113,7 @@ def test_a_difference_of_two_named_beforehand_is_the_plain_paired_bootstrap(comp
         (3, 4, (5,), "fixed must name first, second, or both"),
     ],
 )
-def test_what_cannot_be_compared_is_said(compared, first, second, fixed, message) -> None:
+def test_what_cannot_be_compared_is_refused(compared, first, second, fixed, message) -> None:
     with pytest.raises(ho.InputError, match=message):
         compared.difference(first, second, fixed=fixed)
 
@@ -169,14 +169,14 @@ def test_twins_stay_together_and_what_never_varies_leaves() -> None:
     assert p_values(scores_of([1.0, 1.0, 0.0], in_bag)).tolist() == [1.0, 1.0, 0.0]
 
 
-def test_what_has_no_finite_score_is_told_apart() -> None:
+def test_p_values_of_scores_that_are_not_finite() -> None:
     in_bag = np.array([[1.0, 0.9, -np.inf], [0.8, 1.0, -np.inf]])
     assert p_values(scores_of([1.0, 0.9, -np.inf], in_bag))[2] == 0
     assert p_values(scores_of([np.nan], [[np.nan]])).tolist() == [0.0]
     assert p_values(scores_of([1.0], [[1.0]])).tolist() == [1.0]
 
 
-def test_the_confidence_set_holds_the_best_as_often_as_it_says() -> None:
+def test_the_confidence_set_holds_the_best_at_its_level() -> None:
     """Two equally good configurations and three worse: the set at 90 % must hold both in at least 90 % of the
     samples. 120 samples; fails by chance in less than 1 of 1000 runs if the coverage is exactly 90 %."""
     rng = np.random.default_rng(11)

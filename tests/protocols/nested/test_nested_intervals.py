@@ -142,7 +142,7 @@ def test_bates_follows_the_units_and_the_sign(seed, scale, move):
     ],
     ids=["one row", "equal", "infinite"],
 )
-def test_bates_without_a_spread_says_why(outer, inner, said):
+def test_bates_without_a_spread_has_a_reason(outer, inner, said):
     found = bates_hastie_tibshirani(outer, inner)
     assert math.isnan(found.spread.standard_error) and said in found.spread.reason
 

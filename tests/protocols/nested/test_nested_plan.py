@@ -34,7 +34,6 @@ def assert_nobody_sees_what_it_is_scored_on(nested: NestedFolds, n: int) -> None
     assert len(set(places)) == len(places)
 
 
-@settings(max_examples=40)
 @given(
     n_folds=st.integers(4, 7),
     repeats=st.integers(1, 3),

@@ -172,18 +172,18 @@ class TestPromises:
         one, two = (validated(DecisionTreeClassifier(), n_jobs=jobs, metric="brier_score") for jobs in (1, 2))
         assert one.to_dict() == two.to_dict()
 
-    def test_a_bootstrap_is_the_same_whatever_their_number(self) -> None:
+    def test_a_bootstrap_does_not_depend_on_their_number(self) -> None:
         few, many = validated(n_bootstraps=5), validated(n_bootstraps=9)
         assert (few.replicates.counts == many.replicates.counts[:5]).all()
 
-    def test_what_seeds_a_model_is_the_same_whatever_their_number(self) -> None:
+    def test_the_seed_of_a_model_does_not_depend_on_the_number_of_bootstraps(self) -> None:
         tree = DecisionTreeClassifier(max_features=1, max_depth=2)
         settings: dict[str, Any] = {"metric": "brier_score", "method": "two_stage"}
         few, many = (validated([("a", tree), ("b", tree)], n_bootstraps=n, **settings) for n in (4, 7))
         said = [found.replicates.on_original[Response.PROBABILITIES] for found in (few, many)]
         assert (said[0] == said[1][:, :, :4]).all()
 
-    def test_samples_of_a_sample_have_its_place_whatever_their_number(self) -> None:
+    def test_samples_of_a_sample_do_not_depend_on_their_number(self) -> None:
         few, many = (
             ValidationArguments(
                 LOGISTIC, "brier_score", n_bootstraps=n, interval="double", n_inner_bootstraps=3, random_state=0
@@ -201,7 +201,7 @@ class TestPromises:
         counts = validated(groups=groups, metric="roc_auc").replicates.counts.reshape(12, -1, 4)
         assert (counts == counts[:, :, :1]).all()
 
-    def test_a_store_is_gone_on_with(self, tmp_path: Path) -> None:
+    def test_a_store_is_continued(self, tmp_path: Path) -> None:
         whole = validated(metric="brier_score", store=tmp_path / "run.db")
         Counting.fits = 0
         model = Counting(C=10.0)
@@ -235,7 +235,7 @@ class TestPromises:
         assert isinstance(found.model, PooledModel)
         assert found.coefficients is not None and len(found.coefficients.names) == 4
 
-    def test_nothing_missing_is_said(self) -> None:
+    def test_nothing_missing_is_flagged(self) -> None:
         found = validated(imputation=3, metric="brier_score")
         assert ho.Flag.NOTHING_MISSING in found.flags
         assert found.value == validated(metric="brier_score").value
@@ -441,7 +441,7 @@ def test_failures_in_samples_of_samples_are_flagged() -> None:
 
 
 class TestFlagsOfWidth:
-    def test_few_rows_a_column_are_said_beside_an_interval(self) -> None:
+    def test_few_rows_a_column_are_flagged_beside_an_interval(self) -> None:
         found = validated(metric="brier_score")
         assert (
             "rows of the rarest class for each column"

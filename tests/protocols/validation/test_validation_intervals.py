@@ -76,7 +76,7 @@ def test_no_score_or_no_wish_is_no_interval():
     assert found.interval is None and "no corrected score" in found.flags[Flag.NO_BOUND]
 
 
-def test_few_bootstraps_are_said():
+def test_few_bootstraps_are_flagged():
     few = ReplicateScores(AREAS.metric, 0.8, OWN[:30], OWN[:30] - 0.1, OWN[:30] - 0.2)
     found = interval_of("location_shifted", few, 0.75, 0.95, "two-sided")
     assert "at least 40" in found.flags[Flag.FEW_BOOTSTRAPS]

@@ -26,7 +26,7 @@ def test_highest_ranks_by_counting():
     assert highest_ranks(shares).tolist() == expected
 
 
-def test_finalists_that_agree_cost_nothing_and_strangers_cost_what_sidak_says():
+def test_equal_finalists_cost_nothing_and_independent_ones_cost_sidak():
     rng = np.random.default_rng(4)
     y = np.resize([0, 1], 800)
     one = rng.normal(y * 1.0)[:, None]

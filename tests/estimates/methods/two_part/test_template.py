@@ -60,7 +60,7 @@ def test_a_split_of_all_rows_leaves_each_class_in_both_parts_and_each_fold_in_th
     assert split_at_random(truth_of(y), 0.25, 0, [np.array([row]) for row in range(40)]) is None
 
 
-def test_a_split_of_all_rows_is_asked_for_and_has_no_value_where_there_is_none():
+def test_a_split_may_ignore_classes_and_has_no_value_where_no_draw_is_possible():
     y, scores = ranked()
     folds = np.arange(200) // 20
     method = DeLong(within_classes=False)
@@ -128,7 +128,7 @@ def test_a_share_of_candidates_is_rounded_up(share, finalists):
     assert found.provenance["n_finalists"] == finalists
 
 
-def test_several_finalists_are_paid_for_as_sidak_says():
+def test_several_finalists_are_paid_for_by_sidak():
     y, scores = ranked(columns=30)
     paid = ho.estimate(y, scores, metric="roc_auc", method=DeLong(candidates=0.1), random_state=0)
     level = 0.95 ** (1 / 3)
@@ -243,7 +243,7 @@ def test_settings_of_no_meaning_are_refused(settings, reason):
 
 
 @pytest.mark.parametrize("name", TWO_PART)
-def test_one_configuration_is_told_that_rows_lie_idle(name):
+def test_one_configuration_has_a_flag_on_unused_rows(name):
     y, scores = ranked(columns=1)
     area_only = name in ("delong", "hanley_mcneil", "tilting", "mabt")
     predictions = scores if area_only else (scores > 0.5).astype(int)
@@ -277,7 +277,7 @@ def test_a_class_without_a_row_in_the_second_part_has_no_estimate():
     assert np.isnan(found.value) and found.interval is None and "undefined" in found.flags
 
 
-def test_too_few_rows_to_set_aside():
+def test_too_few_rows_for_the_second_part():
     with pytest.warns(ho.HeldoutWarning, match="2 rows are too few to set 25% aside"):
         found = ho.estimate([0, 1], [[0.1], [0.3]], metric="roc_auc", method="delong")
     assert np.isnan(found.value)

@@ -143,7 +143,7 @@ def test_few_effective_bootstraps_are_flagged():
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "roc_auc"])
-def test_perfect_predictions_have_no_bound_and_are_told_of_another_method(metric):
+def test_perfect_predictions_have_no_bound_and_a_flag_names_another_method(metric):
     y = np.resize([0, 1], 60)
     other = {"accuracy": "'wilson' has a bound there", "roc_auc": "'delong' has no bound there either"}[metric]
     with pytest.warns(ho.HeldoutWarning, match=f"No bound: no tilting changes an .* of 1 .*; method {other}"):

@@ -274,7 +274,7 @@ def test_without_replicates_or_an_apparent_score_there_is_no_score(overfitted, n
     assert name == "oob" or "undefined for the model fitted on all rows" in found.flags[Flag.UNDEFINED]
 
 
-def test_no_row_left_out_is_said(made):
+def test_where_no_row_is_left_out_the_value_is_undefined(made):
     everybody = made(truth_of([0, 1]), Response.PROBABILITIES, [[1, 1]], [0.2, 0.7], [[0.2], [0.7]])
     found = corrected("632+", everybody, "brier_score")
     assert np.isnan(found.value) and "none was left out" in found.flags[Flag.UNDEFINED]
@@ -334,7 +334,7 @@ def test_632_plus_needs_a_best_value(made, drawn, metric):
     assert corrected("632", replicates, metric).value == pytest.approx(plain_weights, rel=1e-12)
 
 
-def test_never_left_out_is_said_of_one_row(made):
+def test_the_flag_on_rows_never_left_out_has_a_singular(made):
     replicates = made(truth_of([0.5, 1.5], "regression"), Response.VALUES, [[2, 0]], [1.0, 1.0], [[1.0], [1.0]])
     message = corrected("oob", replicates, "mean_squared_error").flags[Flag.NEVER_LEFT_OUT]
     assert message.startswith("1 of 2 rows was drawn")

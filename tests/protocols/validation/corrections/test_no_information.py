@@ -138,7 +138,7 @@ def test_too_many_pairs_are_not_permuted_but_refused(monkeypatch):
     assert np.isfinite(no_information(NUMBERS, metric_named("mean_absolute_error")).value)
 
 
-def test_an_undefined_rate_is_said():
+def test_an_undefined_rate_has_a_reason():
     constant = one_of(NUMBERS.truth, {Response.VALUES: np.ones(N)})
     found = no_information(constant, metric_named("spearman"))
     assert np.isnan(found.value) and "undefined" in found.reason

@@ -159,7 +159,7 @@ def test_groups_hold_all_rows_in_order(make_replicates: MakeReplicates) -> None:
     assert observed == pytest.approx((made.truth.values == made.truth.positive).mean())
 
 
-def test_points_that_nobody_reaches_have_no_value_and_a_flag(make_replicates: MakeReplicates) -> None:
+def test_points_that_no_sample_reaches_have_no_value_and_a_flag(make_replicates: MakeReplicates) -> None:
     curve = calibration_curve(make_replicates("binary"), at=[0.5, 0.9999])
     assert np.isfinite(curve.corrected[0]) and np.isnan(curve.corrected[1])
     assert curve.n_replicates[1] == 0
@@ -262,7 +262,7 @@ def test_without_censoring_the_event_by_a_time_is_a_class(make_replicates: MakeR
         assert found.name == "event by 5"
 
 
-def test_a_time_need_not_be_said_where_there_is_one(make_replicates: MakeReplicates) -> None:
+def test_a_single_time_need_not_be_passed(make_replicates: MakeReplicates) -> None:
     made = of_survival(make_replicates("binary"), np.ones(80, dtype=bool), np.arange(1.0, 81.0), (20.0,))
     for measure in (calibration_curve, decision_curve):
         np.testing.assert_array_equal(measure(made).corrected, measure(made, time=20.0).corrected)
@@ -293,7 +293,7 @@ def test_a_time_that_was_not_predicted_is_refused(make_replicates: MakeReplicate
 
 
 @pytest.mark.parametrize("measure", [calibration_curve, roc_curve, decision_curve])
-def test_a_curve_can_be_told(measure: object, make_replicates: MakeReplicates) -> None:
+def test_a_curve_as_a_table_as_json_and_as_text(measure: object, make_replicates: MakeReplicates) -> None:
     curve = measure(make_replicates("binary"))  # type: ignore[operator]
     frame = curve.to_frame()
     np.testing.assert_array_equal(frame["corrected"], curve.corrected)
