@@ -83,7 +83,7 @@ def test_options_reach_the_protocol(
         (["--interval", "percentile"], "--interval must be one of nadeau_bengio, bates_hastie_tibshirani, none"),
         (["--cv", "2"], "at least 3 outer folds, got 2; use --cv 5, or --inner with a number of folds."),
         (["--cv", "holdout"], "--inner remaining needs outer folds that test every row once"),
-        (["--interval", "bates_hastie_tibshirani"], "is for means of one loss a row"),
+        (["--interval", "bates_hastie_tibshirani"], "is for means of one loss per row"),
         (
             ["--method", "bbc", "--interval", "nadeau_bengio"],
             "--interval must be one of percentile, calibrated, got",

@@ -285,7 +285,7 @@ def test_metrics_that_are_means_of_row_losses_can_be_raced(metric, losses):
     found = losses_behind(metric_named(metric))
     assert (None if found is None else found.name) == losses
     reason = Sequential().unfit(metric_named(metric), Course(10, 10))
-    assert reason is None if losses else "is no mean of one loss a row" in reason
+    assert reason is None if losses else "is not a mean of one loss per row" in reason
 
 
 def test_weights_are_refused():

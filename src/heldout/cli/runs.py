@@ -96,7 +96,7 @@ def _how_to_continue(folder: OutputFolder, command: str, resuming: bool) -> str:
     if not folder.run_file.exists():
         return "Interrupted before the first fit; nothing was kept."
     return (
-        f"Interrupted. All finished fits are kept in {folder.run_file}; to go on:\n  "
+        f"Interrupted. All finished fits are kept in {folder.run_file}; to continue:\n  "
         f"{command}{'' if resuming else ' --resume'}"
     )
 

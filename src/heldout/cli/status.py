@@ -25,7 +25,7 @@ def command(folder: str, as_json: bool) -> None:
     current best and the dropped configurations, and errors.
 
     DIR is what `heldout tune --out DIR` or `heldout validate --out DIR` writes to, or a run file. Nothing in it is
-    changed, and a run that goes on is not disturbed.
+    changed, and an active run is not disturbed.
     """
     from heldout.cli.files import path_named
     from heldout.execution.store.file_status import file_status

@@ -53,7 +53,7 @@ def centred(losses: Floats, present: NDArray[np.bool_]) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class LossCourse:
-    """For means of one loss a row.
+    """For means of one loss per row.
 
     In the first repeat the differences of the sums are exact, and so is their variance given the drawn rows. Later
     repeats are judged when complete; the loss of a row is then its mean over the repeats.

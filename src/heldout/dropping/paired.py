@@ -79,7 +79,8 @@ class Paired(Racing):
         return None
 
     def judge(self, standing: Standing) -> Verdict:
-        """Who is not significantly behind the leader, and how many more folds the others would take."""
+        """Which configurations are not significantly behind the current best, and how many more folds the "
+        "others would need."""
         pairs = pairs_with_leader(behind_leader(standing.fold_scores, standing.leader))
         if standing.n_folds < 2:
             pairs = pairs._replace(tested=np.zeros_like(pairs.tested))

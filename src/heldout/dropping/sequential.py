@@ -62,7 +62,7 @@ def wald_lines(n_steps: int, alpha: float = 0.01, beta: float = 0.1) -> WaldLine
     if n_steps < least:
         raise InputError(
             f"steps must be at least {least}, got {n_steps}: with fewer, a configuration that is among the best in "
-            f"every step could not be told from one that is so by chance (pi1 = "
+            f"every step could not be distinguished from one that is so by chance (pi1 = "
             f"{0.5 * ((1 - beta) / alpha) ** (1 / n_steps):.3g} is not a probability below 1).",
             argument="steps",
         )
@@ -125,7 +125,7 @@ class Sequential(Racing):
     Traceback (most recent call last):
     ...
     heldout.errors.InputError: steps must be at least 7, got 6: with fewer, a configuration that is among the best \
-in every step could not be told from one that is so by chance (pi1 = 1.06 is not a probability below 1).
+in every step could not be distinguished from one that is so by chance (pi1 = 1.06 is not a probability below 1).
     """
 
     steps: int = 10

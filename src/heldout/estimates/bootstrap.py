@@ -269,7 +269,7 @@ def is_unbiased(matrix: Matrix, *, stratify: bool = False) -> bool:
     """Whether a fixed column's expected score out of the bag is its score on all rows, so that a control is 0.
 
     That takes rows of equal weight, left out as they are scored on all rows, and one of two kinds of metric: a mean
-    of one loss a row, where rows (or groups of one size) are drawn freely and every draw is accepted; or a mean
+    of one loss per row, where rows (or groups of one size) are drawn freely and every draw is accepted; or a mean
     within classes, where single rows are drawn and scored together (or in pairs within folds), for given the rows
     of each class that are left out (of each fold), all such parts are as likely.
     """

@@ -185,15 +185,15 @@ def compare_estimates(
 ) -> Comparison:
     """Estimate the performance of the best of C configurations by every method that applies.
 
-    All methods answer the same question with the same draws. A method that only bounds from one side is refused
-    where ``alternative`` is "two-sided": ask with "greater" to see it.
+    All methods answer the same question with the same draws. A method that gives only one bound is refused if
+    ``alternative`` is "two-sided"; use "greater" to include it.
 
     Parameters
     ----------
     methods : "all", or list of names and configured methods
-        Those to compare; two settings of one method need names of their own: a mapping from name to method.
+        The methods to compare. For two settings of one method pass a mapping from your names to methods.
     y_true, predictions, metric, folds, ... :
-        As ``heldout.estimate`` takes them.
+        As in ``heldout.estimate``.
 
     Returns
     -------

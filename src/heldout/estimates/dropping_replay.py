@@ -172,7 +172,7 @@ class _Field:
 
     @cached_property
     def _array(self) -> NDArray[Any]:
-        """What the deciding metric reads, of the rows used and of who raced."""
+        """The predictions that the deciding metric reads, for the rows used and the configurations in the race."""
         array = self.predictions.for_metric(next(iter(self.question.selected_on.values())))
         return array[self._used][:, self.configurations]
 

@@ -166,8 +166,8 @@ def evidence_of_scores(
         flags[Flag.UNSCORED_SPLITS] = Flag.UNSCORED_SPLITS.filled(unscored=unscored, total=held.n_splits)
     if held.n_splits - unscored < 2:
         raise InputError(
-            f"at least 2 splits with scores are needed, got {held.n_splits - unscored}; give a row a split and a "
-            "column a configuration."
+            f"at least 2 splits with scores are needed, got {held.n_splits - unscored}; give one row per split "
+            "and one column per configuration."
         )
     decide = np.stack([each[:, candidates] for each in read.values()], axis=2)
     replay = FoldReplay(rule, decide, candidates, params, list(read), held.repeat)

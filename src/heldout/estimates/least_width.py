@@ -67,7 +67,7 @@ def with_least_width(
         From percentiles, or drawn in from them.
     evidence : Evidence
     pays : bool
-        Whether the worse end pays for the choice of the winner.
+        Whether the worse end is corrected for the choice of the winner.
     value, units : float, optional
         The winner's score, and on how many independent units it rests, where the evidence does not hold them.
 

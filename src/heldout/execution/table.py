@@ -19,7 +19,7 @@ class ResultsTable:
     """Makes the table."""
 
     formatted: Callable[[list[dict[str, Any]], int, list[dict[str, Any]]], dict[str, Any]]
-    """``BaseSearchCV._format_results``: from parameters, number of splits and one dict a cell to the table."""
+    """``BaseSearchCV._format_results``: from parameters, number of splits and one dict per cell to the table."""
     params: list[dict[str, Any]]
     several: bool
     """Whether the scorers are several by construction: their one name may then be "score" too."""

@@ -72,7 +72,7 @@ class PooledCoefficients:
         return np.column_stack([self.values - reach, self.values + reach])
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, a list a column of the table."""
+        """Plain values for JSON, one list per column of the table."""
         columns = {
             "values": self.values, "standard_errors": self.standard_errors, "df": self.df,
             "variance_from_missing": self.variance_from_missing, "fmi": self.fmi,

@@ -190,7 +190,7 @@ class Metric(Protocol):
         What the rows of a fold must hold for scikit-learn to give a number, so that the fold enters the mean
         over folds. Often less than ``needs``: F1 of rows without a positive one is 0 there.
     row_wise : bool
-        True where the value is a weighted mean of one loss a row (a bounded or unbounded one).
+        True where the value is a weighted mean of one loss per row (a bounded or unbounded one).
 
     pos_label : label or None
         A positive class of its own.

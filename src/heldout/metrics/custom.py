@@ -1,4 +1,4 @@
-"""Any callable as a metric: the slow path, one call a configuration and draw."""
+"""Any callable as a metric: the slow path, one call per configuration and draw."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ class CalledStatistic:
     ----------
     call : callable
     takes_weights : bool
-        Hand over all rows with ``sample_weight=counts``, instead of rows repeated by their counts.
+        Pass all rows with ``sample_weight=counts``, instead of rows repeated by their counts.
     y_true : ndarray of shape (n,)
     y_pred : ndarray of shape (n, C) or (n, C, n_classes)
     failures : dict

@@ -1,4 +1,4 @@
-"""Metrics that are a mean of one loss a row, and the weight that rows and classes carry.
+"""Metrics that are a mean of one loss per row, and the weight that rows and classes carry.
 
 The denominator (the weight of the rows) is common to all columns, so the best column in the bag is the one
 with the least sum, and no matrix of values is needed to find it.
@@ -50,7 +50,7 @@ def class_weights(counts: Weightings, codes: NDArray[np.integer], n_classes: int
 
 
 def weighted_sum(counts: Weightings, values: Floats) -> Floats:
-    """(L,): the weighted sum of a number a row, shape (n,), or of a number a row and weighting, (L, n)."""
+    """(L,): the weighted sum of one number per row, shape (n,), or one per row and weighting, (L, n)."""
     sums: Floats = (np.ascontiguousarray(counts) * values).sum(axis=1)
     return sums
 
@@ -65,7 +65,7 @@ class Finish(StrEnum):
 
 @runtime_checkable
 class OfRowLosses(Protocol):
-    """A metric that is the mean of one loss a row, or a rising or falling function of that mean.
+    """A metric that is the mean of one loss per row, or a rising or falling function of that mean.
 
     Whatever sums losses for itself (in blocks of rows, over tables that do not fit the memory) asks for them here.
     """
@@ -75,7 +75,7 @@ class OfRowLosses(Protocol):
         """What becomes of the mean."""
 
     def losses(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[Any]:
-        """(n, C): a loss a row and column, as numbers or, where it is 0 or 1, as booleans."""
+        """(n, C): one loss per row and column, as numbers or, where it is 0 or 1, as booleans."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 At each time the predicted probability of no event until then is compared with the outcome, and rows are weighted
 for censoring (Graf, Schmoor, Sauerbrei & Schumacher 1999). The distribution of censoring is estimated once on all
-rows of the target and taken as known, so that a score is a mean of one loss a row.
+rows of the target and taken as known, so that a score is a mean of one loss per row.
 """
 
 from __future__ import annotations

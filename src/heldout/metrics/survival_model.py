@@ -113,7 +113,7 @@ def survival(model: Any, X: Any, times: Sequence[float]) -> Floats:
         if known is None or len(known) != curves.shape[1]:
             raise UnusablePredictionError(
                 f"its survival probabilities have {curves.shape[1]} columns, and it does not say of which times: "
-                f"they stand in {' or '.join(_TIMES_KNOWN)}"
+                f"they must be in {' or '.join(_TIMES_KNOWN)}"
             )
         return _steps(np.asarray(known, dtype=np.float64), curves.astype(np.float64), asked)
     # Step functions may have a length of their own, which NumPy would take for rows.

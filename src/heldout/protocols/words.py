@@ -29,7 +29,7 @@ QUANTITY_POINT632 = (
 )
 QUANTITY_IPL = (
     "the expected performance, over training sets of the size of all rows, of the winner as if it had been chosen "
-    "beforehand, if its errors go on to follow the power law of its learning curve"
+    "beforehand, if its errors continue to follow the power law of its learning curve"
 )
 
 PROTOCOL_WORDS: Mapping[str, MethodWords] = {

@@ -118,7 +118,7 @@ class RankOverRepeats(SelectionRule):
 
     Examples
     --------
-    >>> scores = np.array([[0.9, 0.8, 0.1], [0.9, 0.8, 0.1], [0.2, 0.3, 0.1]])  # a row a repeat
+    >>> scores = np.array([[0.9, 0.8, 0.1], [0.9, 0.8, 0.1], [0.2, 0.3, 0.1]])  # one row per repeat
     >>> table = ScoreTable(scores.mean(axis=0)[None, :, None], ["accuracy"], repeat_scores=scores[None, :, :, None])
     >>> RankOverRepeats()(table).tolist(), RankOverRepeats(last=1)(table).tolist()
     ([0], [1])

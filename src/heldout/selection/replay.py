@@ -33,7 +33,7 @@ class SelectionReplay:
     scores : tuple of AggregateScore
         One a metric, the refit metric first, on the candidates only, in the search's aggregate.
     by_fold : tuple of AggregateScore
-        The same metrics with a segment a split, for rules that read fold scores; else empty.
+        The same metrics with one segment per split, for rules that read fold scores; else empty.
     candidates : ndarray of int
         The configuration behind each candidate column.
     params : sequence of mapping

@@ -41,7 +41,7 @@ class Accuracies:
 
     @classmethod
     def from_frame(cls, frame: Any) -> Accuracies:
-        """From a row a table, repetition and algorithm (a DataFrame, or a mapping of columns).
+        """From one row per table, repetition and algorithm (a DataFrame, or a mapping of columns).
 
         Raises InputError when a column is missing, or a table, repetition and algorithm is there twice.
         """

@@ -33,7 +33,7 @@ DECIMALS = 6
 
 @dataclass(frozen=True, eq=False)
 class Gains:
-    """Gains of nested over flat cross-validation and their thresholds, an entry a table (or repetition)."""
+    """Gains of nested over flat cross-validation and their thresholds, one entry per table (or repetition)."""
 
     tables: tuple[str, ...]  # The table of each entry
     # (n,): future accuracy of the algorithm chosen by nested less that of the one chosen by flat cross-validation

@@ -123,7 +123,7 @@ class AccuracyMeans:
         return comparison_row(scenario, analysis, self.gains(scenario, analysis), self.entropy)
 
     def mean(self, values: Floats) -> TableMean:
-        """The mean of a value a table."""
+        """The mean of one value per table."""
         n = len(values)
         means = values[bootstrap_draws(n, self.entropy)].mean(axis=1)
         return TableMean(float(values.mean()), float(means.std(ddof=1)), n)

@@ -193,7 +193,7 @@ def intervals_on_tables(
     Returns
     -------
     IntervalsOnTables
-        ``.to_frame()``: a row a table and method, with ``inclusion``, ``tightness``, ``rank`` and so on.
+        ``.to_frame()``: one row per table and method, with ``inclusion``, ``tightness``, ``rank`` and so on.
 
     References
     ----------

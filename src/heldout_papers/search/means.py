@@ -61,7 +61,7 @@ class SearchMeans:
         return enough and n_each > 1 and self.study.folds == 10 and self.study.repeats >= repeats
 
     def errors(self, entry: RepeatedProtocol, rows: int) -> list[Floats]:
-        """Estimate less truth, an array a table."""
+        """Estimate less truth, one array per table."""
         return [
             self.study.of("estimate", entry, place) - self.study.of("truth", entry, place)
             for place in self.places(rows)
@@ -136,7 +136,7 @@ class SearchMeans:
         return Mean(value, float(np.sqrt((n - 1) * each.var())))
 
     def widths(self, entry: RepeatedProtocol, rows: int) -> list[Floats]:
-        """Of the 95 % interval, an array a table."""
+        """Of the 95 % interval, one array per table."""
         level = LEVELS.index(SHOWN_LEVEL)
         return [
             (self.study.of("high", entry, place) - self.study.of("low", entry, place))[:, level]

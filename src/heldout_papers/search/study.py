@@ -214,7 +214,7 @@ def search(
     Returns
     -------
     SearchStudy
-        ``.to_frame()``: a row a table, N and protocol.
+        ``.to_frame()``: one row per table, N and protocol.
 
     References
     ----------

@@ -272,7 +272,7 @@ def test_results_are_the_same_for_any_number_of_threads() -> None:
 def test_everything_reads_as_text_table_and_json(compared) -> None:
     import json
 
-    assert compared.winner in str(compared) and "cannot be told from the best (at 95%)" in str(compared)
+    assert compared.winner in str(compared) and "cannot be distinguished from the best (at 95%)" in str(compared)
     of_winner, of_other = compared.difference("winner", 0), compared.difference(0, "winner")
     assert str(of_winner).startswith(f"{compared.winner} is better than configuration 0 by {of_winner.value:.4g} [")
     assert str(of_other).startswith(f"configuration 0 is worse than {compared.winner} by {-of_other.value:.4g} [")

@@ -13,4 +13,4 @@ def test_the_page_runs(capsys) -> None:
     exec(compile(code, PAGE.name, "exec"), {})
     printed = capsys.readouterr().out
     assert "is better than configuration 0 by" in printed
-    assert "cannot be told from the best (at 90%)" in printed
+    assert "cannot be distinguished from the best (at 90%)" in printed

@@ -79,7 +79,7 @@ class BBC(Method):
         Whether what few rows do to the metric is measured on configurations that were not chosen for the rows
         concerned, and subtracted from every score: a root, a ratio or an area of the few rows that a bootstrap
         leaves out (of a fold) differs in expectation from that of all rows. "auto" does so wherever this
-        difference is not 0 in expectation: it is 0 for means of one loss a row (accuracy, squared error) and for
+        difference is not 0 in expectation: it is 0 for means of one loss per row (accuracy, squared error) and for
         areas and balanced accuracy over all rows together, as long as rows weigh the same. False is the published
         form. An end of the interval that this carries beyond the metric's range is moved back to it.
     stratify : bool

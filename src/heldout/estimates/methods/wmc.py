@@ -1,6 +1,6 @@
 """WMC and WMCS: the winner's error as an average of all, each weighted by how probably it is the least.
 
-Both read the errors of repeated subsampling, a row a split and a column a configuration, and fit a normal
+Both read the errors of repeated subsampling, one row per split and one column per configuration, and fit a normal
 distribution to the columns' means. Its weights have no closed form for more than two configurations, so that they
 are counted in draws: the same draws for the same seed.
 """

@@ -98,7 +98,7 @@ def estimate_from_blocks(
     ----------
     source : BlockSource
     metric : Metric
-        A mean of one loss a row, or the ROC AUC of two classes.
+        A mean of one loss per row, or the ROC AUC of two classes.
     response, threshold
         As ``heldout.estimate`` takes them.
     n_bootstraps, confidence_level, alternative, random_state

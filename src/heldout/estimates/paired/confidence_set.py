@@ -52,7 +52,7 @@ class ConfidenceSet:
     def __str__(self) -> str:
         shown = ", ".join(self.names[:5]) + (f" and {len(self) - 5} more" if len(self) > 5 else "")
         return (
-            f"{len(self)} of {len(self.members)} configurations cannot be told from the best "
+            f"{len(self)} of {len(self.members)} configurations cannot be distinguished from the best "
             f"(at {self.confidence_level:.0%}): {shown}"
         )
 

@@ -1,7 +1,7 @@
 """scikit-learn's callbacks (new in 1.9), called for a search as ``GridSearchCV`` calls them.
 
-The tree of tasks is fit > search > one task a fit, and fit > refit. Callbacks run in the coordinating process when
-a result arrives, so they are not passed on to the estimators that workers fit.
+The tree of tasks is fit > search > one task per fit, and fit > refit. Callbacks run in the coordinating process
+when a result arrives, so they are not passed on to the estimators that workers fit.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ class Agreement:
     share: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON: a record a configuration."""
+        """Plain values for JSON: one record per configuration."""
         chosen = [{"configuration": j, "name": self.names[j], "wins": times} for j, times in self.wins.items()]
         return {"share": json_number(self.share), "chosen": chosen}
 

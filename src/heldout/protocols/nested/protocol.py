@@ -66,15 +66,15 @@ def nested_cv(
     Parameters
     ----------
     estimator : estimator, list of (name, estimator, grid), HeldOutSearchCV or GridSearchCV
-        A search, fitted or not, brings its grid and its settings (confidence level, store and seed included), for
-        every argument that is at its default here; it is not changed. A part that differs from that of the search
-        is refused, except ``cv``: the search's ``cv`` makes the outer folds; with another ``cv`` here, it makes the
-        inner ones.
+        The grid and the settings of a search, fitted or not, apply to every argument left at its default here
+        (confidence level, store and seed included); the search is not changed. An argument with another value than
+        the search's is refused. The exception is ``cv``: the search's ``cv`` makes the outer folds, and if you pass
+        another ``cv`` here, it makes the inner ones.
     X : array-like of shape (N, n_features)
     y : array-like of shape (N,)
     param_grid : dict or list of dict, optional
     scoring : str, callable, list or dict, optional
-        As in ``GridSearchCV``. Of several scorers ``refit`` names the one that decides, or else the first does.
+        As in ``GridSearchCV``. With several scorers, the one that ``refit`` names selects, by default the first.
     cv : int, plan, splitter or iterable, optional
         The outer folds, 5 by default. An integer keeps groups whole where there are groups.
     inner : "remaining", "holdout", int or splitter, default="remaining"
@@ -88,11 +88,11 @@ def nested_cv(
         folds (repeated grid-search nested cross-validation), which is about as optimistic as an uncorrected score,
         and flagged; without ``drop``.
     interval : {"nadeau_bengio", "bates_hastie_tibshirani", None}, default="nadeau_bengio"
-        The first costs nothing. The second, for means of one loss a row, searches again without every two folds of
-        a repeat: R·K(K-1)/2·((K-2)C + 1) more fits with ``inner="remaining"``, and it wants many repeats.
+        The first costs nothing. The second, for means of one loss per row, searches again without every two folds
+        of a repeat: R·K(K-1)/2·((K-2)C + 1) more fits with ``inner="remaining"``, and it needs many repeats.
     aggregate : {"folds", "pooled", "within"}, default="folds"
-        A score is the mean over folds, the metric on all held-out rows of a repeat together, or, of metrics made of
-        pairs, the share of the pairs of rows of one fold; inside and outside.
+        How a score is computed, in inner and outer folds: as the mean over folds; on all held-out rows of a repeat
+        together; or, for metrics made of pairs, from the pairs of rows of the same fold.
     selection : str or selection rule, default="best"
     drop : str, rule of ``ho.dropping`` or None, optional
         Drops configurations early, in each search by itself.
@@ -101,7 +101,7 @@ def nested_cv(
     groups : array-like of shape (N,), optional
         Kept whole by outer and inner folds.
     sample_weight : array-like of shape (N,), optional
-        To every ``fit`` and to the scorers.
+        Passed to every ``fit`` and to the scorers.
     refit : bool, str or callable, default=True
         Whether to fit the model that is deployed; a name decides which scorer chooses, a callable chooses itself.
     error_score, n_jobs, pre_dispatch, verbose

@@ -37,7 +37,8 @@ def outer_folds_sentence(n_folds: int, n_repeats: int, *, one_for_all: bool = Fa
         else "The winner was fitted on all of the other rows and scored on the fold"
     )
     flattering = (
-        "Both scores are that configuration's, and both flatter: the inner folds of all outer folds, for which it "
+        "Both scores are that configuration's, and both are optimistic: the inner folds of all outer folds, for "
+        "which it "
         "was chosen, tested the same rows"
         if one_for_all
         else "The inner score is the one that the winner was chosen for, so it is flattering; the outer score is "

@@ -43,16 +43,16 @@ def bootstrap_validate(
     """Validate a model by fitting it on bootstrap samples of its rows.
 
     For b = 1..B draw N rows with replacement, fit the model on them, and score it on its own sample, on all rows,
-    and on the rows that it did not draw. How much better it looks on its own sample than on all rows is its
-    *optimism*, which is subtracted from the apparent score of the model fitted on all rows. Nothing is held out, so
-    that the estimate is of a model fitted on all N rows.
+    and on the rows that were not drawn. Its score on its own sample minus its score on all rows is its *optimism*.
+    The mean optimism is subtracted from the apparent score, that of the model fitted on all rows. Nothing is held
+    out, so the estimate is for a model fitted on all N rows.
 
     Parameters
     ----------
     estimator : estimator, or list of (name, estimator)
-        Any estimator of scikit-learn, a whole search included, all of which is then repeated in every bootstrap
-        (with the copies of a row in one inner fold); for survival any estimator with scikit-survival's methods, or
-        ``ho.spaces.CoxRegression``. Of several models the best by the corrected first metric is reported.
+        Any estimator of scikit-learn, or a whole search, which every bootstrap then repeats (with the copies of a
+        row in one inner fold); for survival any estimator with scikit-survival's methods, or
+        ``ho.spaces.CoxRegression``. Of several models, the best by the corrected first metric is reported.
     X : array-like of shape (N, n_columns)
     y : array-like of shape (N,)
         Labels, numbers, or scikit-survival's structured array of events and times.
@@ -69,21 +69,21 @@ def bootstrap_validate(
         How many times missing values are imputed, or how; every model is then fitted on each completion and pooled.
         By default the model receives X unchanged.
     interval : {"auto", "location_shifted", "double", "percentile"} or None, default="auto"
-        ``location_shifted``: percentiles of the scores in the bootstrap, less the optimism; ``double``: percentiles
-        of the corrected score, computed in each bootstrap anew by a bootstrap of it (Noma et al. 2021), which takes
-        ``n_inner_bootstraps`` times the fits; ``percentile``, of ``oob`` only: percentiles of the scores left out.
-        ``auto`` is ``percentile`` for ``oob``, else ``location_shifted``.
+        ``location_shifted``: percentiles of the scores in the bootstrap, minus the optimism; ``double``:
+        percentiles of the corrected score, which each bootstrap computes anew by a bootstrap of itself (Noma et al.
+        2021), which takes ``n_inner_bootstraps`` times the fits; ``percentile``, of ``oob`` only: percentiles of
+        the scores left out. ``auto`` is ``percentile`` for ``oob``, else ``location_shifted``.
     n_inner_bootstraps : int, default=50
-        Of each bootstrap, with ``interval="double"``.
+        Bootstraps of each bootstrap, with ``interval="double"``.
     confidence_level : float, default=0.95
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
     groups : array-like of shape (N,), optional
         Drawn whole.
     sample_weight : array-like of shape (N,), optional
-        Importance weights, for fits (as they are) and scores (whatever their unit).
+        Importance weights: fits receive them unchanged; for scores only their ratios matter.
     n_jobs, pre_dispatch, fit_timeout, store, random_state, verbose
-        As ``ho.HeldOutSearchCV`` has them. Bootstrap b is the same whatever B; an interrupted run with
-        a ``store`` continues where it stopped.
+        As in ``ho.HeldOutSearchCV``. Bootstrap b is the same for any B; an interrupted run with a ``store``
+        continues where it stopped.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""MABT: tilting that pays for the best of several finalists by what their bootstraps have in common."""
+"""MABT: tilting that corrects for selecting among several finalists, as far as their bootstraps differ."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class MABT(Tilting):
     reaches the (1 - α) quantile of the row maxima. Where more than α of the bootstraps tie for the highest rank, as
     with near-perfect finalists whose bootstraps are often perfect, p(τ) steps over α to 0: the bound is more
     conservative than its level there, and flagged. Where no τ will do (the final is perfect) there is no bound:
-    NaN. A single finalist has nothing to pay for, and is tilted as by ``Tilting``.
+    NaN. A single finalist needs no correction, and is tilted as by ``Tilting``.
 
     Of an accuracy, F(t₀) and the ranks are those of binomials, and only how the finalists go together is drawn.
     """
@@ -83,7 +83,7 @@ class MABT(Tilting):
     )
 
     def _tail(self, tail: float, n_finalists: int) -> float:
-        return tail  # M pays for the choice
+        return tail  # M corrects for the choice
 
     def _bound(self, second: SecondPart, tails: Tails) -> Bound:
         assert tails.below is not None, "unfit says so"

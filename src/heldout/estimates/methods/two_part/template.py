@@ -1,7 +1,7 @@
 """Two-part methods: choose on a first part of the rows, bound the chosen one on the others.
 
 The bound is honest since its rows took no part in the choice; the price is that they took none. Where the first
-part sends several finalists on, the second one chooses among them, and the bound pays for that choice: by a
+part sends several finalists on, the second one chooses among them, and the bound corrects for that choice: by a
 smaller tail for each (Šidák), or as the method itself knows.
 """
 
@@ -61,7 +61,7 @@ FINALISTS_OF_A_PART = (
     "and scored the best of these."
 )
 NAMED_BEFOREHAND = "The configuration was named beforehand, and all rows scored it."
-SIDAK = "To pay for the selection among the finalists, each tail of the interval was made smaller (Šidák)."
+SIDAK = "To correct for the selection among the finalists, each tail of the interval was made smaller (Šidák)."
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class TwoPartWords(MethodWords):
     Attributes
     ----------
     pays_by_sidak : bool
-        Whether the bound pays for several finalists by smaller tails.
+        Whether the bound corrects for several finalists by smaller tails.
     """
 
     pays_by_sidak: bool = True
@@ -111,7 +111,7 @@ class TwoPart(Method):
     candidates : "best" or float
         The finalists, which the second part scores: the configuration that the rule selects on the first part, or
         the best share of all candidates there (at least one, and all that tie with the last). Of several, the best
-        on the second part is the final one, and the bound pays for that selection.
+        on the second part is the final one, and the bound corrects for that selection.
     evaluation_share : float
         The share of rows in the second part. 1.0 takes all rows to bound a configuration that was named beforehand.
     configuration : str or int, optional

@@ -61,7 +61,7 @@ def left_out_score(replicates: Replicates, scores: ReplicateScores) -> Corrected
 
 
 def averages_rows(metric: Metric) -> bool:
-    """Whether it is a mean of one loss a row, or a function of such a mean.
+    """Whether it is a mean of one loss per row, or a function of such a mean.
 
     Examples
     --------
@@ -144,7 +144,7 @@ class OutOfBag:
     """The leave-one-out bootstrap (Efron & Tibshirani 1997).
 
     The loss of each row by the models that never saw it, then the mean over rows; for metrics that are no mean of
-    one loss a row, the mean over replicates of the score on the rows left out (``left_out_score``). The apparent
+    one loss per row, the mean over replicates of the score on the rows left out (``left_out_score``). The apparent
     score is not used. It is pessimistic if models learn more from N rows than from the .632 N distinct rows of a
     sample.
     """

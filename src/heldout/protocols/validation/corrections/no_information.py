@@ -5,7 +5,7 @@ Tibshirani 1997), exactly: nothing is permuted or drawn. A table of all pairs sa
 made
 
 - of classes, where a table of a row for each class and prediction, weighted by the class, says the same;
-- of means of one loss a row, where each prediction in turn is given to all rows;
+- of means of one loss per row, where each prediction in turn is given to all rows;
 - of squared errors and of distances, which have a closed form;
 - of survival times that risks order, where unrelated risks do as well as equal ones.
 

@@ -97,7 +97,7 @@ class Replicated:
 
 
 class CurveTable:
-    """What every corrected curve shows of itself: a row a point, and its flags.
+    """What every corrected curve shows of itself: one row per point, and its flags.
 
     Curves are frozen dataclasses with ``name``, ``confidence_level`` and ``flags``; a curve says which of its
     fields are columns, and its numbers.
