@@ -377,7 +377,7 @@ def test_a_scorer_that_cannot_be_opened_is_accepted() -> None:
         ({"interval": "bates_hastie_tibshirani", "groups": np.arange(120) // 2}, "takes rows as independent"),
         ({"interval": "bates_hastie_tibshirani", "across": "all"}, "repeats the whole search"),
         ({"across": "all", "refit": lambda results: 0}, "compares one score per configuration"),
-        ({"across": "all", "drop": "bootstrap"}, "that no search dropped, of which there may be none"),
+        ({"across": "all", "drop": "bootstrap"}, "only configurations that no search dropped have them"),
     ],
     ids=[
         "sequential",
