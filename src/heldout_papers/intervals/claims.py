@@ -109,18 +109,38 @@ class ArticleRows:
         return f"{rejections(cells, self.repetitions, LEVEL)} of {len(cells)}"
 
 
-def rejected(
-    rows: ArticleRows, names: Sequence[str], keys: Keys | None, least: float, bar: str, form: str
-) -> Finding:
-    """How many inclusions are rejected; the claim holds from a share of them on, or for 0 where none is.
+@dataclass(frozen=True)
+class RejectionClaim:
+    """A sentence about the share of inclusions of some methods that are rejected, on simulated or real tables."""
 
-    ``bar``: when the claim holds, in words; ``form``: how the numbers are shown: "{} rejected".
-    """
-    cells = rows.cells(names, keys)
-    n, total = sum(cell.rejected for cell in cells), len(cells)
-    holds = n >= least * total if least else n == 0
-    found = verdict(holds, f"rejected in {n} of {total}; {bar}")
-    return Finding(form.format(f"{n} of {total}"), found, form.format(rows.published_rejections(names, keys)))
+    text: str
+    methods: tuple[str, ...]
+    least: float  # The share from which on it holds; 0 where it holds if none is rejected
+    bar: str  # The same in words
+    form: str  # How counts are shown
+
+    def judge(self, keys: Keys | None, rows: ArticleRows, note: str = "") -> Finding:
+        cells = rows.cells(self.methods, keys)
+        n, total = sum(cell.rejected for cell in cells), len(cells)
+        holds = n >= self.least * total if self.least else n == 0
+        ours, published = (
+            self.form.format(n=count, places=rows.places, preposition=rows.preposition)
+            for count in (f"{n} of {total}", rows.published_rejections(self.methods, keys))
+        )
+        return Finding(ours, verdict(holds, f"rejected in {n} of {total}; {self.bar}{note}"), published)
+
+
+NONE_OF_BBC = RejectionClaim(
+    "BBC happens to always return non-rejected estimates", ("bbc",), 0, "it holds where none is", "{n} {places}"
+)
+ALL_OF_NB = RejectionClaim(
+    "NB fails to produce accurate intervals, as it ignores the winner's curse", ("naive_bootstrap",), 1,
+    "it holds where all are", "rejected {preposition} {n} {places}",
+)  # fmt: skip
+MANY_OF_OTHERS = RejectionClaim(
+    "The other methods often produce significantly different intervals", OTHERS, OFTEN,
+    f"from {OFTEN:.0%} on counts as often", "{n} rejected",
+)  # fmt: skip
 
 
 def dominate(rows: ArticleRows, keys: Keys | None, published: Mapping[str, float], decimals: int) -> Finding:
@@ -332,32 +352,14 @@ _TESTS: tuple[ClaimTest[SimulatedRows], ...] = (
         partial(dominate, keys=COMPLETE, published=AVERAGE_RANKS, decimals=2), COMPLETE, tuple(METHODS),
     ),
     _test("BBC and BBC-F produce accurate intervals.", _accurate, PLACES, _BOTH),
-    _test(
-        "BBC happens to always return non-rejected estimates.",
-        partial(rejected, names=("bbc",), keys=PLACES, least=0, bar="it holds where none is", form="{} settings"),
-        PLACES, ("bbc",),
-    ),
+    _test(f"{NONE_OF_BBC.text}.", partial(NONE_OF_BBC.judge, PLACES), PLACES, ("bbc",)),
     _test("BBC-F is on par with BBC in inclusion percentage.", inclusion_on_a_par, PLACES, _BOTH),
     _test(
         "BBC-F is on par with BBC in tightness: a minimal drop in estimation quality.",
         partial(tightness_on_a_par, keys=PLACES, allowed=PAR_RATIO), PLACES, _BOTH,
     ),
-    _test(
-        "NB fails to produce accurate intervals, as it ignores the winner's curse.",
-        partial(
-            rejected, names=("naive_bootstrap",), keys=COMPLETE, least=1, bar="it holds where all are",
-            form="rejected in {} settings",
-        ),
-        COMPLETE, ("naive_bootstrap",),
-    ),
-    _test(
-        "The other methods often produce significantly different intervals.",
-        partial(
-            rejected, names=OTHERS, keys=COMPLETE, least=OFTEN, bar=f"from {OFTEN:.0%} on counts as often",
-            form="{} rejected",
-        ),
-        COMPLETE, OTHERS,
-    ),
+    _test(f"{ALL_OF_NB.text}.", partial(ALL_OF_NB.judge, COMPLETE), COMPLETE, ("naive_bootstrap",)),
+    _test(f"{MANY_OF_OTHERS.text}.", partial(MANY_OF_OTHERS.judge, COMPLETE), COMPLETE, OTHERS),
     _test(
         "The other methods even fail to run, especially on smaller and unbalanced datasets.",
         _failing, PLACES, OTHERS,

@@ -17,14 +17,16 @@ from scipy.stats import binom
 from heldout._text import counted
 from heldout_papers.engine.claims import Claim, ClaimTest, ClaimVerdict, Finding, judged_claims, order
 from heldout_papers.intervals.claims import (
-    OFTEN,
+    ALL_OF_NB,
+    MANY_OF_OTHERS,
+    NONE_OF_BBC,
     ArticleRows,
+    RejectionClaim,
     cells_agree,
     dominate,
     failed_share,
     failing,
     inclusion_on_a_par,
-    rejected,
     tightness_on_a_par,
 )
 from heldout_papers.intervals.inclusion import SIGNIFICANCE
@@ -73,13 +75,14 @@ def tables_claims(study: IntervalsOnTables) -> tuple[Claim, ...]:
     return judged_claims(_TESTS, TableRows.of(study))
 
 
-def _rejected(names: Sequence[str], least: float, bar: str, form: str, rows: TableRows) -> Finding:
+def _rejected(claim: RejectionClaim, rows: TableRows) -> Finding:
     """With the largest count that is rejected, where there are few training sets."""
     n = next(iter(rows.truths.values())).shape[0]
-    if n < TABLE_REPETITIONS:
-        most = int(binom.ppf(SIGNIFICANCE, n, LEVEL)) - 1  # the largest count whose p value is below
-        bar = f"{bar} (with {counted(n, 'training set')} only bounds that hold in {most} or fewer are rejected)"
-    return rejected(rows, names, None, least, bar, form)
+    if n >= TABLE_REPETITIONS:
+        return claim.judge(None, rows)
+    most = int(binom.ppf(SIGNIFICANCE, n, LEVEL)) - 1  # the largest count whose p value is below
+    bounds = f"with {counted(n, 'training set')} only bounds that hold in {most} or fewer are rejected"
+    return claim.judge(None, rows, f" ({bounds})")
 
 
 def _failing(rows: TableRows) -> Finding:
@@ -170,18 +173,9 @@ _TESTS: tuple[ClaimTest[TableRows], ...] = (
         "BBC and BBC-F dominate all other methods on real tables (average ranks).",
         partial(dominate, keys=None, published=TABLE_RANKS, decimals=1), tuple(METHODS),
     ),
-    _test(
-        "BBC happens to always return non-rejected estimates (real tables).",
-        partial(_rejected, ("bbc",), 0, "it holds where none is", "{} tables"), ("bbc",),
-    ),
-    _test(
-        "NB fails to produce accurate intervals, as it ignores the winner's curse (real tables).",
-        partial(_rejected, ("naive_bootstrap",), 1, "it holds where all are", "rejected on {} tables"),
-        ("naive_bootstrap",),
-    ),
-    _test(
-        "The other methods often produce significantly different intervals (real tables).",
-        partial(_rejected, OTHERS, OFTEN, f"from {OFTEN:.0%} on counts as often", "{} rejected"), OTHERS,
+    *(
+        _test(f"{claim.text} (real tables).", partial(_rejected, claim), claim.methods)
+        for claim in (NONE_OF_BBC, ALL_OF_NB, MANY_OF_OTHERS)
     ),
     _test(
         "The other methods even fail to run, especially on smaller and unbalanced tables.", _failing, OTHERS,
