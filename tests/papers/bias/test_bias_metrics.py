@@ -179,7 +179,9 @@ def test_no_configuration_is_flattered_before_one_is_chosen(
 
 
 @pytest.mark.parametrize(("metric", "rows", "folds", "prevalence"), SETTINGS)
-def test_whatever_the_protocols_they_see_the_same(metric: str, rows: int, folds: int, prevalence: float) -> None:
+def test_every_choice_of_protocols_has_the_same_matrices(
+    metric: str, rows: int, folds: int, prevalence: float
+) -> None:
     asked: dict[str, Any] = {
         "metric": metric, "prevalence": prevalence, "folds": folds, "n_bootstraps": 20, "random_state": 3,
     }  # fmt: skip

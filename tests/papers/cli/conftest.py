@@ -13,10 +13,10 @@ from heldout_papers.flat_vs_nested import study
 
 
 @pytest.fixture(autouse=True)
-def pages_without_pictures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def pictures_of_quick_studies_only(request: pytest.FixtureRequest) -> None:
     """Pages hold empty pictures, except in the test of every study with ``--quick``."""
     if request.module.__name__ != "test_study_quick":
-        monkeypatch.setattr("heldout_papers.engine.pictures.inline_svg", lambda *chart: "<svg></svg>")
+        request.getfixturevalue("without_pictures")
 
 
 @pytest.fixture

@@ -93,7 +93,7 @@ def test_of_another_metric(command: Command, options: list[str], said: list[str]
     assert all(words in page for words in said)
 
 
-def test_what_is_there_is_not_done_again(command: Command) -> None:
+def test_finished_batches_are_not_repeated(command: Command) -> None:
     command(*SMALL)
     kept = sorted(Path("heldout-study/batches").iterdir())
     first = Path("heldout-study/study.json").read_text()
@@ -164,7 +164,7 @@ def test_bad_input_is_one_sentence(command: Command, options: str, sentence: str
     assert not Path("heldout-study").exists()
 
 
-def test_a_study_that_there_is_not(command: Command) -> None:
+def test_an_unknown_study(command: Command) -> None:
     ended = command("study", "bais")
 
     assert ended.code == 2
@@ -173,7 +173,7 @@ def test_a_study_that_there_is_not(command: Command) -> None:
     )
 
 
-def test_quick_is_less_of_the_same_and_gives_way_to_what_was_typed() -> None:
+def test_quick_sets_smaller_values_and_typed_options_override_them() -> None:
     always = {"metric": "accuracy", "folds": 10, "random_state": 0}
     quick = {"beta": ((9.0, 6.0),), "repetitions": 30, "n_bootstraps": 200}
     mine = typed_options(OPTIONS, repetitions=7, beta=("2,3", "4,5"), rows="20,30")

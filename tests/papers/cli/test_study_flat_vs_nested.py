@@ -54,7 +54,7 @@ def test_quick_leaves_the_numbers_of_the_library(command: Command) -> None:
     assert ended.err.splitlines()[-1] == "3 of 3 batches"
 
 
-def test_tables_that_are_left_out_are_said(command: Command) -> None:
+def test_the_document_names_scenario_and_rows(command: Command) -> None:
     ended = command(*QUICKER[:3], "--scenario", "none")
     assert ended.code == 2
     assert "--scenario must be 'top3' or 'full', got 'none'." in ended.err

@@ -42,7 +42,7 @@ def test_it_leaves_the_numbers_of_the_library(command: Command) -> None:
     assert document["command"] in Path("heldout-study/report.html").read_text(encoding="utf-8")
 
 
-def test_what_is_there_is_not_done_again(command: Command) -> None:
+def test_finished_batches_are_not_repeated(command: Command) -> None:
     small = [*SMALL, "--methods", "bbc_f,naive_bootstrap", "--seed", "1"]
     command(*small)
     first = Path("heldout-study/study.json").read_text()

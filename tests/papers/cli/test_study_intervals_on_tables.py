@@ -87,7 +87,7 @@ def test_bad_input_is_one_sentence(command: Command, tables: Path, options: str,
     assert not Path("heldout-study").exists()
 
 
-def test_a_folder_that_there_is_not(command: Command) -> None:
+def test_a_missing_folder(command: Command) -> None:
     ended = command("study", "intervals-on-tables", "nowhere")
 
     assert (ended.code, ended.last) == (
@@ -96,7 +96,7 @@ def test_a_folder_that_there_is_not(command: Command) -> None:
     )
 
 
-def test_quick_is_less_of_the_same_and_gives_way_to_what_was_typed() -> None:
+def test_quick_sets_smaller_values_and_typed_options_override_them() -> None:
     always = {"target": "target", "space": "light", "confidence_level": 0.95, "random_state": 0}
     quick = {"repetitions": 3, "configurations": 12, "n_bootstraps": 300}
 

@@ -70,7 +70,7 @@ def test_quick_leaves_its_files_and_goes_on_from_them(command: Command, tables: 
     assert longer.err.splitlines() == ["2 of 3 batches are done already", "3 of 3 batches"]
 
 
-def test_what_is_left_out_is_said(command: Command, tables: Path) -> None:
+def test_a_note_names_what_is_left_out(command: Command, tables: Path) -> None:
     ended = command("study", "search", "tables", *SMALL, "--tables", "narrow,tiny")
 
     assert ended.code == 0, ended.err
@@ -102,7 +102,7 @@ def test_bad_input_is_one_sentence(command: Command, tables: Path, options: str,
     assert not Path("heldout-study").exists()
 
 
-def test_quick_is_less_of_the_same_and_gives_way_to_what_was_typed() -> None:
+def test_quick_sets_smaller_values_and_typed_options_override_them() -> None:
     always = {"target": "target", "folds": 10, "random_state": 0}
     quick = search_arguments(typed_options(OPTIONS))
     space = quick.pop("space")

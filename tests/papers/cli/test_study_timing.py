@@ -67,7 +67,7 @@ def test_bad_input_is_one_sentence(command: Command, options: str, sentence: str
     assert not Path("heldout-study").exists()
 
 
-def test_quick_is_less_of_the_same_and_gives_way_to_what_was_typed() -> None:
+def test_quick_sets_smaller_values_and_typed_options_override_them() -> None:
     quick = {"rows": (50, 500, 5000), "configurations": (5, 50), "folds": (3, 10, 50), "repetitions": 10}
     mine = typed_options(OPTIONS, rows="20,30", repetitions=7)
 

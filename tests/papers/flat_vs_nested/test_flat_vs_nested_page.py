@@ -88,6 +88,7 @@ def test_the_page_is_one_file_and_the_same_each_time(study: FlatVsNestedStudy, p
     assert table(page, "Left out").rows == (("poker", "its target is multiclass"),)
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_two_tables_of_two_algorithms_make_a_page() -> None:
     page = flat_vs_nested_page(made(2, algorithms=("knn", "nb"), repetitions=2, large=0))
 

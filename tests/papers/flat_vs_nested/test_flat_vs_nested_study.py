@@ -91,7 +91,7 @@ def test_a_row_a_table_repetition_and_algorithm(folder: Path) -> None:
     assert again.parameters() == found.parameters()
 
 
-def test_it_is_the_same_for_any_company_and_number_of_processes(folder: Path, tmp_path: Path) -> None:
+def test_it_is_the_same_beside_any_tables_and_for_any_number_of_processes(folder: Path, tmp_path: Path) -> None:
     small = partial(study, max_rows=60, folds=3)
     found = without_seconds(small(folder))
     kept = small(folder, n_jobs=2, folder=tmp_path)

@@ -63,7 +63,7 @@ def test_other_levels_and_few_methods_change_nothing_else() -> None:
     assert list(every) == list(METHODS)
 
 
-def test_who_chooses_alike_chooses_the_same() -> None:
+def test_methods_of_a_group_choose_the_same_configuration() -> None:
     for seed in range(5):
         found = bounds(*binary(seed=seed), BoundSettings(n_bootstraps=20), seed=seed)
         for group in ("best of 75 %", "best tenth of 75 %"):

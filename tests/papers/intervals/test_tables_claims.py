@@ -82,7 +82,7 @@ def test_other_inclusions_differ_from_the_published_ones() -> None:
     assert not claim(found, "BBC-F is on par with BBC in inclusion").holds
 
 
-def test_groups_that_choose_worse_are_told() -> None:
+def test_groups_that_choose_worse_fail_the_claim() -> None:
     found = claim(tables_claims(study(**{"all rows": 0.8})), "BBC and BBC-F choose")
 
     assert not found.holds
@@ -99,7 +99,7 @@ def test_groups_that_choose_worse_are_told() -> None:
     ],
     ids=["few repetitions", "another level", "two tables", "other training sets"],
 )
-def test_what_the_article_did_not_ask_tests_nothing(other: IntervalsOnTables) -> None:
+def test_settings_that_the_article_lacks_test_no_claim(other: IntervalsOnTables) -> None:
     assert tables_claims(other) == ()
     assert "No claim of the article can be tested" in tables_page(other).claims_sentence
 
@@ -124,6 +124,7 @@ def test_the_page_sets_table_3_beside_ours() -> None:
     assert "a mark for each of 11 tables" in page.pictures[0].caption
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_a_page_of_other_tables_has_no_published_rows() -> None:
     other = study({("mine", 60): TABLE_3["credit-g", 50], ("yours", 60): TABLE_3["musk", 50]}, repetitions=5)
     page = tables_page(other)

@@ -49,7 +49,7 @@ def test_predictions_are_those_of_a_search(found: Searched) -> None:
 
 
 @pytest.mark.parametrize("least", [1, 20, 60])
-def test_the_race_on_the_matrix_is_that_of_a_search_that_drops(found: Searched, least: int) -> None:
+def test_replayed_dropping_is_that_of_a_search_that_drops(found: Searched, least: int) -> None:
     rule = Bootstrap(threshold=0.9, n_bootstraps=N_BOOTSTRAPS, min_predictions=least)
     search = real_search(found, drop=rule)
     result = bced(found.subsample, rule)
@@ -141,7 +141,7 @@ def test_what_configurations_share_is_fitted_once() -> None:
     assert np.isnan(cells.scores[:, 3:]).all() and not np.isnan(cells.scores[:, :3]).any()
 
 
-def test_who_fails_is_no_candidate() -> None:
+def test_a_configuration_that_fails_is_no_candidate() -> None:
     X, y = rows_of(70, 0)
     failing = Pipeline([("count", Counted(fails_under=50)), ("fit", SPACE[0][1])])
     found = searched(X, y, [SPACE[0], ("failing", failing, {})])

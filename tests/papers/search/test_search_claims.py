@@ -169,6 +169,7 @@ def test_the_report_shows_figures_two_to_seven(tmp_path: Path) -> None:
     assert "http://" not in text.replace("http://www.w3.org", "")
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_a_small_study_has_a_report_too() -> None:
     page = search_page(planted(rows=(30,), n_each=1, repeats=1))
 

@@ -33,7 +33,7 @@ def study(tables: Path) -> SearchStudy:
     return search(tables, **SETTINGS, n_jobs=1)
 
 
-def test_every_sub_sample_is_asked_of_every_protocol(study: SearchStudy) -> None:
+def test_every_protocol_runs_on_every_sub_sample(study: SearchStudy) -> None:
     assert study.places == tuple(SearchPlace(name, n) for name in ("first", "second") for n in (30, 40))
     assert study.left_out == {"three": "its target is multiclass"}
     table = study.to_frame()

@@ -70,7 +70,7 @@ def test_a_problem_has_half_of_each_class_and_both_in_every_fold() -> None:
     assert all(np.bincount(problem.y[problem.folds == fold]).tolist() == [3, 3] for fold in range(5))
 
 
-def test_problems_and_bounds_repeat_whatever_the_clock() -> None:
+def test_problems_and_bounds_are_the_same_for_any_clock() -> None:
     first = timing(**SMALL, repetitions=3, n_bootstraps=20, random_state=4, clock=Counting())
     again = timing(**SMALL, repetitions=3, n_bootstraps=20, random_state=4)
 

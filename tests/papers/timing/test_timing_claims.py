@@ -68,7 +68,7 @@ def test_times_that_follow_the_operations_have_their_ratio_in_the_order_of_n_by_
     assert claim(found, "The time of BBC-F is not").holds
 
 
-def test_a_fast_bbc_fails_the_claim_of_speed_and_is_told_so() -> None:
+def test_a_fast_bbc_fails_the_claim_of_speed_and_the_sentence_counts_where() -> None:
     found = timing_claims(study(lambda name, setting: 1e-3 if name == "bbc" else published(name, setting)))
     ours = claim(found, "BBC-F is consistently", "heldout's code")
 
@@ -78,6 +78,7 @@ def test_a_fast_bbc_fails_the_claim_of_speed_and_is_told_so() -> None:
     assert not claim(found, "BBC and BBC-F scale", "heldout's code").holds
 
 
+@pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize("change", [{"ways": ("bbc", "plain_bbc")}, {"repetitions": 4}], ids=["no pair", "few"])
 def test_without_both_methods_or_with_few_repetitions_nothing_is_tested(change: dict[str, object]) -> None:
     few = study(published, **change)  # type: ignore[arg-type]
@@ -118,6 +119,7 @@ def test_the_page_shows_all_three_panels_and_the_published_ratio(tmp_path: Path)
     assert "Median milliseconds with 50 and with 10,000 rows: BBC, heldout 800, 4.16e+03" in text
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_one_way_alone_has_a_page_without_comparisons() -> None:
     page = timing_page(study(published, ("bbc",)))
 
