@@ -117,15 +117,7 @@ def advice_on(
     clock: Callable[[], float] = time.perf_counter,
     evidence: Sequence[TableEvidence] | None = None,
 ) -> Advice:
-    """The advice on a checked search.
-
-    Parameters
-    ----------
-    clock : callable
-        Returns the seconds since a fixed moment.
-    evidence : sequence of TableEvidence, optional
-        The installed evidence by default.
-    """
+    """The advice on a checked search; ``clock`` returns the seconds since a fixed moment."""
     fits = timed_fits(problem.search, problem.families, seconds, clock)
     times = family_times(problem.families, fits)
     total = total_time(times, fits)
@@ -216,30 +208,21 @@ def _on_changes(problem: SearchProblem, changes: Sequence[Expected], costs: dict
             tables=nearest.tables,
             rows=(nearest.least_rows, nearest.most_rows),
             algorithms=nearest.algorithms,
-            same=_shares(nearest.same_choice, nearest.same_choice_range),
-            gain=_accuracies(nearest.gain, nearest.gain_range),
+            same=_with_range("{:.0%}".format, nearest.same_choice, nearest.same_choice_range),
+            gain=_with_range("{:.3f}".format, nearest.gain, nearest.gain_range),
             threshold=f"{nearest.threshold:.3f}",
-            difference=_differences(nearest.difference, nearest.difference_range),
+            difference=_with_range(words.accuracy_text, nearest.difference, nearest.difference_range),
         ),
         words.published_sentence(
             nearest.algorithms, published.tables, nearest.published_rows, published.same_choice,
-            _differences(published.difference, (published.low, published.high)),
+            _with_range(words.accuracy_text, published.difference, (published.low, published.high)),
         ),
         words.TO_COMPARE,
     ]  # fmt: skip
 
 
-def _shares(value: float, between: tuple[float, float]) -> str:
-    return words.range_text(f"{value:.0%}", *(f"{end:.0%}" if math.isfinite(end) else "" for end in between))
-
-
-def _accuracies(value: float, between: tuple[float, float]) -> str:
-    return words.range_text(f"{value:.3f}", *(f"{end:.3f}" if math.isfinite(end) else "" for end in between))
-
-
-def _differences(value: float, between: tuple[float, float]) -> str:
-    ends = (words.accuracy_text(end) if math.isfinite(end) else "" for end in between)
-    return words.range_text(words.accuracy_text(value), *ends)
+def _with_range(shown: Callable[[float], str], value: float, between: tuple[float, float]) -> str:
+    return words.range_text(shown(value), *(shown(end) if math.isfinite(end) else "" for end in between))
 
 
 def _on_biases(problem: SearchProblem, simulated: WorstCase | None) -> list[str]:

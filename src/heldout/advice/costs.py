@@ -60,13 +60,7 @@ class _Work:
 
 
 def costs_of(problem: SearchProblem, total: TotalTime, n_jobs: int | None = None) -> tuple[Cost, ...]:
-    """The cost of every protocol that applies.
-
-    Parameters
-    ----------
-    total : TotalTime
-        The time of fitting every configuration once, on the rows of the first split.
-    """
+    """The cost of every protocol that applies; ``total`` is the time of all configurations on the first split."""
     return tuple(_cost(problem, total, work, n_jobs) for work in _works(problem))
 
 

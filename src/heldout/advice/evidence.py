@@ -156,10 +156,7 @@ def installed_evidence() -> tuple[TableEvidence, ...]:
 def expected_change(evidence: Sequence[TableEvidence], n_rows: int) -> tuple[Expected, ...]:
     """What nested cross-validation probably changes for a search on N rows, one entry per scenario.
 
-    Parameters
-    ----------
-    n_rows : int
-        Compared with half of the rows of each table, by their ratio.
+    Tables are compared by the ratio of N to half of their rows.
     """
     changes = []
     for scenario, published in PUBLISHED.items():

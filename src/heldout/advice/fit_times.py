@@ -100,14 +100,8 @@ def timed_fits(
 ) -> tuple[TimedFit, ...]:
     """Fit configurations on the first split until the time is spent; a fit that has started runs to its end.
 
-    First one configuration of every family, then a second one of every family, and so on.
-
-    Parameters
-    ----------
-    seconds : float
-        At least 0 and finite; with 0 nothing is fitted.
-    clock : callable
-        Returns the seconds since a fixed moment.
+    First one configuration of every family, then a second one of every family, and so on; with 0 seconds none.
+    ``clock`` returns the seconds since a fixed moment.
     """
     if isinstance(seconds, bool) or not isinstance(seconds, int | float | np.number):
         raise InputError(

@@ -78,13 +78,7 @@ class Console:
             self._print(json.dumps(document, indent=2, allow_nan=False))
 
     def check_all_was_printed(self, instead: str = "nothing else was kept") -> None:
-        """Fail at the end of a command whose output was lost.
-
-        Parameters
-        ----------
-        instead : str
-            Where the result can be found.
-        """
+        """Fail at the end of a command whose output was lost, and say where the result is ``instead``."""
         if self._lost is not None:
             why = (self._lost.strerror or str(self._lost)).lower()
             raise InputError(f"the output could not be written to standard output ({why}); {instead}.")

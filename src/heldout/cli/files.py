@@ -97,12 +97,9 @@ def _megabytes(size: int) -> str:
 
 
 def write_model(model: Any, folder: OutputFolder) -> tuple[Path, list[str]]:
-    """``model.skops`` and, for reading only, ``model.trusted.json``: the reviewed types that it holds.
+    """Write ``model.skops`` and, for reading only, ``model.trusted.json``: the reviewed types that it holds.
 
-    Returns
-    -------
-    strangers : list of str
-        Types in the model that are not reviewed.
+    Returns the path, and the types in the model that are not reviewed.
     """
     from heldout.readers.saved_model import CACHE, REVIEWED_TYPES, names_a_cache, types_to_trust
 

@@ -42,14 +42,9 @@ _OF_THE_DISK = {
 
 
 class LazyGroup(click.Group):
-    """Loads a command's module when it is called.
+    """Loads a command's module, which holds it as ``command``, when it is called.
 
-    Parameters
-    ----------
-    modules : mapping of str to str
-        The module of each command, by the command's name; it holds the command as ``command``.
-    nouns : (str, str)
-        The noun for such a command, singular and plural.
+    ``modules`` are the modules by the commands' names; ``nouns`` say what such a command is, singular and plural.
     """
 
     def __init__(

@@ -47,9 +47,8 @@ def _defined(path: Path) -> Any:
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        raise InputError(
-            f"--model {path} could not be run ({type(error).__name__}: {_in_a_line(error)})."
-        ) from error
+        why = " ".join(str(error).split()).rstrip(".")
+        raise InputError(f"--model {path} could not be run ({type(error).__name__}: {why}).") from error
     if not hasattr(module, "model"):
         raise InputError(
             f"--model {path} must define a variable model: an estimator, or a list of (name, estimator)."
@@ -105,7 +104,3 @@ def _saved(path: Path, trust: Sequence[str]) -> Any:
             f"--model {path} holds a {type(model).__name__}, which cannot be fitted again; save a scikit-learn "
             "estimator."
         ) from None
-
-
-def _in_a_line(error: BaseException) -> str:
-    return " ".join(str(error).split()).rstrip(".")

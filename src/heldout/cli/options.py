@@ -117,12 +117,7 @@ def about_option(option: str, value: str) -> Iterator[None]:
 def work_options(what: str, out: str) -> list[Option]:
     """The options of every command that works for a while.
 
-    Parameters
-    ----------
-    what : str
-        What the folder holds when the command is resumed: a run, a study.
-    out : str
-        The default folder.
+    ``what`` is the kind of work that the command resumes (a run, a study), ``out`` the default folder.
     """
     return [
         click.option("--n-jobs", type=int, default=-1, show_default=True, help="Processes; -1 uses every core."),

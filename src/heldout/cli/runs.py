@@ -77,12 +77,7 @@ def run_context(ctx: click.Context, console: Console) -> Iterator[None]:
 def resumable(folder: OutputFolder, n_bytes: int, command: str, resuming: bool) -> Iterator[None]:
     """Check that the folder can hold the files, and say how to continue when the user interrupts the work.
 
-    Parameters
-    ----------
-    n_bytes : int
-        The room that the files need.
-    command : str
-        As the user typed it.
+    ``n_bytes`` is the room that the files need, ``command`` the command as the user typed it.
     """
     folder.check_writable()
     folder.check_room(n_bytes)

@@ -18,13 +18,7 @@ _OF_ONE_CLASS = ("f1", "precision", "recall", "jaccard", "average_precision", "n
 
 
 def scorer_of(name: str, truth: Truth) -> Any:
-    """scikit-learn's scorer of that name, for the positive class of the target.
-
-    Parameters
-    ----------
-    name : str
-        A scorer's name, or a loss's own (``log_loss`` for ``neg_log_loss``).
-    """
+    """scikit-learn's scorer for the positive class of the target, by its name or a loss's own (``log_loss``)."""
     from sklearn.metrics import get_scorer, get_scorer_names
 
     measured = check_fits_named(name, truth)

@@ -35,13 +35,7 @@ class LineKey:
 
 
 def line_key(noun: str, column: Any) -> LineKey:
-    """The key with a column's values, sorted if they have an order, so the order of lines does not matter.
-
-    Parameters
-    ----------
-    column : pandas.Series
-        Without missing values.
-    """
+    """The key with a column's values, none of them missing; sorted, so that the order of lines does not matter."""
     codes, labels = column.factorize(sort=True)
     return LineKey(noun, codes, labels)
 

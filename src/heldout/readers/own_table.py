@@ -43,10 +43,7 @@ def table_of_predictions(
 ) -> tuple[Any, dict[str, Any]]:
     """The predictions that a metric reads as a table, with the role of each column.
 
-    Parameters
-    ----------
-    target, event : str
-        Names for the columns of the target; in a survival task those of time and event.
+    ``target`` and ``event`` are names for the columns of the target; in a survival task those of time and event.
 
     Returns
     -------
@@ -61,7 +58,7 @@ def table_of_predictions(
 
     array = predictions.for_metric(metric)
     n_rows, n_configurations, n_repeats = array.shape[:3]
-    response = _response_held(predictions, metric)
+    response = next(response for response in metric.responses if response in predictions.responses)
     truth_columns = _truth_columns(task.truth, target, event)
     names = _distinct(predictions.names, taken=(*OWN_COLUMNS, *truth_columns))
     classes = predictions.classes
@@ -265,10 +262,6 @@ def _truth_columns(truth: Truth, target: str, event: str | None) -> dict[str, ND
     if truth.kind is not TaskKind.SURVIVAL:
         return {free[target]: truth.labels()}
     return {free[target]: truth.values["time"], free[event or "event"]: truth.values["event"]}
-
-
-def _response_held(predictions: HeldOutPredictions, metric: Metric) -> Response:
-    return next(response for response in metric.responses if response in predictions.responses)
 
 
 def _distinct(names: Sequence[str], taken: Sequence[str]) -> list[str]:

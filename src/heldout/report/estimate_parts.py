@@ -44,10 +44,7 @@ def headline_of(
 ) -> Headline:
     """The headline of an estimate, or of the uncorrected score if there is no estimate.
 
-    Parameters
-    ----------
-    candidates, dropped : int
-        Configurations that the winner was selected from, and those that the search dropped before.
+    The winner was selected from the ``candidates``; the search had ``dropped`` so many others before.
     """
     if estimate is None or not np.isfinite(estimate.value):
         known = scale.shown(uncorrected)
@@ -105,7 +102,8 @@ def _how(estimate: Estimate) -> str:
     if estimate.provenance.get("across") == "all":
         return ACROSS_SENTENCE
     words = method_words(estimate.method)
-    return words.sentence(_bootstraps(estimate), finalists=_finalists(estimate), named=was_named(estimate))
+    bootstraps = None if estimate.distribution is None else len(estimate.distribution)
+    return words.sentence(bootstraps, finalists=_finalists(estimate), named=was_named(estimate))
 
 
 def is_ensemble(estimate: Estimate) -> bool:
@@ -199,10 +197,6 @@ def method_row(name: str, estimate: Estimate, scale: Scale, *, main: bool, same_
         notes=tuple(text for flag, text in estimate.flags.items() if flag not in SEEN_IN_THE_ROW),
         how=method_sentences(estimate),
     )
-
-
-def _bootstraps(estimate: Estimate) -> int | None:
-    return None if estimate.distribution is None else len(estimate.distribution)
 
 
 def method_sentences(estimate: Estimate | None) -> tuple[str, ...]:

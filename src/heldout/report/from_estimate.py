@@ -44,17 +44,8 @@ def estimate_content(
 ) -> ReportContent:
     """The content of the report on an estimate from predictions alone.
 
-    Parameters
-    ----------
-    estimate : Estimate
-    inputs : Inputs
-        The question that it answers.
-    comparison : Comparison, optional
-        The answers of several methods, the estimate's among them.
-    command : str, optional
-        The command line or call that made it.
-    title : str, optional
-        The name of the file of predictions, for example.
+    ``inputs`` is the question that it answers, and ``comparison`` holds the answers of all methods where there are
+    several. ``command`` is the command line or call that made it, ``title`` such as the name of the file.
     """
     within = estimate.provenance.get("aggregate") == "within"
     shown_in: Aggregate = "within" if within else "pooled"

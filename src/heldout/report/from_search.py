@@ -39,13 +39,7 @@ def report_content(
 ) -> ReportContent:
     """The content of the report on a finished search.
 
-    Parameters
-    ----------
-    evaluation : Evaluation
-    command : str, optional
-        The command line or call that made it, shown under how to reproduce it.
-    title : str, optional
-        The name of the data, for example.
+    ``command`` is the command line or call that made it, ``title`` such as the name of the data.
     """
     name, estimate, winner = evaluation.refit_metric, evaluation.estimate, evaluation.winner
     fold_scores = evaluation.fold_scores.get(name)
@@ -54,7 +48,9 @@ def report_content(
     failures = {**evaluation.predictions.failed, **evaluation.failures}
     dropped = set(evaluation.predictions.dropped) - set(failures)
     folds = _folds_text(evaluation)
-    aggregate = "folds" if estimate is None else estimate.provenance.get("aggregate", "folds")
+    provenance = {} if estimate is None else estimate.provenance
+    dropping = {"dropping": drop_text(evaluation.provenance.get("drop"))}
+    aggregate = provenance.get("aggregate", "folds")
     outer = outer_of(estimate, scale)
     ranking = rank_configurations(
         evaluation.configurations.names,
@@ -98,12 +94,11 @@ def report_content(
         parameters=_parameters(evaluation),
         diagnostics=diagnostics,
         method=method_sentences(estimate),
-        settings=settings_of([{} if estimate is None else estimate.provenance, _dropping(evaluation)]),
+        settings=settings_of([provenance, dropping]),
         flags=flag_sentences(evaluation.estimates, name),
         citations=citations_of(evaluation.estimates.values(), diagnostics, sources_of(evaluation)),
         command=command or "",
-        reproduction=reproduction_of([evaluation.provenance, {} if estimate is None else estimate.provenance])
-        + _fingerprints(evaluation),
+        reproduction=reproduction_of([evaluation.provenance, provenance]) + _fingerprints(evaluation),
     )
 
 
@@ -122,12 +117,6 @@ def _metric_rows(evaluation: Evaluation) -> tuple[Any, ...]:
         metric_row(name, estimate, _search_scale(evaluation, name), chose=name == evaluation.refit_metric)
         for name, estimate in evaluation.estimates.items()
     )
-
-
-def _dropping(evaluation: Evaluation) -> dict[str, str]:
-    """The drop rule as a setting."""
-    rule = drop_text(evaluation.provenance.get("drop"))
-    return {"dropping": rule} if rule else {}
 
 
 def _folds_text(evaluation: Evaluation) -> str:

@@ -38,7 +38,6 @@ from heldout.report.validation_content import (
     CandidateRow,
     CoefficientRow,
     ImputationPart,
-    OptimismPicture,
     ScoredRow,
     ValidationContent,
 )
@@ -59,16 +58,10 @@ def validation_content(
 ) -> ValidationContent:
     """The content of the report on a validated model.
 
-    Parameters
-    ----------
-    validation : Validation
-    command : str, optional
-        The command line or call that made it, shown under how to reproduce it.
-    title : str, optional
-        The name of the data, for example.
+    ``command`` is the command line or call that made it, ``title`` such as the name of the data.
     """
     first = next(iter(validation.rows))
-    estimate, replicates = validation.estimates[first], validation.replicates
+    estimate, replicates, model = validation.estimates[first], validation.replicates, validation.model
     scales = {name: _scale(validation, name) for name in validation.rows}
     roc, calibration = roc_pictures(replicates), calibration_pictures(replicates)
     decision = decision_pictures(replicates)
@@ -92,12 +85,12 @@ def validation_content(
         roc=roc,
         calibration=calibration,
         decision=decision,
-        optimism=_optimism(validation, first, scales[first]),
+        optimism=optimism_picture(replicates, validation.metrics[first], scales[first], validation.method),
         failures=failure_groups(validation.failures, lambda number: f"{number + 1}"),
         failures_sentence=words.failures_sentence(len(validation.failures), replicates.n_replicates)
         if validation.failures
         else "",
-        parameters=parameters_of(_first_member(validation.model)),
+        parameters=parameters_of(model.members[0] if isinstance(model, PooledModel) else model),
         method=_method(estimate, validation),
         settings=settings_of([_settings(validation, estimate)]),
         flags=flag_sentences(validation.estimates, first),
@@ -105,11 +98,6 @@ def validation_content(
         command=command or "",
         reproduction=reproduction_of([estimate.provenance]),
     )
-
-
-def _first_member(model: Any) -> Any:
-    """One of the models pooled over imputations, or the model itself."""
-    return model.members[0] if isinstance(model, PooledModel) else model
 
 
 def _scale(validation: Validation, name: str) -> Scale:
@@ -242,10 +230,6 @@ def _coefficients(pooled: PooledCoefficients, level: float) -> tuple[Coefficient
         )
         for name, value, error, ends, df, missing in zip(*columns, strict=True)
     )
-
-
-def _optimism(validation: Validation, name: str, scale: Scale) -> OptimismPicture | None:
-    return optimism_picture(validation.replicates, validation.metrics[name], scale, validation.method)
 
 
 def _method(estimate: Estimate, validation: Validation) -> tuple[str, ...]:

@@ -98,12 +98,7 @@ def drawn_configurations(curve: LearningCurve) -> tuple[int, ...]:
 def learning_curve_svg(curve: LearningCurve, *, key: str, width: int) -> str:
     """Mean scores with their standard errors over training rows, and the curves through them up to all rows.
 
-    Parameters
-    ----------
-    key : str
-        The prefix of the ids in the figure.
-    width : int
-        In pixels.
+    The ids in the figure begin with ``key``; ``width`` is in pixels.
     """
     alt = altair()
     scale, drawn = _scale(curve), drawn_configurations(curve)

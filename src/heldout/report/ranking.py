@@ -105,7 +105,7 @@ def rank_configurations(
     out = {*failures, *dropped}
     candidates = np.array([index for index in range(len(names)) if index not in out], dtype=np.intp)
     means = None if fold_scores is None else _column_means(fold_scores)
-    spreads = None if fold_scores is None else _column_spreads(fold_scores)
+    spreads = None if fold_scores is None or means is None else np.sqrt(_column_means((fold_scores - means) ** 2))
     ranked_by_mean = means is not None and (by_mean or pooled is None)
     key = means if ranked_by_mean else pooled
     key = np.full(len(names), np.nan) if key is None else key
@@ -148,10 +148,6 @@ def _column_means(fold_scores: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         mean: Floats = np.where(present, fold_scores, 0.0).sum(axis=0) / present.sum(axis=0)
     return mean
-
-
-def _column_spreads(fold_scores: Floats) -> Floats:
-    return np.sqrt(_column_means((fold_scores - _column_means(fold_scores)) ** 2))
 
 
 def _rest(rows: Sequence[RankedConfiguration], scale: Scale, by_mean: bool, weighs: bool) -> str:

@@ -35,12 +35,8 @@ def optimism_sentence(
 ) -> str:
     """What the correction means, for a reader who knows no statistics.
 
-    Parameters
-    ----------
-    finalists : int
-        The number of finalists among which a two-part method selects on the rows that give the value.
-    dropped : int
-        Configurations that the search dropped early; they are not candidates.
+    A two-part method selects among ``finalists`` on the rows that give the value. The configurations that the
+    search ``dropped`` early are no candidates.
     """
     configurations = "1 configuration" if candidates == 1 else f"{candidates} configurations"
     if dropped:
