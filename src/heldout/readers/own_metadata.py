@@ -112,8 +112,9 @@ def roles_of_json(found: Any, path: str) -> ColumnRoles:
         raise InputError(
             f"{path}: its metadata 'heldout' does not say what the columns are ({error}); {REMEDY}."
         ) from None
-    for name, why in _contradictions(roles):
-        raise InputError(f"{path}: {name!r} of its metadata 'heldout' {why}; {REMEDY}.")
+    wrong = next(_contradictions(roles), None)
+    if wrong is not None:
+        raise InputError(f"{path}: {wrong[0]!r} of its metadata 'heldout' {wrong[1]}; {REMEDY}.")
     return roles
 
 
