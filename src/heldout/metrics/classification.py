@@ -22,7 +22,7 @@ from heldout.metrics.confusion import (
     ratio,
 )
 from heldout.metrics.parameters import check_among, checked_probabilities, is_number
-from heldout.metrics.row_losses import Finish, MeanLoss, mean_loss, mean_of_errors
+from heldout.metrics.row_losses import Finish, OfRowLosses
 
 _LABELS: tuple[Response, ...] = (Response.LABELS,)
 _PROBABILITIES: tuple[Response, ...] = (Response.PROBABILITIES,)
@@ -34,7 +34,7 @@ LabelAverage = Literal["binary", "macro", "micro", "weighted"]
 
 
 @dataclass(frozen=True)
-class Accuracy(Metric):
+class Accuracy(OfRowLosses):
     """Share of rows whose label is predicted right.
 
     Examples
@@ -54,21 +54,14 @@ class Accuracy(Metric):
     responses = _LABELS
     tasks = _CLASSES
     range = _UNIT
-    row_wise = True
-
-    @property
-    def finish(self) -> Finish:
-        return Finish.COMPLEMENT
+    finish = Finish.COMPLEMENT
 
     def losses(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
         return _wrong(truth, predictions)
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
-        return mean_of_errors(self.losses(truth, predictions), self.finish)
-
 
 @dataclass(frozen=True)
-class ZeroOneLoss(Metric):
+class ZeroOneLoss(OfRowLosses):
     """Share of rows whose label is predicted wrong."""
 
     name = "zero_one_loss"
@@ -76,17 +69,9 @@ class ZeroOneLoss(Metric):
     responses = _LABELS
     tasks = _CLASSES
     range = _UNIT
-    row_wise = True
-
-    @property
-    def finish(self) -> Finish:
-        return Finish.MEAN
 
     def losses(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
         return _wrong(truth, predictions)
-
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
-        return mean_of_errors(self.losses(truth, predictions), self.finish)
 
 
 def _wrong(truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
@@ -277,7 +262,7 @@ class Recall(ClassScore):
 
 
 @dataclass(frozen=True)
-class LogLoss(Metric):
+class LogLoss(OfRowLosses):
     """Mean of -log of the probability given to the true class.
 
     Probabilities are clipped to [eps, 1 - eps] of float64, about 2.2e-16, as scikit-learn does; otherwise
@@ -299,11 +284,6 @@ class LogLoss(Metric):
     tasks = _CLASSES
     range = (0.0, np.inf)
     undefined_without = Needs.EVERY_CLASS
-    row_wise = True
-
-    @property
-    def finish(self) -> Finish:
-        return Finish.MEAN
 
     def losses(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
         of_truth = self._of_truth(truth, predictions)
@@ -318,9 +298,6 @@ class LogLoss(Metric):
         below: NDArray[np.bool_] = self._of_truth(truth, predictions) < np.finfo(np.float64).eps
         return below
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
-        return mean_loss(self.losses(truth, predictions))
-
     def _of_truth(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
         """(n, C): the probability of each row's class, an array of its own."""
         given = checked_probabilities(self.name, predictions)
@@ -333,7 +310,7 @@ class LogLoss(Metric):
 
 
 @dataclass(frozen=True)
-class Brier(Metric):
+class Brier(OfRowLosses):
     """Mean squared distance of the probabilities from the truth (Brier 1950, eq. 2), halved by choice.
 
     Attributes
@@ -363,7 +340,6 @@ class Brier(Metric):
     responses = _PROBABILITIES
     tasks = _CLASSES
     undefined_without = Needs.EVERY_OF_SEVERAL
-    row_wise = True
 
     def __post_init__(self) -> None:
         check_among("scale_by_half", self.scale_by_half, (True, False, "auto"))
@@ -378,10 +354,6 @@ class Brier(Metric):
             return replace(self, scale_by_half=truth.kind is TaskKind.BINARY)
         return self
 
-    @property
-    def finish(self) -> Finish:
-        return Finish.MEAN
-
     def losses(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
         given = checked_probabilities(self.name, predictions)
         half = self.for_truth(truth).scale_by_half
@@ -391,6 +363,3 @@ class Brier(Metric):
         true = truth.values[:, None] == np.arange(truth.n_classes)
         losses = ((given - true[:, None, :]) ** 2).sum(axis=2)
         return losses / 2 if half else losses
-
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
-        return mean_loss(self.losses(truth, predictions))

@@ -14,7 +14,13 @@ from heldout.kernels.dispatch import Medians, RankCorrelations
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Needs, Response, Sums
 from heldout.metrics.parameters import is_number, name_with
-from heldout.metrics.row_losses import Finish, MeanLoss, loss_sums, mean_loss, total_weight, weighted_sum
+from heldout.metrics.row_losses import (
+    Finish,
+    OfRowLosses,
+    loss_sums,
+    total_weight,
+    weighted_sum,
+)
 
 _VALUES: tuple[Response, ...] = (Response.VALUES,)
 _REGRESSION: frozenset[TaskKind] = frozenset({TaskKind.REGRESSION})
@@ -34,7 +40,7 @@ def _squared_errors(truth: Truth, predictions: NDArray[Any]) -> Floats:
 
 
 @dataclass(frozen=True)
-class MeanSquaredError(Metric):
+class MeanSquaredError(OfRowLosses):
     """Mean of squared errors.
 
     Examples
@@ -54,21 +60,13 @@ class MeanSquaredError(Metric):
     tasks = _REGRESSION
     squares_errors = True
     range = _LOSS
-    row_wise = True
-
-    @property
-    def finish(self) -> Finish:
-        return Finish.MEAN
 
     def losses(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
         return _squared_errors(truth, predictions)
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
-        return mean_loss(self.losses(truth, predictions))
-
 
 @dataclass(frozen=True)
-class RootMeanSquaredError(Metric):
+class RootMeanSquaredError(OfRowLosses):
     """Square root of the mean of squared errors, in the target's units."""
 
     name = "root_mean_squared_error"
@@ -80,20 +78,14 @@ class RootMeanSquaredError(Metric):
     squares_errors = True
     range = _LOSS
     row_wise = False  # the root of a mean is no mean
-
-    @property
-    def finish(self) -> Finish:
-        return Finish.ROOT
+    finish = Finish.ROOT
 
     def losses(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
         return _squared_errors(truth, predictions)
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
-        return mean_loss(self.losses(truth, predictions), self.finish)
-
 
 @dataclass(frozen=True)
-class MeanAbsoluteError(Metric):
+class MeanAbsoluteError(OfRowLosses):
     """Mean of absolute errors, in the target's units."""
 
     name = "mean_absolute_error"
@@ -103,21 +95,13 @@ class MeanAbsoluteError(Metric):
     responses = _VALUES
     tasks = _REGRESSION
     range = _LOSS
-    row_wise = True
-
-    @property
-    def finish(self) -> Finish:
-        return Finish.MEAN
 
     def losses(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
         return np.abs(_errors(truth, predictions))
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
-        return mean_loss(self.losses(truth, predictions))
-
 
 @dataclass(frozen=True)
-class PinballLoss(Metric):
+class PinballLoss(OfRowLosses):
     """Mean pinball loss of predicted quantiles: ``alpha`` times an error below, ``1 - alpha`` times one above.
 
     Least for the ``alpha`` quantile; of .5 it is half the mean absolute error. The same number as scikit-learn's
@@ -146,7 +130,6 @@ class PinballLoss(Metric):
     responses = _VALUES
     tasks = _REGRESSION
     range = _LOSS
-    row_wise = True
 
     def __post_init__(self) -> None:
         if not (is_number(self.alpha) and 0 <= self.alpha <= 1):
@@ -158,16 +141,9 @@ class PinballLoss(Metric):
     def name(self) -> str:
         return name_with("mean_pinball_loss", self, "alpha")
 
-    @property
-    def finish(self) -> Finish:
-        return Finish.MEAN
-
     def losses(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
         above = _errors(truth, predictions)
         return np.where(above > 0, (1 - self.alpha) * above, -self.alpha * above)
-
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
-        return mean_loss(self.losses(truth, predictions))
 
 
 @dataclass(frozen=True)

@@ -64,18 +64,28 @@ class Finish(StrEnum):
 
 
 @runtime_checkable
-class OfRowLosses(Protocol):
+class OfRowLosses(Metric, Protocol):
     """A metric that is the mean of one loss per row, or a rising or falling function of that mean.
 
-    Whatever sums losses for itself (in blocks of rows, over tables that do not fit the memory) asks for them here.
+    Code that sums losses itself (in blocks of rows, over tables that do not fit the memory) reads them here.
     """
+
+    @property
+    def row_wise(self) -> bool:
+        return True
 
     @property
     def finish(self) -> Finish:
         """What becomes of the mean."""
+        return Finish.MEAN
 
     def losses(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[Any]:
         """(n, C): one loss per row and column, as numbers or, where it is 0 or 1, as booleans."""
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
+        losses = self.losses(truth, predictions)
+        bind = mean_of_errors if losses.dtype == np.bool_ else mean_loss
+        return bind(losses, self.finish)
 
 
 @dataclass(frozen=True, eq=False)
