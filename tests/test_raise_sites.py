@@ -10,8 +10,11 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
+import click
+
 import heldout as ho
 import heldout_papers
+from heldout.cli.group import heldout as heldout_command
 from heldout.flags import Flag
 
 SOURCES = [Path(str(package.__file__)).parent for package in (ho, heldout_papers)]
@@ -20,10 +23,12 @@ ERRORS = ("InputError", "StoreError", "ArgumentError")
 
 @cache
 def public_parameters() -> frozenset[str]:
-    """The parameters of all public callables, methods and functions of modules included."""
+    """The parameters of all public callables, methods and functions of modules included, and of the commands."""
     modules = [ho, ho.estimates, ho.metrics, ho.selection, ho.dropping, ho.protocols, ho.spaces, ho.studies]
     found = {name for module in modules for one in members(module) for name in parameters(one)}
-    return frozenset(found)
+    commands = [heldout_command.get_command(click.Context(heldout_command), name) for name in ("tune", "validate")]
+    options = {option.name for command in commands if command for option in command.params if option.name}
+    return frozenset(found | options)
 
 
 def members(owner: ModuleType | type) -> Iterator[object]:
@@ -62,7 +67,7 @@ def beginning(node: ast.expr) -> str:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
-def test_named_arguments_are_parameters_of_public_callables() -> None:
+def test_named_arguments_are_parameters_of_public_callables_or_commands() -> None:
     strangers = []
     for where, call, called in calls():
         named = [one.value for one in call.keywords if one.arg == "argument" and called.endswith("Error")]

@@ -122,7 +122,7 @@ def test_resuming_over_another_table_is_refused_naming_both(table, tmp_path):
     assert not (out / "report.html").exists()
 
 
-def test_a_disk_that_fills_up_is_said_and_resumed_once_there_is_room(table, tmp_path):
+def test_a_full_disk_is_reported_and_the_run_resumes_once_there_is_room(table, tmp_path):
     resource = pytest.importorskip("resource")
     out = tmp_path / "out"
 
