@@ -1,4 +1,4 @@
-"""Code of a user that asks for the end of the program fails its fit; a Ctrl-C ends the search."""
+"""User code that calls for the end of the program fails its fit; Ctrl-C ends the search."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ENDS = {"exit": SystemExit(2), "nothing": SystemExit(), "generator": GeneratorEx
 
 
 class Quits(ClassifierMixin, BaseEstimator):
-    """Ends the program where it is told to."""
+    """Ends the program in the method named by ``where``."""
 
     def __init__(self, mood: str = "calm", where: str = "fit") -> None:
         self.mood, self.where = mood, where
@@ -58,8 +58,10 @@ def search(moods: list[str], where: str = "fit", **settings: Any) -> ho.HeldOutS
     return made.fit(X, Y)
 
 
-@pytest.mark.parametrize("where", ["fit", "predict"])
-@pytest.mark.parametrize("backend", ["sequential", "loky", "threading"])
+@pytest.mark.parametrize(
+    ("backend", "where"),
+    [("sequential", "fit"), ("sequential", "predict"), ("loky", "fit"), ("threading", "predict")],
+)
 @pytest.mark.filterwarnings("ignore::heldout.errors.HeldoutWarning", "ignore:.*fits failed", "ignore:.*non-finite")
 def test_what_would_end_the_program_fails_the_fit(backend: str, where: str) -> None:
     with joblib.parallel_config(backend):
@@ -99,7 +101,7 @@ def leave(*_: Any, **__: Any) -> float:
 
 
 @pytest.mark.filterwarnings("ignore::heldout.errors.HeldoutWarning", "ignore:.*score.*are non-finite")
-def test_nor_may_scorers_metrics_and_rules() -> None:
+def test_scorers_metrics_and_rules_may_not_end_the_program_either() -> None:
     settings: dict[str, Any] = {"n_bootstraps": 5, "random_state": 0}
     metric = ho.metrics.custom(leave, greater_is_better=True, response="decision")
     with pytest.raises(InputError, match="SystemExit: 3"):
@@ -108,6 +110,6 @@ def test_nor_may_scorers_metrics_and_rules() -> None:
         ho.estimate(Y, X, metric="roc_auc", selection=leave, **settings)
 
 
-def test_nor_may_a_model_that_is_validated() -> None:
+def test_a_model_that_is_validated_may_not_end_the_program_either() -> None:
     with pytest.raises(ValueError, match="no model could be fitted on all rows: Quits: SystemExit: 2"):
         ho.bootstrap_validate(Quits("exit"), X, Y, metric="accuracy", n_bootstraps=3)
