@@ -51,9 +51,9 @@ def sensitivity(y: NDArray[Any], p: NDArray[Any], w: NDArray[Any]) -> float:
 
 
 def calibration_error(y: NDArray[Any], p: NDArray[Any]) -> float:
-    true, said = calibration_curve(y, p, n_bins=10)
+    true, predicted = calibration_curve(y, p, n_bins=10)
     share = np.histogram(p, np.linspace(0, 1, 11))[0]
-    return float(share[share > 0] @ np.abs(true - said))
+    return float(share[share > 0] @ np.abs(true - predicted))
 
 
 def slope(y: NDArray[Any], p: NDArray[Any], w: NDArray[Any]) -> float:
@@ -118,20 +118,20 @@ def main() -> None:
     parser.add_argument("--columns", type=int, default=766)
     parser.add_argument("--bootstraps", type=int, default=1000)
     parser.add_argument("--calls", type=int, default=200, help="of each loop")
-    given = parser.parse_args()
-    print(f"N = {given.rows}, C = {given.columns}, B = {given.bootstraps}; {KERNELS} kernels")
-    counts = draw_units(SEED, np.arange(1, dtype=np.uint64), 0, given.rows)[0]
+    options = parser.parse_args()
+    print(f"N = {options.rows}, C = {options.columns}, B = {options.bootstraps}; {KERNELS} kernels")
+    counts = draw_units(SEED, np.arange(1, dtype=np.uint64), 0, options.rows)[0]
     for name, loop in LOOPS.items():
-        truth, predictions = problem_of(name, given.rows, given.columns)
-        mine = min(seconds(lambda: ours(name, truth, predictions, given.bootstraps)) for _ in range(3))  # noqa: B023
+        truth, predictions = problem_of(name, options.rows, options.columns)
+        mine = min(seconds(lambda: ours(name, truth, predictions, options.bootstraps)) for _ in range(3))  # noqa: B023
 
         def peer(loop: Loop = loop, truth: Truth = truth, predictions: NDArray[Any] = predictions) -> None:
-            for call in range(given.calls):
-                loop(truth.values, predictions[:, call % given.columns], counts)
+            for call in range(options.calls):
+                loop(truth.values, predictions[:, call % options.columns], counts)
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            theirs = seconds(peer) * given.bootstraps * given.columns / given.calls
+            theirs = seconds(peer) * options.bootstraps * options.columns / options.calls
         print(f"{name:28} {mine:8.3f} s   loop {theirs:8.0f} s   {theirs / mine:8.0f} times ours")
 
 

@@ -168,8 +168,10 @@ def main() -> None:
             took = measured(command)
             digests.add(took["digest"])
             cost = f"{took['seconds']:6.1f} s ({took['processor']:6.1f} s of CPU) {took['peak'] >> 20:5d} MiB"
-            said = f"{took['value']:.12g} {took['interval']} bound {took['error_bound']:.2g} {took['certain']:.0%}"
-            print(f"{metric:20s} {run:12s} {cost}  {said}  {took['digest']}", flush=True)
+            result = (
+                f"{took['value']:.12g} {took['interval']} bound {took['error_bound']:.2g} {took['certain']:.0%}"
+            )
+            print(f"{metric:20s} {run:12s} {cost}  {result}  {took['digest']}", flush=True)
         print(f"{metric}: {'the same bits' if len(digests) == 1 else 'DIFFERENT RESULTS'}", flush=True)
 
 

@@ -2,7 +2,7 @@
 
     python benchmarks/scheduling.py [--cells 2000] [--n-jobs 2] [--repeat 5]
 
-The median of some repeats, with workers that run already: milliseconds a cell of the search in memory, with a
+The median of some repeats, with workers that run already: milliseconds per cell of the search in memory, with a
 store, and of scikit-learn's GridSearchCV; and what of that is not fitting and scoring (seconds by the workers' own
 clocks, shared by the jobs). The coordinator's share is its processor time. The aim is 1 ms a cell beyond the fit at
 two jobs, store included.
@@ -55,12 +55,12 @@ def main() -> None:
     parser.add_argument("--cells", type=int, default=2000)
     parser.add_argument("--n-jobs", type=int, default=2)
     parser.add_argument("--repeat", type=int, default=5)
-    asked = parser.parse_args()
-    n_cells = asked.cells // N_FOLDS * N_FOLDS
+    options = parser.parse_args()
+    n_cells = options.cells // N_FOLDS * N_FOLDS
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 5)), rng.normal(size=200)
     grid = {"value": list(np.linspace(-1, 1, n_cells // N_FOLDS))}
-    common = {"scoring": "neg_mean_squared_error", "cv": N_FOLDS, "n_jobs": asked.n_jobs}
+    common = {"scoring": "neg_mean_squared_error", "cv": N_FOLDS, "n_jobs": options.n_jobs}
 
     def in_memory() -> Any:
         return HeldOutSearchCV(Constant(), grid, method=None, random_state=0, **common).fit(X, y)
@@ -76,11 +76,9 @@ def main() -> None:
     in_memory()  # workers start and import
     searches = {"in memory": in_memory, "with a store": with_a_store, "GridSearchCV": grid_search}
     rounds = [
-        [measured(search, n_cells, asked.n_jobs) for search in searches.values()] for _ in range(asked.repeat)
+        [measured(search, n_cells, options.n_jobs) for search in searches.values()] for _ in range(options.repeat)
     ]
-    print(
-        f"{n_cells} cells, n_jobs={asked.n_jobs}; milliseconds a cell: all, beyond the fit, coordinator's processor"
-    )
+    print(f"{n_cells} cells, n_jobs={options.n_jobs}; ms per cell: all, beyond the fit, coordinator's processor")
     for name, (all_, beyond, used) in zip(searches, np.median(rounds, axis=0), strict=True):
         print(f"{name:<14} {all_:7.3f} {beyond:7.3f} {used:7.3f}")
 

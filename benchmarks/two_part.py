@@ -45,20 +45,20 @@ def main() -> None:
     parser.add_argument("--bootstraps", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--metric", choices=sorted(PEERS), default="roc_auc")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     rng = np.random.default_rng(20260503)
-    y = np.resize([0, 1], asked.rows)
-    predictions = rng.normal(size=(asked.rows, asked.columns)) + 1.2 * y[:, None]
-    if asked.metric == "accuracy":
+    y = np.resize([0, 1], options.rows)
+    predictions = rng.normal(size=(options.rows, options.columns)) + 1.2 * y[:, None]
+    if options.metric == "accuracy":
         predictions = (predictions > 0.6).astype(int)
-    part = asked.rows // 4
-    finalists = -(-asked.columns // 10)
-    score = PEERS[asked.metric]
+    part = options.rows // 4
+    finalists = -(-options.columns // 10)
+    score = PEERS[options.metric]
 
     def ours() -> None:
         ho.estimate(
-            y, predictions, metric=asked.metric, method="mabt", alternative="greater",
-            n_bootstraps=asked.bootstraps, random_state=0, n_jobs=1,
+            y, predictions, metric=options.metric, method="mabt", alternative="greater",
+            n_bootstraps=options.bootstraps, random_state=0, n_jobs=1,
         )  # fmt: skip
 
     def loop() -> None:
@@ -70,11 +70,13 @@ def main() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ours(), loop()
-        times = [(seconds(ours), seconds(loop) * asked.bootstraps / PEER_BOOTSTRAPS) for _ in range(asked.rounds)]
+        times = [
+            (seconds(ours), seconds(loop) * options.bootstraps / PEER_BOOTSTRAPS) for _ in range(options.rounds)
+        ]
     mine, peer = (statistics.median(column) for column in zip(*times, strict=True))
     ratio = statistics.median(theirs / our for our, theirs in times)
-    print(f"kernels: {KERNELS}; N = {asked.rows}, {finalists} finalists on {part} rows, B = {asked.bootstraps}")
-    print(f"mabt, {asked.metric}: {mine:.4f} s (target {TARGET} s: {'met' if mine < TARGET else 'MISSED'})")
+    print(f"kernels: {KERNELS}; N = {options.rows}, {finalists} finalists on {part} rows, B = {options.bootstraps}")
+    print(f"mabt, {options.metric}: {mine:.4f} s (target {TARGET} s: {'met' if mine < TARGET else 'MISSED'})")
     print(f"loop over {score.__name__}, scores only: {peer:.1f} s, {ratio:.0f} times ours")
 
 

@@ -65,15 +65,15 @@ def in_r(X: np.ndarray, y: np.ndarray, n_bootstraps: int) -> tuple[list[float], 
         np.savetxt(table, np.column_stack([X, y]), delimiter=",", header=",".join(names), comments="")
         code.write_text(R_CODE)
         command = ["Rscript", str(code), str(table), str(n_bootstraps)]
-        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    lines = dict(line.split(maxsplit=1) for line in said.splitlines() if line.startswith(("took", "found")))
+        printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    lines = dict(line.split(maxsplit=1) for line in printed.splitlines() if line.startswith(("took", "found")))
     took, found = ([float(number) for number in lines[name].split()] for name in ("took", "found"))
     return took, found
 
 
 def has_rms() -> bool:
-    asked = ["Rscript", "-e", "stopifnot(requireNamespace('rms'))"]
-    return shutil.which("Rscript") is not None and subprocess.run(asked, capture_output=True).returncode == 0
+    command = ["Rscript", "-e", "stopifnot(requireNamespace('rms'))"]
+    return shutil.which("Rscript") is not None and subprocess.run(command, capture_output=True).returncode == 0
 
 
 def main() -> None:
@@ -82,19 +82,21 @@ def main() -> None:
     parser.add_argument("--columns", type=int, default=8)
     parser.add_argument("--bootstraps", type=int, default=500)
     parser.add_argument("--rounds", type=int, default=5)
-    asked = parser.parse_args()
-    X, y = generated(asked.rows, asked.columns)
+    options = parser.parse_args()
+    X, y = generated(options.rows, options.columns)
     sides = {"heldout": ours} | ({"rms::validate": in_r} if has_rms() else {})
     times: dict[str, list[list[float]]] = {name: [] for name in sides}
     with threadpool_limits(1):
         ours(X, y, 2)  # imports
-        for _ in range(asked.rounds):
+        for _ in range(options.rounds):
             for name, side in sides.items():
-                took, corrected = side(X, y, asked.bootstraps)
+                took, corrected = side(X, y, options.bootstraps)
                 times[name].append(took)
                 if len(times[name]) == 1:
                     print(f"{name:<14} corrected " + " ".join(f"{value:8.4f}" for value in corrected))
-    print(f"N={asked.rows}, {asked.columns} columns, B={asked.bootstraps}, one core; medians of {asked.rounds}")
+    print(
+        f"N={options.rows}, {options.columns} cols, B={options.bootstraps}, one core, medians of {options.rounds}"
+    )
     print(f"{'':<14} processor, s  times ours   wall, s")
     mine = median(processor for processor, _ in times["heldout"])
     for name, rounds in times.items():
