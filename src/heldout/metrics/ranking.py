@@ -178,20 +178,16 @@ class RocAuc(PairBased):
 
 
 @dataclass(frozen=True)
-class RocAucOneVsRest(PairBased):
-    """Mean over classes of the area for that class against all others (scikit-learn's ``multi_class="ovr"``).
-
-    Of a binary task it is the plain area, as in scikit-learn.
+class RocAucOfClasses(PairBased):
+    """Template of areas of several classes, averaged; of two classes each is the plain area.
 
     Attributes
     ----------
     average : "macro" or "weighted"
-        Plain, or by the weight of the class.
+        Plain, or by the weight of the classes.
     """
 
     average: ClassAverage = "macro"
-    title = "ROC AUC, one-vs-rest"
-    definition = "The ROC AUC of each class against all others, averaged over classes."
     greater_is_better = True
     responses = (Response.PROBABILITIES,)
     tasks = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
@@ -204,7 +200,7 @@ class RocAucOneVsRest(PairBased):
 
     @property
     def name(self) -> str:
-        return "roc_auc_ovr" if self.average == "macro" else f"roc_auc_ovr_{self.average}"
+        return self._stem if self.average == "macro" else f"{self._stem}_{self.average}"
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> PairStatistic:
         if truth.kind is TaskKind.BINARY:
@@ -212,10 +208,34 @@ class RocAucOneVsRest(PairBased):
         return self._mean(truth, predictions, None)
 
     def statistic_within(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp]) -> PairStatistic:
-        """The pairs of each class and the rest are summed over the folds first; then the classes are averaged."""
+        """The pairs of each area are summed over the folds first; then the areas are averaged."""
         if truth.kind is TaskKind.BINARY:
             return RocAuc().statistic_within(truth, predictions, folds)
         return self._mean(truth, predictions, folds)
+
+    @property
+    def _stem(self) -> str:
+        raise NotImplementedError
+
+    def _mean(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None) -> MeanOfAreas:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class RocAucOneVsRest(RocAucOfClasses):
+    """Mean over classes of the area for that class against all others (scikit-learn's ``multi_class="ovr"``).
+
+    Of a binary task it is the plain area, as in scikit-learn.
+
+    Attributes
+    ----------
+    average : "macro" or "weighted"
+        Plain, or by the weight of the class.
+    """
+
+    title = "ROC AUC, one-vs-rest"
+    definition = "The ROC AUC of each class against all others, averaged over classes."
+    _stem = "roc_auc_ovr"
 
     def _mean(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None) -> MeanOfAreas:
         members = [truth.values == code for code in range(truth.n_classes)]
@@ -225,7 +245,7 @@ class RocAucOneVsRest(PairBased):
 
 
 @dataclass(frozen=True)
-class RocAucOneVsOne(PairBased):
+class RocAucOneVsOne(RocAucOfClasses):
     """Mean over pairs of classes of the area for one against the other (Hand & Till 2001, eq. 7).
 
     Of a pair, the mean of two areas: by the probability of the one, and by that of the other. The same
@@ -237,34 +257,10 @@ class RocAucOneVsOne(PairBased):
         Plain, or by the weight of the two classes together.
     """
 
-    average: ClassAverage = "macro"
     sources = ("hand2001",)
     title = "ROC AUC, one-vs-one"
     definition = "The ROC AUC of each pair of classes, averaged over the pairs."
-    greater_is_better = True
-    responses = (Response.PROBABILITIES,)
-    tasks = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
-    range = (0.0, 1.0)
-    needs = Needs.EVERY_CLASS
-    undefined_without = Needs.EVERY_CLASS
-
-    def __post_init__(self) -> None:
-        check_among("average", self.average, get_args(ClassAverage))
-
-    @property
-    def name(self) -> str:
-        return "roc_auc_ovo" if self.average == "macro" else f"roc_auc_ovo_{self.average}"
-
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> PairStatistic:
-        if truth.kind is TaskKind.BINARY:
-            return RocAuc().statistic(truth, predictions)
-        return self._mean(truth, predictions, None)
-
-    def statistic_within(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp]) -> PairStatistic:
-        """The pairs of two classes are summed over the folds first; then the pairs of classes are averaged."""
-        if truth.kind is TaskKind.BINARY:
-            return RocAuc().statistic_within(truth, predictions, folds)
-        return self._mean(truth, predictions, folds)
+    _stem = "roc_auc_ovo"
 
     def _mean(self, truth: Truth, predictions: NDArray[Any], folds: NDArray[np.intp] | None) -> MeanOfAreas:
         members = [truth.values == code for code in range(truth.n_classes)]
