@@ -41,23 +41,23 @@ def named(model: Any) -> str:
 
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=named)
 def test_scikit_learns_checks_pass(model: Any) -> None:
-    said = check_estimator(model, on_skip=None)
+    results = check_estimator(model, on_skip=None)
     # Checks of what is not installed, or not switched on, are skipped.
-    assert [one["status"] for one in said].count("passed") > 40
+    assert [one["status"] for one in results].count("passed") > 40
 
 
 @pytest.mark.parametrize("model", [ElasticNetLogistic(), QuietSES()], ids=named)
 def test_scikit_learns_checks_pass_of_two_classes_and_selections(model: Any) -> None:
-    said = check_estimator(model, on_skip=None)
-    assert [one["status"] for one in said].count("passed") > 35
+    results = check_estimator(model, on_skip=None)
+    assert [one["status"] for one in results].count("passed") > 35
 
 
 @pytest.mark.parametrize("inside", [GaussianNB(), ElasticNetLogistic()], ids=named)
 def test_scikit_learns_checks_pass_but_one_of_no_columns(inside: Any) -> None:
     allowed = {"check_estimators_empty_data_messages": "a table without columns is what it is for"}
-    said = check_estimator(ConstantWithoutColumns(inside), on_skip=None, expected_failed_checks=allowed)
-    assert [one["check_name"] for one in said if one["status"] == "xfail"] == list(allowed)
-    assert [one["status"] for one in said].count("passed") > 40
+    results = check_estimator(ConstantWithoutColumns(inside), on_skip=None, expected_failed_checks=allowed)
+    assert [one["check_name"] for one in results if one["status"] == "xfail"] == list(allowed)
+    assert [one["status"] for one in results].count("passed") > 40
 
 
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=named)

@@ -172,9 +172,9 @@ def test_a_score_that_is_missing_is_no_number_where_errors_raise() -> None:
     search = HeldOutSearchCV(
         Moody(), {"threshold": [12.0, 16.0]}, scoring=scores, refit="sometimes", method=None, error_score="raise"
     )
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         search.fit(X, Y)
     np.testing.assert_array_equal(search.cv_results_["mean_test_sometimes"], [0.5, np.nan])
-    (failed,) = (one for one in said if one.category is FailedConfigurationsWarning)
+    (failed,) = (one for one in caught if one.category is FailedConfigurationsWarning)
     assert "(their missing scores are set to nan)" in str(failed.message)

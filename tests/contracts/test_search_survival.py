@@ -251,7 +251,7 @@ def test_survival_is_never_stratified() -> None:
 
 
 @pytest.mark.parametrize(
-    ("y", "model", "settings", "said"),
+    ("y", "model", "settings", "message"),
     [
         (Y, Ridge(), {"grid": {}}, "events and times, which Ridge cannot learn; give a survival model"),
         (Y, None, {"scoring": "r2"}, "metric 'r2' does not fit a survival target"),
@@ -264,8 +264,10 @@ def test_survival_is_never_stratified() -> None:
     ],
     ids=["regressor", "r2", "no survival", "unknown", "late", "no times", "no event", "swapped"],
 )  # fmt: skip
-def test_what_does_not_go_together_is_refused_before_fitting(y: Any, model: Any, settings: Any, said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_what_does_not_go_together_is_refused_before_fitting(
+    y: Any, model: Any, settings: Any, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
         searched(y, model=model, **settings)
 
 

@@ -99,9 +99,9 @@ def test_a_command_that_would_hang_is_refused_at_once(options: tuple[str, Any], 
     assert ended.exit_code == 2 and " are more than the 10" in ended.output
 
 
-@pytest.mark.parametrize(("call", "said"), REFUSED.values(), ids=REFUSED)
-def test_a_size_that_would_hang_is_refused_at_once(call: Callable[[], Any], said: str) -> None:
-    with pytest.raises(InputError, match=said) as caught:
+@pytest.mark.parametrize(("call", "message"), REFUSED.values(), ids=REFUSED)
+def test_a_size_that_would_hang_is_refused_at_once(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
         call()
     assert "; use " in str(caught.value) and "\n" not in str(caught.value)
 
@@ -158,6 +158,6 @@ def _paths(folder: Path, groups: str) -> Callable[[str], Path]:
 
 
 def test_an_unforeseen_lack_of_memory_is_an_error_too() -> None:
-    said = r"copies of it did not fit in memory \(std::bad_alloc\); use less"
-    with pytest.raises(InputError, match=said), enough_memory("copies of it", "less"):
+    message = r"copies of it did not fit in memory \(std::bad_alloc\); use less"
+    with pytest.raises(InputError, match=message), enough_memory("copies of it", "less"):
         raise MemoryError("std::bad_alloc")

@@ -41,7 +41,7 @@ def test_classes_can_be_more_than_the_rows_hold_and_in_any_order():
 
 
 @pytest.mark.parametrize(
-    "y, arguments, said",
+    "y, arguments, message",
     [
         ([], {}, "no rows"),
         ([[1, 2], [3, 4]], {}, r"one column of shape \(N,\), got shape \(2, 2\)"),
@@ -73,8 +73,8 @@ def test_classes_can_be_more_than_the_rows_hold_and_in_any_order():
         (np.ma.masked_array([0, 1, 1], mask=[0, 1, 0]), {}, r"1 missing value \(first in row 1"),
     ],
 )
-def test_targets_that_cannot_be_used(y, arguments, said):
-    with pytest.raises(InputError, match=said):
+def test_targets_that_cannot_be_used(y, arguments, message):
+    with pytest.raises(InputError, match=message):
         truth_of(y, **arguments)
 
 
@@ -105,7 +105,7 @@ def test_the_fingerprint_is_of_what_matters():
 
 
 @pytest.mark.parametrize(
-    "weights, said",
+    "weights, message",
     [
         ([1, 2], r"sample_weight must have shape \(3,\)"),
         ([1, 2, np.nan], "sample_weight must be finite"),
@@ -116,8 +116,8 @@ def test_the_fingerprint_is_of_what_matters():
         (np.ma.masked_array([1.0, 2.0, 3.0], mask=[1, 0, 0]), "sample_weight must be finite"),
     ],
 )
-def test_weights_without_meaning(weights, said):
-    with pytest.raises(InputError, match=said):
+def test_weights_without_meaning(weights, message):
+    with pytest.raises(InputError, match=message):
         checked_weights(weights, 3)
 
 
@@ -137,13 +137,13 @@ def test_scaled_weights_are_scaled_to_themselves():
 def test_groups_are_one_a_row_and_known():
     assert checked_groups(["a", "b"], 2).tolist() == ["a", "b"]
     assert checked_groups(pd.DataFrame({"g": [3, 4]}), 2).tolist() == [3, 4]
-    for groups, said in [
+    for groups, message in [
         (["a"], "groups must have shape"),
         ([1.0, np.nan], "groups has 1 missing value;"),
         (["a", np.nan], "groups has 1 missing value;"),
         (["a", 1], "groups must be of one type, got int and str"),
     ]:
-        with pytest.raises(InputError, match=said):
+        with pytest.raises(InputError, match=message):
             checked_groups(groups, 2)
 
 

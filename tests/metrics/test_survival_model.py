@@ -89,7 +89,7 @@ def test_a_method_that_takes_times_is_given_them_through_a_pipeline_too() -> Non
 
 
 @pytest.mark.parametrize(
-    ("model", "said"),
+    ("model", "message"),
     [
         (Model([Step(row) for row in HEIGHTS]), "no survival after time 4, .* needs 4.5"),
         (Columns(HEIGHTS, KNOWN), "no survival after time 4"),
@@ -99,11 +99,11 @@ def test_a_method_that_takes_times_is_given_them_through_a_pipeline_too() -> Non
     ],
     ids=["steps", "columns", "other columns", "numbers", "takes times"],
 )
-def test_what_cannot_be_read_is_an_error(model: Any, said: str | None) -> None:
-    if said is None:  # whoever takes times answers for them
+def test_what_cannot_be_read_is_an_error(model: Any, message: str | None) -> None:
+    if message is None:  # whoever takes times answers for them
         assert survival(model, ROWS, (4.5,)).tolist() == [[1.0], [1.0]]
         return
-    with pytest.raises(UnusablePredictionError, match=said):
+    with pytest.raises(UnusablePredictionError, match=message):
         survival(model, ROWS, (1.0, 4.5))
 
 

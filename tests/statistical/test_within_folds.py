@@ -41,8 +41,8 @@ def estimates(
     for seed in range(repetitions):
         y, scores, fold = sample(rng, shift, columns)
         for name in names:
-            asked = {"metric": "roc_auc", "folds": fold, "n_bootstraps": n_bootstraps, "random_state": seed}
-            found[name].append(ho.estimate(y, scores, aggregate=name, **asked))
+            settings = {"metric": "roc_auc", "folds": fold, "n_bootstraps": n_bootstraps, "random_state": seed}
+            found[name].append(ho.estimate(y, scores, aggregate=name, **settings))
     return found
 
 
@@ -91,8 +91,14 @@ def test_how_often_folds_are_called_incomparable(rows: int) -> None:
     for shift in flagged:
         for seed in range(400):
             y, scores, fold = sample(rng, shift, 10, rows)
-            asked = {"metric": "roc_auc", "folds": fold, "method": "cv", "aggregate": "folds", "random_state": seed}
-            flagged[shift] += Flag.INCOMPARABLE_FOLDS in ho.estimate(y, scores, **asked).flags
+            settings = {
+                "metric": "roc_auc",
+                "folds": fold,
+                "method": "cv",
+                "aggregate": "folds",
+                "random_state": seed,
+            }
+            flagged[shift] += Flag.INCOMPARABLE_FOLDS in ho.estimate(y, scores, **settings).flags
     assert binomtest(flagged[0.0], 400, 0.01, alternative="greater").pvalue > 6e-5, flagged
     least = {40: 0.4, 100: 0.95, 400: 0.99}[rows]
     assert binomtest(flagged[1.0], 400, least, alternative="less").pvalue > 6e-5, flagged

@@ -186,11 +186,11 @@ def test_a_search_on_other_splits_refuses_them_before_it_fits(method):
 def test_a_search_that_chooses_otherwise_refuses_them_before_it_fits():
     settings = {"method": "wmc", "cv": ho.protocols.repeated_hold_out(5, 0.2), "random_state": 0}
     y = np.resize([0, 1], 30)
-    for other, said in (
+    for other, message in (
         ({"aggregate": "pooled"}, "best mean over splits"),
         ({"selection": "one_standard_error"}, "selected by 'one_standard_error'"),
     ):
-        with pytest.raises(ho.InputError, match=said):
+        with pytest.raises(ho.InputError, match=message):
             ho.HeldOutSearchCV(NeverFitted(), {"C": [0.1, 1.0]}, **settings, **other).fit(ERRORS, y)
 
 
