@@ -5,20 +5,18 @@ import os
 import pickle
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from contextlib import closing, suppress
-from pathlib import Path
 
 import counted_search
 import pytest
 from counted_search import N_CELLS, Counted, count, data, outcome
+from forked import Forked
 
 from heldout.errors import StoreError
 from heldout.execution.store.sqlite import SQLiteStore
 
-HERE = Path(__file__).parent
+PROGRAM = "from counted_search import main; main()"
 
 # One configuration fails on purpose: that comes back from a store too.
 pytestmark = [
@@ -34,23 +32,18 @@ class Program:
     def __init__(self, folder):
         self.folder = folder
         self.store = folder / "run.db"
-        self.errors = folder / "errors"
         self.runs = 0
 
     def start(self, **options):
         self.runs += 1
         self.log = self.folder / f"log {self.runs}"
         self.result = self.folder / f"result {self.runs}"
-        command = [sys.executable, HERE / "counted_search.py", self.store, self.log, self.result]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])}
-        # A file and no pipe: workers that outlive a killed search hold a pipe open.
-        with self.errors.open("w") as errors:
-            return subprocess.Popen(
-                [*map(str, command), json.dumps(options)], env=environment, stderr=errors, start_new_session=True
-            )
+        return Forked(PROGRAM, self.store, self.log, self.result, json.dumps(options))
 
     def run(self, **options):
-        return self.start(**options).wait(timeout=120)
+        process = self.start(**options)
+        _, self.errors = process.communicate(timeout=120)
+        return process.returncode
 
     def finish(self, **options):
         """Run the rest in this process, because nothing kills it."""
@@ -121,7 +114,7 @@ def test_after_kill_9_only_the_rest_is_done_and_the_result_is_the_same(program, 
 def test_after_an_interrupt_nothing_that_was_done_is_done_again(program, uninterrupted):
     # Without a pause results wait for each other, and an interrupt must not lose those that wait.
     assert program.run(die_at=[11, signal.SIGINT]) != 0
-    assert "KeyboardInterrupt" in program.errors.read_text()
+    assert "KeyboardInterrupt" in program.errors
     assert acknowledged(program.store) == 10
     assert [found.name for found in program.folder.glob("run.db*")] == ["run.db"]
     program.finish()
@@ -143,6 +136,7 @@ def test_killed_with_two_workers(program, uninterrupted):
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+        process.close()
     assert program.fits() == N_CELLS - done + 1
     assert program.outcome() == uninterrupted
 

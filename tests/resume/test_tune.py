@@ -5,13 +5,12 @@ import platform
 import shlex
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from contextlib import closing
 
 import numpy as np
 import pytest
+from forked import Forked
 from sklearn.datasets import make_classification
 
 pytestmark = pytest.mark.processes
@@ -31,9 +30,22 @@ def table(tmp_path):
     return path
 
 
-def command(table, out, *more):
+LITTLE_ROOM = """
+import resource
+
+resource.setrlimit(resource.RLIMIT_FSIZE, (330_000, resource.RLIM_INFINITY))
+"""
+HELDOUT = """
+import sys
+from heldout.cli import main
+
+main(sys.argv[1:])
+"""
+
+
+def arguments(table, out, *more):
     options = "--target y --cv 2 --n-bootstraps 50 --n-jobs 1 --out"
-    return [sys.executable, "-m", "heldout", "tune", str(table), *shlex.split(options), str(out), *more]
+    return ["tune", str(table), *shlex.split(options), str(out), *more]
 
 
 def acknowledged(out):
@@ -47,14 +59,7 @@ def acknowledged(out):
 
 def stopped_at(n_cells, how, table, out, *more):
     """Start the search and stop it once so many cells are acknowledged; its exit code and what it said."""
-    process = subprocess.Popen(
-        command(table, out, *more),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        # As a terminal starts it: what runs the tests in the background may ignore interrupts, and hand that down.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
+    process = Forked(HELDOUT, *arguments(table, out, *more))
     try:
         while acknowledged(out) < n_cells and process.poll() is None:
             time.sleep(0.005)
@@ -62,6 +67,7 @@ def stopped_at(n_cells, how, table, out, *more):
         _, said = process.communicate(timeout=60)
     finally:
         process.kill()
+        process.close()
     return process.returncode, said
 
 
@@ -86,8 +92,8 @@ def fits(out):
         pytest.param([signal.SIGINT, signal.SIGKILL], id="interrupted-and-killed"),
     ],
 )
-def test_stopped_and_resumed_is_the_same_as_in_one_go(table, tmp_path, stops):
-    subprocess.run(command(table, tmp_path / "in one go"), check=True, capture_output=True)
+def test_stopped_and_resumed_is_the_same_as_in_one_go(table, tmp_path, stops, command):
+    assert command(*arguments(table, tmp_path / "in one go")).code == 0
     out = tmp_path / "in pieces"
     before = {}
     for number, how in enumerate(stops):
@@ -100,63 +106,59 @@ def test_stopped_and_resumed_is_the_same_as_in_one_go(table, tmp_path, stops):
         assert before.items() <= after.items()
         before = after
 
-    last = subprocess.run(command(table, out, "--resume"), check=True, capture_output=True, text=True)
-    assert f"of which {len(before)} are done already" in last.stderr
+    last = command(*arguments(table, out, "--resume"))
+    assert last.code == 0 and f"of which {len(before)} are done already" in last.err
     assert len(fits(out)) == N_CELLS
     assert before.items() <= fits(out).items()
     assert results(out) == results(tmp_path / "in one go")
 
 
-def test_resuming_over_another_table_is_refused_naming_both(table, tmp_path):
+def test_resuming_over_another_table_is_refused_naming_both(table, tmp_path, command):
     out = tmp_path / "out"
     stopped_at(3, signal.SIGKILL, table, out)
     before = acknowledged(out)
     other = np.random.default_rng(0).permutation(table.read_text().splitlines()[1:])
     table.write_text("\n".join(["a,b,c,d,y", *other]))
-    refused = subprocess.run(command(table, out, "--resume"), capture_output=True, text=True)
-    assert refused.returncode == 2
-    assert "was started with other settings: other rows (" in " ".join(refused.stderr.split())
-    assert " then and now, but not the same)" in refused.stderr
-    assert "Traceback" not in refused.stderr
+    refused = command(*arguments(table, out, "--resume"))
+    assert refused.code == 2
+    assert "was started with other settings: other rows (" in " ".join(refused.err.split())
+    assert " then and now, but not the same)" in refused.err
+    assert "Traceback" not in refused.err
     assert acknowledged(out) == before
     assert not (out / "report.html").exists()
 
 
-def test_a_full_disk_is_reported_and_the_run_resumes_once_there_is_room(table, tmp_path):
-    resource = pytest.importorskip("resource")
+def test_a_full_disk_is_reported_and_the_run_resumes_once_there_is_room(table, tmp_path, command):
+    pytest.importorskip("resource")
     out = tmp_path / "out"
-
-    def little_room():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (330_000, resource.RLIM_INFINITY))
-
-    ended = subprocess.run(command(table, out), capture_output=True, text=True, preexec_fn=little_room)
-    assert ended.returncode == 2, ended.stderr
-    assert "Traceback" not in ended.stderr
-    said = " ".join(ended.stderr.split())
+    ended = Forked(LITTLE_ROOM + HELDOUT, *arguments(table, out))
+    _, err = ended.communicate(timeout=120)
+    assert ended.returncode == 2, err
+    assert "Traceback" not in err
+    said = " ".join(err.split())
     assert "the disk is full or failing; what was acknowledged before is safe" in said
     first = fits(out)
     assert 0 < len(first) < N_CELLS
     assert f"Cells that are safe: {len(first)};" in said
-    whole = subprocess.run(command(table, out, "--resume"), check=True, capture_output=True, text=True)
-    assert f"of which {len(first)} are done already" in whole.stderr
+    whole = command(*arguments(table, out, "--resume"))
+    assert whole.code == 0 and f"of which {len(first)} are done already" in whole.err
     assert first.items() <= fits(out).items()
 
 
-def test_a_run_that_goes_on_is_not_taken_over(table, tmp_path):
+def test_a_run_that_goes_on_is_not_taken_over(table, tmp_path, command):
     out = tmp_path / "out"
-    first = subprocess.Popen(command(table, out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    first = Forked(HELDOUT, *arguments(table, out))
     try:
         while acknowledged(out) < 3 and first.poll() is None:
             time.sleep(0.005)
         first.send_signal(signal.SIGSTOP)  # so that it cannot be done meanwhile
-        second = subprocess.run(command(table, out, "--resume"), capture_output=True, text=True)
-        asked = subprocess.run(
-            [sys.executable, "-m", "heldout", "status", str(out)], capture_output=True, text=True, check=True
-        )
+        second = command(*arguments(table, out, "--resume"))
+        status = command("status", out)
     finally:
         first.kill()
         first.wait()
-    assert second.returncode == 2
-    assert "Traceback" not in second.stderr
-    assert f"is in use by process {first.pid} on {platform.node()} since" in " ".join(second.stderr.split())
-    assert f"running: process {first.pid} on {platform.node()} since" in asked.stdout
+        first.close()
+    assert second.code == 2
+    assert "Traceback" not in second.err
+    assert f"is in use by process {first.pid} on {platform.node()} since" in " ".join(second.err.split())
+    assert status.code == 0 and f"running: process {first.pid} on {platform.node()} since" in status.out

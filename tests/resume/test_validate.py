@@ -4,12 +4,11 @@ import json
 import shlex
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from contextlib import closing
 
 import pytest
+from forked import Forked
 from sklearn.datasets import make_classification
 
 pytestmark = pytest.mark.processes
@@ -29,9 +28,17 @@ def table(tmp_path):
     return path
 
 
-def command(table, out, *more):
+HELDOUT = """
+import sys
+from heldout.cli import main
+
+main(sys.argv[1:])
+"""
+
+
+def arguments(table, out, *more):
     options = f"--target y --metric roc_auc --metric log_loss --bootstraps {N_FITS - 1} --n-jobs 1 --out"
-    return [sys.executable, "-m", "heldout", "validate", str(table), *shlex.split(options), str(out), *more]
+    return ["validate", str(table), *shlex.split(options), str(out), *more]
 
 
 def cells(out):
@@ -45,13 +52,7 @@ def cells(out):
 
 def stopped_at(n_cells, how, table, out, *more):
     """Start the validation and stop it once so many fits are acknowledged; its exit code and what it said."""
-    process = subprocess.Popen(
-        command(table, out, *more),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
+    process = Forked(HELDOUT, *arguments(table, out, *more))
     try:
         while len(cells(out)) < n_cells and process.poll() is None:
             time.sleep(0.005)
@@ -59,16 +60,17 @@ def stopped_at(n_cells, how, table, out, *more):
         _, said = process.communicate(timeout=60)
     finally:
         process.kill()
+        process.close()
     return process.returncode, said
 
 
-def test_a_stopped_validation_goes_on_to_the_same_document(tmp_path, table):
-    subprocess.run(command(table, tmp_path / "one_go"), check=True, capture_output=True)
+def test_a_stopped_validation_goes_on_to_the_same_document(tmp_path, table, command):
+    assert command(*arguments(table, tmp_path / "one_go")).code == 0
     out = tmp_path / "out"
 
     code, said = stopped_at(10, signal.SIGINT, table, out)
     assert code == 130
-    again = shlex.join(["heldout", *command(table, out, "--resume")[3:]])
+    again = shlex.join(["heldout", *arguments(table, out, "--resume")])
     assert said.strip().endswith(again)
     kept = cells(out)
     assert 10 <= len(kept) < N_FITS
@@ -77,8 +79,8 @@ def test_a_stopped_validation_goes_on_to_the_same_document(tmp_path, table):
     assert code == -signal.SIGKILL
     kept |= cells(out)
 
-    ended = subprocess.run(command(table, out, "--resume"), check=True, capture_output=True, text=True)
-    assert f"of which {len(kept)} are done already" in ended.stderr
+    ended = command(*arguments(table, out, "--resume"))
+    assert ended.code == 0 and f"of which {len(kept)} are done already" in ended.err
     done = cells(out)
     assert len(done) == N_FITS and {number: done[number] for number in kept} == kept  # none was done again
     document, in_one_go = (

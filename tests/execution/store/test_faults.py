@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from forked import Forked
 
 from heldout.errors import StoreError
 from heldout.execution.cells import CellKey, CellResult, CellState
@@ -281,14 +282,12 @@ with SQLiteStore(sys.argv[1]).open(identity, [("id 0", "{}")], resume=True) as r
 @pytest.fixture
 def holder(path):
     """Another process that commits to the file all the time."""
-    process = subprocess.Popen(
-        [sys.executable, "-W", "error", "-c", HOLD, str(path), "30"], stdout=subprocess.PIPE, text=True
-    )
+    process = Forked(HOLD, path, 30)
     assert process.stdout.readline() == "open\n"
     yield process
     process.kill()
     process.wait()
-    process.stdout.close()
+    process.close()
 
 
 def test_a_second_process_is_refused_with_the_firsts_name(path, holder):

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from forked import Forked
 
 from heldout.dropping.base import Barrier, Dropped
 from heldout.errors import StoreError
@@ -201,14 +202,12 @@ with SQLiteStore(sys.argv[1]).open(identity, [(f"id {i}", "{}") for i in range(4
 @pytest.fixture
 def writer(path):
     """Another process that commits to the file all the time."""
-    process = subprocess.Popen(
-        [sys.executable, "-W", "error", "-c", WRITE, path], stdout=subprocess.PIPE, text=True
-    )
+    process = Forked(WRITE, path)
     assert process.stdout.readline() == "open\n"
     yield process
     process.kill()
     process.wait()
-    process.stdout.close()
+    process.close()
 
 
 def test_a_running_run_goes_on(path, writer):

@@ -2,12 +2,11 @@
 
 import random
 import signal
-import subprocess
-import sys
 import time
 
 import numpy as np
 import pytest
+from forked import Forked
 
 from heldout.execution.cells import CellKey, CellState
 from heldout.execution.store.base import RunIdentity
@@ -21,7 +20,6 @@ CONFIGURATIONS = [(f"id {i}", "{}") for i in range(1000)]
 
 # Records cells in groups of five as fast as it can, and says how many were acknowledged after each commit.
 RECORD = """
-import signal
 import sys
 import numpy as np
 from heldout.execution.cells import CellKey, CellResult, CellState
@@ -29,7 +27,6 @@ from heldout.metrics.base import Response
 from heldout.execution.store.base import RunIdentity
 from heldout.execution.store.sqlite import SQLiteStore
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever the test runner hands down
 identity = RunIdentity("1" * 64, "2" * 64, "3" * 64, "{}", 7)
 with SQLiteStore(sys.argv[1]).open(identity, [(f"id {i}", "{}") for i in range(1000)], resume=True) as run:
     done = len(run.acknowledged())
@@ -55,9 +52,7 @@ with SQLiteStore(sys.argv[1]).open(identity, [(f"id {i}", "{}") for i in range(1
 
 def kill_after(path, seconds, how=signal.SIGKILL):
     """Let it record for a while after a first group, end it, and give the number last said to be acknowledged."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", RECORD, str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    process = Forked(RECORD, path)
     said = process.stdout.readline() + process.stdout.readline()
     time.sleep(seconds)
     process.send_signal(how)
