@@ -28,6 +28,18 @@ def options_of_estimate() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def page(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page of a report, whose figures take longer than a small search: only where a test is marked."""
+    if request.node.get_closest_marker("draws_report") is None:
+        monkeypatch.setattr("heldout.report.write_report", write_short_page)
+
+
+def write_short_page(content: Any, path: Path) -> Path:
+    path.write_text("<title>A page that this test does not read</title>", encoding="utf-8")
+    return path
+
+
 @pytest.fixture
 def tiny_space(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two linear configurations in place of a preset."""

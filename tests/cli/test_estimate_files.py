@@ -15,6 +15,8 @@ Command = Callable[..., Any]
 N = 100
 READ = ["estimate", "p.csv", "--target", "truth", "--fold", "fold", "--n-bootstraps", "100"]
 
+pytestmark = pytest.mark.draws_report
+
 
 @pytest.fixture(autouse=True)
 def scores(tmp_path: Path) -> pd.DataFrame:

@@ -44,6 +44,7 @@ def hostile(frame: pd.DataFrame, tmp_path: Path) -> Path:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such names of files")
+@pytest.mark.draws_report
 @pytest.mark.usefixtures("tiny_space")
 def test_commands_show_names_escaped(command: Command, hostile: Path, tmp_path: Path) -> None:
     out = f"out {FILE}"

@@ -16,6 +16,7 @@ import pytest
 
 from heldout.execution.listeners.words import work_words
 from heldout.readers.saved_model import load_model
+from heldout.report.render import write_report
 
 Command = Callable[..., Any]
 Write = Callable[..., Path]
@@ -44,13 +45,16 @@ def finished(command: Command, table: Write, tmp_path: Path, kept: tuple[Path, l
     path = table()
     folder, ended = kept
     if not ended:
-        ended.append(tune(command, path, "--json"))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("heldout.report.write_report", write_report)
+            ended.append(tune(command, path, "--json"))
         shutil.copytree(tmp_path / "out", folder)
     else:
         shutil.copytree(folder, tmp_path / "out")
     return ended[0]
 
 
+@pytest.mark.draws_report
 def test_a_table_becomes_a_model_an_estimate_and_a_report(command: Command, table: Write, tmp_path: Path) -> None:
     ended = tune(command, table())
 
@@ -166,6 +170,7 @@ def test_the_saved_model_loads_with_the_reviewed_types(frame: pd.DataFrame, tmp_
     assert set(model.predict(frame[["a", "text", "site"]])) <= {"yes", "no"}
 
 
+@pytest.mark.draws_report
 @pytest.mark.parametrize(
     ("target", "metric", "options"),
     [

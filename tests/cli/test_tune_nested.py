@@ -24,6 +24,7 @@ def tune(command: Command, path: Path, *options: object, out: str = "out") -> An
     return ended
 
 
+@pytest.mark.draws_report
 def test_it_leaves_the_files_of_a_search_and_resuming_gives_the_same(
     command: Command, table: Write, tmp_path: Path
 ) -> None:

@@ -98,6 +98,7 @@ def test_plans_that_are_none_are_refused(command: Command, table: Write) -> None
     assert "leave-one-out is the same however often it is repeated; use --repeats 1" in ended.last
 
 
+@pytest.mark.draws_report
 @pytest.mark.usefixtures("tiny_space")
 @pytest.mark.parametrize(("scheme", "fits"), [("cvt", 4 * (3 * 2 + 1) + 3 * 2 + 1), ("models", 4 * 2 + 1)])
 def test_the_bootstrap_of_the_search(

@@ -37,6 +37,7 @@ def tune(command: Command, study: Path, *options: object) -> Any:
     return ended
 
 
+@pytest.mark.draws_report
 def test_a_study_becomes_a_model_an_estimate_and_a_report(command: Command, study: Path, tmp_path: Path) -> None:
     ended = tune(command, study)
     for said in (

@@ -12,7 +12,7 @@ import pytest
 Command = Callable[..., Any]
 Write = Callable[..., Path]
 
-pytestmark = pytest.mark.usefixtures("tiny_space")
+pytestmark = [pytest.mark.usefixtures("tiny_space"), pytest.mark.draws_report]
 
 
 def test_delong_in_the_table_the_file_and_the_report(command: Command, table: Write, tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ def survival(table: Write, frame: pd.DataFrame) -> Path:
     return table("survival.csv", drop=["outcome"], days=times, died=rng.random(len(frame)) < 0.7)
 
 
+@pytest.mark.draws_report
 def test_a_table_becomes_a_validation_a_model_and_a_report(command: Command, table: Write, tmp_path: Path) -> None:
     ended = validate(command, table(), *QUICK)
 
@@ -105,6 +106,7 @@ def test_predictors_are_the_only_columns(command: Command, table: Write, frame: 
     assert json.loads(ended.out)["columns"] == ["a", "row"]
 
 
+@pytest.mark.draws_report
 def test_survival_with_a_time(command: Command, survival: Path, tmp_path: Path) -> None:
     ended = validate(command, survival, *QUICK, "--event", "died", "--time", "0.5", "--json", target="days")
 
@@ -195,6 +197,7 @@ def test_classes_that_are_told_apart_are_said_to_be(command: Command, table: Wri
     assert "tells the classes" not in validate(command, table("b.csv"), *LINEAR, out="b").out
 
 
+@pytest.mark.draws_report
 def test_several_models_are_chosen_among_in_two_stages(command: Command, table: Write, tmp_path: Path) -> None:
     (tmp_path / "rivals.py").write_text(
         "from sklearn.dummy import DummyClassifier\nmodel = [('dummy', DummyClassifier())]\n"
@@ -207,6 +210,7 @@ def test_several_models_are_chosen_among_in_two_stages(command: Command, table: 
     assert "14 of 14 fits (100%)" in ended.err
 
 
+@pytest.mark.draws_report
 def test_status_and_report_know_a_validation(command: Command, table: Write, tmp_path: Path) -> None:
     validate(command, table(), *LINEAR)
 
