@@ -6,23 +6,21 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from forked import Forked
 
 pytestmark = pytest.mark.processes
 
 # A space whose cells take long enough to be interrupted in the middle.
 SCRIPT = """
-import signal
+import os
 import sys
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever the test runner hands down
 import heldout.spaces
 from sklearn.ensemble import RandomForestClassifier
 from heldout.spaces.presets import _on_unscaled
@@ -32,24 +30,18 @@ def slow(name, X, kind):
     return [("forest", _on_unscaled(RandomForestClassifier(60))(X), {"fit__min_samples_leaf": [1, 2, 3, 4]})]
 
 
+os.chdir(sys.argv[1])
 heldout.spaces.preset = slow
 from heldout.cli import main
 
-main(sys.argv[1:])
+main(sys.argv[2:])
 """
 TUNE = ["tune", "example:breast_cancer", "--target", "target", "--n-bootstraps", "50"]
 CELLS = 20
 
 
-def start(folder: Path, *options: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, *TUNE, *options],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,  # a group of its own, as a terminal makes one
-    )
+def start(folder: Path, *options: str) -> Forked:
+    return Forked(SCRIPT, folder, *TUNE, *options)
 
 
 def acknowledged(run_file: Path) -> dict[int, float]:
@@ -63,7 +55,7 @@ def acknowledged(run_file: Path) -> dict[int, float]:
         return {}  # its tables are not made yet
 
 
-def wait_for_cells(process: subprocess.Popen[str], run_file: Path, least: int) -> None:
+def wait_for_cells(process: Forked, run_file: Path, least: int) -> None:
     deadline = time.monotonic() + 120
     while len(acknowledged(run_file)) < least:
         assert process.poll() is None, process.communicate()
@@ -79,8 +71,8 @@ def estimate_of(folder: Path) -> dict[str, Any]:
 @pytest.mark.skipif(os.name != "posix", reason="signals to process groups are POSIX")
 def test_interrupted_runs_end_cleanly_and_resume_to_the_same_bits(tmp_path: Path) -> None:
     whole = start(tmp_path, "--out", "whole", "--n-jobs", "1", "--quiet")
-    assert whole.wait(timeout=300) == 0, whole.communicate()
-    whole.communicate()
+    _, err = whole.communicate(timeout=300)
+    assert whole.returncode == 0, err
 
     run_file = tmp_path / "cut" / "run.db"
     process = start(tmp_path, "--out", "cut", "--n-jobs", "2")

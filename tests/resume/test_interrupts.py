@@ -5,12 +5,11 @@ import os
 import random
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from contextlib import closing, suppress
 
 import pytest
+from forked import Forked
 
 from heldout.execution.store.file_status import FileState, file_status
 
@@ -23,7 +22,7 @@ pytestmark = [
 
 # Cells that take a while, some of them in Python and some in compiled code.
 SCRIPT = """
-import signal, sys
+import os, sys
 import heldout.spaces
 from sklearn.ensemble import RandomForestClassifier
 from heldout.spaces.presets import _on_unscaled
@@ -33,11 +32,11 @@ def slow(name, X, kind):
     return [("forest", _on_unscaled(RandomForestClassifier(40))(X), {"fit__min_samples_leaf": list(range(1, 21))})]
 
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever the test runner hands down
+os.chdir(sys.argv[1])
 heldout.spaces.preset = slow
 from heldout.cli import main
 
-main(sys.argv[1:])
+main(sys.argv[2:])
 """
 TUNE = ["tune", "example:breast_cancer", "--target", "target", "--n-bootstraps", "50", "--cv", "3"]
 N_CELLS = 60
@@ -48,14 +47,7 @@ class Tuning:
 
     def __init__(self, folder, *options):
         self.run_file = folder / "out" / "run.db"
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", SCRIPT, *TUNE, "--out", "out", *options],
-            cwd=folder,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
+        self.process = Forked(SCRIPT, folder, *TUNE, "--out", "out", *options)
 
     def acknowledged(self):
         """Rows of cells by their numbers, without this package; none where the tables are not made yet."""
@@ -85,7 +77,7 @@ class Tuning:
                 time.sleep(pause)
         try:
             _, said = self.process.communicate(timeout=60)
-        except subprocess.TimeoutExpired:
+        except TimeoutError:
             self.end()
             raise
         return self.process.returncode, said
