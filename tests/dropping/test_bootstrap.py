@@ -148,7 +148,7 @@ def test_who_scores_nothing_is_kept_and_nobody_is_judged_where_nothing_can_be_dr
 def test_what_it_takes():
     assert Bootstrap().unfit(metric_named("roc_auc"), Course(2, 2, True, True)) is None
     reason = Bootstrap().unfit(OpaqueMetric("secret"), Course(10, 10))
-    assert reason == "it scores resampled rows, and the scorer 'secret' cannot be opened"
+    assert reason == "it scores resampled rows, but the scorer 'secret' cannot be opened"
 
 
 @pytest.mark.parametrize(
