@@ -198,7 +198,7 @@ def test_failures_say_why() -> None:
     for estimator, scoring, words in (
         (Broken(), "accuracy", "ValueError: two lines"),
         (Mute(), "accuracy", "KeyError"),
-        (Stranger(), "accuracy", "it predicted 7, which is no class of the target"),
+        (Stranger(), "accuracy", "it predicted 7, which is not a class of the target"),
         (Narrow(), "neg_log_loss", "its probabilities have shape (25, 1), not a column for each of 2 classes"),
     ):
         result, _ = cell(estimator, scoring)

@@ -103,7 +103,7 @@ def interrupted(folder, *signals, n_jobs=2, n_cells=2, resume=False):
     code, said = tuning.signalled(*signals)
     assert code == 130, said
     assert "Traceback" not in said
-    assert "Interrupted. What was finished is kept in out/run.db" in said
+    assert "Interrupted. All finished fits are kept in out/run.db" in said
     assert not tuning.is_anybody_left()
     assert before.items() <= tuning.acknowledged().items()
     status = file_status(tuning.run_file)
