@@ -194,7 +194,10 @@ def test_below_min_predictions_nobody_leaves():
     [
         ({"cv": 5}, "plans its own splits, so cv must be None and repeats 1, got cv=5 and repeats=1"),
         ({"repeats": 2}, "got cv=None and repeats=2"),
-        ({"scoring": "roc_auc"}, "compares configurations row by row, and roc_auc is not a mean of one loss per row"),
+        (
+            {"scoring": "roc_auc"},
+            "compares configurations row by row, and roc_auc is not a mean of one loss per row",
+        ),
         ({"selection": "one_standard_error"}, "selection must be 'best' .*, got 'one_standard_error'"),
         ({"refit": lambda results: 0}, "and refit no function"),
         ({"drop": Sequential(steps=30)}, r"steps \+ 1 = 31 parts, and 30 rows of class"),
