@@ -175,7 +175,7 @@ def test_groups_are_drawn_whole():
     assert "few_groups" in few.flags
     with pytest.raises(InputError, match="at least 2 groups"):
         ho.estimate(Y, PROBABILITIES, metric="accuracy", groups=np.zeros(100))
-    with pytest.raises(InputError, match="stands in several folds"):
+    with pytest.raises(InputError, match="is in several folds"):
         ho.estimate(Y, PROBABILITIES, metric="accuracy", groups=groups, folds=np.arange(100) % 5)
 
 

@@ -118,7 +118,7 @@ def test_numbers_on_one_side_of_zero_are_not_cut_there(predictions, said):
 @pytest.mark.parametrize("metric", ["roc_auc", "brier_score", "log_loss", "average_precision"])
 @pytest.mark.parametrize("shift", [0, 1])
 def test_hard_labels_are_not_read_as_scores_of_the_other_class(metric, shift):
-    with pytest.raises(InputError, match=f"say response='{'decision' if shift else 'probabilities'}' if"):
+    with pytest.raises(InputError, match=f"pass response='{'decision' if shift else 'probabilities'}' if"):
         value(Y + shift, HARD + shift, metric, pos_label=shift)
 
 

@@ -137,7 +137,7 @@ def test_a_search_brings_its_settings():
     by_search = ho.protocols.learning_curve(fitted, X, Y, n_subsamples=3)
     assert by_search.estimate.to_dict() == by_parts.estimate.to_dict()
     assert (by_search.scores == by_parts.scores).all()
-    with pytest.raises(ho.InputError, match="none is dropped"):
+    with pytest.raises(ho.InputError, match="no configuration can be dropped"):
         curve_of(ho.HeldOutSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, drop="bootstrap"))
 
 
