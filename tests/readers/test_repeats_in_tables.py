@@ -83,12 +83,12 @@ def changed(line: int, column: str, value: Any) -> pd.DataFrame:
         (
             long(False).drop(index=25),
             "id",
-            "row p5 of repeat r2 is in no line; each repeat must hold the same rows",
+            "row p5 of repeat r2 is in no line; each repeat must contain the same rows",
         ),
         (
             long(False).drop(index=25),
             None,
-            "repeat r0 has 10 rows and repeat r2 9; each repeat must hold the same rows",
+            "repeat r0 has 10 rows and repeat r2 9; each repeat must contain the same rows",
         ),
         (changed(3, "id", "p4"), "id", "row p4 of repeat r0 is in two lines, 4 and 5"),
         (
