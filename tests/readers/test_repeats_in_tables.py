@@ -83,7 +83,7 @@ def changed(line: int, column: str, value: Any) -> pd.DataFrame:
         (
             long(False).drop(index=25),
             "id",
-            "row p5 of repeat r2 is in no line; each repeat must contain the same rows",
+            "row p5 of repeat r2 is in no line; each repeat must hold the same rows",
         ),
         (
             long(False).drop(index=25),
