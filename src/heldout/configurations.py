@@ -313,6 +313,7 @@ NAMES_IN_RUN_FILES = {
     "heldout.protocols.validation.arguments": "heldout.protocols.validation.asked",
     "heldout.metrics.regression.Spearman": "heldout.metrics.rank_correlation.Spearman",
     "heldout.metrics.to_scorer.SurvivalScorer": "heldout.metrics.survival_scorer.SurvivalScorer",
+    "heldout.selection.base.Best": "heldout.selection.best.Best",
 }
 """Modules and classes of ours by the names that run files know: a move must not change a stored run's identity."""
 

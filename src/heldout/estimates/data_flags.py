@@ -27,7 +27,6 @@ from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric, Needs
 from heldout.metrics.row_losses import effective_size
-from heldout.metrics.signed import unsigned
 from heldout.metrics.within import is_pair_based
 from heldout.selection.base import Choice
 
@@ -216,25 +215,19 @@ MOST_COLUMNS = 50
 """Candidates whose errors are looked at, beside the winner's."""
 
 
-def flags_of_rows(evidence: Evidence) -> dict[Flag, str]:
-    """What to know of the rows that the reported score of the winner rests on.
-
-    Needs a matrix.
-    """
-    matrix, metric = evidence.matrix, unsigned(evidence.metric)
-    assert matrix is not None, "rows are those of a matrix"
+def flags_of_rows(metric: Metric, matrix: Matrix, chosen: Choice, winner: str) -> dict[Flag, str]:
+    """What to know of the rows that the reported score of what was chosen rests on."""
+    predictions = matrix.predictions_of(chosen)
     counted = matrix.in_play & _has_weight(matrix)[:, None]
-    of_winner = _clipped(metric, matrix.truth, _of_winner(evidence, matrix), counted)
+    of_winner = _clipped(metric, matrix.truth, predictions, counted)
     if of_winner is not None:
         typical = 0
-        if not evidence.chooses_ensemble:  # which averages what is clipped of its members
+        if chosen.weights is None:  # an ensemble averages what is clipped of its members
             some = _clipped(metric, matrix.truth, matrix.predictions[:, _some_columns(matrix)], counted)
             typical = 0 if some is None else int(np.median(some))
         total = int(counted.sum())
-        return flag_of_clipping(evidence.metric, int(of_winner[0]), typical, total, evidence.winner_name)
-    if metric.squares_errors:
-        return _flag_of_errors(evidence, matrix)
-    return {}
+        return flag_of_clipping(metric, int(of_winner[0]), typical, total, winner)
+    return _flag_of_errors(metric, matrix, predictions, winner) if metric.squares_errors else {}
 
 
 def flag_of_clipping(metric: Metric, of_winner: int, typical: int, total: int, winner: str) -> dict[Flag, str]:
@@ -282,14 +275,14 @@ def effective_errors(squares: Floats) -> float:
     return effective_size(squares / largest) if 0 < largest < np.inf else float("nan")
 
 
-def _flag_of_errors(evidence: Evidence, matrix: Matrix) -> dict[Flag, str]:
+def _flag_of_errors(metric: Metric, matrix: Matrix, predictions: NDArray[Any], winner: str) -> dict[Flag, str]:
     weights = np.ones(matrix.truth.n_rows) if matrix.sample_weight is None else matrix.sample_weight
-    winner = _effective(matrix, _of_winner(evidence, matrix)[:, 0], weights)
+    of_winner = _effective(matrix, predictions[:, 0], weights)
     others = [_effective(matrix, matrix.predictions[:, column], weights) for column in _some_columns(matrix)]
     known = [each for each in others if not np.isnan(each)]
     typical = float(np.median(known)) if known else float("nan")
     total = int(np.count_nonzero(weights))
-    return flag_of_errors(evidence.metric, winner, typical, total, evidence.winner_name)
+    return flag_of_errors(metric, of_winner, typical, total, winner)
 
 
 def _effective(matrix: Matrix, predicted: Floats, weights: Floats) -> float:
@@ -317,15 +310,6 @@ def _clipped(
 def _some_columns(matrix: Matrix) -> NDArray[np.intp]:
     """The candidates that are looked at: all, or as many as are enough."""
     return np.unique(np.linspace(0, matrix.predictions.shape[1] - 1, MOST_COLUMNS).astype(np.intp))
-
-
-def _of_winner(evidence: Evidence, matrix: Matrix) -> NDArray[Any]:
-    """(n, 1, R[, n_classes]): what was chosen predicts, in the response of the reported metric."""
-    chosen = evidence.chosen
-    if chosen is None or chosen.weights is None:
-        return matrix.predictions[:, [evidence.winner_column]]
-    assert matrix.averages is not None, "a rule of weights averages something"
-    return matrix.averages.of_weights(chosen.weights)
 
 
 def _has_weight(matrix: Matrix) -> NDArray[np.bool_]:

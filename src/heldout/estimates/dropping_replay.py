@@ -69,7 +69,7 @@ def with_dropping_replayed(
         evidence,
         matrix=replace(evidence.matrix, replay=replay),
         flags=flags,
-        provenance={**evidence.provenance, "dropping_replayed": how},
+        details={**evidence.details, "dropping_replayed": how},
     )
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -119,8 +118,14 @@ class Evidence:
         What the rule chose on the observed rows; None where only the winner is known.
     thresholds : ndarray or None
         Of each column, where thresholds are tuned.
-    flags, provenance : mapping
+    selection : str
+        The name of the selection rule.
+    aggregate : "folds", "pooled" or "within"
+        How a configuration is scored.
+    flags : mapping
         What was found while the evidence was gathered.
+    details : mapping
+        Provenance that only this evidence has.
     """
 
     metric: Metric
@@ -128,16 +133,32 @@ class Evidence:
     candidates: NDArray[np.intp]
     winner: int
     settings: Settings
-    matrix: Matrix | None
-    fold_scores: NDArray[np.float64] | None
+    _: KW_ONLY
+    selection: str
+    aggregate: Aggregate
     n_rows_used: int
+    matrix: Matrix | None = None
+    fold_scores: NDArray[np.float64] | None = None
     repeat_of_split: NDArray[np.intp] | None = None
     fold_replay: FoldReplay | None = None
     test_share: float | None = None
     chosen: Choice | None = None
     thresholds: NDArray[np.float64] | None = None
     flags: Mapping[Flag, str] = field(default_factory=dict)
-    provenance: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """How the evidence was gathered, from which versions and seed."""
+        return {
+            **settings_provenance(self.settings),
+            "aggregate": self.aggregate,
+            "selection": self.selection,
+            "ties": TIES,
+            "n_configurations": len(self.names),
+            "n_candidates": self.n_candidates,
+            **self.details,
+        }
 
     @property
     def winner_column(self) -> int:
@@ -184,13 +205,7 @@ class Evidence:
     @property
     def winner_name(self) -> str:
         """The chosen configuration's name, with its threshold where that was tuned; what an ensemble is of."""
-        name = self.names[self.winner]
-        if self.thresholds is not None:
-            return f"{name} at threshold {self.thresholds[self.winner_column]:.4g}"
-        if self.chosen is not None and self.chosen.weights is not None:
-            members = int(np.count_nonzero(self.chosen.weights[0]))
-            return name if members == 1 else f"ensemble of {members} configurations"
-        return name
+        return name_of_choice(self.names[self.winner], self.chosen, self.thresholds)
 
     def scores_of_winner(self, counts: Weightings) -> NDArray[np.float64]:
         """(L,): what was chosen on the observed rows, scored under weightings (L, n) in the search's aggregate.
@@ -212,64 +227,14 @@ class Evidence:
         return defined_mean(self.fold_scores[:, self.winner_column])
 
 
-def build_evidence(
-    metric: Metric,
-    names: Sequence[str],
-    candidates: NDArray[np.intp],
-    winner: int,
-    settings: Settings,
-    *,
-    selection: str,
-    aggregate: Aggregate,
-    n_rows_used: int,
-    matrix: Matrix | None = None,
-    fold_scores: Floats | None = None,
-    repeat_of_split: NDArray[np.intp] | None = None,
-    fold_replay: FoldReplay | None = None,
-    test_share: float | None = None,
-    chosen: Choice | None = None,
-    thresholds: Floats | None = None,
-    flags: Mapping[Flag, str] = MappingProxyType({}),
-    provenance: Mapping[str, Any] = MappingProxyType({}),
-) -> Evidence:
-    """Evidence with the provenance that all of it has; ``Evidence`` is made nowhere else.
-
-    Parameters
-    ----------
-    selection : str
-        The name of the selection rule.
-    aggregate : "folds", "pooled" or "within"
-        How a configuration is scored.
-    provenance : mapping, optional
-        What is particular to this evidence.
-    metric, names, candidates, ...
-        The attributes of ``Evidence``.
-    """
-    return Evidence(
-        metric=metric,
-        names=names,
-        candidates=candidates,
-        winner=winner,
-        settings=settings,
-        matrix=matrix,
-        fold_scores=fold_scores,
-        n_rows_used=n_rows_used,
-        repeat_of_split=repeat_of_split,
-        fold_replay=fold_replay,
-        test_share=test_share,
-        chosen=chosen,
-        thresholds=thresholds,
-        flags=flags,
-        provenance={
-            **settings_provenance(settings),
-            "aggregate": aggregate,
-            "selection": selection,
-            "ties": TIES,
-            "n_configurations": len(names),
-            "n_candidates": len(np.unique(candidates)),
-            **provenance,
-        },
-    )
+def name_of_choice(winner: str, chosen: Choice | None, thresholds: Floats | None) -> str:
+    """What was chosen, in words, from the name of the winner."""
+    if chosen is not None and thresholds is not None:
+        return f"{winner} at threshold {thresholds[chosen.columns[0]]:.4g}"
+    if chosen is not None and chosen.weights is not None:
+        members = int(np.count_nonzero(chosen.weights[0]))
+        return winner if members == 1 else f"ensemble of {members} configurations"
+    return winner
 
 
 def settings_provenance(settings: Settings) -> dict[str, Any]:
@@ -309,9 +274,7 @@ def needs_columns(evidence: Evidence) -> str | None:
     """Half a sentence where the selection rule chooses an ensemble; None where it chooses one column."""
     if not evidence.chooses_ensemble:
         return None
-    return (
-        f"the selection rule '{evidence.provenance.get('selection')}' chooses an ensemble, which has no fold scores"
-    )
+    return f"the selection rule '{evidence.selection}' chooses an ensemble, which has no fold scores"
 
 
 def needs_one_configuration(evidence: Evidence) -> str | None:
@@ -319,4 +282,4 @@ def needs_one_configuration(evidence: Evidence) -> str | None:
     if evidence.thresholds is None and not evidence.chooses_ensemble:
         return None
     what = "an ensemble" if evidence.chooses_ensemble else "a decision threshold"
-    return f"it is for one configuration, but the rule '{evidence.provenance.get('selection')}' chooses {what}"
+    return f"it is for one configuration, but the rule '{evidence.selection}' chooses {what}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from heldout.data.task import Truth
 from heldout.errors import InputError
 from heldout.estimates.candidates import CandidateRows, MatrixColumns, candidate_rows, check_defined, check_selects
 from heldout.estimates.data_flags import flags_of_rows, flags_of_scales, flags_of_segments, too_small_out_of_bag
-from heldout.estimates.evidence import Evidence, Matrix, build_evidence
+from heldout.estimates.evidence import Evidence, Matrix, name_of_choice
 from heldout.estimates.input_arrays import read_as
 from heldout.estimates.question import Aggregate, Question
 from heldout.flags import Flag
@@ -86,7 +85,8 @@ def _evidence(columns: MatrixColumns, question: Question) -> Evidence:
     fold_scores = None if matrix.by_fold is None else matrix.by_fold.observed_by_segment()
     repeat_of_split = None if folds is None else _repeat_of_segment(folds)
     winner = int(columns.configurations[chosen.columns[0]])
-    evidence = build_evidence(
+    name, thresholds = predictions.names[winner], None if columns.cuts is None else columns.cuts.threshold
+    return Evidence(
         question.metric,
         predictions.names,
         columns.configurations,
@@ -96,7 +96,7 @@ def _evidence(columns: MatrixColumns, question: Question) -> Evidence:
         aggregate=question.aggregate,
         n_rows_used=len(rows.used),
         chosen=chosen,
-        thresholds=None if columns.cuts is None else columns.cuts.threshold,
+        thresholds=thresholds,
         matrix=matrix,
         fold_scores=fold_scores,
         repeat_of_split=repeat_of_split,
@@ -105,11 +105,11 @@ def _evidence(columns: MatrixColumns, question: Question) -> Evidence:
         flags={
             **rows.flags,
             **segment_flags,
-            **flags_of_scales(columns, matrix, chosen, predictions.names[winner]),
+            **flags_of_scales(columns, matrix, chosen, name),
+            **flags_of_rows(question.metric, matrix, chosen, name_of_choice(name, chosen, thresholds)),
         },
-        provenance=_provenance(columns, question, matrix),
+        details=_provenance(columns, question, matrix),
     )
-    return replace(evidence, flags={**evidence.flags, **flags_of_rows(evidence)})
 
 
 def _segmentations(predictions: HeldOutPredictions, rows: CandidateRows) -> dict[str, NDArray[np.int32] | None]:

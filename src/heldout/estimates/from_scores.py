@@ -14,7 +14,7 @@ from heldout.data.arrays import array_of, distinct, numbers_of, shortened
 from heldout.data.memory import check_room
 from heldout.errors import InputError
 from heldout.estimates.candidates import failed_sentence
-from heldout.estimates.evidence import Evidence, build_evidence
+from heldout.estimates.evidence import Evidence
 from heldout.estimates.inputs import warn_of
 from heldout.estimates.methods import answer, method_of
 from heldout.estimates.question import Settings, settings_of
@@ -171,7 +171,7 @@ def evidence_of_scores(
         )
     decide = np.stack([each[:, candidates] for each in read.values()], axis=2)
     replay = FoldReplay(rule, decide, candidates, params, list(read), held.repeat)
-    return build_evidence(
+    return Evidence(
         metric,
         names,
         candidates,
@@ -185,7 +185,7 @@ def evidence_of_scores(
         fold_replay=replay,
         test_share=test_share,
         flags=flags,
-        provenance={"n_splits": held.n_splits, "n_repeats": len(np.unique(held.repeat))},
+        details={"n_splits": held.n_splits, "n_repeats": len(np.unique(held.repeat))},
     )
 
 

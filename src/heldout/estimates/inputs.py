@@ -179,9 +179,9 @@ def _truth(y_true: Any, metric: Metric, predictions: Any, classes: Any, pos_labe
     if metric.tasks == {TaskKind.REGRESSION}:
         return truth_of(y_true, TaskKind.REGRESSION, classes=classes, pos_label=pos_label)
     column = target_column(y_true)
-    if classes is None and pos_label is None and reads_as_numbers(metric, column):
-        return truth_of(column, TaskKind.REGRESSION)
     if TaskKind.REGRESSION in metric.tasks:
+        if classes is None and pos_label is None and reads_as_numbers(metric, column):
+            return truth_of(column, TaskKind.REGRESSION)
         return truth_of(y_true, classes=classes, pos_label=pos_label)
     fractions = no_labels(column)
     if classes is None and fractions.any():
@@ -265,6 +265,8 @@ def _held_out(
         )
         for metric, cut in zip(readers, cuts, strict=True)
     ]
+    if len(held) == 1:
+        return held[0]
     responses = {kind: array for each in held for kind, array in each.responses.items()}
     failed = {column: why for each in held for column, why in each.failed.items()}
     return replace(held[0], responses=responses, failed=failed)

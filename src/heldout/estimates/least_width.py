@@ -27,7 +27,7 @@ from scipy.optimize import brentq
 from scipy.special import betaincinv, ndtri
 from scipy.stats import rankdata
 
-from heldout.data.task import Truth
+from heldout.data.task import TaskKind, Truth
 from heldout.estimates.evidence import Evidence, Matrix
 from heldout.estimates.intervals import NO_WIDTH, effective_units, has_no_width, standard_error_of_area
 from heldout.estimates.types import Alternative, Interval
@@ -341,12 +341,14 @@ def _of_few_labels(evidence: Evidence, matrix: Matrix, share: float, tail: float
 
 def _of_few_pairs(evidence: Evidence, matrix: Matrix, share: float, tail: float) -> _Bound | None:
     """The bound of an area if less than one disjoint pair is misplaced; None if there is enough spread."""
-    reading = reading_of(evidence.metric, matrix.truth.kind)
-    if reading is None or reading.share is not Share.AUC:
+    if matrix.truth.kind is not TaskKind.BINARY:
         return None
     classes = [count_of(matrix, matrix.truth.values == code) for code in (0, 1)]
     missing = min(classes) * (1 - share)
     if missing > FEW_MISSING:
+        return None
+    reading = reading_of(evidence.metric, matrix.truth.kind)
+    if reading is None or reading.share is not Share.AUC:
         return None
     error = 1 - least_area(share, classes, tail)
     return _Bound(error, missing, min(classes), "the score bound with Hanley and McNeil's variance")

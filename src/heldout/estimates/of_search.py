@@ -23,7 +23,7 @@ from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Method, conclude
 from heldout.estimates.candidates import dropped_sentence, failed_sentence, growing_sentence, incomplete_sentence
 from heldout.estimates.dropping_replay import with_dropping_replayed
-from heldout.estimates.evidence import Evidence, build_evidence
+from heldout.estimates.evidence import Evidence
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.methods import answer, check_alternative, method_of, refusal
 from heldout.estimates.question import AGGREGATES, Aggregate, Question, Settings, check_interval_settings
@@ -213,7 +213,7 @@ def _from_fold_scores(
         in_play = predictions.folds >= 0
         tested = int(in_play.any(axis=1).sum())
         flags[Flag.INCOMPLETE_PREDICTIONS] = incomplete_sentence(in_play)
-    return build_evidence(
+    return Evidence(
         metric,
         predictions.names,
         candidates,
@@ -227,7 +227,7 @@ def _from_fold_scores(
         n_rows_used=tested,
         test_share=predictions.test_share,
         flags=flags,
-        provenance={"n_rows": truth.n_rows, "training_rows": predictions.training_rows},
+        details={"n_rows": truth.n_rows, "training_rows": predictions.training_rows},
     )
 
 

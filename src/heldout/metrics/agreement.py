@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from heldout.data.task import TaskKind, Truth
 from heldout.kernels.dispatch import CellSums, LossSums
-from heldout.kernels.reference import Floats, Weightings
+from heldout.kernels.reference import Floats, Weightings, class_weights, total_weight
 from heldout.metrics.base import Metric, Needs, Response, Sums
 from heldout.metrics.confusion import LANES_AT_ONCE
 from heldout.metrics.parameters import check_among
-from heldout.metrics.row_losses import class_weights, most_drawn, one_cell, total_weight
+from heldout.metrics.row_losses import most_drawn, one_cell
 
 KappaWeights = Literal["linear", "quadratic"]
 _POWERS: dict[KappaWeights | None, int] = {None: 0, "linear": 1, "quadratic": 2}

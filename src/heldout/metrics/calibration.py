@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import BinnedGaps, LogisticFits
-from heldout.kernels.reference import Floats, Weightings
+from heldout.kernels.reference import Floats, Weightings, total_weight
 from heldout.kernels.reference_calibration import LineFits
 from heldout.metrics.base import Metric, Needs, Response, Sums
 from heldout.metrics.by_kind import ByKind, OfKind
 from heldout.metrics.parameters import check_among, checked_probabilities, name_with
-from heldout.metrics.row_losses import most_drawn, total_weight
+from heldout.metrics.row_losses import most_drawn
 from heldout.metrics.survival_calibration import FittedPart, cox_slope, cox_slope_error
 
 _PROBABILITIES = (Response.PROBABILITIES,)

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from heldout.data.task import Truth
 from heldout.kernels.dispatch import CellSums
-from heldout.kernels.reference import Floats, Weightings
+from heldout.kernels.reference import Floats, Weightings, class_weights
 from heldout.metrics.base import Sums
-from heldout.metrics.row_losses import class_weights
 
 LANES_AT_ONCE = 16
 

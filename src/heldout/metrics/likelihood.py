@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from heldout.data.task import TaskKind, Truth
 from heldout.kernels.dispatch import LogisticFits
-from heldout.kernels.reference import Floats, Weightings, sum_in_order
+from heldout.kernels.reference import Floats, Weightings, sum_in_order, total_weight, weight_of
 from heldout.metrics.base import Needs, Response, Statistic
 from heldout.metrics.by_kind import ByKind, OfKind
 from heldout.metrics.calibration import clipped_odds, log_odds
 from heldout.metrics.parameters import check_among, name_with
-from heldout.metrics.row_losses import total_weight, weight_of
 from heldout.metrics.survival_calibration import cox_r2
 
 

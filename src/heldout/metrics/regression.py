@@ -11,16 +11,10 @@ from numpy.typing import NDArray
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import Medians, RankCorrelations
-from heldout.kernels.reference import Floats, Weightings
+from heldout.kernels.reference import Floats, Weightings, total_weight, weighted_sum
 from heldout.metrics.base import Metric, Needs, Response, Sums
 from heldout.metrics.parameters import is_number, name_with
-from heldout.metrics.row_losses import (
-    Finish,
-    OfRowLosses,
-    loss_sums,
-    total_weight,
-    weighted_sum,
-)
+from heldout.metrics.row_losses import Finish, OfRowLosses, loss_sums
 
 _VALUES: tuple[Response, ...] = (Response.VALUES,)
 _REGRESSION: frozenset[TaskKind] = frozenset({TaskKind.REGRESSION})

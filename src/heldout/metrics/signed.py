@@ -83,6 +83,10 @@ class Signed(Metric):
         return self.metric.mean_within_classes
 
     @property
+    def squares_errors(self) -> bool:
+        return self.metric.squares_errors
+
+    @property
     def pos_label(self) -> Any:
         return self.metric.pos_label
 
@@ -109,6 +113,9 @@ class Signed(Metric):
     @property
     def calls_foreign_code(self) -> bool:
         return self.metric.calls_foreign_code
+
+    def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_] | None:
+        return self.metric.clipped(truth, predictions)
 
     def for_truth(self, truth: Truth) -> Signed:
         return replace(self, metric=fitted(self.metric, truth))

@@ -27,12 +27,12 @@ from heldout.kernels.reference import (
     check_columns,
     check_weightings,
     sum_in_order,
+    total_weight,
 )
 from heldout.kernels.reference_lowess import SPAN, Lowess
 from heldout.metrics.base import Metric, Needs, Response, Statistic, Sums
 from heldout.metrics.calibration import log_odds
 from heldout.metrics.parameters import check_among, checked_probabilities, is_number, name_with
-from heldout.metrics.row_losses import total_weight
 
 Smoother = Literal["lowess", "logistic"]
 Summary: TypeAlias = Callable[[Floats, Floats], Floats]

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.data.task import Truth
-from heldout.kernels.reference import Floats, Weightings
+from heldout.kernels.reference import Floats, Weightings, total_weight
 from heldout.kernels.reference_cox import AT_ONE, AT_SLOPE, AT_ZERO, SLOPE, CoxFits
 from heldout.metrics.base import Sums
-from heldout.metrics.row_losses import total_weight
 
 
 @dataclass(frozen=True, eq=False)

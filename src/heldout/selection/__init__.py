@@ -11,6 +11,7 @@ from heldout.data.calls import called
 from heldout.errors import InputError
 from heldout.selection.base import (
     NONE_CHOSEN,
+    Best,
     Choice,
     Library,
     ScoreTable,
@@ -18,7 +19,6 @@ from heldout.selection.base import (
     SelectionRule,
     WeightRule,
 )
-from heldout.selection.best import Best
 from heldout.selection.callables import CallableRefit, CallableRule
 from heldout.selection.ensemble_rules import GreedyEnsemble, TopK
 from heldout.selection.rank_rules import AverageRank, RankOverRepeats
@@ -88,6 +88,8 @@ def rule_of(selection: Any) -> Rule:
     TopK(k=3)
     """
     if isinstance(selection, str):
+        if selection in RULES:
+            return RULES[selection]()
         written: Rule | None = called(selection, {**RULES, "within": Within}, "selection")
         if written is not None:
             return written

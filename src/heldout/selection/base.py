@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -178,6 +178,74 @@ def not_below(scores: Floats, bounds: Floats) -> NDArray[np.bool_]:
         return np.asarray(scores >= bounds - room)
 
 
+def tie_exactly(values: Floats) -> Floats:
+    """Scores with the noise of their last bits cut off, so that equal means of folds tie as they should.
+
+    The mean of (.8, .9) and of (.9, .8) can differ by a rounding error, and a rule that breaks ties by position
+    must not see that. 44 of 53 bits are kept: a relative 6e-14.
+
+    Examples
+    --------
+    >>> bool(0.1 + 0.2 == 0.3), np.unique(tie_exactly(np.array([0.1 + 0.2, 0.3]))).size
+    (False, 1)
+    """
+    mantissa, exponent = np.frexp(values)
+    return np.ldexp(np.rint(np.ldexp(mantissa, 44)), exponent - 44)
+
+
+OVER_REPEATS = ("mean", "median")
+
+
+@dataclass(frozen=True)
+class Best(SelectionRule):
+    """Choose the greatest score (Tsamardinos et al. 2018, section 4: css).
+
+    NaN never wins. Ties go to the lowest index: on small samples 15 to 39 % of the draws of a 0-1 loss tie.
+
+    Attributes
+    ----------
+    over_repeats : "mean" or "median"
+        How the scores of several repeats become one. What is estimated is the mean over repeats of the chosen
+        configuration's score either way.
+
+    Examples
+    --------
+    >>> Best()(ScoreTable(np.array([[[0.5], [0.7], [0.7]], [[np.nan], [0.1], [0.2]]]), ["accuracy"])).tolist()
+    [1, 2]
+    """
+
+    over_repeats: Literal["mean", "median"] = "mean"
+    name: ClassVar[str] = "best"
+    words: ClassVar[str] = "the best score wins"
+
+    def __post_init__(self) -> None:
+        if self.over_repeats not in OVER_REPEATS:
+            raise InputError(
+                f"over_repeats must be 'mean' or 'median', got {self.over_repeats!r}.", argument="over_repeats"
+            )
+
+    @property
+    def reads_repeats(self) -> bool:
+        """Whether the table must hold the scores of each repeat."""
+        return self.over_repeats == "median"
+
+    def __call__(self, table: ScoreTable) -> NDArray[np.intp]:
+        if not self.reads_repeats or table.repeat_scores is None:
+            return first_greatest(table.values[:, :, 0])
+        return first_greatest(_median_over_repeats(table))
+
+
+def _median_over_repeats(table: ScoreTable) -> Floats:
+    """(B, C): the median of the defined repeats; NaN for what is no candidate."""
+    assert table.repeat_scores is not None
+    scores = table.repeat_scores[:, :, :, 0]
+    unscored = np.asarray(np.isnan(scores).all(axis=1, keepdims=True))
+    with np.errstate(invalid="ignore"):
+        medians = np.nanmedian(np.where(unscored, 0.0, scores), axis=1)
+    absent = np.isnan(table.values[:, :, 0]) | unscored[:, 0]
+    return np.where(absent, np.nan, tie_exactly(medians))
+
+
 def metrics_read(rule: SelectionRule, names: Iterable[str], deciding: str) -> list[str]:
     """The metrics that a rule reads, the deciding one first."""
     return list(dict.fromkeys([deciding, *(names if rule.reads_all_metrics else ())]))
@@ -201,21 +269,6 @@ def _described(value: Any) -> Any:
 def scalar(value: Any) -> bool:
     """Whether a value is one number."""
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool | np.bool_)
-
-
-def tie_exactly(values: Floats) -> Floats:
-    """Scores with the noise of their last bits cut off, so that equal means of folds tie as they should.
-
-    The mean of (.8, .9) and of (.9, .8) can differ by a rounding error, and a rule that breaks ties by position
-    must not see that. 44 of 53 bits are kept: a relative 6e-14.
-
-    Examples
-    --------
-    >>> bool(0.1 + 0.2 == 0.3), np.unique(tie_exactly(np.array([0.1 + 0.2, 0.3]))).size
-    (False, 1)
-    """
-    mantissa, exponent = np.frexp(values)
-    return np.ldexp(np.rint(np.ldexp(mantissa, 44)), exponent - 44)
 
 
 def checked_count(what: str, value: Any) -> None:

@@ -18,8 +18,7 @@ from heldout.kernels.dispatch import LossSums
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import oriented
-from heldout.selection.base import NONE_CHOSEN, Choice, ScoreTable, SelectionRule, WeightRule, tie_exactly
-from heldout.selection.best import Best
+from heldout.selection.base import NONE_CHOSEN, Best, Choice, ScoreTable, SelectionRule, WeightRule, tie_exactly
 from heldout.selection.ensembles import Averages, weigh
 
 
@@ -218,7 +217,7 @@ def chosen_columns(
 
     Examples
     --------
-    >>> from heldout.selection.best import Best
+    >>> from heldout.selection.base import Best
     >>> scores = np.array([[[0.3], [0.1 + 0.2]], [[0.3], [0.4]]])
     >>> chosen_columns(Best(), scores, np.array([0, 2]), [{}, {}, {}], ["accuracy"]).tolist()
     [0, 1]

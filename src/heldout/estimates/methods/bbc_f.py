@@ -126,7 +126,7 @@ class BBCF(Method):
             provenance={
                 "quantity": QUANTITY,
                 "aggregate": "folds",
-                "winner_chosen_on": evidence.provenance.get("aggregate"),
+                "winner_chosen_on": evidence.aggregate,
                 "n_bootstraps": settings.n_bootstraps,
                 "n_repeats": len(repeats),
                 "redrawn": redraws,
@@ -160,7 +160,7 @@ class BBCF(Method):
             return flags | nothing_chosen
         several = len(splits_of_repeats(evidence)) > 1
         chosen_on = {"pooled": "all rows together", "within": "the pairs of rows within folds"}
-        aggregate = evidence.provenance.get("aggregate", "folds")
+        aggregate = evidence.aggregate
         if several or aggregate in chosen_on:
             flags[Flag.SELECTION_DIFFERS] = Flag.SELECTION_DIFFERS.filled(
                 replayed="the folds of one repeat" if several else "fold scores",
@@ -173,5 +173,5 @@ def needs_fold_replay(evidence: Evidence) -> str | None:
     """Half a sentence where the selection cannot be replayed on fold scores; None where it can."""
     if evidence.fold_replay is not None:
         return None
-    chosen_by = evidence.provenance.get("selection", "the selection rule")
+    chosen_by = evidence.selection
     return f"the selection ('{chosen_by}') reads more than the known fold scores, so it cannot be replayed"

@@ -93,7 +93,7 @@ class TT(Method):
             provenance={
                 "quantity": QUANTITY,
                 "aggregate": "folds",
-                "winner_chosen_on": evidence.provenance.get("aggregate"),
+                "winner_chosen_on": evidence.aggregate,
                 "n_folds_used": len(in_folds),
             },
         )

@@ -25,7 +25,7 @@ from heldout.estimates.types import Estimate
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import oriented
-from heldout.selection.best import Best
+from heldout.selection.base import Best
 
 NO_VARIANCE = 1e-7
 """The variance of a mean that did not vary: the authors' number, put in after the factor of Nadeau and Bengio."""

@@ -20,7 +20,7 @@ from heldout.estimates.bootstrap import (
     provenance_of_control,
 )
 from heldout.estimates.data_flags import flag_of_clipping, flag_of_errors, flags_of_choice
-from heldout.estimates.evidence import Evidence, build_evidence
+from heldout.estimates.evidence import Evidence
 from heldout.estimates.intervals import percentile_interval, within_range
 from heldout.estimates.least_width import with_least_width
 from heldout.estimates.methods.bbc import BBC, QUANTITY
@@ -61,7 +61,7 @@ from heldout.metrics.base import Metric
 from heldout.metrics.named import DECLARED
 from heldout.metrics.ranking import RocAuc
 from heldout.metrics.row_losses import OfRowLosses
-from heldout.metrics.signed import Signed, unsigned
+from heldout.metrics.signed import Signed
 
 MOST_ROWS = 2**31 - 1
 MOST_BINS = 32_768
@@ -184,7 +184,7 @@ def _estimate(
     control = _control(summed)
     scores = outcome.scores if control is None else outcome.scores - control.size
     value = float(scores.mean())
-    evidence = build_evidence(
+    evidence = Evidence(
         reading.metric,
         source.names,
         np.arange(len(source.names)),
@@ -193,7 +193,7 @@ def _estimate(
         selection="best",
         aggregate="pooled",
         n_rows_used=source.n_rows,
-        provenance=_provenance(source, reading, survey),
+        details=_provenance(source, reading, survey),
     )
     flags = flags_of_draws(
         evidence, total=settings.n_bootstraps, undefined=0, redraws=summed.redraws, needs=reading.metric.needs
@@ -247,7 +247,7 @@ def _flags_of_rows(evidence: Evidence, plan: Plan) -> dict[Flag, str]:
     metric, winner, name = evidence.metric, evidence.winner, evidence.winner_name
     clipped = int(extremes.clipped[winner]), int(np.median(extremes.clipped))
     flags = flag_of_clipping(metric, *clipped, evidence.n_rows_used, name)
-    if unsigned(metric).squares_errors:
+    if metric.squares_errors:
         effective = extremes.effective
         typical = float(np.nanmedian(effective)) if not np.isnan(effective).all() else float("nan")
         flags |= flag_of_errors(metric, float(effective[winner]), typical, evidence.n_rows_used, name)

@@ -19,7 +19,7 @@ from heldout.errors import InputError
 from heldout.estimates.out_of_core.block_sums import BootstrapScores, TableScores
 from heldout.estimates.out_of_core.blocks import Block, BlockReading, BlockSource
 from heldout.metrics.row_losses import Finish, OfRowLosses
-from heldout.metrics.signed import Signed, sign_of, unsigned
+from heldout.metrics.signed import Signed, sign_of
 
 PIECE = 1024
 """Rows of a block that are multiplied at once."""
@@ -129,7 +129,6 @@ def extremes_joined(parts: list[Extremes]) -> Extremes:
 def extremes_in_range(source: BlockSource, reading: BlockReading, first: int, last: int) -> Extremes:
     """Of some blocks."""
     found = []
-    metric = unsigned(reading.metric)
     for k, block in enumerate(source.blocks(first, last), first):
         losses = losses_of(reading, block)
         greatest = float(losses.max(initial=0.0))
@@ -141,7 +140,7 @@ def extremes_in_range(source: BlockSource, reading: BlockReading, first: int, la
                 f"{block.predictions[row, column]:g}: leave that configuration out, or rescale the target."
             )
         unit = losses / greatest if greatest else losses
-        cells = metric.clipped(block.truth, reading.of(block))
+        cells = reading.metric.clipped(block.truth, reading.of(block))
         none = np.zeros(losses.shape[1], dtype=np.int64)
         n_clipped = none if cells is None else cells.sum(axis=0)
         found.append(Extremes(greatest, n_clipped, unit.sum(axis=0), (unit**2).sum(axis=0)))

@@ -31,7 +31,7 @@ from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import oriented
 from heldout.metrics.opaque import OpaqueMetric
-from heldout.selection.best import Best
+from heldout.selection.base import Best
 
 WINNER = "winner"
 MOST_SHOWN = 20

@@ -11,7 +11,7 @@ import numpy as np
 from heldout.estimates.base import MethodDeclaration, conclude
 from heldout.estimates.candidates import FEW_GROUPS, failed_sentence
 from heldout.estimates.data_flags import flags_of_choice
-from heldout.estimates.evidence import Evidence, build_evidence
+from heldout.estimates.evidence import Evidence
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Estimate
 from heldout.execution.search import Search
@@ -136,7 +136,7 @@ def _evidence(
         "grouped": task.groups is not None,
         "weighted": task.sample_weight is not None,
     }
-    return build_evidence(
+    return Evidence(
         metric,
         names,
         candidates,
@@ -148,5 +148,5 @@ def _evidence(
         fold_scores=scores[-1][:, candidates],
         repeat_of_split=np.arange(scores.shape[1]),
         flags=flags,
-        provenance=provenance,
+        details=provenance,
     )

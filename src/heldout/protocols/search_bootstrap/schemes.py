@@ -16,7 +16,7 @@ from heldout.estimates.base import MethodDeclaration, conclude
 from heldout.estimates.bootstrap import flags_of_draws
 from heldout.estimates.candidates import FEW_GROUPS, candidate_rows, failed_sentence
 from heldout.estimates.data_flags import flags_of_choice
-from heldout.estimates.evidence import Evidence, build_evidence
+from heldout.estimates.evidence import Evidence
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.intervals import bootstrap_interval
 from heldout.estimates.least_width import with_least_width
@@ -205,7 +205,7 @@ def _evidence(search: Search, evaluation: Evaluation, settings: Settings) -> Evi
     if evaluation.failures:
         flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(names, evaluation.failures)
     scores = evaluation.fold_scores[name]
-    return build_evidence(
+    return Evidence(
         metric,
         names,
         candidates,
@@ -217,7 +217,7 @@ def _evidence(search: Search, evaluation: Evaluation, settings: Settings) -> Evi
         fold_scores=scores.values[:, candidates],
         repeat_of_split=scores.repeat,
         flags=flags,
-        provenance={
+        details={
             "task": str(task.truth.kind),
             "n_rows": task.n_rows,
             "grouped": task.groups is not None,

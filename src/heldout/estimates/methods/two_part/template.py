@@ -182,7 +182,7 @@ class TwoPart(Method):
                 f"it gives a lower bound only, so it needs {argument('alternative', 'greater')} "
                 f"(got '{evidence.settings.alternative}')"
             )
-        if evidence.provenance.get("aggregate") == "within" and is_pair_based(evidence.metric):
+        if evidence.aggregate == "within" and is_pair_based(evidence.metric):
             return (
                 "it bounds the score of all rows of the second part together, and "
                 f"{argument('aggregate', 'within')} counts pairs of rows of one fold only; use "
